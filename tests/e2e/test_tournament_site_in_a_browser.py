@@ -68,7 +68,7 @@ def test_a_click_leads_from_the_table_to_a_game_that_plays_to_its_end(window: Br
     window.open((site / "index.html").as_uri())
     window.click('a[href="bots/2.html#against-1"]')
     assert _here(window) == "bots/2.html#against-1"
-    assert window.run("return document.querySelector('h1').textContent") == "a. b-c"
+    assert window.run("return document.querySelector('h1').textContent.trim()") == "a. b-c"
     window.click("#against-1 ~ .wide a")
     assert _here(window).startswith("games/1-")
     assert window.run("return document.querySelector('.ended').checkVisibility()") is False

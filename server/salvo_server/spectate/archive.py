@@ -27,8 +27,10 @@ _ENDINGS: Final = (".jsonl", ".jsonl.gz")
 #: How long one look at the folders may take by default, and how soon after one the next is worth while.
 _LOOK_SECONDS: Final = 1.0
 _REST_SECONDS: Final = 2.0
-#: Codes of files that are no games, and of games that are not over.
-_NO_GAMES: Final = frozenset({"not_a_transcript", "no_such_game"})
+#: How the results of a tournament end, which have no shots.
+_TOURNAMENT: Final = ".games.jsonl"
+#: Code of a proof of which no game is over.
+_NOT_OVER: Final = "no_such_game"
 
 
 class Entry(NamedTuple):
@@ -164,7 +166,7 @@ class Archive:
         for place in self._places:
             if Path(place).is_dir():
                 for path in sorted(Path(place).rglob("*.jsonl*")):
-                    if path.name.endswith(_ENDINGS) and not path.name.startswith(".") and not _has_game(path):
+                    if _may_be_game(path):
                         yield from _file(path)
                 continue
             name = "a journal" if "://" in place else Path(place).name  # an address may have a password
@@ -256,12 +258,14 @@ def _file(path: Path) -> Iterator[tuple[object, _Kept]]:
         yield path, _Kept(stamp, path.name, None, None, path)
 
 
-def _has_game(path: Path) -> bool:
-    """Whether a file is the proof of a game whose transcript is there."""
-    if not path.name.endswith(PROOF):
+def _may_be_game(path: Path) -> bool:
+    """Whether a file of a folder is a game by its name, and no proof of one whose transcript is there."""
+    if path.name.startswith(".") or path.name.endswith(_TOURNAMENT) or not path.name.endswith(_ENDINGS):
         return False
+    if not path.name.endswith(PROOF):
+        return True
     transcript = path.name.removesuffix(PROOF)
-    return any(path.with_name(transcript + ending).is_file() for ending in _ENDINGS)
+    return not any(path.with_name(transcript + ending).is_file() for ending in _ENDINGS)
 
 
 def _read(new: _Kept) -> _Kept:
@@ -273,7 +277,7 @@ def _read(new: _Kept) -> _Kept:
         recording = new.recording or _open_file(new.path)
         header, course = recording.course()
     except SalvoError as error:
-        return new._replace(entry=None if error.code in _NO_GAMES else _trouble(error, new.name, at))
+        return new._replace(entry=None if error.code == _NOT_OVER else _trouble(error, new.name, at))
     except Exception as error:
         # Whatever else a damaged file makes its reader do, the others are to be seen.
         return new._replace(entry=_trouble(SalvoError("bad_file", type(error).__name__), new.name, at))

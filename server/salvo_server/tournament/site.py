@@ -19,7 +19,7 @@ from itertools import chain, permutations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from salvo_server.spectate.page import Setting, html_page
+from salvo_server.spectate.page import Setting, emblems, html_page
 from salvo_server.spectate.site import INDEX, Kind, SiteFolder
 from salvo_server.tournament.file import Tournament
 from salvo_server.tournament.games import Played
@@ -196,6 +196,7 @@ class _Site:
         return rendered(
             "bot.html.j2",
             given=self._standings.tournament,
+            emblems=emblems(self._number),
             row=row,
             number=self._number[row.bot],
             complete=self._standings.complete,
