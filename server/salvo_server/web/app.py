@@ -38,6 +38,7 @@ _ALWAYS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-cache",  # a page and its files are of one version
 }
 #: Streams of one address: a hall of phones behind one router.
 MAX_STREAMS: Final = 512
@@ -74,6 +75,7 @@ def application(relay: Relay, front: Front, games: Sequence[BaseRoute] = ()) -> 
         Route("/sdk/{name}", pages.wheel),
         Route("/qr.svg", pages.qr),
         Route("/healthz", pages.health),
+        Route("/static/badges.css", pages.badges),
         *games,
         Mount("/static", StaticFiles(packages=[("salvo_server.web", "static")])),
     ]
@@ -114,7 +116,11 @@ class _Pages:
     async def qr(self, request: Request) -> Response:
         picture = io.BytesIO()
         segno.make_qr(f"{self._address(request)}/").save(picture, kind="svg", scale=8, border=2, light="#fff")
-        return Response(picture.getvalue(), media_type="image/svg+xml", headers={"Cache-Control": "no-cache"})
+        return Response(picture.getvalue(), media_type="image/svg+xml")
+
+    async def badges(self, request: Request) -> Response:
+        """Answer with the teams' colours, which pages of games have inside."""
+        return Response(files("salvo_server.spectate.page").joinpath("badges.css").read_bytes(), media_type="text/css")
 
     async def health(self, request: Request) -> Response:
         """Answer 200 while the broker is reached, else 503."""
