@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -26,8 +27,9 @@ from ports import Port
 from processes import started
 from programs import BROKERS
 from salvo.messages import Limits, State
-from salvo_server.web.app import POLICY
+from salvo_server.web.app import MAX_STREAMS, POLICY
 
+pytestmark = pytest.mark.long
 _SALVO = (sys.executable, "-m", "salvo_server")
 _SECONDS = 60.0
 _SHIP = re.compile(r"[a-z]")
@@ -237,3 +239,12 @@ def test_a_server_starts_its_web_front_and_ends_it(tmp_path: Path) -> None:
         assert server.wait(_SECONDS) == 0
     with pytest.raises(urllib.error.URLError):
         web.get("/")
+
+
+def test_one_address_cannot_take_all_the_streams() -> None:
+    with Port() as port, web_front(f"mqtt://127.0.0.1:{port.number}") as web, contextlib.ExitStack() as held:
+        for _ in range(MAX_STREAMS):
+            next(held.enter_context(web.pictures()))
+        status, _, body = web.get("/events?table=")
+        assert (status, str(MAX_STREAMS).encode() in body) == (429, True)
+        assert web.get("/")[0] == 200
