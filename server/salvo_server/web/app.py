@@ -37,6 +37,7 @@ _ALWAYS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-cache",  # a page and its files are of one version
 }
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
 _LOOPBACK: Final = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:|$)")
@@ -71,6 +72,7 @@ def application(relay: Relay, front: Front, games: Sequence[BaseRoute] = ()) -> 
         Route("/sdk/{name}", pages.wheel),
         Route("/qr.svg", pages.qr),
         Route("/healthz", pages.health),
+        Route("/static/badges.css", pages.badges),
         *games,
         Mount("/static", StaticFiles(packages=[("salvo_server.web", "static")])),
     ]
@@ -110,7 +112,11 @@ class _Pages:
     async def qr(self, request: Request) -> Response:
         picture = io.BytesIO()
         segno.make_qr(f"{self._address(request)}/").save(picture, kind="svg", scale=8, border=2, light="#fff")
-        return Response(picture.getvalue(), media_type="image/svg+xml", headers={"Cache-Control": "no-cache"})
+        return Response(picture.getvalue(), media_type="image/svg+xml")
+
+    async def badges(self, request: Request) -> Response:
+        """Answer with the teams' colours, which pages of games have inside."""
+        return Response(files("salvo_server.spectate.page").joinpath("badges.css").read_bytes(), media_type="text/css")
 
     async def health(self, request: Request) -> Response:
         """Answer 200 while the broker is reached, else 503."""

@@ -32,8 +32,8 @@ MAX_TABLES: Final = 1000
 PICTURE_SECONDS: Final = 0.12
 #: Between two overviews of all tables.
 OVERVIEW_SECONDS: Final = 1.0
-#: A stream that has nothing to tell says so, so that a proxy between does not close it.
-ALIVE_SECONDS: Final = 15.0
+#: A stream that has nothing to tell says so: to proxies between, and to the page, which else takes it for lost.
+ALIVE_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 1.0
 _DISCOVERED: Final = (topics.SERVER, topics.STATE)
 
@@ -71,7 +71,7 @@ class Channel:
                         self._next = asyncio.get_running_loop().create_future()
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(asyncio.shield(self._next), ALIVE_SECONDS)
-                yield b":\n\n" if sent == self._count else self._frame
+                yield b"event: alive\ndata:\n\n" if sent == self._count else self._frame
                 sent = self._count
         finally:
             self.watchers -= 1

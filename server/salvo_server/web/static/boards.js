@@ -38,7 +38,7 @@ export class Board {
     this.width = width;
     this.element = draw("svg", { class: "board", viewBox: box, role: "img" });
     this.element.append(draw("rect", { class: "water", width: width * CELL, height: height * CELL, rx: 2 }));
-    for (const name of ["ships", "rings", "wrecks", "hits", "crosses", "misses", "grid", "latest"])
+    for (const name of ["ships", "rings", "wrecks", "hits", "crosses", "misses", "grid", "halo", "latest"])
       this.element.append((this.#parts[name] = draw("path", { class: name })));
     this.#parts.grid.setAttribute("d", grid(width, height));
     this.effects = this.element.appendChild(draw("g", {}));
@@ -48,6 +48,7 @@ export class Board {
   // Shows cells, see cellsOf; `aims` are those of the last salvo here, as [x, y].
   show(cells, aims = []) {
     const latest = aims.map(([x, y]) => `M${(x - 1) * CELL + 0.7} ${(y - 1) * CELL + 0.7}h8.6v8.6h-8.6z`).join("");
+    this.#set("halo", latest);
     this.#set("latest", latest);
     if (cells === this.#cells) return;
     this.#cells = cells;

@@ -48,6 +48,7 @@ export function fill(element, key, children) {
 // The largest type in which a line has room in its element.
 export function fit(line) {
   line.style.fontSize = "";
+  if (getComputedStyle(line).whiteSpace !== "nowrap") return;
   const room = line.clientWidth;
   const size = parseFloat(getComputedStyle(line).fontSize);
   if (line.scrollWidth > room) line.style.fontSize = `${Math.max(size * 0.3, (size * room * 0.985) / line.scrollWidth)}px`;

@@ -13,7 +13,7 @@ import { aiming, news, outcome, spoken, trouble, victory, waiting } from "./word
 const OUTCOME_MS = 4000; // what a salvo came to is the headline for that long, then who is to fire
 const SPLASH_MS = 10_000;
 const SPOKEN_MS = 4000;
-const CHANCE_LABEL = 0.07;
+const PLACES = 16; // of the result beside the boards, which have all of them
 
 const body = document.body;
 const stage = find("boards");
@@ -71,7 +71,8 @@ function drawHeadline() {
   if (!picture) return;
   const words = headline();
   const line = find("headline");
-  if (fill(line, JSON.stringify(words), () => pieces(words))) fit(line);
+  fill(line, JSON.stringify(words), () => pieces(words));
+  fit(line);
   const more = beside();
   fill(find("comment"), JSON.stringify(more), () => pieces(more));
   announce(spoken(words));
@@ -167,7 +168,7 @@ function drawBoards() {
     parts.gallery = [...players].sort((a, b) => (b.name === mine) - (a.name === mine) || a.out - b.out);
   }
   const about = {
-    rules, shooter: picture.last && shooter, target: picture.last && target, best: Math.max(1, ...players.map(({ hits }) => hits ?? 0)),
+    rules, shooter: picture.last && shooter, target: picture.last && target, best: Math.max(rules.fleet.reduce((cells, [, length]) => cells + length, 0), ...players.map(({ hits }) => hits ?? 0)),
     acting: turn && !turn.fired ? turn.player : "",
   };
   const drawn = (tile, player) => {
@@ -246,7 +247,7 @@ function drawLobby() {
   const complete = players.filter(({ placed }) => (placed ?? 0) >= ships).length;
   const needed = lobby?.players ? ` of ${lobby.players}` : "";
   say(find("roster-count"), players.length ? `${players.length}${needed} here, ${complete} complete` : needed ? `Nobody yet${needed}` : "Nobody is here yet");
-  find("roster").dataset.size = players.length > 24 ? "crowd" : players.length > 8 ? "many" : "few";
+  find("roster").dataset.size = players.length > 32 ? "swarm" : players.length > 16 ? "crowd" : players.length > 8 ? "many" : "few";
   fill(find("roster"), JSON.stringify(players.map(({ name, placed }) => [name, placed, ships])), () =>
     players.map((player) => {
       const placed = Math.min(ships, player.placed ?? 0);
@@ -292,7 +293,17 @@ function drawSide() {
       return make("li", "", who, make("q", "", plain(text)));
     }),
   );
-  for (const [name, list] of Object.entries({ feed, standings, chat })) find(name).classList.toggle("empty", !list.length);
+  const { players, state } = picture;
+  const result = state === "over" ? players.filter((player) => player.place) : [];
+  find("result-list").classList.toggle("many", result.length > 8);
+  fill(find("result-list"), JSON.stringify(result), () =>
+    result.slice(0, PLACES).map((player) => {
+      const rate = player.shots ? `${Math.round((100 * player.hits) / player.shots)} %` : "";
+      const told = make("span", "figures", player.hits === null ? "" : `${player.hits}/${player.shots}`, make("i", "", rate));
+      return make("li", `team ${colourOf(player)}`, make("b", "place", String(player.place)), badge(player), nameOf(player.name), told);
+    }),
+  );
+  for (const [name, list] of Object.entries({ feed, standings, chat, result })) find(name).classList.toggle("empty", !list.length);
 }
 
 function drawChances() {
@@ -307,7 +318,6 @@ function drawChances() {
   racing.forEach((player, index) => {
     const item = list.children[index];
     item.style.flexGrow = Math.max(0.004, player.chance);
-    item.classList.toggle("slim", player.chance < CHANCE_LABEL);
     item.title = `${plain(player.name)} ${Math.round(player.chance * 100)} %`;
     say(item.lastChild, `${Math.round(player.chance * 100)} %`);
   });
@@ -373,10 +383,11 @@ function take(next) {
   picture = next;
   if (fresh) outcomeUntil = performance.now() + OUTCOME_MS;
   else if (!before || next.state !== "turn") outcomeUntil = 0;
+  body.dataset.state = next.state;
   drawTop();
   drawTrouble();
-  drawHeadline();
   setClock();
+  drawHeadline();
   drawBoards();
   drawSide();
   drawChances();

@@ -2,6 +2,7 @@
 
 const GAP = 12;
 const FEW = 3; // boards that are all large, beside each other
+const STABLE = 6; // from here on the gallery has everybody at a place of their own, also who is large
 const CROWD = 16; // from here on the two large ones stand above each other, and the others have more room
 
 // Returns who is large and who stands in the gallery, in play order; the defeated fold up, except for who has just been hit.
@@ -13,10 +14,11 @@ export function cast(picture, featured, narrow) {
   const fallen = players.filter((player) => !there.includes(player));
   if (there.length <= FEW) return { large: there, gallery: [], fallen, boards };
   const large = state === "over" ? [] : featured.map((name) => there.find((player) => player.name === name)).filter(Boolean);
-  return { large, gallery: there, fallen, boards };
+  const gallery = there.length < STABLE ? there.filter((player) => !large.includes(player)) : there;
+  return { large, gallery, fallen, boards };
 }
 
-// The number of columns with which `count` tiles are largest: of boards as squares below a line of text, else of cards.
+// The number of columns with which `count` tiles are largest: of boards as squares below a line of text, else of cards. Names want few.
 function columns(count, width, height, head, boards) {
   let best = 1;
   let most = -1;
@@ -24,7 +26,7 @@ function columns(count, width, height, head, boards) {
     const wide = width / across - GAP;
     const high = height / Math.ceil(count / across) - GAP;
     const size = boards ? Math.min(wide, high - head) : Math.min(wide / 2.6, high);
-    if (size > most + 0.5) [best, most] = [across, size];
+    if (size > most * 1.12) [best, most] = [across, size];
   }
   return best;
 }
@@ -35,7 +37,7 @@ export function arrange(stage, { large, gallery, boards }) {
   const crowd = gallery.length > CROWD;
   const mode = gallery.length ? (large.length ? (crowd ? "crowd" : "mixed") : "gallery") : "row";
   stage.dataset.mode = mode;
-  const share = { crowd: Math.min(0.3 * width, height / 2 - 3.4 * type), mixed: Math.min(0.33 * width, height - 6 * type) }[mode] ?? 0;
+  const share = { crowd: Math.min(0.3 * width, height / 2 - 3.4 * type), mixed: Math.min(0.36 * width, height - 5 * type) }[mode] ?? 0;
   stage.style.setProperty("--large", `${Math.round(share)}px`);
   const room = width - (mode === "mixed" ? large.length * (share + GAP) : mode === "crowd" ? share + GAP : 0);
   stage.style.setProperty("--across", columns(Math.max(1, gallery.length), room, height, 1.9 * type, boards));

@@ -73,12 +73,11 @@ export class Tile {
     const share = rules.goal ? (player.hits ?? 0) / rules.goal : best ? (player.hits ?? 0) / best : 0;
     this.#bar.hidden = player.hits === null;
     this.#bar.firstChild.style.width = `${Math.min(100, share * 100)}%`;
-    const words = [];
-    if (told) words.push([`${afloat}/${rules.fleet.length}`, "afloat"]);
-    if (player.hits !== null) words.push([rules.goal ? `${player.hits}/${rules.goal}` : `${player.hits}`, rules.goal ? "points" : player.hits === 1 ? "hit" : "hits"]);
-    if (player.shots !== null) words.push([`${player.shots}`, player.shots === 1 ? "shot" : "shots"]);
+    const words = told && !player.board ? [[`${afloat}/${rules.fleet.length}`, "afloat"]] : [];
+    if (rules.goal && player.hits !== null) words.push([`${player.hits}/${rules.goal}`, "points"]);
+    else if (player.hits !== null) words.push([player.shots === null ? player.hits : `${player.hits}/${player.shots}`, "hits"]);
     if (player.shots) words.push([`${Math.round((100 * player.hits) / player.shots)} %`, ""]);
-    fill(this.#figures, JSON.stringify(words), () => words.map(([number, word]) => part("", make("b", "", number), word && ` ${word}`)));
+    fill(this.#figures, JSON.stringify(words), () => words.map(([number, word]) => part("", make("b", "", String(number)), word && ` ${word}`)));
     this.spoken = `Board of ${plain(player.name)}: ${told ? `${counted(afloat, "ship")} afloat` : "ships not told"}`;
   }
 
