@@ -204,6 +204,8 @@ class Program:
 
     def wait(self, longest_seconds: float) -> None: ...
 
+    def wake(self) -> None: ...
+
     def end_sending(self) -> None:
         self.ended = True
 

@@ -296,7 +296,7 @@ def play(
         proof=proof,
     )
     if secret is None:
-        listener = partial(tell_secret, team, seat.secret, listener)
+        listener = secret_teller(team, seat.secret, listener)
     with contextlib.closing(seat):
         contestant = Contestant(
             bot,
@@ -319,15 +319,26 @@ def play(
                     log.info("%s", told)
 
 
-def tell_secret(team: str, secret: str, listener: Callable[[Event], None] | None, event: Event) -> None:
-    """Keep a drawn secret from a server that has a roster; anywhere else, show it to the team."""
-    if isinstance(event, e.ServerMet) and event.profile in ("contest", "strict"):
-        raise SalvoError(
-            "secret_wanted",
-            f"the server's profile is {event.profile}, and no secret was given: put {team}'s into SALVO_SECRET, as the "
-            "operator gave it",
-        )
-    if isinstance(event, e.FleetWanted):
-        log.info("secret of %s: %s (put it into SALVO_SECRET to come back)", team, secret)
-    if listener is not None:
-        listener(event)
+def secret_teller(team: str, secret: str, listener: Callable[[Event], None] | None = None) -> Callable[[Event], None]:
+    """Return a listener that keeps a drawn secret from a server that has a roster, and else shows it to the team once.
+
+    Args:
+        listener: gets every event, too.
+    """
+    told = False
+
+    def tell(event: Event) -> None:
+        nonlocal told
+        if isinstance(event, e.ServerMet) and event.profile in ("contest", "strict"):
+            raise SalvoError(
+                "secret_wanted",
+                f"the server's profile is {event.profile}, and no secret was given: put {team}'s into SALVO_SECRET, as "
+                "the operator gave it",
+            )
+        if isinstance(event, e.FleetWanted) and not told:
+            log.info("secret of %s: %s (put it into SALVO_SECRET to come back)", team, secret)
+            told = True
+        if listener is not None:
+            listener(event)
+
+    return tell

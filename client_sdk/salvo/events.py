@@ -92,7 +92,8 @@ class Waits:
 
     Attributes:
         code: ``game_on``: a game is on without it, reported once per game; ``no_server``: nothing is heard at this
-            table; ``no_answer``: its request to take part is not answered.
+            table; ``no_answer``: its request to take part is not answered; ``name_taken``: its name is listed
+            with another secret.
     """
 
     code: str

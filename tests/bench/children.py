@@ -52,22 +52,34 @@ class Child(NamedTuple):
         told: what it said beside being ready.
     """
 
-    pid: int
+    running: subprocess.Popen[str]
     told: str
+
+    @property
+    def pid(self) -> int:
+        return self.running.pid
+
+    def end(self) -> str:
+        """Close its input, and return all that it prints until it ends."""
+        return self.running.communicate()[0]
 
 
 @contextlib.contextmanager
 def process(*arguments: object) -> Iterator[Child]:
     """Run a part for the length of a ``with`` block, ready when it says so."""
-    child = subprocess.Popen(_command(arguments), env=_environment(), stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        _command(arguments), env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdin is not None
     assert child.stdout is not None
     try:
         word, _, told = child.stdout.readline().strip().partition(" ")
         assert word == "ready", f"{arguments} ended"
-        yield Child(child.pid, told)
+        yield Child(child, told)
     finally:
         child.terminate()
         child.wait(10)
+        child.stdin.close()
         child.stdout.close()
 
 
@@ -310,6 +322,9 @@ def main() -> None:
     floods.add_argument("name")
     floods.add_argument("secret")
     floods.add_argument("ca")
+    browsers = parts.add_parser("browsers")
+    browsers.add_argument("port", type=int)
+    browsers.add_argument("count", type=int)
     parts.add_parser("recovery").add_argument("tables", type=int)
     tables = parts.add_parser("tables")
     tables.add_argument("count", type=int)
@@ -328,6 +343,10 @@ def main() -> None:
             from bench.floods import run_floods  # which starts processes by this module
 
             run_floods(given.host, given.port, given.name, given.secret, given.ca)
+        case "browsers":
+            from bench.web import run_browsers  # which starts processes by this module
+
+            run_browsers(given.port, given.count)
         case "recovery":
             run_recovery(given.tables)
         case "tables":

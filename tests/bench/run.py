@@ -8,6 +8,7 @@ Ratios are what counts: the machine's own speed is in both of their halves. Noth
     laboratory.py games on all cores, and the errors of comparisons
     profiles.py   the same for the profiles, the signed log, TLS and ``salvo verify``
     floods.py     what one team's floods take from another table
+    web.py        what thousands of browsers cost
     figures.py    the table itself
 """
 
@@ -35,6 +36,7 @@ from bench.reports import (
     bench_recovery,
     bench_tables,
 )
+from bench.web import bench_web
 from integration.mosquitto import Mosquitto
 from salvo_server.brokers.embedded import EmbeddedBroker
 
@@ -97,6 +99,7 @@ PARTS: dict[str, Callable[[float], None]] = {
     "profiles": _profiles,
     "log": bench_log,
     "floods": bench_floods,
+    "web": bench_web,
 }
 
 

@@ -218,6 +218,23 @@ class Teams:
                     self._wait_for(connection, duel, {"hits", "current"})
         return taken
 
+    def paced(self, rounds: int, pause: float) -> dict[tuple[str, int], float]:
+        """Fire a salvo at every table, again and again; return when each table's turn was resolved, time.monotonic().
+
+        Args:
+            pause: seconds between two salvos of a table.
+        """
+        told: dict[tuple[str, int], float] = {}
+        for turn in range(1, rounds + 1):
+            for table, duel in self._duels.items():
+                end = time.monotonic() + pause / len(self._duels)
+                duel.fire(duel.salvo(duel.current))
+                for connection in self._connections:
+                    self._wait_for(connection, duel, {"hits", "current"})
+                told[table, turn] = time.monotonic()
+                time.sleep(max(0.0, end - time.monotonic()))
+        return told
+
     def throughput(self, salvos: int, at_once: int = 4) -> float:
         """Shots a second through the server, salvo after salvo at every table, ``at_once`` tables at once."""
         names = list(self._duels)

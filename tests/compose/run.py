@@ -354,7 +354,7 @@ def is_healthy(used: Engine, service: str) -> bool:
 
 def go_up(used: Engine, *services: str) -> None:
     used.compose("up", "-d", "--no-build", *services)
-    for service in services or ("broker", "server"):
+    for service in services or ("broker", "server", "web"):
         wait_for(service, lambda service=service: is_healthy(used, service))  # type: ignore[misc]
 
 
@@ -430,10 +430,29 @@ def show_the_door(used: Engine, steps: Steps, outside: Outside) -> None:
             closed = closed_topics(screen.communicate(timeout=60)[0].split())
             assert f"/players/{name}/hit" in closed, closed
             assert all(topic.startswith(f"/players/{name}/") for topic in closed), closed
+    with steps.step("the web front tells browsers of the table, and offers the game that is over"):
+        assert '"state":"over"' in first_line(used, "http://127.0.0.1:8080/events?table=")
+        assert "/games/" in fetched(used, "http://127.0.0.1:8080/games")
     with steps.step("salvo doctor, from outside with two accounts"):
         tell_doctor(outside.salvo(*doctor(used, outside), check=True))
     with steps.step("salvo doctor, in the server's container"):
         tell_doctor(used.compose("exec", "-T", "server", "salvo", "doctor"))
+
+
+def fetched(used: Engine, url: str, ca: Path | None = None) -> str:
+    """Return a page as a browser outside gets it."""
+    return _ask(used, url, ca, "read()")
+
+
+def first_line(used: Engine, url: str) -> str:
+    """Return the first line of a stream, which is a whole picture of a table."""
+    return _ask(used, url, None, "readline()")
+
+
+def _ask(used: Engine, url: str, ca: Path | None, how: str) -> str:
+    context = "None" if ca is None else f"ssl.create_default_context(cafile={str(ca)!r})"
+    script = f"import ssl, urllib.request as u; print(u.urlopen({url!r}, context={context}, timeout=60).{how}.decode())"
+    return sh(*used.inside, PYTHON, "-c", script)
 
 
 def closed_topics(seen: Iterable[str]) -> set[str]:
@@ -533,12 +552,9 @@ def show_public(used: Engine, steps: Steps, folder: Path, certificates: Path) ->
             outside.learn(roster(used, "add", "red", "blue", "--json"))
             wait_for("online", lambda: outside.health(outside.url("red.2")).startswith("online"))
             print("    " + outside.play(outside.join("red"), outside.join("blue")))
-        with steps.step("--profile public: the live page is at https://127.0.0.1:8443/"):
-            ca = str(certificates / "ca.pem")
-            fetch = f"import ssl,urllib.request as u;c=ssl.create_default_context(cafile={ca!r});"
-            fetch += "print(u.urlopen('https://127.0.0.1:8443/',context=c).read()[:15])"
-            page = sh(*used.inside, PYTHON, "-c", fetch)
-            assert "<!doctype html>" in page.lower(), page
+        with steps.step("--profile public: the web front is at https://127.0.0.1:8443/"):
+            page = fetched(used, "https://127.0.0.1:8443/", certificates / "ca.pem")
+            assert page.startswith("<!doctype html>"), page
     finally:
         outside.go()
         used.compose("down", "-v")
@@ -566,6 +582,8 @@ def show_tls(used: Engine, steps: Steps, folder: Path, certificates: Path) -> No
             wait_for("online", lambda: outside.health(outside.url("red.2")).startswith("online"))
             print("    " + outside.health(outside.url("red.2")).strip())
             print("    " + outside.play(outside.join("red"), outside.join("blue")))
+        with steps.step("deploy/tls.yml: the web front is at https://127.0.0.1:8080/, and sees the table"):
+            assert fetched(used, "https://127.0.0.1:8080/healthz", certificates / "ca.pem").strip() == "ok"
     finally:
         outside.go()
 

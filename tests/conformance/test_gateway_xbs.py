@@ -108,6 +108,17 @@ def test_the_results_of_a_game_do_not_wait_for_a_gateway_that_does_not_hear_of_i
     assert all(client.ended and client.told[-1].startswith("R|") for client in clients)
 
 
+def test_a_gateway_that_closes_tells_results_first() -> None:
+    """A server with --games ends with its last game, and its gateways with it."""
+    book = dataclasses.replace(XBS, goal=1)
+    hall, example = Hall(book, players=2), door(book)
+    clients = _two_that_end_a_game_before_the_onlooker_hears_of_it(hall, example)
+    for client in clients:
+        client.guest.dismiss()
+    hall.settle()
+    assert all(client.ended and client.told[-1].startswith("R|") for client in clients)
+
+
 def test_a_place_that_a_gateway_left_when_it_was_killed_is_taken_with_a_new_board() -> None:
     """The client got its old board back as if a game were on, and ended."""
     hall = Hall(XBS, players=2)

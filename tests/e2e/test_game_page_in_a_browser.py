@@ -34,7 +34,7 @@ _SHOWN = """
         sunk: [...board.querySelectorAll(".fleet .sunk")].map((ship) => ship.textContent.split(" ")[0]),
         wrecks: [...board.querySelectorAll(".wrecks rect")].filter((each) => getComputedStyle(each).display !== "none")
             .length,
-        out: getComputedStyle(board.querySelector(".defeated")).display !== "none",
+        out: board.classList.contains("out"),
         firing: board.classList.contains("firing"),
     }));"""
 
@@ -161,6 +161,84 @@ def test_a_mark_and_the_chart_lead_to_their_turns(window: Browser, tmp_path: Pat
     _assert_shows(window, replay, REFEREE, turn)
 
 
+def test_keys_lead_from_sinking_to_sinking_and_to_both_ends(window: Browser, tmp_path: Path) -> None:
+    replay = _replay("2-players-1")
+    frames = replay.frames(REFEREE)
+    sinkings = [frame.turn for frame in frames[1:] if frame.result and (frame.result.sunk or frame.result.defeated)]
+    assert len(sinkings) == 5
+    window.open(_write(tmp_path, replay))
+    for turn in sinkings:
+        window.press("n")
+        _assert_shows(window, replay, REFEREE, turn)
+    window.press("n")
+    _assert_shows(window, replay, REFEREE, replay.turns)
+    window.press("p")
+    _assert_shows(window, replay, REFEREE, sinkings[-2])
+    window.click("#former")
+    window.click("#next")
+    _assert_shows(window, replay, REFEREE, sinkings[-2])
+    window.press(HOME, "p")
+    _assert_shows(window, replay, REFEREE, 0)
+
+
+def test_the_end_has_a_podium_and_leads_to_the_salvo_that_decided(window: Browser, tmp_path: Path) -> None:
+    replay = _replay("4-players-1")
+    window.open(_write(tmp_path, replay, turn=replay.turns))
+    places = replay.frames(REFEREE)[-1].places
+    podium = window.run("return [...document.querySelectorAll('.podium b')].map((each) => each.textContent)")
+    assert podium == [name for name, place in places.items() if place <= 3]
+    told = window.run("return document.querySelector('.turning').textContent")
+    turn = int(re.findall(r"turn (\d+)", told)[0])
+    ahead = [_ahead(replay, each) for each in range(replay.turns + 1)]
+    assert (ahead[turn - 1], set(ahead[turn:])) == (False, {True})
+    window.click(".turning a")
+    window.wait_for(f"document.getElementById('slider').value === '{turn}'")
+    _assert_shows(window, replay, REFEREE, turn)
+    assert not window.run("return document.querySelector('.ended').checkVisibility()")
+
+
+def _ahead(replay: Replay, turn: int) -> bool:
+    """Whether the winner has more cells that are not hit than everybody else, after a turn."""
+    winner = replay.frames(REFEREE)[-1].winner
+    left = {
+        name: 0 if sea.out else sea.marks.count(Mark.SHIP) for name, sea in replay.frame(REFEREE, turn).seas.items()
+    }
+    return left[winner] > max(count for name, count in left.items() if name != winner)
+
+
+def test_a_link_to_the_turn_is_copied_and_leads_there(window: Browser, tmp_path: Path) -> None:
+    replay = _replay("2-players-1")
+    address = _write(tmp_path, replay)
+    window.open(f"{address}#turn=12")
+    window.run(
+        "addEventListener('copy', () => (window.copied = String(getSelection()) || document.activeElement.value))"
+    )
+    window.click("#link")
+    assert window.run("return document.getElementById('link').textContent") == "Copied"
+    assert window.run("return window.copied") == f"{address}#turn=12"
+    assert window.run("return document.activeElement.id") == "link"
+    window.open(window.run("return location.href"))
+    _assert_shows(window, replay, REFEREE, 12)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
+@pytest.mark.parametrize("name", ["2-players-1", "4-players-1", "8-players-1"])
+def test_all_boards_and_the_latest_salvo_are_on_one_screen(
+    window: Browser, tmp_path: Path, name: str, width: int, height: int
+) -> None:
+    replay = _replay(name)
+    window.resize(width, height)
+    window.open(_write(tmp_path, replay, turn=30))
+    assert window.run("return document.documentElement.scrollHeight") <= height
+    boxes = window.run(
+        "return [...document.querySelectorAll('.sea, .controls, .chart, .salvos [aria-current]')]"
+        ".map((each) => each.getBoundingClientRect()).map(({ top, bottom, width }) => [top, bottom, width])"
+    )
+    assert len(boxes) == len(replay.players) + 3
+    assert all(0 <= top < bottom <= height for top, bottom, _ in boxes)
+    assert min(wide for _, _, wide in boxes[: len(replay.players)]) >= width / 8
+
+
 def test_it_plays_pauses_and_plays_again_from_the_start(window: Browser, tmp_path: Path) -> None:
     """Slow enough that a busy machine sees it play, and fast where only its end counts."""
     replay = _replay("2-players-small")
@@ -249,12 +327,15 @@ def _points(line: str) -> list[object]:
 def test_everything_can_be_reached_by_tab_and_has_a_name(window: Browser, tmp_path: Path) -> None:
     window.open(_write(tmp_path, _replay("2-players-1")))
     reached = []
-    for _ in range(8):
+    for _ in range(11):
         window.press(TAB)
         reached.append(window.run("const at = document.activeElement; return at.id || at.className || at.textContent"))
-    assert reached == ["first", "back", "play", "on", "last", "speed", "slider", "salvos"]
-    labels = [window.label(f"#{name}") for name in reached[:7]]
-    assert labels == ["To the start", "One salvo back", "Play", "One salvo on", "To the end", "Speed", "Turn"]
+    moving = ["first", "former", "back", "play", "on", "next", "last", "slider", "speed", "link"]
+    assert reached == [*moving, "salvos"]
+    labels = [window.label(f"#{name}") for name in moving]
+    sinkings = "To the sinking before", "To the next sinking"
+    back, on = ["To the start", sinkings[0], "One salvo back"], ["One salvo on", sinkings[1], "To the end"]
+    assert labels == [*back, "Play", *on, "Turn", "Speed", "Copy link"]
     assert window.label(".board .sea").startswith("Board of ")
 
 

@@ -55,6 +55,7 @@ class Server:
         self.process = subprocess.Popen(
             [
                 sys.executable,
+                "-P",
                 "-m",
                 "salvo_server",
                 "serve",
@@ -62,6 +63,7 @@ class Server:
                 "--gateway",
                 f"xbs --listen 127.0.0.1:{self.port}",
             ],
+            cwd=folder,
             env=environment,
             stdout=subprocess.PIPE,
             text=True,
@@ -139,6 +141,12 @@ def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
     wait_until(lambda: not listens(running.port))
 
 
+def test_a_gateway_imports_nothing_from_the_folder_where_the_server_was_started(tmp_path: Path) -> None:
+    (tmp_path / "salvo.py").write_text("raise SystemExit('a bot with the name of the package')")
+    with server(tmp_path, "open") as running:
+        running.listening()
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -151,6 +159,7 @@ def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
         ("smackdown --listen 127.0.0.1:0", "give --rules smackdown"),
         ("jsonline", "give --rules streak or --rules alternate"),
         ("classic --opponent nobody", "no bot 'nobody'"),
+        ("classic --opponent human", "a person needs a terminal; start salvo gateway classic --opponent human in one"),
     ],
 )
 def test_a_gateway_that_cannot_be_is_told_before_anything_starts(tmp_path: Path, given: str, said: str) -> None:

@@ -238,6 +238,11 @@ def test_compare_names_lost_games_that_come_out_again(bot: Path) -> None:
         assert f"{lost['why']}, {lost['hits']} hits to 17: {lost['again']}\n" in told
 
 
+def test_the_command_that_plays_many_games_again_keeps_their_time_limit() -> None:
+    told = run("play", "random", "random", "--seed", "7", "--games", "2", "--turn-seconds", "9.5")
+    assert told.stdout.endswith("again:  salvo play random random --seed 7 --games 2 --turn-seconds 9.5\n")
+
+
 def test_compare_says_how_many_games_more(bot: Path) -> None:
     told = run("compare", str(bot), "random", "--seed", "7", "--games", "200", "--margin", "0.01")
     assert re.match(r"undecided: (about [\d,]+|millions of) more games would probably be needed\n", told.stdout)

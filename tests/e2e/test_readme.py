@@ -63,7 +63,8 @@ ELSEWHERE = {
     "salvo join xbs://HOST:7948 mybot.py --team red": ("tests/integration/test_standin_servers.py", '"xbs"'),
     "salvo join jsonline://HOST:4001 mybot.py": ("tests/integration/test_standin_servers.py", '"jsonline"'),
     "salvo join smackdown: mybot.py": ("tests/integration/test_standin_servers.py", '"join", "smackdown:"'),
-    "salvo watch ws://HOST:9001/mqtt --html live.html": ("tests/unit/test_live_page.py", '"--html", str(file)'),
+    "SALVO_TEAM=commentator SALVO_SECRET=the-one-of-the-commentator salvo web --broker mqtt://HOST --delay 0 "
+    "--listen 127.0.0.1:8081": ("tests/integration/test_web_front.py", '"--delay", str(delay)'),
     "salvo watch mqtt://HOST --view referee": ("tests/integration/test_views.py", '"--view", "referee"'),
 }
 
@@ -136,13 +137,12 @@ def contest(folder: Path, secrets: dict[str, str]) -> Iterator[str]:
     with started(words, cwd=folder, env=_environment(folder), stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         broker = _address(server.stdout.readline())
-        page = re.search(r"live page: (http://\S+)$", server.stdout.readline())
-        assert page is not None
-        with urllib.request.urlopen(page[1], timeout=60) as answer:
-            assert b"<title>Salvo, live</title>" in answer.read()
+        page = next(found[1] for line in server.stdout if (found := re.search(r"watch: (http://[^\s,]+)", line)))
+        with urllib.request.urlopen(page, timeout=60) as answer:
+            assert b"<!doctype html>" in answer.read()
         yield broker
         assert server.wait(60) == 0
-        assert re.search(r"^\S+ players: (red, blue|blue, red)$", server.stdout.read(), re.MULTILINE)
+        assert re.search(r"^\S+ game 1: players: (red, blue|blue, red)$", server.stdout.read(), re.MULTILINE)
 
 
 def test_the_demo_ends_with_the_command_that_plays_the_same_game_again() -> None:
@@ -382,6 +382,9 @@ def test_a_journal_is_looked_at(folder: Path) -> None:
     assert _run("salvo replay game.jsonl.gz", folder) == _run("salvo replay games/game-1.jsonl.gz", folder)
     assert "1 game, " in _run(check, folder)
     assert "fair: game 1" in _run(verify, folder)
+    [site] = [line for line in COMMANDS if line.startswith("salvo site")]
+    assert _run(site, folder) == "site:   site/index.html, 1 game\n"
+    assert list((folder / "site/games").glob("game-1-*.proof.jsonl"))
 
 
 def test_the_client_without_the_sdk_is_the_example_file() -> None:
@@ -410,6 +413,7 @@ def test_no_command_is_left_out() -> None:
         "salvo solo",
         "salvo compare",
         "salvo tournament",
+        "salvo site",
     )
     for command in COMMANDS:
         if command in ELSEWHERE:

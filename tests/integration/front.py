@@ -24,11 +24,21 @@ class Front:
         web_port: the web front, and MQTT over WebSocket.
     """
 
-    def __init__(self, folder: Path, broker_port: int, websocket_port: int, *, web: int = 9, without: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        broker_port: int,
+        websocket_port: int,
+        *,
+        web: int = 9,
+        requests: int = 600,
+        without: str = "",
+    ) -> None:
         """Write what it needs; it starts as a context manager.
 
         Args:
             web: the port of the web front that is behind it; nothing is by default.
+            requests: how many an address has in ten seconds.
             without: a line of the configuration that is left out.
         """
         self._ports = (Port(), Port())
@@ -42,6 +52,7 @@ class Front:
             "broker:1883": f"127.0.0.1:{broker_port}",
             "broker:9001": f"127.0.0.1:{websocket_port}",
             "web:8080": f"127.0.0.1:{web}",
+            "http_req_rate gt 600": f"http_req_rate gt {requests}",
             "/tls/server.pem": str(self.certificate.cert),
             **({without: ""} if without else {}),
         }

@@ -65,9 +65,10 @@ def salvo(folder: Path, *arguments: str, **environment: str) -> Program:
 
 @pytest.mark.long
 def test_who_comes_during_a_game_is_told_and_places_one_fleet_in_the_next_one(
-    broker: Broker, start_server: StartServer
+    broker: Broker, start_server: StartServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The story: it asked twice in the next lobby, placed twice, and got five times ``fleet_final``."""
+    monkeypatch.setattr("salvo.session.placing.PATIENCE_SECONDS", 60.0)  # nor is a fleet sent again on a slow machine
     heard, told = Heard(), list[Any]()
     with start_server(heard, placement_seconds=6, over_seconds=1):
         for name in ("a", "b"):

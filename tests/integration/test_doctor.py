@@ -450,6 +450,14 @@ def test_the_command_fails_on_an_open_broker(broker: Broker, start_server: Start
         assert "fix: " in done.stdout
 
 
+def test_a_doctor_that_finds_no_server_says_so_first(tmp_path: Path, port: Port) -> None:
+    config = tmp_path / "hall.toml"
+    config.write_text(f'listen = "{port.address}"\n')
+    done = _run("--config", str(config), XDG_STATE_HOME=str(tmp_path), XDG_CONFIG_HOME=str(tmp_path))
+    assert done.stderr == f"no server of this user runs here; looking at mqtt://{port.address}\n"
+    assert done.returncode == 1
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_doctor_that_is_interrupted_takes_its_accounts_with_it(number: signal.Signals, tmp_path: Path) -> None:
     """It waits for accounts that this server will never know of, and is interrupted meanwhile."""

@@ -124,10 +124,9 @@ def test_a_cell_that_the_rules_refuse_is_answered_without_a_shot(tmp_path: Path)
         settings = ServerSettings(broker=broker.url, players=2, rules="xbs", over_seconds=600)
         with Contest(settings, heard).in_background(), tcp_gateway(broker.url, tmp_path) as host:
             ends = [Socket(host.address), Socket(host.address)]
-            for end in ends:
-                end.until("|QUERY|ship loc")
+            for end in ends:  # ahead of the queries, as either may be the one that is asked first
                 end.say("|RESPONSE|ship locations|0 0 H|0 1 H|0 2 H|0 3 H|0 4 H|END|")
-                for _ in range(40):  # ahead of the queries, the same hit again and again
+                for _ in range(40):  # the same hit again and again
                     end.say("|RESPONSE|shots|0 0|END|")
             for end in ends:
                 told = [end.until("|INFO|you ") for _ in range(4)]

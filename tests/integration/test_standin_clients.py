@@ -88,15 +88,16 @@ def test_an_xbs_client_leaves_in_every_state_and_comes_back_when_killed_in_mid_g
 # --- JSON lines -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("rules", "gateway", "dialect"),
-    [
-        ("streak", "jsonline", ["--probe"]),
-        ("alternate", "jsonline", ["--cells", "zero", "--end", "none", "--echo", "--one-connection"]),
-        ("alternate", "jsonline --status-names", ["--cells", "zero", "--status", "name", "--board", "list", "--echo"]),
-    ],
-    ids=["text", "zero", "names"],
-)
+_ZERO = ["--cells", "zero", "--end", "none", "--echo", "--one-connection"]
+_NAMES = ["--cells", "zero", "--status", "name", "--board", "list", "--echo"]
+DIALECTS = [
+    pytest.param("streak", "jsonline", ["--probe"], id="text"),
+    pytest.param("alternate", "jsonline", _ZERO, id="zero"),
+    pytest.param("alternate", "jsonline --status-names", _NAMES, id="names"),
+]
+
+
+@pytest.mark.parametrize(("rules", "gateway", "dialect"), DIALECTS)
 def test_a_json_lines_client_dies_leaves_and_plays(stage: Stage, rules: str, gateway: str, dialect: list[str]) -> None:
     server = stage.serve(rules, gateway, "--players", "2")
     dialect = ["--turns", rules, *dialect]
@@ -109,7 +110,31 @@ def test_a_json_lines_client_dies_leaves_and_plays(stage: Stage, rules: str, gat
     wait_until(lambda: server.count("won") == 1, server)
 
 
+@pytest.mark.parametrize(("rules", "gateway", "dialect"), DIALECTS)
+def test_a_json_lines_client_that_sends_its_board_first_plays_at_the_table_game_after_game(
+    stage: Stage, rules: str, gateway: str, dialect: list[str]
+) -> None:
+    server = stage.serve(rules, gateway, "--players", "2")
+    client = stage.client("jsonline", "--turns", rules, "--board-first", "--games", "3", *dialect)
+    client.ends_without_fault()
+    assert len(results(client)) == 3
+    wait_until(lambda: server.count("won") == 3, server)
+
+
 # --- Code Smackdown ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["", " --opponent-first"], ids=["you first", "opponent first"])
+def test_smackdown_children_play_game_after_game(stage: Stage, tmp_path: Path, order: str) -> None:
+    reports = [tmp_path / name for name in ("ann", "bob")]
+    child = f"{sys.executable} {_STANDINS / 'smackdown_child.py'}"
+    both = " ".join(f'--exec "{child} --report {report}" --name {report.name}' for report in reports)
+    server = stage.serve("smackdown", f"smackdown {both}{order}", "--players", "2", "--games", "3", listening=False)
+    assert server.ends() == 0
+    assert server.count("won") == 3
+    for report in reports:
+        told = [json.loads(line) for line in report.read_text().splitlines()]
+        assert [event["event"] for event in told if event["event"] != "round"] == ["result"] * 3
 
 
 def test_smackdown_children_play_at_our_referee_and_one_forfeits(stage: Stage, tmp_path: Path) -> None:

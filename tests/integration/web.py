@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from email.message import Message
@@ -23,6 +24,7 @@ class WebFront(NamedTuple):
     """A running web front."""
 
     url: str
+    pid: int = 0
 
     @property
     def port(self) -> int:
@@ -58,7 +60,7 @@ def web_front(broker: str, *words: str, account: tuple[str, str] | None = None) 
     command = [*_SALVO, "web", "--broker", broker, "--listen", "127.0.0.1:0", "--json", *words]
     with started(command, env=os.environ | given, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        yield WebFront(json.loads(process.stdout.readline())["urls"][-1])
+        yield WebFront(json.loads(process.stdout.readline())["urls"][-1], process.pid)
 
 
 def static_files() -> list[Path]:

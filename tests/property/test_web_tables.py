@@ -6,6 +6,7 @@ be known are None, and no figure is ever wrong.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from salvo.net.inbound import Inbound
 from salvo.rules import RuleBook, Sinkings
 from salvo_server.core.referee import Referee
 from salvo_server.spectate.referee_view import RefereeViews
+from salvo_server.web.chances import chances
 from salvo_server.web.tables import PLAY_OUT_SECONDS, Forget, Heard, Table, read
 
 
@@ -189,3 +191,73 @@ def test_a_delayed_page_is_of_one_moment_and_shows_the_end(seed: int, players: i
     assert picture["last"]["turn"] == contest.referee.results[-1].turn
     assert picture["feed"][0]["kind"] == "won"
     assert all(each["board"] for each in picture["players"])
+
+
+class Overheard(Contest):
+    """The contest, of which all that is said is kept."""
+
+    def __init__(self, book: RuleBook, players: int, seed: int) -> None:
+        self.said: list[tuple[str, bytes]] = []
+        self.views = RefereeViews(0)
+        super().__init__(book, players, seed, None)
+
+    def do(self, command: m.Input) -> None:
+        self.now += 1000
+        step = self.table.carry_out(command, self.now)
+        views = [*self.views.follow(self.table, step), *self.views.take_due(self.now)]
+        self.said += [(topic, payload) for topic, payload, _ in [*step.publications, *views]]
+
+
+@pytest.mark.long
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 10**6),
+    name=st.sampled_from(sorted(SMALL_BOOKS)),
+    other=st.sampled_from(sorted(SMALL_BOOKS)),
+    delay=st.sampled_from((0.0, 60.0)),
+)
+def test_whatever_is_published_by_anyone_there_is_a_picture(seed: int, name: str, other: str, delay: float) -> None:
+    """On an open broker of somebody else's any client may publish all of it, in any order, changed at any place."""
+    contests = [Overheard(SMALL_BOOKS[each], players, seed) for each, players in ((name, 2), (other, 4))]
+    for contest in contests:
+        for _ in range(120):
+            contest.act()
+    random = contests[0].random
+    said = [each for contest in contests for each in contest.said]
+    page = Table("", boards=bool(delay), delay_seconds=delay)
+    now = 0.0
+    for _ in range(1500):
+        topic, payload = random.choice(said)
+        whim = random.random()
+        if whim < 0.05:
+            payload = bytes(byte ^ (1 << random.randrange(8)) if random.random() < 0.02 else byte for byte in payload)
+        elif whim < 0.1:
+            payload = (
+                payload.replace(b"team0", b"team9").replace(b'"turn":', b'"turn":9').replace(b'"game":', b'"game":7')
+            )
+        elif whim < 0.12:
+            payload = b""
+        tell(page, topic, payload, retained=random.random() < 0.3, now=now)
+        if random.random() < 0.02:
+            page.hear(Heard(Forget()), now)
+        now += random.random() / 4
+        page.advance(now)
+        if random.random() < 0.1:
+            json.dumps(page.picture(now))
+            json.dumps(page.summary())
+            race = page.race()
+            if race is not None and random.random() < 0.1:
+                chances(race, 2)
+
+
+def test_a_game_that_has_begun_is_announced_with_the_time_until_it_is_shown() -> None:
+    contest = Broadcast(SMALL_BOOKS["salvo"], 2, 1)
+    while contest.referee.state is State.LOBBY:
+        contest.act()
+    began = contest.seconds
+    contest.pass_time(20)
+    picture = contest.page.picture(contest.seconds)
+    assert (picture["state"], picture["lobby"]["left_ms"]) == ("lobby", None)
+    assert picture["lobby"]["begins_ms"] == round(1000 * (began + DELAY - contest.seconds))
+    contest.pass_time(DELAY)
+    assert contest.page.picture(contest.seconds)["state"] == "turn"

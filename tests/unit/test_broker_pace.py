@@ -325,7 +325,7 @@ def test_a_hall_of_200_screens_that_comes_back_at_once_has_all_it_wants_within_s
 
 
 def ask_for_a_page(line: Line) -> None:
-    """What the live page asks for: the tables, and all of the first one."""
+    """What a watcher asks for: the tables, and all of the first one."""
     line.send(subscribe_packet("/game/state", "/+/game/state", "/game/server", "/+/game/server"))
     line.send(subscribe_packet("/game/rules", "/game/state", "/game/turn", "/game/result", "/game/winner"))
     line.send(subscribe_packet("/game/stats/+", "/game/chat", "/game/referee", "/players/list"))

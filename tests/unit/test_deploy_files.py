@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from salvo_server.cli.web import web
 from salvo_server.settings import ServerSettings
 
 ROOT = Path(__file__).parents[2]
@@ -30,13 +31,19 @@ def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
 def test_compose_sets_only_settings_that_exist(file: str) -> None:
     environment = re.findall(r"^      SALVO_([A-Z_]+):", (ROOT / file).read_text(), re.MULTILINE)
     assert environment
-    assert {name.lower() for name in environment} <= {*ServerSettings.model_fields, "ca"}
+    assert {name.lower() for name in environment} <= {*ServerSettings.model_fields, "ca", *_of_the_web_front()}
+
+
+def _of_the_web_front() -> set[str]:
+    """What ``salvo web`` reads: its options' variables, and its account's user."""
+    of_options = {str(option.envvar) for option in web.params if option.envvar}
+    return {name.removeprefix("SALVO_").lower() for name in of_options} | {"team"}
 
 
 def test_every_service_is_locked_in_and_nobody_is_root() -> None:
     services = (ROOT / "docker-compose.yml").read_text().partition("\nservices:\n")[2].partition("\nvolumes:\n")[0]
     texts = re.split(r"^  (?=[a-z]+:$)", services, flags=re.MULTILINE)[1:]
-    assert len(texts) == 4
+    assert len(texts) == 5
     bounds = (ROOT / "docker-compose.yml").read_text().partition("x-bounds: &bounds\n")[2].partition("\nservices:\n")[0]
     for line in (
         "read_only: true",

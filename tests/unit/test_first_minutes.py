@@ -402,7 +402,10 @@ WRONG = {
         ("play hunter hunter --rules latin.toml", "bad_rules: latin.toml: it is not UTF-8 text; save it as UTF-8"),
         ("play hunter hunter --rules opn.toml", r"bad_rules: no file opn.toml; did you mean open.toml\?"),
         ("play hunter hunter --rules chess.toml", "bad_rules: no file chess.toml$"),
-        ("replay cut.jsonl", "transcript_corrupt: cut.jsonl, line 1: not JSON: [^;]*; take the file again "),
+        (
+            "replay cut.jsonl",
+            "not_a_transcript: cut.jsonl is not a recorded game; name a file that --record or --export ",
+        ),
         ("replay folder", "transcript_unreadable: folder: Is a directory; name a file in it"),
         ("verify cot.jsonl", r"proof_missing: no file cot.jsonl; did you mean cut.jsonl\?"),
         ("verify folder", "proof_unreadable: folder: Is a directory; name a file in it"),

@@ -16,13 +16,17 @@ from salvo_server.gateways.table_watch import TableWatch
 
 
 class Echo(Guest):
-    """Says again what it hears."""
+    """Says again what it hears, and says goodbye."""
 
     def message_received(self, message: str) -> None:
         self.peer.send(message)
 
     def invalid_message_received(self, broken: Broken) -> None:
         self.end()
+
+    def tick(self, now: float) -> None:
+        if self.dismissed:
+            self.peer.send("goodbye")
 
 
 @pytest.fixture
@@ -85,3 +89,11 @@ def test_nobody_who_has_spoken_makes_room(come: Come) -> None:
     assert [each.speak() for each in guests] == [b"hello\n"] * 4
     assert come().speak() == b""
     assert [each.speak() for each in guests] == [b"hello\n"] * 4
+
+
+def test_guests_of_a_gateway_that_closes_say_goodbye(host: Host, come: Come) -> None:
+    guests = [come() for _ in range(2)]
+    assert [each.speak() for each in guests] == [b"hello\n"] * 2
+    host.close()
+    assert [each.hear() for each in guests] == [b"goodbye\n"] * 2
+    assert [each.hear() for each in guests] == [b""] * 2

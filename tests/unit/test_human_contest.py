@@ -20,7 +20,7 @@ from salvo.seat import Seat
 from salvo.session import Session
 from salvo.testing.script import ScriptedServer
 from salvo.view import Feed, Shot
-from salvo_server.human.channel import Channel, FleetAsked, Line, Link, News, Salvo, Seen, Taunt, Told
+from salvo_server.human.channel import Channel, Clock, FleetAsked, Line, Link, News, Salvo, Seen, Taunt, Told
 from salvo_server.human.contest import Person
 from unbrokered import Wire
 from unit.test_human_sight import fleet_in_rows
@@ -67,7 +67,7 @@ class Place:
 
     def told(self) -> list[News]:
         self.person._show()
-        return [news for news in self.desk.news() if not isinstance(news, Link)]
+        return [news for news in self.desk.news() if not isinstance(news, Link | Clock)]
 
 
 def test_a_person_is_asked_for_a_fleet_once_it_is_listed_and_the_fleet_is_sent() -> None:
@@ -88,6 +88,44 @@ def test_a_person_is_asked_for_a_fleet_once_it_is_listed_and_the_fleet_is_sent()
     ]
 
 
+def test_a_person_is_told_who_is_there_and_how_long_all_have_to_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("salvo_server.human.contest.time.monotonic", lambda: now)
+    place = Place()
+    place.lobby()
+    place.desk.news()
+
+    def told(*names: str) -> list[News]:
+        place.hear(m.PlayersListed(names))
+        return place.desk.news()
+
+    now = 10.0
+    assert told("me", "ann", "bob") == [Told("players: me, ann, bob"), Clock("", 70.0)]
+    now = 20.0
+    assert told("me", "bob") == [Told("players: me, bob")]
+    assert told("me", "bob", "ann") == [Told("players: me, bob, ann")]  # who comes back starts no time
+
+
+def test_a_person_who_is_away_is_not_told_every_minute_that_it_was_left_out() -> None:
+    place = Place()
+    place.lobby()
+    place.told()
+    late = m.CommandRefused("me", "placement_timeout", "0 of 5 ships were placed in time; ask to take part again")
+    for _ in range(3):
+        place.hear(m.PlayersListed(()), late, m.PlayersListed(("me",)))
+    told = [news for news in place.told() if isinstance(news, Told)]
+    assert sorted(news.text.partition(":")[0] for news in told) == ["placement_timeout", "players"]
+
+
+def test_a_person_is_told_whose_turn_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("salvo_server.human.contest.time.monotonic", lambda: 10.0)
+    place = Place()
+    place.game()
+    place.turn(1, "ann")
+    place.hear(m.SalvoResolved(1, 1, "ann", 0, 0, (), (), ()))
+    assert [each for each in place.desk.news() if isinstance(each, Clock)] == [Clock("ann", 40.0), Clock()]
+
+
 def test_who_is_left_out_since_others_were_complete_is_told_so() -> None:
     place = Place()
     place.lobby()
@@ -97,7 +135,8 @@ def test_who_is_left_out_since_others_were_complete_is_told_so() -> None:
     for announcement in (late, *begun):
         for event in place.server.say(announcement):
             place.person._handle(event)
-    refused, waits = place.told()
+    refused, players, waits = place.told()
+    assert players == Told("players: ann, bob")
     assert isinstance(refused, Told)
     assert isinstance(waits, Told)
     assert refused.text.startswith("placement_timeout: the fleet was not complete when the game began, or")

@@ -31,6 +31,7 @@ from salvo_server.human.board import BoardView
 from salvo_server.human.channel import (
     Again,
     Channel,
+    Clock,
     FleetAsked,
     Leave,
     Line,
@@ -324,6 +325,22 @@ def test_tab_goes_round_the_opponents_and_a_salvo_may_be_at_several() -> None:
     _run(act)
 
 
+def test_the_next_opponent_stands_beside_the_target_where_there_is_room() -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of("salvo", "ann", "bob"))
+        assert person.shown("beside") == (person.app.size.width == 130)
+        if person.shown("beside"):
+            assert person.title("target").startswith("1/2 ann")
+            assert person.title("next").startswith("2/2 bob")
+            await person.click("#next", offset=(6, 4))
+            assert person.title("target").startswith("2/2 bob")
+            assert person.title("next").startswith("1/2 ann")
+            assert person.desk.answers() == []
+
+    for width in (100, 130):
+        _run(act, (width, 40))
+
+
 def test_the_clock_and_a_lost_connection_stand_in_the_title() -> None:
     async def act(person: Person) -> None:
         view = view_of("salvo")
@@ -336,6 +353,30 @@ def test_the_clock_and_a_lost_connection_stand_in_the_title() -> None:
         assert person.text("title").endswith("! connection lost")
         await person.hear(Link(""))
         assert "connection" not in person.text("title")
+
+    _run(act)
+
+
+def test_the_title_tells_whose_time_runs_when_it_is_not_the_persons() -> None:
+    async def act(person: Person) -> None:
+        now = time.monotonic()
+        await person.hear(Clock("", now + 3600))
+        await person.ask_for_fleet(BOOKS["xbs"])
+        assert 3000 < person.seconds_left <= 3600
+        view = view_of("xbs")
+        Feed(view).begin_turn(2, 0)
+        await person.see(view)
+        assert person.text("title") == "Waiting   game 1, xbs   turn 2"
+        await person.hear(Clock("ann", now + 7200))
+        assert "turn 2   ann's turn   " in person.text("title")
+        assert 7000 < person.seconds_left <= 7200
+        await person.hear(Clock())
+        assert person.text("title") == "Waiting   game 1, xbs   turn 2"
+        await person.hear(Clock("nobody here", now + 7200))
+        assert person.text("title") == "Waiting   game 1, xbs   turn 2"
+        Feed(view).begin_turn(3, 1)
+        await person.see(view)
+        assert person.text("title") == "Shoot   game 1, xbs   turn 3   1 shot"
 
     _run(act)
 
@@ -382,6 +423,30 @@ def test_the_end_says_who_won_and_shows_what_the_rules_reveal() -> None:
         assert person.board("target").count(Mark.SHIP) == 20
         await person.press("r", "r")
         assert person.desk.answers() == [Again()]
+        assert person.app.mode is Mode.WAITING
+
+    _run(act)
+
+
+def test_the_end_is_seen_until_the_person_goes_on_to_the_next_set_up() -> None:
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(BOOKS["xbs"])
+        await person.see(view_of("xbs"))
+        await person.hear(Over(1, "ann", {"ann": 1, "me": 2}))
+        assert "r: " not in person.text("keys")
+        await person.hear(Clock("", time.monotonic() + 3600))
+        await person.ask_for_fleet(BOOKS["xbs"], game=2)
+        assert person.text("title").startswith("End   game 1, xbs   turn 1   3")
+        assert person.app.message.startswith("You lose. ann wins game 1.")
+        assert "r: set up game 2" in person.text("keys")
+        await person.hear(Clock("", time.monotonic() - 1))
+        assert person.text("title") == "End   game 1, xbs   turn 1"  # nobody else has come
+        await person.hear(Clock("", time.monotonic() + 3600))
+        await person.press("r")
+        assert person.text("title").startswith("Setup   game 2, xbs   3")
+        await person.press("r", "enter")
+        [fleet] = person.desk.answers()
+        assert isinstance(fleet, Fleet)
         assert person.app.mode is Mode.WAITING
 
     _run(act)

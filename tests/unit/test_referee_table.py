@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -24,6 +26,7 @@ from salvo.rules import (
     Starter,
     Targets,
 )
+from salvo_server import core
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.referee import Referee
 from salvo_server.core.transitions import ACCEPTED, STATES, TABLE, Answer, Event, TableState, transitions
@@ -309,6 +312,13 @@ def test_all_that_follows_from_an_input_in_a_state_is_what_the_table_says(
     assert (answers or {Answer.REFUSED}) == {row.answer}
     assert codes == set(row.codes)
     assert targets == ({arrow.target for arrow in row.arrows} or {stage})
+
+
+def test_every_refusal_in_the_cores_source_is_in_the_table() -> None:
+    source = "".join(file.read_text() for file in Path(core.__file__).parent.glob("*.py"))
+    refusals = set(re.findall(r'IllegalCommand\(\s*"(\w+)"', source))
+    assert "name_taken" in refusals
+    assert refusals <= {code for rows in TABLE.values() for row in rows.values() for code in row.codes}
 
 
 # --- before a deadline, and after it --------------------------------------------------------------------------------

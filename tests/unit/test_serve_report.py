@@ -109,6 +109,12 @@ def test_who_is_left_out_of_a_game_that_begins_is_told_as_that(capsys: pytest.Ca
     ]
 
 
+def test_who_takes_part_is_told_with_the_game_and_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    here: list[m.Announcement] = [m.TableOpened(7), m.PlayersListed(("red",)), m.StateChanged(State.TURN)]
+    assert said(capsys, *here) == ["game 7: lobby is open", "game 7: players: red", "game 7: the game begins"]
+    assert said(capsys, *here[:2], table="a")[1] == "table a: game 7: players: red"
+
+
 def test_a_player_that_is_gone_is_told_of_once_until_it_comes_back(capsys: pytest.CaptureFixture[str]) -> None:
     referee = Referee(7, book=XBS, limits=Limits(players=2, empty_turns=1, absent_ms=2000))
     report = ServeReport(False, None)

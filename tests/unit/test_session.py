@@ -259,6 +259,20 @@ def test_somebody_else_who_asks_for_this_name_does_not_send_the_team_away(
     assert server.say(taken) == []  # lost its connection and waits for the recap
 
 
+def test_who_comes_back_with_another_secret_is_told_why_it_waits(session: Session, server: ScriptedServer) -> None:
+    """A team whose program was started again without its secret heard nothing at all."""
+    server.say(m.ServerStatus(True, "0", 1, "open"), m.StateChanged(State.LOBBY), retained=True)
+    session.connected()
+    server.say(m.PlayersListed(("me", "you")), retained=True)
+    taken = m.CommandRefused("me", "name_taken", "no")
+    [waits] = server.say(taken)
+    assert isinstance(waits, Waits)
+    assert waits.code == "name_taken"
+    assert waits.text.startswith("me is listed with another secret, perhaps by an earlier start of this program; give ")
+    assert server.say(taken) == []  # it asks again and again
+    listed(session, server)
+
+
 def test_a_refusal_is_told_with_its_code(session: Session, server: ScriptedServer) -> None:
     listed(session, server)
     assert server.say(m.CommandRefused("me", "turn_timeout", "too slow")) == [Refused("turn_timeout", "too slow")]

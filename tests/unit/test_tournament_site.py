@@ -15,17 +15,19 @@ from urllib.parse import urldefrag
 import pytest
 from click.testing import CliRunner
 
+from salvo.errors import SalvoError
 from salvo.rules import BOOKS
 from salvo_server.cli.tournament import tournament as command
 from salvo_server.spectate.replay import REFEREE
-from salvo_server.tournament.file import Tournament, TournamentError, load_tournament
+from salvo_server.spectate.site import SiteFolder
+from salvo_server.tournament.file import Tournament, load_tournament
 from salvo_server.tournament.games import GamesFile, Played, read_games
 from salvo_server.tournament.highlights import Selection, choose
 from salvo_server.tournament.judge import Alarm
 from salvo_server.tournament.recorded import Recorded, is_the_same, replay_of
 from salvo_server.tournament.run import games_path, play_tournament, stand
 from salvo_server.tournament.schedule import Pairing
-from salvo_server.tournament.site import SiteFolder, make_site, task_of, without_paths
+from salvo_server.tournament.site import KIND, make_site, task_of, without_paths
 from salvo_server.tournament.standings import Standings
 from salvo_server.tournament.workers import Task, play_game
 from unit.test_tournament import BOTS, NoWatch, played, tournament
@@ -307,20 +309,18 @@ def _empty(folder: Path, name: str = "cup") -> None:
 def test_a_folder_that_is_no_site_is_refused_and_left_alone(there: dict[str, str], tmp_path: Path) -> None:
     for name, text in there.items():
         (tmp_path / name).write_text(text)
-    with pytest.raises(TournamentError, match=r"not_a_site: .* is there and is no tournament's site; name an empty"):
+    with pytest.raises(SalvoError, match=r"not_a_site: .* is there and is no site of a tournament; name an empty"):
         _empty(tmp_path)
     assert _texts(tmp_path) == there
 
 
 def test_a_file_in_place_of_the_folder_and_another_tournaments_site_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(TournamentError, match="not_a_site"):
+    with pytest.raises(SalvoError, match="not_a_site"):
         _empty(tmp_path / "file")
     _empty(tmp_path / "www", "other")
     before = _texts(tmp_path / "www")
-    with pytest.raises(
-        TournamentError, match=r"not_a_site: .* is the site of another tournament, 'other', not of 'cup'"
-    ):
+    with pytest.raises(SalvoError, match=r"not_a_site: .* is the site of another tournament, 'other', not of 'cup'"):
         _empty(tmp_path / "www")
     assert _texts(tmp_path / "www") == before
 
@@ -345,7 +345,7 @@ def test_files_of_the_former_site_go_and_all_others_stay(tmp_path: Path) -> None
 
 def test_a_site_that_was_interrupted_is_one_that_can_be_made_anew(tmp_path: Path) -> None:
     def stop() -> None:
-        with SiteFolder(tmp_path / "www", "cup") as folder:
+        with SiteFolder(tmp_path / "www", KIND, "cup") as folder:
             folder.write("games/1-1.html", "half a site")
             raise KeyboardInterrupt
 
@@ -358,7 +358,7 @@ def test_a_site_that_was_interrupted_is_one_that_can_be_made_anew(tmp_path: Path
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(TournamentError, match=r"bad_results: .*www: Not a directory; name another folder"):
+    with pytest.raises(SalvoError, match=r"html_unwritable: .*www: Not a directory; name another folder"):
         _empty(tmp_path / "file" / "www")
 
 

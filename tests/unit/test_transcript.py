@@ -119,11 +119,18 @@ def test_a_compressed_file_that_is_damaged_never_ends_in_a_traceback(file: Path)
         assert _error(file).startswith(("transcript_corrupt: ", "transcript_cut: ", "transcript_diverged: "))
 
 
-@pytest.mark.parametrize("text", ["hello\n", "[]\n", '{"transcript":1}\n', "\x00\n", "\u00e4" * 70_000])
-def test_something_else_is_no_transcript(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ['{"transcript":1}\n', ' {"transcript":1}\n', "{\n", '["transcript"]\n', "{" * 70_000])
+def test_a_first_line_that_is_damaged_is_named(text: str, tmp_path: Path) -> None:
     path = tmp_path / "notes.jsonl"
     path.write_text(text)
     assert _error(path).startswith(f"transcript_corrupt: {path}, line 1: ")
+
+
+@pytest.mark.parametrize("text", ["hello\n", "[]\n", "\x00\n", "\u00e4" * 70_000, "from salvo import Bot\n"])
+def test_something_else_is_no_transcript(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_text(text)
+    assert _error(path).startswith(f"not_a_transcript: {path} is not a recorded game; name a file that --record ")
 
 
 def test_a_tournaments_games_are_told_for_what_they_are(tmp_path: Path) -> None:

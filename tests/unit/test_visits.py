@@ -54,6 +54,19 @@ class Scripted(Bot):
         self.winner = winner
 
 
+def test_what_a_bot_raises_when_it_hears_of_something_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    class Fragile(Scripted):
+        def on_result(self, result: m.SalvoResolved) -> None:
+            raise ZeroDivisionError
+
+    visit = _at_table(Fragile([(1, 1)]))
+    visit.hear("N|we")
+    assert visit.hear(f"B|ann||{_board(_0='X')}|0|0") == []
+    [record] = caplog.records
+    assert "Fragile.on_result failed; the game goes on" in record.message
+    assert record.exc_info is not None
+
+
 # --- Code Smackdown ---------------------------------------------------------------------------------------------------
 
 #: The example run of the protocol's text, as player 2 reads it: lines with ``>`` are its answers.
@@ -211,6 +224,37 @@ def test_a_bot_finds_out_how_a_json_lines_server_writes_and_whether_a_hit_shoots
         "two": 3,
         "one": 4,
     }
+
+
+@pytest.mark.parametrize("xy", [False, True], ids=["text", "xy"])
+def test_after_a_server_hung_up_on_the_first_shot_its_cells_are_written_otherwise(xy: bool) -> None:
+    """A bot asked a server that ends at the other notation with the same one for ever."""
+    greeting = '{"type": "GAME_INVITATION", "status": 0, "message": null, "body": null}'
+    known: JsonVisit | None = None
+    wrong = JsonVisit(Hunter(), "me", "seed")
+    wrong.begin()
+    assert wrong.what_the_next_knows() is None
+    if not xy:  # it takes what the first visit sends
+        wrong._write_otherwise()
+    [shot] = wrong.hear(greeting)
+    assert ('"x"' in shot) is not xy
+    known = wrong.what_the_next_knows()
+    visit = JsonVisit(Hunter(), "me", "seed", known)
+    server = JsonServer(ALTERNATE, visit, xy=xy)
+    waiting = list(visit.begin())
+    while waiting:
+        waiting += visit.hear(server.answer(waiting.pop(0)))
+    assert server.game.over
+    assert server.refused == []
+    assert visit.what_the_next_knows() is visit
+
+
+def test_a_visit_that_is_cut_off_after_its_first_shot_teaches_nothing() -> None:
+    visit = JsonVisit(Hunter(), "me", "seed")
+    visit.begin()
+    visit.hear('{"type": "GAME_INVITATION", "status": 0, "message": null, "body": null}')
+    visit.hear('{"type": "SHOT", "status": 0, "message": null, "body": "MISS"}')
+    assert visit.what_the_next_knows() is None
 
 
 def test_a_busy_json_lines_server_is_asked_later_and_one_that_contradicts_itself_is_left() -> None:

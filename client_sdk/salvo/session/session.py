@@ -452,7 +452,9 @@ class Session:
                     self._joining.refuse_name(Refused(code, text), now)
                 return []
             case "name_taken" if self._table.listed or self.fleet is not None:
-                return []  # another program asked for this name and was refused; the name is ours
+                if self.fleet is not None or self._joining.state is JoiningState.IDLE:
+                    return []  # another program asked for this name and was refused; the name is ours
+                return self._reports.name_in_use()
             case "wrong_state":
                 return self._refused_by_state(text)
             case "table_full":

@@ -61,6 +61,13 @@ class Reports:
             how = f"on; it began with {', '.join(table.players)}, whose fleets were complete first"
         return self._wait("game_on", f"{game} is {how}; {table.team} plays the next one", table.game)
 
+    def name_in_use(self) -> list[Event]:
+        """Report that the name is listed, and a request for it was refused: perhaps ours."""
+        team = self._table.team
+        text = f"{team} is listed with another secret, perhaps by an earlier start of this program; "
+        cure = "give that secret, or another name"
+        return self._wait("name_taken", text + cure, self._table.game)
+
     def silence(self, connected_seconds: float, unanswered: bool) -> list[Event]:
         """Report that nothing is heard of the table, or that a request has no answer."""
         table = self._table

@@ -36,6 +36,7 @@ COMMANDS = {
     "watch": "Follow a table live.",
     "web": "Show a contest to browsers: the hall, phones, past games, and the SDK to install.",
     "replay": "Replay a game, list the games of a journal, or check that a record replays exactly.",
+    "site": "Write games that are over as a small static site, to search and to watch.",
     "explain": "Analyse a game: what each bot knew, what its shots gained, luck versus skill.",
     "tls": "Create a test certificate, and the CA that signs it.",
     "verify": "Check offline, from signed logs, that games were fair.",

@@ -15,7 +15,7 @@ from types import FrameType
 import click
 
 from salvo.errors import SalvoError
-from salvo.net.mqtt import BrokerUrl
+from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.net.tls import client_context
 from salvo_server.cli.checked import NO_TLS, given
 from salvo_server.cli.output import has_terminal
@@ -115,8 +115,9 @@ def _target(url: str | None, settings: ServerSettings, *, here: bool) -> Target:
     """
     running = running_servers(roster_path(settings.roster))
     if url is None:
-        url = _only(running) if running else _configured(settings)
-        here = True
+        url, here = _only(running) if running else _configured(settings), True
+        if not running:
+            click.echo(f"no server of this user runs here; looking at {without_password(url)}", err=True)
     address = BrokerUrl.parse(url)
     if address.scheme in ("ws", "wss"):
         raise SalvoError(

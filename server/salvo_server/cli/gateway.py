@@ -25,6 +25,7 @@ from salvo_server.cli.output import end_with_input
 from salvo_server.gateways.accounts import Accounts, GatewayError, OpenAccounts, RosterAccounts
 from salvo_server.gateways.host import Host
 from salvo_server.gateways.table_watch import TableWatch
+from salvo_server.human import HUMAN
 from salvo_server.settings import ServerSettings, SettingsError, gateway_key_path, roster_path
 from salvo_server.storage.roster import Roster, has_begun
 from salvo_server.unused import Unused, UnusedOption, is_set, refuse_unused
@@ -135,6 +136,9 @@ def read_gateway(line: str, book: RuleBook) -> GatewayCall:
         raise SettingsError("bad_setting", f"gateway {line!r}: {error.format_message()}") from None
     except UnusedOption as error:
         raise SettingsError(error.code, f"gateway {line!r}: {error.text}") from None
+    if context.params.get("opponent") == HUMAN:
+        alone = f"a person needs a terminal; start salvo gateway {words[0]} --opponent {HUMAN} in one of its own"
+        raise SettingsError("bad_setting", f"gateway {line!r}: {alone}")
     _check_rules(words[0], book)
     return GatewayCall(words, context.params["table"])
 
@@ -155,17 +159,17 @@ def _check_rules(protocol: str, book: RuleBook) -> None:
         raise SettingsError("bad_setting", f"gateway {protocol}: {error.text}; give {which}") from None
 
 
-def opponent_option(text: str, *, none: str = "") -> Callable[[_Command], _Command]:
+def opponent_option(text: str, *, other: str) -> Callable[[_Command], _Command]:
     """Return the option for the bot that plays against a program; an unknown one is reported before connecting.
 
     Args:
         text: the option's help.
-        none: the value that means no bot.
+        other: the value that means somebody else.
     """
 
     def checked(_: click.Context, __: click.Parameter, source: str) -> str:
         try:
-            if not none or source != none:
+            if source != other:
                 sources.load(source)
         except BotError as error:
             raise click.BadParameter(error.text) from None
@@ -216,11 +220,18 @@ def table_watch(
         yield watch
 
 
-def serve_guests(host: Host, listen: str, what: str, stop: threading.Event | None = None) -> None:
+def serve_guests(
+    host: Host,
+    listen: str,
+    what: str,
+    stop: threading.Event | None = None,
+    say: Callable[[str], object] = click.echo,
+) -> None:
     """Listen and admit guests until Ctrl-C or SIGTERM, or until ``stop`` is set.
 
     Args:
         stop: from :func:`ended_by_signals`, for a caller that waits for something else, too.
+        say: told where it listens.
 
     Raises:
         BrokerError: ``bad_address``.
@@ -229,7 +240,7 @@ def serve_guests(host: Host, listen: str, what: str, stop: threading.Event | Non
     stop = stop or ended_by_signals()
     host.open(*split_address(listen))
     with contextlib.closing(host):
-        click.echo(f"{what} on {host.address[0]}:{host.address[1]}")
+        say(f"{what} on {host.address[0]}:{host.address[1]}")
         wait_until_set(stop)
 
 

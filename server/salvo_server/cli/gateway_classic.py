@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,7 +25,11 @@ from salvo_server.gateways.classic import END_SECONDS, Role, door
 from salvo_server.gateways.classic.caller import call_again_and_again
 from salvo_server.gateways.classic.mqtt_transport import Carrier
 from salvo_server.gateways.host import Host
+from salvo_server.human import HUMAN
 from salvo_server.unused import Unused, is_set, is_unset
+
+if TYPE_CHECKING:
+    from salvo_server.human.facing import Place
 
 
 @click.command(
@@ -57,7 +63,9 @@ from salvo_server.unused import Unused, is_set, is_unset
     default=Role.SERVER.value,
     help="The gateway's: as server it leads and begins, and programs are clients; as client it calls a server.",
 )
-@opponent_option("The gateway's player: a bot that ships, or a bot's file.")
+@opponent_option(
+    f"The gateway's player: a bot that ships, a bot's file, or {HUMAN}: you, at this terminal.", other=HUMAN
+)
 @click.option("--rounds", type=Integer(min=1), help="As server, games before it exits.  [default: no limit]")
 @click.option(
     "--end-seconds",
@@ -84,35 +92,51 @@ def command(
 ) -> None:
     """Accept clients of Battle Ship for two players, one at a time, at a table with the rules classic.
 
-    The gateway plays with a built-in bot. A finished game is played again at the table, as the program's fleet is not
-    known before.
+    The gateway plays with a built-in bot, or you do. A finished game is played again at the table, as the program's
+    fleet is not known before.
     """
     if role == Role.CLIENT and call is None and channel is None:
         raise click.UsageError("--role client calls a program that is a server: say where, --call HOST:PORT")
+    person = _person(role) if opponent == HUMAN else None
     with table_watch("classic", **table) as watch:
-        book = watch.open()
         opening = door(
-            book,
+            watch.open(),
             role=role,
-            opponent=opponent,
+            opponent=opponent if person is None else person.player,
             rounds=rounds,
             end_seconds=end_seconds,
             name=name,
             games=games,
             lasting=channel is not None,
+            parted=_ignore if person is None else person.is_alone,
         )
         host = Host(watch, opening)
-        what = f"programs of the two-player game play against {opponent}"
-        stop = ended_by_signals()
-        if call is not None:
-            with contextlib.closing(host):
-                click.echo(f"{what}, called at {call}")
-                call_again_and_again(host, split_address(call), stop)
-            return
-        if channel is None:
-            serve_guests(host, listen, what, stop)
-            return
-        carried = Carrier(carrier or table["broker"], channel, Role(role), host, ca=table["ca"])
-        with contextlib.closing(host):
-            click.echo(f"{what} on {carried.heard_on}")
-            carried.run(stop)
+        what = f"programs of the two-player game play against {'you' if person else opponent}"
+
+        def serve(stop: threading.Event, say: Callable[[str], object]) -> None:
+            if call is not None:
+                with contextlib.closing(host):
+                    say(f"{what}, called at {call}")
+                    call_again_and_again(host, split_address(call, least_port=1), stop)
+            elif channel is None:
+                serve_guests(host, listen, what, stop, say)
+            else:
+                carried = Carrier(carrier or table["broker"], channel, Role(role), host, ca=table["ca"])
+                with contextlib.closing(host):
+                    say(f"{what} on {carried.heard_on}")
+                    carried.run(stop)
+
+        if person is None:
+            serve(ended_by_signals(), click.echo)
+        else:
+            person.serve(serve)
+
+
+def _person(role: str) -> Place:
+    from salvo_server.human.facing import Place  # which needs what draws the screen
+
+    return Place(role)
+
+
+def _ignore() -> None:
+    """A bot need not know whether there is a program."""

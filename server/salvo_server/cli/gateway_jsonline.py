@@ -17,7 +17,7 @@ from salvo_server.gateways.jsonline import NO_OPPONENT, door
 @click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:4001", help="Where programs connect.")
 @opponent_option(
     f"The server's player: a bot that ships, a bot's file, or {NO_OPPONENT}: any player at the table.",
-    none=NO_OPPONENT,
+    other=NO_OPPONENT,
 )
 @click.option(
     "--status-names", is_flag=True, help="Write a status as its name instead of its number, and results as echoed."
@@ -33,4 +33,5 @@ def command(listen: str, opponent: str, status_names: bool, name: str, games: Pa
     """
     with table_watch("jsonline", **table) as watch:
         opening = door(watch.open(), opponent=opponent, status_names=status_names, name=name, games=games)
-        serve_guests(Host(watch, opening), listen, f"programs that speak JSON lines play against {opponent}")
+        rival = "any player at the table" if opponent == NO_OPPONENT else opponent
+        serve_guests(Host(watch, opening), listen, f"programs that speak JSON lines play against {rival}")

@@ -7,13 +7,12 @@ import json
 import logging
 import secrets
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from salvo.client import GameReport, tell_secret
+from salvo.client import GameReport, secret_teller
 from salvo.client import play as play_contest
 from salvo.events import Event, ServerMet
 from salvo.lab.programs.exec_bot import ExecBot
@@ -26,6 +25,9 @@ from salvo_server.cli.output import Integer, given_secret, leave_on_sigterm
 from salvo_server.gateways.visits import SCHEMES
 from salvo_server.human import HUMAN
 from salvo_server.unused import Unused, is_set
+
+#: What a Code Smackdown referee appends: the bot's name and its opponent's.
+_NAMES_OF_A_CHILD: Final = 2
 
 
 def _is_elsewhere(given: Mapping[str, Any]) -> bool:
@@ -103,11 +105,11 @@ def join(
     if (bot is None) is (command is None):
         raise click.UsageError("name the bot once: BOT, or --exec CMD")
     bot = bot or f"{EXEC}{command}"
+    if names and not (len(names) == _NAMES_OF_A_CHILD and url.startswith("smackdown:")):
+        raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
     if _is_elsewhere({"url": url}):
         _visit(url, bot, names, team, games, seed, as_json)
         return
-    if names:
-        raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
     if bot == HUMAN:
         from salvo_server.human.runner import check_terminal
 
@@ -154,11 +156,9 @@ def _visit(
     seed = secrets.token_hex(16) if seed is None else seed
     with contextlib.closing(load(bot)()) as player:
         if url.startswith("smackdown:"):
-            own, opponent = names if len(names) == 2 else (team or team_name(bot), "opponent")
+            own, opponent = names or (team or team_name(bot), "opponent")
             visit_on_streams(player, own, opponent, seed)
             return
-        if names:
-            raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
         team = team or team_name(bot)
         for report in visits(url, player, team, seed, games):
             _print(report, team, as_json)
@@ -186,5 +186,5 @@ def _play_yourself(
 
     random = generator(secrets.token_hex(16) if seed is None else seed, team)
     place = Seat(url, team, secret, random, **seat)
-    listener = partial(tell_secret, team, place.secret, None) if secret is None else None
+    listener = secret_teller(team, place.secret) if secret is None else None
     return play_there(Channel(), place, random, games, listener)

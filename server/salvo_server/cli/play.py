@@ -9,7 +9,7 @@ import secrets
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -170,14 +170,16 @@ def play(
             recording.check(number)
     seed = seed or secrets.token_hex(16)
     programs = any(bot.startswith(EXEC) for bot in bots)
+    timed = [f" --{name} {value:g}" for name, value in (("turn-seconds", turn_seconds), ("bank", bank)) if value]
+    command = again(bots, seed, game, games, rules, seats) + "".join(timed)
     if games > 1 and record is None and bank is None and not programs:
-        _play_many(bots, seed, rules, game, games, Seats(seats), jobs, turn_seconds or TURN_SECONDS, traceback, as_json)
+        how = {"games": games, "seed": seed, "rules": rules, "jobs": jobs, "seats": Seats(seats), "first": game}
+        how["turn_seconds"] = turn_seconds or TURN_SECONDS
+        _play_many(bots, how, command, traceback=traceback, as_json=as_json)
         return
     if programs or watch:
         leave_on_sigterm()
     limits = TimeLimits(turn_seconds, bank) if turn_seconds is not None or bank is not None else None
-    timed = [f" --{name} {value:g}" for name, value in (("turn-seconds", turn_seconds), ("bank", bank)) if value]
-    command = again(bots, seed, game, games, rules, seats) + "".join(timed)
     say = partial(click.echo, file=sys.stdout)
     boards = Watched(moving=has_terminal()) if watch else Boards()
     with contextlib.ExitStack() as leaving:
@@ -262,27 +264,9 @@ def _with_progress(outcomes: Iterator[Outcome], games: int) -> Iterator[Outcome]
             yield outcome
 
 
-def _play_many(
-    bots: Sequence[str],
-    seed: str,
-    rules: str,
-    first: int,
-    games: int,
-    seats: Seats,
-    jobs: int | None,
-    turn_seconds: float,
-    traceback: bool,
-    as_json: bool,
-) -> None:
-    how: dict[str, Any] = {
-        "games": games,
-        "seed": seed,
-        "rules": rules,
-        "jobs": jobs,
-        "seats": seats,
-        "first": first,
-        "turn_seconds": turn_seconds,
-    }
+def _play_many(bots: Sequence[str], how: Mapping[str, Any], command: str, *, traceback: bool, as_json: bool) -> None:
+    """Play games on all cores; ``how`` is what :func:`~salvo.lab.simulation.simulate` takes."""
+    games = how["games"]
     if as_json:
         for played in stream(bots, **how):
             click.echo(json.dumps(_record(played)))
@@ -295,8 +279,8 @@ def _play_many(
     click.echo(_wins_line(wins, simulation.ties, games, list(simulation.bots)))
     for line in failure_lines(simulation.failures, simulation.again, traceback=traceback):
         click.echo(line)
-    click.echo(f"seed:   {seed}")
-    click.echo(f"again:  {again(bots, seed, first, games, rules, seats)}")
+    click.echo(f"seed:   {how['seed']}")
+    click.echo(f"again:  {command}")
 
 
 def _wins_line(wins: Counter[str], ties: int, games: int, names: Sequence[str]) -> str:

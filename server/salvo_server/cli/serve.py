@@ -150,11 +150,18 @@ def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:
         options += ["--delay", str(settings.referee_delay_seconds)]
     if settings.tls_cert is not None:
         options += ["--tls-cert", str(settings.tls_cert), "--tls-key", str(settings.tls_key)]
-    if settings.transcripts is not None:
-        options += ["--games", str(settings.transcripts)]
+    if (games := _games_of(settings)) is not None:
+        options += ["--games", games]
     if others := _reached_at(contest, settings):
         options += ["--join", others[0]]
     yield Program(WEB_FRONT, ["web", "--broker", contest.own_url, *options], environment)
+
+
+def _games_of(settings: ServerSettings) -> str | None:
+    """Return where the games that are over are, for other programs: a database's URL may have a password in it."""
+    if settings.transcripts is not None:
+        return str(settings.transcripts)
+    return None if settings.journal in (None, "none") or "://" in str(settings.journal) else settings.journal
 
 
 def _trusted(contest: Contest, settings: ServerSettings) -> list[str]:

@@ -40,6 +40,7 @@ class ServeReport:
         self._games = games
         self._stats: dict[str, list[m.PlayerStats]] = {}
         self._ended: dict[str, int] = {}
+        self._opened: dict[str, int] = {}  # the game that each table is in
         self._absent: set[tuple[str, str]] = set()  # table and player
         self.contest: Contest | None = None
         self.kept: KeptGames | None = None
@@ -78,6 +79,7 @@ class ServeReport:
             referee = table.referee
             if not table.steps:
                 continue
+            self._opened[referee.table] = referee.number
             turn, current = (0 if referee.game is None else referee.game.turn), referee.current
             if referee.state is State.TURN and current is not None:
                 status = f"game {referee.number} goes on: turn {turn}, {current.name}'s"
@@ -116,14 +118,14 @@ class ServeReport:
             match announcement:
                 case m.TableOpened(opened):
                     self._stats[table] = []
+                    self._opened[table] = opened
                     self._absent = {each for each in self._absent if each[0] != table}
                     self.say(f"{prefix}game {opened}: lobby is open", event="lobby", table=table, game=opened)
                 case m.PlayersListed(names):
-                    self.say(
-                        f"{prefix}players: {', '.join(names) or 'none'}", event="players", table=table, names=names
-                    )
+                    said = f"{prefix}{self._in_game(table)}players: {', '.join(names) or 'none'}"
+                    self.say(said, event="players", table=table, names=names)
                 case m.StateChanged(State.TURN):
-                    self.say(f"{prefix}the game begins", event="begin", table=table)
+                    self.say(f"{prefix}{self._in_game(table)}the game begins", event="begin", table=table)
                 case m.CommandRefused(player, "placement_timeout" as code, _) if (
                     m.StateChanged(State.TURN) in announcements
                 ):
@@ -157,6 +159,9 @@ class ServeReport:
             file=str(file),
             proof=str(proof),
         )
+
+    def _in_game(self, table: str) -> str:
+        return f"game {self._opened[table]}: " if table in self._opened else ""
 
     def _report_if_absent(self, table: str, name: str) -> None:
         """Report once that a player is absent, and gets short turns; its further missed turns are not reported."""

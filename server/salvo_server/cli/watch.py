@@ -75,7 +75,7 @@ def watch(
         with _live(watcher) if live else contextlib.nullcontext() as screen:
             while games is None or watcher.games_ended < games:
                 for line, record in _poll(watcher, users):
-                    if not live:
+                    if not live and (as_json or line):
                         click.echo(json.dumps(record) if as_json else line)
                 if screen is not None:
                     screen.update(watcher.page(), refresh=True)

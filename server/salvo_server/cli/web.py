@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
@@ -16,6 +17,7 @@ from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, listening, reachable, split_address
 from salvo_server.cli.checked import Checked, ca_rule
 from salvo_server.cli.output import Integer, end_with_input, given_secret
+from salvo_server.spectate.archive import Archive
 from salvo_server.spectate.screen_users import ScreenUsers
 from salvo_server.spectate.watching import EVERYBODY, screen_account
 
@@ -23,6 +25,7 @@ try:
     import uvicorn
 
     from salvo_server.web.app import Front, application
+    from salvo_server.web.games import routes
     from salvo_server.web.relay import Relay
 except ModuleNotFoundError:
     raise MissingExtra("the web front", "server") from None
@@ -105,7 +108,7 @@ def web(
     sock = listening(*split_address(listen))
     urls = _addresses(listen, sock, secure=tls_cert is not None)
     relay = Relay(connection, users, boards=delay is not None, delay_seconds=delay or 0)
-    app = application(relay, Front(urls[0].rstrip("/"), join or str(address)), [])
+    app = application(relay, Front(urls[0].rstrip("/"), join or str(address)), routes(Archive(games)) if games else ())
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -121,7 +124,18 @@ def web(
     click.echo(json.dumps({"event": "listening", "urls": urls}) if as_json else said)
     if delay == 0:
         click.echo("all boards are shown at once: who sees this page can help a player", err=True)
+    _allow_connections()
     asyncio.run(_serve(uvicorn.Server(config), sock, relay))
+
+
+def _allow_connections() -> None:
+    """Let this process have as many files open as browsers may come, where the system allows that."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource  # not everywhere
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = 2 * MAX_CONNECTIONS if hard == resource.RLIM_INFINITY else hard
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(most, 2 * MAX_CONNECTIONS)), hard))
 
 
 async def _serve(server: uvicorn.Server, sock: socket.socket, relay: Relay) -> None:

@@ -1,12 +1,16 @@
-"""Asks a bot of ours for its fleet and its shots in a game where no server would take an answer's place."""
+"""Asks a bot of ours for its fleet and its shots, and tells it what happens, in a game without a server of ours."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from typing import ParamSpec
 
 from salvo.player import Bot, check_salvo, settle
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot, View
+
+P = ParamSpec("P")
 
 log = logging.getLogger(__name__)
 
@@ -36,3 +40,11 @@ def shots_of(bot: Bot, view: View, *, skips: bool = False) -> tuple[Shot, ...]:
     except Exception:
         log.exception("%s failed; a random shot is fired instead", bot.name)
     return tuple(view.untouched.sample(1))
+
+
+def tell(method: Callable[P, None], *told: P.args, **named: P.kwargs) -> None:
+    """Call a method with which a bot hears of something; what it raises goes to the log, and the game goes on."""
+    try:
+        method(*told, **named)
+    except Exception:
+        log.exception("%s failed; the game goes on", method.__qualname__)

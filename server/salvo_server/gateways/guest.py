@@ -34,6 +34,7 @@ class Guest:
     Attributes:
         peer: the program.
         watch: the gateway's view of its table.
+        dismissed: whether the gateway is closing.
         abandoned: whether the program has hung up, and all its messages are handled.
     """
 
@@ -41,6 +42,7 @@ class Guest:
         self.peer = peer
         self.watch = watch
         self.abandoned = False
+        self.dismissed = False
         self._seat: Seat | None = None
         self._team: Team | None = None
         self._name = ""
@@ -142,6 +144,11 @@ class Guest:
         """Hang up once the current message is handled."""
         self._ended = True
 
+    def dismiss(self) -> None:
+        """Hang up once all that has happened is told: the gateway closes; may be called from any thread."""
+        self.dismissed = True
+        self.peer.wake()
+
     # --- the loop ---------------------------------------------------------------------------------------------------
 
     def stay(self) -> None:
@@ -181,6 +188,7 @@ class Guest:
         if self._ended:
             return
         self.tick(self.watch.clock())
+        self._ended |= self.dismissed
         if self._ended:
             return
         if self._team is None:

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import socket
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ log = logging.getLogger(__name__)
 
 #: The most programs at once. Each takes three threads and a connection to the broker.
 MAX_GUESTS: Final = 128
+#: How long a gateway that closes lets its guests tell what has just happened.
+GOODBYE_SECONDS: Final = 2.0
 
 #: Makes the guest for a peer that has just connected.
 Welcome = Callable[[Peer, TableWatch], Guest]
@@ -112,7 +115,7 @@ class Host:
             oldest.hang_up()
 
     def close(self) -> None:
-        """Hang up on all guests and stop listening."""
+        """Stop listening, and hang up on all guests once they have told what has happened, such as how a game ended."""
         self._closed.set()
         if self._listener is not None:
             with contextlib.suppress(OSError):
@@ -122,8 +125,10 @@ class Host:
             guests = list(self._guests.values())
             active = list(self._active.values())
         for guest in active:
-            guest.end()
-        for peer, _ in guests:
+            guest.dismiss()
+        end = time.monotonic() + GOODBYE_SECONDS
+        for peer, thread in guests:
+            thread.join(max(0.0, end - time.monotonic()))
             peer.hang_up()
         for _, thread in guests:
             thread.join(10)

@@ -90,7 +90,7 @@ class Peer:
         name: what the log calls it.
         gone: whether it has hung up, or was hung up on; what it said before can still be taken.
         silent: whether it has never said anything.
-        arrived: called from the reader's thread when there is something to take; to be set by the owner.
+        arrived: called from other threads when there is something to do; to be set by the owner.
     """
 
     def __init__(self, sock: socket.socket, name: str, framing: Framing) -> None:
@@ -98,6 +98,7 @@ class Peer:
         self.name = name
         self.gone = False
         self.silent = True
+        self._woken = False
         self.arrived: Callable[[], None] = lambda: None
         self._socket = sock
         self._framing = framing
@@ -126,7 +127,14 @@ class Peer:
     def wait(self, longest_seconds: float) -> None:
         """Wait until there is something to take or the peer is gone, but not longer than so."""
         with self._changed:
-            self._changed.wait_for(lambda: bool(self._waiting) or self.gone, longest_seconds)
+            self._changed.wait_for(lambda: bool(self._waiting) or self.gone or self._woken, longest_seconds)
+
+    def wake(self) -> None:
+        """Let the owner wait no longer, now and later; may be called from any thread."""
+        with self._changed:
+            self._woken = True
+            self._changed.notify_all()
+        self.arrived()
 
     def send(self, *messages: str, end: str = "\n") -> None:
         """Send messages; nothing to a program that is gone, and one that does not read is gone then."""

@@ -104,8 +104,9 @@ class _Running:
         with self._lock:
             if self._stop.is_set():
                 return 0
+            # With -P it does not import what lies in this folder, such as a bot that is called salvo.py.
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "salvo_server", first, "--until-eof", *words],
+                [sys.executable, "-P", "-m", "salvo_server", first, "--until-eof", *words],
                 env={**os.environ, **self._program.environment},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

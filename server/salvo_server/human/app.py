@@ -24,6 +24,7 @@ from salvo_server.human.channel import (
     Again,
     Broken,
     Channel,
+    Clock,
     FleetAsked,
     Line,
     Link,
@@ -56,7 +57,11 @@ except ModuleNotFoundError:
 #: How often the screen looks at its desk: no person notices, and nothing is drawn when there is nothing new.
 _LOOK_SECONDS: Final = 0.03
 _CLOCK_SECONDS: Final = 0.25
+#: Lines of news that are kept, and those that are shown on a page without room for more.
+_NEWS_KEPT: Final = 40
 _NEWS_LINES: Final = 4
+#: Lines of the page beside the news and the rows of a board: its frame and the lines around both.
+_OTHER_LINES: Final = 11
 #: Letters of a line of news: on an open broker any client may say anything, at any length.
 _MAX_LINE: Final = 300
 _COMMANDS: Final = "dfmqrs"
@@ -66,6 +71,11 @@ _KEYS: Final = (
     *string.digits,
     *_COMMANDS,
 )
+
+
+#: Columns of a board's view: at least, and beside the three of each square.
+_LEAST_BOARD: Final = 36
+_AROUND_BOARD: Final = 6
 
 
 class Mode(StrEnum):
@@ -94,8 +104,9 @@ class Table(App[str]):
     CSS = """
     #title { height: 1; text-style: bold; background: $primary; color: $text; }
     #body { height: 1fr; }
-    #left, #right { width: 1fr; height: 1fr; overflow-x: auto; }
-    BoardView { width: auto; height: auto; border: round $surface-lighten-2; border-title-color: $text; padding: 0 1; }
+    #left, #right, #beside { width: 1fr; height: 1fr; overflow-x: auto; }
+    BoardView { width: auto; min-width: 34; height: auto; padding: 0 1; }
+    BoardView { border: round $surface-lighten-2; border-title-color: $text; }
     BoardView.active { border: heavy $success; }
     .caption { height: auto; max-height: 4; padding: 0 1; }
     #actions { width: 36; height: auto; max-height: 100%; border: round $success; }
@@ -131,6 +142,8 @@ class Table(App[str]):
         self._seen = 0  # how many shots at the own board were there when the person last fired
         self._outcome = ""
         self._over: Over | None = None
+        self._next: FleetAsked | None = None  # the set-up that waits until the person has seen the end of a game
+        self._clock = Clock()
         self._trouble = ""
         self._news: list[str] = []
         self._leaving = False
@@ -149,6 +162,8 @@ class Table(App[str]):
                 yield actions
                 yield BoardView(id="target")
                 yield Static(id="outcome", classes="caption")
+            with VerticalScroll(id="beside", can_focus=False):
+                yield BoardView(id="next")
         yield Static(id="message")
         yield Static(id="news")
         yield Input(id="chat", compact=True)
@@ -179,8 +194,12 @@ class Table(App[str]):
 
     def _hear(self, news: News) -> None:
         match news:
+            case FleetAsked() if self.mode is Mode.END:
+                self._next = news  # when the person has seen the end
             case FleetAsked():
                 self._begin_setup(news)
+            case Clock():
+                self._clock = news
             case Seen(sight):
                 self._see(sight)
             case Told(text, player):
@@ -196,7 +215,7 @@ class Table(App[str]):
                 self.exit("broken")
 
     def _note(self, line: str) -> None:
-        self._news = [*self._news, line[:_MAX_LINE]][-_NEWS_LINES:]
+        self._news = [*self._news, line[:_MAX_LINE]][-_NEWS_KEPT:]
 
     def _begin_setup(self, asked: FleetAsked) -> None:
         before = self._asked
@@ -303,6 +322,8 @@ class Table(App[str]):
         if self.mode is Mode.SETUP and self._setup is not None and click.board == "own":
             self._cursor.go(self._setup.book.grid, click.cell)
             self._guarded(self._click_in_setup)
+        elif self._sight is not None and self.mode is not Mode.SETUP and click.board == "next":
+            self._target = self._beside(self._sight) or self._target
         elif self._sight is not None and self.mode is not Mode.SETUP:
             self._cursor.go(self._sight.rules.grid, click.cell)
             own = click.board == "own"  # there no click is meant to fire at once
@@ -486,7 +507,10 @@ class Table(App[str]):
         self._say("" if self.mode is Mode.WAITING else f"{_shots(after.shots)} left")
 
     def _restart(self) -> None:
-        if self._over is not None and self._over.again:
+        if self._next is not None:
+            asked, self._next = self._next, None
+            self._begin_setup(asked)
+        elif self._over is not None and self._over.again:
             self._over = None
             self.mode = Mode.WAITING
             self._say("")
@@ -502,6 +526,8 @@ class Table(App[str]):
         self.query_one("#target").set_class(setting_up or not in_game, "hidden")
         self.query_one("#outcome").set_class(setting_up or not in_game, "hidden")
         self.query_one("#own").set_class(self._setup is None and not in_game, "hidden")
+        two = not setting_up and self._sight is not None and self._beside(self._sight) is not None
+        self.query_one("#beside").set_class(not two, "hidden")
         if setting_up:
             self._show_setup()
         elif self._sight is not None:
@@ -509,8 +535,14 @@ class Table(App[str]):
         elif self._setup is not None:
             self._own_board().show(self._setup.book.grid, self._setup.marks, "your fleet", active=False)
         self._write("message", self.message)
-        self._write("news", *self._news)
+        self._write("news", *self._news[-self._room_for_news :])
         self._write("keys", "   ".join(self._hints()))
+
+    @property
+    def _room_for_news(self) -> int:
+        book = self._sight.rules if self._sight is not None else self._asked.rules if self._asked is not None else None
+        rows = 0 if book is None else book.grid.height
+        return max(_NEWS_LINES, self.size.height - rows - _OTHER_LINES)
 
     def _write(self, name: str, *lines: str) -> None:
         self.query_one(f"#{name}", Static).update(Text("\n".join(map(printable, lines))))
@@ -525,6 +557,8 @@ class Table(App[str]):
             hints += ["d: delete", "r: random rest"]
         elif self.mode is Mode.SHOOT and sight is not None:
             hints = [_TO_A_SQUARE, "f: fire", "Esc: none"] + ["s: skip"] * sight.rules.skipping
+        elif self._next is not None:
+            hints = [f"r: set up game {self._next.game}"]
         elif self._over is not None and self._over.again:
             hints = ["r: restart"]
         if sight is not None and len(sight.players) > 2:
@@ -545,11 +579,28 @@ class Table(App[str]):
             parts.append(f"game {self._asked.game}, {self._asked.rules.name}")
         if self.mode is Mode.SHOOT and self._sight is not None:
             parts.append(f"{_shots(self._sight.shots)}")
-            if self._sight.deadline is not None:
-                parts.append(f"{max(0, round(self._sight.deadline - monotonic()))} s left")
+        elif self._others_turn:
+            parts.append(f"{self._clock.player}'s turn")
+        deadline = self._deadline
+        in_lobby = self._sight is None or self.mode is Mode.END
+        if deadline is not None and (deadline > monotonic() or not in_lobby):
+            what = " to set up" if in_lobby else ""
+            parts.append(f"{max(0, round(deadline - monotonic()))} s left{what}")
         if self._trouble:
             parts.append(f"! {self._trouble}")
         self._write("title", "   ".join(parts))
+
+    @property
+    def _others_turn(self) -> bool:
+        sight = self._sight
+        return sight is not None and self.mode is Mode.WAITING and self._clock.player in _rivals(sight)
+
+    @property
+    def _deadline(self) -> float | None:
+        """When the time ends that the person, or another player, has for the next step."""
+        if self._sight is not None and self.mode is Mode.SHOOT:
+            return self._sight.deadline
+        return self._clock.deadline if self._sight is None or self._others_turn or self._next is not None else None
 
     def _show_setup(self) -> None:
         setup = self._setup
@@ -570,18 +621,34 @@ class Table(App[str]):
     def _show_game(self, sight: Snapshot) -> None:
         grid, shooting = sight.rules.grid, self.mode is Mode.SHOOT
         me, target = sight.me, self._target
-        fleets = self._over.fleets if self._over is not None else {}
         own = sight.aimed(me, self._chosen)
         self._own_board().show(grid, own, self._heading(sight, me), active=self.mode is Mode.WAITING)
-        board = sight.revealed(target, fleets[target]) if target in fleets else sight.aimed(target, self._chosen)
         cursor = self._cursor.cell(grid) if shooting else None
-        rivals = _rivals(sight)
-        which = f"{rivals.index(target) + 1}/{len(rivals)} " if len(rivals) > 1 else ""
-        heading = which + self._heading(sight, target)
-        styles = TARGET_COLOURS if sight.tells_sunk_cells and target not in fleets else COLOURS
-        self.query_one("#target", BoardView).show(grid, board, heading, active=shooting, cursor=cursor, styles=styles)
+        self._show_rival("target", sight, target, active=shooting, cursor=cursor)
+        if (beside := self._beside(sight)) is not None:
+            self._show_rival("next", sight, beside)
         self._write("incoming", self._incoming(sight))
         self._write("outcome", self._outcome)
+
+    def _show_rival(
+        self, place: str, sight: Snapshot, player: str, *, active: bool = False, cursor: int | None = None
+    ) -> None:
+        fleets, rivals = self._over.fleets if self._over is not None else {}, _rivals(sight)
+        board = sight.revealed(player, fleets[player]) if player in fleets else sight.aimed(player, self._chosen)
+        which = f"{rivals.index(player) + 1}/{len(rivals)} " if len(rivals) > 1 else ""
+        styles = TARGET_COLOURS if sight.tells_sunk_cells and player not in fleets else COLOURS
+        view = self.query_one(f"#{place}", BoardView)
+        view.show(
+            sight.rules.grid, board, which + self._heading(sight, player), active=active, cursor=cursor, styles=styles
+        )
+
+    def _beside(self, sight: Snapshot) -> str | None:
+        """Return the rival that Tab would choose, if its board has room beside the target's."""
+        rivals = _rivals(sight)
+        board = max(_LEAST_BOARD, 3 * sight.rules.grid.width + _AROUND_BOARD)
+        if len(rivals) < 2 or self.size.width < 3 * board:
+            return None
+        return rivals[(rivals.index(self._target) + 1) % len(rivals)]
 
     def _heading(self, sight: Snapshot, player: str) -> str:
         parts = ["you" if player == sight.me else player]

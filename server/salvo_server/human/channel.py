@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from random import Random
+from threading import Event
 from typing import TypeVar
 
 from salvo.rules import Fleet, RuleBook
@@ -77,6 +78,19 @@ class Over:
 
 
 @dataclass(frozen=True, slots=True)
+class Clock:
+    """Whose time runs.
+
+    Attributes:
+        player: whose turn it is; empty before the game, when all set up their fleets, and between two turns.
+        deadline: on the monotonic clock; None where it is not known.
+    """
+
+    player: str = ""
+    deadline: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """Whether there is a connection, and a server behind it."""
 
@@ -90,7 +104,7 @@ class Broken:
     error: BaseException
 
 
-News = FleetAsked | Seen | Told | Over | Link | Broken
+News = FleetAsked | Seen | Told | Over | Clock | Link | Broken
 
 
 # --- what the person answers --------------------------------------------------------------------------------------
@@ -148,11 +162,13 @@ class Channel:
     Attributes:
         wake: called after every answer, to wake a game that waits for something else, too; on the screen's thread.
         chat: whether the person may write a :class:`Line`.
+        left: set when the person goes.
     """
 
     def __init__(self) -> None:
         self.wake: Callable[[], None] = lambda: None
         self.chat = False
+        self.left = Event()
         self._news: SimpleQueue[News] = SimpleQueue()
         self._answers: SimpleQueue[Answer] = SimpleQueue()
 
@@ -194,6 +210,8 @@ class Channel:
 
     def answer(self, answer: Answer) -> None:
         """Answer the game."""
+        if isinstance(answer, Leave):
+            self.left.set()
         self._answers.put(answer)
         self.wake()
 

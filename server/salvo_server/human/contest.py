@@ -8,6 +8,7 @@ from random import Random
 from typing import Final
 
 from salvo import events as e
+from salvo import messages as m
 from salvo.client import FINAL, MAX_WAIT_SECONDS, GameReport
 from salvo.errors import CODES, BotError, SalvoError, WireError
 from salvo.events import Event, GameVerified, LogDoubted
@@ -18,7 +19,7 @@ from salvo.seal import fingerprint
 from salvo.seat import Seat
 from salvo.team import Team
 from salvo.view import Shot, View
-from salvo_server.human.channel import Answer, Channel, FleetAsked, Line, Link, Over, Salvo, Seen, Taunt, Told
+from salvo_server.human.channel import Answer, Channel, Clock, FleetAsked, Line, Link, Over, Salvo, Seen, Taunt, Told
 from salvo_server.human.runner import sit_down
 from salvo_server.human.snapshot import Snapshot, result_words
 
@@ -62,7 +63,12 @@ class Person:
         self._trouble = ""
         self._shown: Snapshot | None = None
         self._taunts: dict[bool, list[str]] = {True: [], False: []}
+        self._placement_seconds = 0
+        self._listed: frozenset[str] = frozenset()  # since the lobby opened
+        self._told: set[tuple[str, int]] = set()  # what is told once a game
+        self._told_players: tuple[str, ...] = ()
         self._struck = 0  # shots at the own board that were answered with a taunt, if there was one
+        seat.session.tap = self._look_on
         desk.wake = seat.connection.wake
         desk.chat = True
 
@@ -105,6 +111,8 @@ class Person:
             case e.Refused(code, text):
                 if code in FINAL:
                     raise SalvoError(code, text)
+                if code == "placement_timeout" and self._was_told(code):
+                    return  # a person who is away is listed and left out again and again
                 self._tell(f"{code}: {text}")
             case e.Said(sender, text, private):
                 who = "you say" if sender == self._session.name else f"{sender or 'the server'} says"
@@ -119,6 +127,33 @@ class Person:
                 self._tell(f"{text}; asked the server how the game stands")
             case GameVerified(game, True):
                 self._tell(f"game {game} was as the server had committed to it")
+
+    def _look_on(self, said: m.Announcement, retained: bool) -> None:
+        """Tell what no event of the session's tells: who is in the lobby, and whose time runs."""
+        now = time.monotonic()
+        match said:
+            case m.RulesAnnounced():
+                self._placement_seconds = said.placement_seconds
+            case m.StateChanged(State.LOBBY):
+                self._listed, self._told_players = frozenset(), ()
+                self._desk.tell(Clock())
+            case m.PlayersListed(names) if self._session.state is State.LOBBY and names:
+                if names != self._told_players:
+                    self._tell(f"players: {', '.join(names)}")
+                self._told_players = names
+                if not retained and not self._listed.issuperset(names):  # each newcomer starts the time again
+                    self._desk.tell(Clock("", now + self._placement_seconds))
+                self._listed = self._listed.union(names)
+            case m.TurnBegan():
+                seconds = (said.deadline - said.now) / 1000
+                self._desk.tell(Clock(said.player, None if retained else now + seconds))
+            case m.SalvoResolved():
+                self._desk.tell(Clock())
+
+    def _was_told(self, code: str) -> bool:
+        known = (code, self._session.game) in self._told
+        self._told.add((code, self._session.game))
+        return known
 
     def _tell(self, text: str) -> None:
         self._desk.tell(Told(text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
@@ -13,7 +13,15 @@ from salvo.fairness.proof import PROOF_LINES
 from salvo_server.core.journal import GameOpened, JournalError
 from salvo_server.core.table import Step
 from salvo_server.spectate.replay import Replay
-from salvo_server.storage.transcript import check, execute, export, read_transcript, repeat_game, write_transcript
+from salvo_server.storage.transcript import (
+    LINE_CHECK_BYTES,
+    check,
+    execute,
+    export,
+    read_transcript,
+    repeat_game,
+    write_transcript,
+)
 from salvo_server.verify import verify_file
 
 if TYPE_CHECKING:
@@ -42,6 +50,55 @@ class Summary(NamedTuple):
     trouble: str = ""
 
 
+class Course(NamedTuple):
+    """How a game went, by its announcements alone.
+
+    Attributes:
+        players: in play order; those at the table while the game has not begun.
+        state: lobby, turn or over.
+        winners: once it is over; several after a tie.
+        places: by player, once it is over.
+        turns: how many salvos there were.
+        began, ended: when the first turn began and when the last salvo was resolved, epoch ms; 0 before.
+        check: the game's checksum when it was won, shortened; the same wherever the game is recorded.
+    """
+
+    players: tuple[str, ...] = ()
+    state: str = m.State.LOBBY
+    winners: tuple[str, ...] = ()
+    places: Mapping[str, int] = {}
+    turns: int = 0
+    began: int = 0
+    ended: int = 0
+    check: str = ""
+
+
+def course_of(steps: Iterable[tuple[int, Iterable[m.Announcement], str]]) -> Course:
+    """Return how a game went.
+
+    Args:
+        steps: of each its time, epoch ms, what was announced, and the game's checksum after it.
+    """
+    course, places = Course(), dict[str, int]()
+    for at, announcements, checksum in steps:
+        for announcement in announcements:
+            match announcement:
+                case m.PlayersListed(names):
+                    course = course._replace(players=names)
+                case m.TableReset():
+                    break  # what follows belongs to the next lobby
+                case m.StateChanged(changed):
+                    began = at if changed == m.State.TURN else course.began
+                    course = course._replace(state=changed, began=began)
+                case m.SalvoResolved():
+                    course = course._replace(turns=announcement.turn, ended=at)
+                case m.PlayerStats():
+                    places[announcement.player] = announcement.place
+                case m.GameWon():
+                    course = course._replace(winners=announcement.winners, places=places, check=checksum)
+    return course
+
+
 class Recordings(Protocol):
     """Where games come from."""
 
@@ -62,7 +119,14 @@ class Recordings(Protocol):
         """Return a line for each game."""
 
 
-def open_recordings(where: str, table: str | None = None, game: int | None = None) -> Recordings:
+class OneRecording(Recordings, Protocol):
+    """Where one game comes from."""
+
+    def course(self) -> tuple[Header, Course]:
+        """Return how the game went, as its record says; what a transcript says is compared only when it is shown."""
+
+
+def open_recordings(where: str, table: str | None = None, game: int | None = None) -> OneRecording | JournalGames:
     """Return the games of a file, or of a journal on PostgreSQL.
 
     Args:
@@ -112,6 +176,10 @@ class OneTranscript:
         transcript = read_transcript(self._path)
         return Replay(transcript.name, transcript.header, execute(transcript))
 
+    def course(self) -> tuple[Header, Course]:
+        transcript = read_transcript(self._path)
+        return transcript.header, course_of((line.at, line.said, line.check) for line in transcript.steps)
+
     def check(self) -> Iterator[tuple[int, int]]:
         yield check(read_transcript(self._path))
 
@@ -142,13 +210,20 @@ class OneProof:
         report = verify_file(self._path)
         if report.finding is not None:
             raise SalvoError("not_fair", f"{report.finding}; see: salvo verify {self._path}")
-        game = [game for game in report.games if game.ended][-1]
+        ended = [game for game in report.games if game.ended]
+        if not ended:
+            raise SalvoError("no_such_game", f"{self._path}: no game of it is over")
+        game = ended[-1]
         assert game.header is not None
         return game.header, game.steps
 
     def replay(self) -> Replay:
         header, steps = self._game()
         return Replay(self.name, header, steps)
+
+    def course(self) -> tuple[Header, Course]:
+        header, steps = self._game()
+        return header, _executed(steps)
 
     def check(self) -> Iterator[tuple[int, int]]:
         _, steps = self._game()
@@ -162,6 +237,40 @@ class OneProof:
     def summaries(self) -> Iterator[Summary]:
         header, steps = self._game()
         yield _summary(GameOpened(0, header.rules.table, header.game, steps[0].at, ""), steps, len(steps))
+
+
+class OneOfJournal:
+    """One game of a journal."""
+
+    def __init__(self, reader: JournalReader, opened: GameOpened) -> None:
+        self.name = f"{reader.name}, game {opened.number}"
+        self._reader = reader
+        self._opened = opened
+
+    def __len__(self) -> int:
+        return 1
+
+    def replay(self) -> Replay:
+        return Replay(self.name, *repeat_game(self._reader.saved(self._opened)))
+
+    def course(self) -> tuple[Header, Course]:
+        header, steps = repeat_game(self._reader.saved(self._opened))
+        return header, _executed(steps)
+
+    def check(self) -> Iterator[tuple[int, int]]:
+        game = self._reader.saved(self._opened)
+        _, steps = repeat_game(game)
+        yield len(game.steps), sum(len(step.announcements) for step in steps)
+
+    def export(self, path: Path) -> int:
+        return export(self._reader.saved(self._opened), path)
+
+    def summaries(self) -> Iterator[Summary]:
+        game, opened = self._reader.saved(self._opened), self._opened
+        try:
+            yield _summary(opened, repeat_game(game)[1], len(game.steps))
+        except JournalError as error:
+            yield Summary(opened.table, opened.number, opened.at, (), "corrupt", "", len(game.steps), str(error))
 
 
 class JournalGames:
@@ -182,47 +291,36 @@ class JournalGames:
     def __len__(self) -> int:
         return len(self._games)
 
-    def _one(self) -> GameOpened:
+    def each(self) -> list[tuple[GameOpened, int, OneOfJournal]]:
+        """Return every game with the number of its steps, the oldest first."""
+        return [(opened, steps, OneOfJournal(self._reader, opened)) for opened, steps in self._games]
+
+    def _one(self) -> OneOfJournal:
         played = [opened for opened, steps in self._games if steps]
         if not played:
             raise JournalError("no_such_game", f"{self.name} has no game in which anything happened")
-        return played[-1]
+        return OneOfJournal(self._reader, played[-1])
 
     def replay(self) -> Replay:
-        opened = self._one()
-        header, steps = repeat_game(self._reader.saved(opened))
-        return Replay(f"{self.name}, game {opened.number}", header, steps)
+        return self._one().replay()
 
     def check(self) -> Iterator[tuple[int, int]]:
-        for opened, _ in self._games:
-            game = self._reader.saved(opened)
-            _, steps = repeat_game(game)
-            yield len(game.steps), sum(len(step.announcements) for step in steps)
+        for _, _, game in self.each():
+            yield from game.check()
 
     def export(self, path: Path) -> int:
-        return export(self._reader.saved(self._one()), path)
+        return self._one().export(path)
 
     def summaries(self) -> Iterator[Summary]:
-        for opened, count in self._games:
-            try:
-                _, steps = repeat_game(self._reader.saved(opened))
-                yield _summary(opened, steps, count)
-            except JournalError as error:
-                yield Summary(opened.table, opened.number, opened.at, (), "corrupt", "", count, str(error))
+        for _, _, game in self.each():
+            yield from game.summaries()
+
+
+def _executed(steps: Iterable[Step]) -> Course:
+    return course_of((step.at, step.announcements, step.check[:LINE_CHECK_BYTES].hex()) for step in steps)
 
 
 def _summary(opened: GameOpened, steps: Iterable[Step], count: int) -> Summary:
-    players: tuple[str, ...] = ()
-    state, winner = m.State.LOBBY, ""
-    for step in steps:
-        for announcement in step.announcements:
-            match announcement:
-                case m.PlayersListed(names):
-                    players = names
-                case m.TableReset():
-                    break  # what follows belongs to the next lobby
-                case m.StateChanged(changed):
-                    state = changed
-                case m.GameWon():
-                    winner = " and ".join(announcement.winners)
-    return Summary(opened.table, opened.number, opened.at, players, state, winner, count)
+    course = _executed(steps)
+    winner = " and ".join(course.winners)
+    return Summary(opened.table, opened.number, opened.at, course.players, course.state, winner, count)

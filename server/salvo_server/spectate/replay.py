@@ -397,6 +397,11 @@ class Replay:
         self.views = (REFEREE, *self.players)
 
     @property
+    def steps(self) -> Sequence[Step]:
+        """The game's steps, without the messages that a server sends for them."""
+        return self._steps
+
+    @property
     def turns(self) -> int:
         """How many salvos there were."""
         return max(0, len(self.frames(REFEREE)) - 1)

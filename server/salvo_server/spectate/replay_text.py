@@ -13,7 +13,7 @@ from salvo.rules import Grid
 from salvo_server.spectate.replay import REFEREE, Frame, Replay, Sea
 
 #: Times before 2001 are not real ones: a game from the arena begins at 0.
-_FIRST_REAL_TIME_MS: Final = 978_307_200_000
+FIRST_REAL_TIME_MS: Final = 978_307_200_000
 LEGEND: Final = (
     (Mark.SHIP, "ship"),
     (Mark.HIT, "hit"),
@@ -38,12 +38,17 @@ def heading(replay: Replay, view: str = REFEREE) -> str:
 
 def when(at: int) -> str:
     """Return a time, epoch ms, as text; empty for one that is not real."""
-    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if at >= _FIRST_REAL_TIME_MS else ""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if at >= FIRST_REAL_TIME_MS else ""
 
 
 def clock(frame: Frame) -> str:
     """Return how long the game has been on, such as ``1:02``."""
-    minutes, seconds = divmod(frame.clock // 1000, 60)
+    return length(frame.clock)
+
+
+def length(milliseconds: int) -> str:
+    """Return a time as minutes and seconds, such as ``1:02``."""
+    minutes, seconds = divmod(milliseconds // 1000, 60)
     return f"{minutes}:{seconds:02}"
 
 

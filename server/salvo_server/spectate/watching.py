@@ -61,7 +61,7 @@ class WatchError(SalvoError):
 
 
 class News(NamedTuple):
-    """What is new: a line for people, a record for programs."""
+    """What is new: a line for people, empty where another one tells the same later, and a record for programs."""
 
     line: str
     record: dict[str, Any]
@@ -201,7 +201,8 @@ class Watcher:
         # On an open broker any client may publish anything, even what moves a terminal's cursor.
         news = [News(printable(each.line), each.record) for each in news]
         for each in news:
-            (self._chat if each.record["event"] == "chat" else self._news).append(each.line)
+            if each.line:
+                (self._chat if each.record["event"] == "chat" else self._news).append(each.line)
         return news
 
     def change_user(self, user: str) -> None:
@@ -609,7 +610,10 @@ class RefereeWatcher(Watcher):
     def take_in(self, announcement: m.Announcement) -> list[News]:
         """Take in what was announced publicly, or the boards."""
         if not isinstance(announcement, m.RefereeView):
-            return super().take_in(announcement)
+            news = super().take_in(announcement)
+            if isinstance(announcement, m.SalvoResolved) and self.view is not None:  # people read what the boards tell
+                news = [each._replace(line="") for each in news]
+            return news
         self.view, told = announcement, self._view_told
         if announcement == told:
             return []

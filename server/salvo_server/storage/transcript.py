@@ -47,9 +47,11 @@ from salvo_server.core.table import Step, Table, header_check, seat
 from salvo_server.storage.atomic_file import replace_file
 
 #: How much of the chain's value a line has; the last line has all of it.
-_LINE_CHECK_BYTES: Final = 4
+LINE_CHECK_BYTES: Final = 4
 _GZIP: Final = b"\x1f\x8b"
 _CURE: Final = "take the file again from its source, such as: salvo replay JOURNAL --export FILE"
+#: The key that a transcript begins with.
+_TRANSCRIPT: Final = b'"transcript"'
 #: Before the games of a tournament, which are no transcripts.
 _TOURNAMENT: Final = b'{"form":'
 
@@ -116,14 +118,19 @@ def write_transcript(path: Path, header: Header, steps: Iterable[Step]) -> None:
             raise TranscriptError(
                 "transcript_unwritable", f"{path} is there and is no transcript; name another file, or remove it"
             )
-        text = "".join(line + "\n" for line in write_lines(header, steps)).encode()
-        written = _packed(text) if path.suffix == ".gz" else text
+        written = transcript_bytes(header, steps, packed=path.suffix == ".gz")
         if path.exists() and not path.is_file():  # /dev/stdout, a pipe
             path.write_bytes(written)
             return
         replace_file(path, written)
     except OSError as error:
         raise TranscriptError("transcript_unwritable", f"{path}: {error.strerror}; name another file") from None
+
+
+def transcript_bytes(header: Header, steps: Iterable[Step], *, packed: bool) -> bytes:
+    """Return a game as the content of a file, compressed or not."""
+    text = "".join(line + "\n" for line in write_lines(header, steps)).encode()
+    return _packed(text) if packed else text
 
 
 def _packed(text: bytes) -> bytes:
@@ -257,7 +264,7 @@ def read_transcript(path: Path) -> Transcript:
 
     Raises:
         TranscriptError: ``transcript_missing``, ``transcript_unreadable``, ``transcript_corrupt``, ``transcript_cut``
-            or ``unknown_version``; ``not_a_transcript`` for a tournament's games.
+            or ``unknown_version``; ``not_a_transcript`` for something else, such as a tournament's games.
     """
     try:
         raw = path.open("rb")
@@ -281,7 +288,7 @@ def parse_transcript(lines: Iterable[bytes], name: str) -> Transcript:
     """Read a transcript's lines, each with its line feed.
 
     Raises:
-        TranscriptError: ``transcript_corrupt``, ``transcript_cut`` or ``unknown_version``.
+        TranscriptError: ``transcript_corrupt``, ``transcript_cut``, ``unknown_version`` or ``not_a_transcript``.
     """
     reader = _Reader(name)
     try:
@@ -306,6 +313,9 @@ class _Reader:
         if self._header is None and line.startswith(_TOURNAMENT):
             cure = "add --record FILE to the command that its page, or salvo tournament show --json, has for a game"
             raise TranscriptError("not_a_transcript", f"{self._name} has a tournament's results, no shots; {cure}")
+        if self._header is None and line.strip() and not line.startswith(b"{") and _TRANSCRIPT not in line:
+            cure = "name a file that --record or --export wrote, or a server's journal"
+            raise TranscriptError("not_a_transcript", f"{self._name} is not a recorded game; {cure}")
         if not line.endswith(b"\n"):
             code = "transcript_corrupt" if len(line) > MAX_LINE_BYTES else "transcript_cut"
             raise self.error(code, "the line is not whole")
@@ -435,4 +445,4 @@ def check(transcript: Transcript) -> tuple[int, int]:
 
 
 def _line_check(check: bytes) -> str:
-    return check[:_LINE_CHECK_BYTES].hex()
+    return check[:LINE_CHECK_BYTES].hex()

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Final
 
 from salvo.errors import SalvoError
 from salvo_server.core.identity import Identity
@@ -19,8 +20,10 @@ from salvo_server.storage.transcript import TranscriptError, repeat_game, until_
 log = logging.getLogger(__name__)
 
 _TRANSCRIPT = ".jsonl.gz"
+#: How the name of a proof ends.
+PROOF: Final = ".proof.jsonl"
 #: What a game of the default table is called; no table can have this name.
-_DEFAULT_TABLE = "game"
+DEFAULT_TABLE: Final = "game"
 
 
 class TranscriptFolder:
@@ -72,7 +75,7 @@ class TranscriptFolder:
 
     def _reserve(self, game: GameOpened) -> Path:
         """Make an empty file under the first name that is free."""
-        name = f"{game.table or _DEFAULT_TABLE}-{game.number}"
+        name = f"{game.table or DEFAULT_TABLE}-{game.number}"
         copy = 1
         while True:
             path = self._folder / (f"{name}{_TRANSCRIPT}" if copy == 1 else f"{name}.{copy}{_TRANSCRIPT}")
@@ -90,4 +93,4 @@ class TranscriptFolder:
 
 def proof_path(transcript: Path) -> Path:
     """Return where the proof of a transcript in a folder is."""
-    return transcript.with_name(transcript.name.removesuffix(".gz").removesuffix(".jsonl") + ".proof.jsonl")
+    return transcript.with_name(transcript.name.removesuffix(".gz").removesuffix(".jsonl") + PROOF)

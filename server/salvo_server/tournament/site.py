@@ -11,31 +11,31 @@ an absolute path of this machine. A game's moves come from playing it again (:mo
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, permutations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from salvo_server.spectate.page import Setting, html_page
-from salvo_server.tournament.file import Tournament, TournamentError
+from salvo_server.spectate.page import Setting, emblems, html_page
+from salvo_server.spectate.site import INDEX, Kind, SiteFolder
+from salvo_server.tournament.file import Tournament
 from salvo_server.tournament.games import Played
 from salvo_server.tournament.highlights import Selection, by_bots, is_odd, key_of
 from salvo_server.tournament.judge import is_of_the_clock
-from salvo_server.tournament.page import page, rendered, write_whole
+from salvo_server.tournament.page import page, rendered
 from salvo_server.tournament.recorded import Recorded, is_the_same, replay_of
 from salvo_server.tournament.schedule import Pairing
 from salvo_server.tournament.standings import Row, Standings, command_of
 from salvo_server.tournament.workers import Task, Workers
 
-_FORMAT: Final = 1
-_MANIFEST: Final = "site.json"
-_INDEX: Final = "index.html"
-#: The files of a site, except the manifest.
-_FILES: Final = re.compile(r"index\.html|bots/[0-9]{1,3}\.html|games/[0-9]{1,9}-[0-9]{1,9}\.html")
+KIND: Final = Kind(
+    "tournament",
+    re.compile(r"index\.html|bots/[0-9]{1,3}\.html|games/[0-9]{1,9}-[0-9]{1,9}\.html"),
+    ("bots", "games"),
+)
 #: Odd games on the first page; the others are on their bots' pages.
 _MAX_ODD: Final = 200
 #: An absolute path in a text, whose folders are left out.
@@ -77,8 +77,8 @@ def make_site(
         progress: called with the number of game pages written so far.
 
     Raises:
-        TournamentError: ``not_a_site``: there is something else in the folder; ``bad_results``: it cannot be written.
-        SalvoError: ``worker_died``, see :class:`.Workers`.
+        SalvoError: ``not_a_site``: there is something else in the folder; ``html_unwritable``: it cannot be written;
+            ``worker_died``, see :class:`.Workers`.
     """
     site = _Site(standings, selection, folder)
     with site.folder:
@@ -86,74 +86,7 @@ def make_site(
             progress(done)
         site.write_bots()
         site.write_index()
-    return SiteSummary(folder / _INDEX, len(selection.games), len(standings.games), site.differing)
-
-
-# --- the folder ---------------------------------------------------------------------------------------------------
-
-
-class SiteFolder:
-    """A site's folder, as a context manager that removes the files of the previous site which were not rewritten."""
-
-    def __init__(self, path: Path, tournament: str) -> None:
-        """Check that the folder is new or empty, or has a site of this tournament.
-
-        Raises:
-            TournamentError: ``not_a_site``.
-        """
-        self._path = path
-        self._tournament = tournament
-        self._previous = self._read_manifest()
-        self._written: set[str] = set()
-
-    def _read_manifest(self) -> set[str]:
-        fix = "name an empty folder, or a new one"
-        try:
-            if not self._path.exists() or (self._path.is_dir() and not any(self._path.iterdir())):
-                return set()
-            manifest = json.loads((self._path / _MANIFEST).read_bytes())
-            if manifest["form"] != _FORMAT:
-                raise ValueError
-            tournament, files = manifest["tournament"], [str(name) for name in manifest["files"]]
-        except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
-            text = f"{self._path} is there and is no tournament's site; {fix}"
-            raise TournamentError("not_a_site", text) from None
-        except OSError as error:
-            raise TournamentError("bad_results", f"{self._path}: {error.strerror}; {fix}") from None
-        if tournament != self._tournament:
-            text = f"{self._path} is the site of another tournament, {tournament!r:.100}"
-            raise TournamentError("not_a_site", f"{text}, not of {self._tournament!r:.100}; {fix}")
-        return {name for name in files if _FILES.fullmatch(name)}
-
-    def __enter__(self) -> SiteFolder:
-        try:
-            for name in ("", "bots", "games"):
-                (self._path / name).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise TournamentError("bad_results", f"{self._path}: {error.strerror}; name another folder") from None
-        self._write_manifest(self._previous)  # an interrupted run leaves a valid site
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is not None:
-            self._write_manifest(self._previous | self._written)
-            return
-        for name in self._previous - self._written:
-            (self._path / name).unlink(missing_ok=True)
-        self._write_manifest(self._written)
-
-    def write(self, name: str, text: str) -> None:
-        """Write a file of the site.
-
-        Raises:
-            TournamentError: ``bad_results``.
-        """
-        write_whole(self._path / name, text, "name another folder")
-        self._written.add(name)
-
-    def _write_manifest(self, files: Iterable[str]) -> None:
-        manifest = {"form": _FORMAT, "tournament": self._tournament, "files": sorted(files)}
-        write_whole(self._path / _MANIFEST, json.dumps(manifest, indent=1) + "\n", "name another folder")
+    return SiteSummary(folder / INDEX, len(selection.games), len(standings.games), site.differing)
 
 
 # --- the pages ----------------------------------------------------------------------------------------------------
@@ -167,7 +100,7 @@ class _Site:
     """
 
     def __init__(self, standings: Standings, selection: Selection, folder: Path) -> None:
-        self.folder = SiteFolder(folder, standings.tournament.name)
+        self.folder = SiteFolder(folder, KIND, standings.tournament.name)
         self.differing: list[Played] = []
         self._tournament = standings.tournament
         self._original = {key_of(game): game for game in selection.games}
@@ -181,6 +114,7 @@ class _Site:
         for game in self._selection.games:
             for pair in permutations(game.bots, 2):
                 self._meetings.setdefault(pair, []).append(game)
+        self._of_match = {game.match: game for game in reversed(self._selection.games)}
         self.odd = [game for game in self._selection.games if is_odd(game)][:_MAX_ODD]
         self.odd_in_all = sum(map(is_odd, standings.games))
 
@@ -192,9 +126,13 @@ class _Site:
         """Return the link from the first page to a game."""
         return f"games/{game.match}-{game.index + 1}.html"
 
+    def match(self, number: int) -> str:
+        """Return the link from the first page to a game of a match; empty if none has a page."""
+        return self.game(self._of_match[number]) if number in self._of_match else ""
+
     def write_index(self) -> None:
         """Write the first page."""
-        self.folder.write(_INDEX, page(self._standings, self))
+        self.folder.write(INDEX, page(self._standings, self))
 
     # --- games ------------------------------------------------------------------------------------------------------
 
@@ -237,7 +175,7 @@ class _Site:
                 yield (
                     key_of(game),
                     [
-                        (self._standings.tournament.name, f"../{_INDEX}"),
+                        (self._standings.tournament.name, f"../{INDEX}"),
                         *((f"Games of {bot}", f"../{self._from_game(bot, game)}") for bot in game.bots),
                         *((words, f"../{self.game(other)}") for words, other in neighbours if other is not None),
                     ],
@@ -258,6 +196,7 @@ class _Site:
         return rendered(
             "bot.html.j2",
             given=self._standings.tournament,
+            emblems=emblems(self._number),
             row=row,
             number=self._number[row.bot],
             complete=self._standings.complete,

@@ -85,6 +85,7 @@ class Standings:
         course: the rating of each bot after each match, for a plot.
         byes: (round, bot).
         all_games: how many there will be.
+        matches: those that are known by now.
     """
 
     tournament: Tournament
@@ -94,6 +95,7 @@ class Standings:
     course: dict[str, list[float]]
     byes: list[tuple[int, str]]
     all_games: int
+    matches: Sequence[Match] = ()
 
     @property
     def complete(self) -> bool:
@@ -148,7 +150,7 @@ def standings(tournament: Tournament, matches: Sequence[Match], games: Iterable[
         same = above is not None and _worth(above) == _worth(row)
         row.place = above.place if same and above is not None else number
     byes = [(match.round, match.bots[0]) for match in matches if len(match.bots) == 1]
-    return Standings(tournament, ordered, meetings, games, course, byes, all_games)
+    return Standings(tournament, ordered, meetings, games, course, byes, all_games, matches)
 
 
 def _worth(row: Row) -> tuple[float, float]:

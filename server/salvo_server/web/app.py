@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
@@ -39,6 +40,8 @@ _ALWAYS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-cache",  # a page and its files are of one version
 }
+#: Streams of one address: a hall of phones behind one router.
+MAX_STREAMS: Final = 512
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
 _LOOPBACK: Final = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:|$)")
 
@@ -82,6 +85,7 @@ def application(relay: Relay, front: Front, games: Sequence[BaseRoute] = ()) -> 
 class _Pages:
     def __init__(self, relay: Relay, front: Front, *, has_games: bool) -> None:
         self._relay, self._front, self._has_games = relay, front, has_games
+        self._streams: Counter[str] = Counter()  # by address
 
     async def hall(self, request: Request) -> Response:
         return self._page("hall", request, director=request.url.path == "/director")
@@ -130,9 +134,22 @@ class _Pages:
                 check_name(table, "table")
         except WireError as error:
             return PlainTextResponse(f"{error}\n", 400)
-        stream = self._relay.follow(table)
+        address = "" if request.client is None else request.client.host
+        if self._streams[address] >= MAX_STREAMS:
+            return PlainTextResponse(f"this address follows {MAX_STREAMS} streams already; close some pages\n", 429)
+        stream = self._counted(address, self._relay.follow(table))
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+
+    async def _counted(self, address: str, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        self._streams[address] += 1
+        try:
+            async for frame in stream:
+                yield frame
+        finally:
+            self._streams[address] -= 1
+            if not self._streams[address]:
+                del self._streams[address]
 
 
 class _Guarded:

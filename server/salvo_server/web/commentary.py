@@ -41,7 +41,8 @@ def comment(salvo: Salvo, before: Standing, after: Standing) -> str:
         left = [name for name in after.afloat if name not in after.out]
         beaten = " and ".join(salvo.defeated)
         if len(left) == 1:
-            return f"{player} defeats {beaten}, and {left[0]} is the last one afloat."
+            last = "" if left[0] == player else f", and {left[0]}"
+            return f"{player} defeats {beaten}{last or ' and'} is the last one afloat."
         if len(left) == 2:
             return f"{beaten} {'is' if len(salvo.defeated) == 1 else 'are'} out: {left[0]} against {left[1]} now."
         return f"{player} defeats {beaten}; {len(left)} are left." if left else f"{player} defeats {beaten}."

@@ -386,7 +386,8 @@ class Table:
     def _note_game(self) -> None:
         game = self.game
         if self.state == State.OVER and game.winners and game.number:
-            _keep(self.evening, game.number, (game.winners, dict(game.stats)), MAX_GAMES)
+            stats = {name: game.stats[name] for name in self.names if name in game.stats}
+            _keep(self.evening, game.number, (game.winners, stats), MAX_GAMES)
 
     # --- the referee's boards -------------------------------------------------------------------------------------
 
@@ -418,7 +419,13 @@ class Table:
     def race(self) -> Race | None:
         """Return what chances are worked out from; None while there is nothing to say."""
         view = self._view
-        if view is None or view.winners or self.book.ending != "last_afloat" or view.game != self.game.number:
+        if (
+            view is None
+            or not view.boards
+            or view.winners
+            or self.book.ending != "last_afloat"
+            or view.game != self.game.number
+        ):
             return None
         return Race.of(view, self.book)
 
@@ -479,24 +486,24 @@ class Table:
         }
 
     def _lobby(self, now: float) -> dict[str, Any] | None:
+        """Return when placing ends at the latest, and when a game that has begun will be shown, both if known."""
         if self.state != State.LOBBY:
             return None
-        ends = self._placing_ends
-        return {"left_ms": None if ends is None or not self.names else round(1000 * max(0.0, ends - now))}
+        begun = next((held.due for held in self._held if held.heard.what == m.StateChanged(State.TURN)), None)
+        ends = self._placing_ends if self.names and begun is None else None
+        left, begins = (None if at is None else round(1000 * max(0.0, at - now)) for at in (ends, begun))
+        return {"left_ms": left, "begins_ms": begins}
 
     def _turn(self, now: float) -> dict[str, Any] | None:
-        view, turn = self._view, self.game.turn
-        left = whole = None
-        if turn is not None and (view is None or (turn.turn == view.turn + 1 and not self.delay_seconds)):
-            left, whole = round(1000 * max(0.0, self.game.turn_ends - now)), turn.deadline - turn.now
-        if view is not None:
-            told = {"turn": view.turn + 1, "player": view.player, "shots": view.shots, "fired": not view.player}
-        elif turn is not None:
-            fired = self.game.last_turn >= turn.turn
-            told = {"turn": turn.turn, "player": turn.player, "shots": turn.shots, "fired": fired}
-        else:
+        view, turn, last = self._view, self.game.turn, self.game.last_turn
+        if turn is not None and turn.turn >= last:
+            left = round(1000 * max(0.0, self.game.turn_ends - now))
+            told = {"turn": turn.turn, "player": turn.player, "shots": turn.shots, "fired": turn.turn == last}
+            return {**told, "left_ms": left, "whole_ms": turn.deadline - turn.now}
+        if view is None or not view.player:
             return None
-        return {**told, "left_ms": left, "whole_ms": whole}
+        told = {"turn": last + 1, "player": view.player, "shots": view.shots, "fired": False}
+        return {**told, "left_ms": None, "whole_ms": None}
 
     def _players(self) -> list[dict[str, Any]]:
         view, game = self._view, self.game

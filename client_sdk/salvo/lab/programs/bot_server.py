@@ -6,7 +6,6 @@ and this is a reference for the same in another language.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -27,6 +26,7 @@ from salvo.codec.programs import (
 )
 from salvo.codec.rules import check_playable
 from salvo.errors import WireError
+from salvo.lab.programs.process import answers_apart
 from salvo.lab.sources import load
 from salvo.player import Bot, check_salvo, settle
 from salvo.rules import Fleet, RuleBook
@@ -121,8 +121,7 @@ def main() -> None:
     """Play the bot whose source is the only argument; whatever it prints goes to standard error."""
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m salvo.lab.programs BOT, where BOT is as in salvo play")
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    answering = BotServer(load(sys.argv[1]))
-    for line in sys.stdin.buffer:
-        answering.answer(line, out)
+    with answers_apart() as out:
+        answering = BotServer(load(sys.argv[1]))
+        for line in sys.stdin.buffer:
+            answering.answer(line, out)

@@ -18,7 +18,7 @@ import subprocess
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from typing import BinaryIO, Final, TypeVar
 
 from salvo.errors import BotError
 from salvo.lab.programs.debugger import is_traced
@@ -51,6 +51,13 @@ _DEBUGGED_SECONDS: Final = 0.5
 def environment_of_others() -> dict[str, str]:
     """Return the environment for other people's programs: without Salvo's variables, which may hold secrets."""
     return {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
+
+
+def answers_apart() -> BinaryIO:
+    """Return standard output for answers alone: from now on, what anything else prints goes to standard error."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return answers
 
 
 class Program:

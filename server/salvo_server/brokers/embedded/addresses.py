@@ -13,6 +13,7 @@ from salvo.errors import SalvoError
 
 #: Connections that wait to be accepted; a contest's teams may all come back at once.
 BACKLOG: Final = 128
+_MAX_PORT: Final = 65_535
 #: What means every address of the machine.
 _EVERY: Final = ("0.0.0.0", "::", "")
 #: Nets of virtual machines and containers on this one, from which no team comes.
@@ -23,15 +24,18 @@ class BrokerError(SalvoError):
     """The embedded broker cannot start."""
 
 
-def split_address(address: str) -> tuple[str, int]:
-    """Read ``HOST:PORT``; port 0 lets the system choose.
+def split_address(address: str, *, least_port: int = 0) -> tuple[str, int]:
+    """Read ``HOST:PORT``.
+
+    Args:
+        least_port: 0 where the system may choose one.
 
     Raises:
         BrokerError: ``bad_address``.
     """
     host, _, port = address.rpartition(":")
-    if not host or not port.isdigit() or int(port) > 65_535:
-        raise BrokerError("bad_address", f"{address!r} is not HOST:PORT with a port of 0..65535")
+    if not host or not port.isdigit() or not least_port <= int(port) <= _MAX_PORT:
+        raise BrokerError("bad_address", f"{address!r} is not HOST:PORT with a port of {least_port}..{_MAX_PORT}")
     return host.strip("[]"), int(port)
 
 

@@ -19,14 +19,17 @@ spoken here: a program has to have them as lines over TCP, or as payloads of MQT
 
 The program never shows its fleet: the gateway plays the game itself and then once more at the table
 (:mod:`salvo_server.gateways.hidden_fleet`), with a fleet that agrees with every reply; of a game that the program has
-lost there is only one. So another team cannot play against it, but its bot can: as the house's.
+lost there is only one. So another team cannot play against it, but its bot can, or a person at the gateway: as the
+house's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from salvo.lab import sources
+from salvo.player import Bot
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter
 from salvo.topics import check_name
 from salvo_server.gateways.accounts import GatewayError
@@ -43,24 +46,26 @@ def door(
     book: RuleBook,
     *,
     role: str = Role.SERVER,
-    opponent: str = "hunter",
+    opponent: str | Callable[[], Bot] = "hunter",
     rounds: int | None = None,
     end_seconds: float = END_SECONDS,
     name: str = "classic-guest",
     games: Path | None = None,
     lasting: bool = False,
+    parted: Callable[[], None] = lambda: None,
 ) -> Door:
     """Return a door to a table.
 
     Args:
         book: of the table.
         role: the gateway's, ``server`` or ``client``.
-        opponent: a bot that ships or a bot's file.
+        opponent: a bot that ships, a bot's file, or what makes a player for each game.
         rounds: as server, games before it sends E; no limit when None.
         end_seconds: as server, from the end of a game to the next set-up or E.
         name: the program's at the table.
         games: the file that keeps games; one for each table in the user's state when not given.
         lasting: whether a program does not notice that the gateway was started again, as over topics.
+        parted: called when a program has left.
 
     Raises:
         GatewayError: ``wrong_rules``: the table's game cannot be told in this protocol.
@@ -68,10 +73,11 @@ def door(
         WireError: ``bad_name``.
     """
     check(book)
-    room = Room("classic", book, sources.load(opponent), check_name(name), file=games)
+    player = sources.load(opponent) if isinstance(opponent, str) else opponent
+    room = Room("classic", book, player, check_name(name), file=games)
     return Door(
         welcome=lambda peer, watch: ClassicGuest(
-            peer, watch, room, Role(role), rounds=rounds, end_seconds=end_seconds, lasting=lasting
+            peer, watch, room, Role(role), rounds=rounds, end_seconds=end_seconds, lasting=lasting, parted=parted
         ),
         framing=lambda: Lines(MAX_BYTES),
         opened=room.open,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from enum import Enum, StrEnum, auto
 from typing import Final
 
@@ -12,7 +13,7 @@ from salvo_server.gateways.classic import words as w
 from salvo_server.gateways.guest import Guest
 from salvo_server.gateways.hidden_fleet.game import GUEST, UnseenGame
 from salvo_server.gateways.hidden_fleet.replies import kind_of
-from salvo_server.gateways.hidden_fleet.room import Room
+from salvo_server.gateways.hidden_fleet.room import Placed, Room
 from salvo_server.gateways.peer import Broken, Peer
 from salvo_server.gateways.table_watch import TableWatch
 
@@ -64,6 +65,7 @@ class ClassicGuest(Guest):
         rounds: int | None,
         end_seconds: float,
         lasting: bool,
+        parted: Callable[[], None],
     ) -> None:
         super().__init__(peer, watch)
         self._room = room
@@ -71,8 +73,10 @@ class ClassicGuest(Guest):
         self._rounds = rounds
         self._end_seconds = end_seconds
         self._lasting = lasting
+        self._parted = parted
         self._state = _State.CONNECT
         self._game: UnseenGame | None = None
+        self._placed: Placed | None = None
         self._played = 0  # games that came to their end: who begins alternates
         self._done = self._theirs_done = False  # with the set-up
         self._said_at = 0.0  # when C or Z was sent
@@ -127,6 +131,7 @@ class ClassicGuest(Guest):
     def disconnected(self) -> None:
         """The game is kept, for a program that does not notice that the gateway was away; others start over."""
         self._room.leave(self)
+        self._parted()
 
     # --- the protocol -------------------------------------------------------------------------------------------------
 
@@ -165,19 +170,21 @@ class ClassicGuest(Guest):
         self._be_done()
 
     def _be_done(self) -> None:
-        """Be done with the set-up if the room is free; it takes the gateway no time."""
+        """Be done with the set-up if the room is free; it takes a bot no time, and a person its own."""
         if not self._room.claim(self):
             return
-        self._state, self._said_at, self._done = _State.SETUP, self.watch.clock(), True
+        self._state = _State.SETUP
         if self._role is Role.SERVER:
             self.peer.send(w.RESET)
+        self._placed = self._room.place(self._played + 1)
+        self._said_at, self._done = self.watch.clock(), True
         self.peer.send(w.DONE)
         if self._theirs_done:
             self._begin()
 
     def _begin(self) -> None:
         others_turn = (self._role is Role.CLIENT) != (self._played % 2 == 1)
-        self._game = self._room.begin(self, guest_begins=others_turn)
+        self._game = self._room.begin(self, guest_begins=others_turn, placed=self._placed)
         self._room.note(self, played=self._played)
         self._state = _State.PLAY
         self._shoot(self._game)

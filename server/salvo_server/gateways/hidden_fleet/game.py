@@ -6,7 +6,6 @@ answers (:mod:`~salvo_server.gateways.hidden_fleet.replies`).
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
@@ -16,10 +15,8 @@ from salvo.rules import Fleet, Orientation, Placement, Repeats, RuleBook
 from salvo.rules.game import Game, begin
 from salvo.view import Feed, Shot, View
 from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.asking import fleet_of, shots_of
+from salvo_server.gateways.asking import fleet_of, shots_of, tell
 from salvo_server.gateways.hidden_fleet.replies import Replies, Word, kind_of
-
-log = logging.getLogger(__name__)
 
 #: Seats.
 GUEST: Final = 0
@@ -47,7 +44,14 @@ class UnseenGame:
     """
 
     def __init__(
-        self, book: RuleBook, bot: Bot, seed: str, *, guest_begins: bool = True, fleet: Fleet | None = None
+        self,
+        book: RuleBook,
+        bot: Bot,
+        seed: str,
+        *,
+        guest_begins: bool = True,
+        fleet: Fleet | None = None,
+        number: int = 1,
     ) -> None:
         """Let the house place its fleet.
 
@@ -55,8 +59,9 @@ class UnseenGame:
             bot: plays for the house, with its own randomness.
             seed: decides what the bot draws.
             fleet: the house's, when it is placed already.
+            number: the game's, as its players count.
         """
-        bot.prepare(NAMES[HOUSE], seed)
+        bot.prepare(NAMES[HOUSE], seed, number)
         self.book = book
         self.moves: list[Move] = []
         self.asked: int | None = None
@@ -66,7 +71,7 @@ class UnseenGame:
         self._replies = Replies(book)
         self._game = self._begin(self._replies.fleet)
         order = NAMES if guest_begins else NAMES[::-1]
-        self._view = View(book, NAMES[HOUSE], order, 1, self.fleet, bot.random)
+        self._view = View(book, NAMES[HOUSE], order, number, self.fleet, bot.random)
 
     # --- what is true -----------------------------------------------------------------------------------------------
 
@@ -220,10 +225,7 @@ class UnseenGame:
             Feed(self._view).landed(_shot(self.book, NAMES[HOUSE], cell))
         result = SalvoResolved.of(1, NAMES, self.book, salvo)
         Feed(self._view).resolved(result)
-        try:
-            self._bot.on_result(result)
-        except Exception:
-            log.exception("the built-in bot failed; the game continues")
+        tell(self._bot.on_result, result)
         return move
 
 

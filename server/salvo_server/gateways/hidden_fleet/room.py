@@ -12,14 +12,15 @@ import secrets
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from salvo.errors import SalvoError
 from salvo.player import Bot
-from salvo.rules import RuleBook
+from salvo.rules import Fleet, RuleBook
 from salvo.topics import check_name
 from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.hidden_fleet.game import UnseenGame
+from salvo_server.gateways.asking import fleet_of
+from salvo_server.gateways.hidden_fleet.game import HOUSE, NAMES, UnseenGame
 from salvo_server.gateways.hidden_fleet.house_bot import Sitting
 from salvo_server.gateways.hidden_fleet.reenact import both_sides_of, play_again
 from salvo_server.gateways.table_watch import TableWatch
@@ -32,6 +33,14 @@ log = logging.getLogger(__name__)
 MAX_WAITING: Final = 8
 #: At playing a game again: another player may get in between.
 _ATTEMPTS: Final = 3
+
+
+class Placed(NamedTuple):
+    """The house's player of a game that is about to begin."""
+
+    bot: Bot
+    fleet: Fleet
+    number: int
 
 
 class Room:
@@ -119,9 +128,17 @@ class Room:
             self._keep()
         return True
 
-    def begin(self, owner: object, *, guest_begins: bool = True) -> UnseenGame:
+    def place(self, number: int = 1) -> Placed:
+        """Let the house's player place its fleet for a game, which takes a person some time."""
+        bot = self._made()
+        bot.prepare(NAMES[HOUSE], secrets.token_hex(8), number)
+        return Placed(bot, fleet_of(bot, self.book), number)
+
+    def begin(self, owner: object, *, guest_begins: bool = True, placed: Placed | None = None) -> UnseenGame:
         """Begin a game in the owner's room."""
-        game = UnseenGame(self.book, self._made(), secrets.token_hex(8), guest_begins=guest_begins)
+        bot, fleet, number = placed or self.place()
+        seed = secrets.token_hex(8)
+        game = UnseenGame(self.book, bot, seed, guest_begins=guest_begins, fleet=fleet, number=number)
         with self._changed:
             assert self._owner is owner, "claim it first"
             self._game = game

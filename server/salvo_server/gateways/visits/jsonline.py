@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Sequence
 from typing import Any, Final
@@ -15,6 +14,7 @@ from salvo.rules import RuleBook
 from salvo.rules.books.alternate import ALTERNATE
 from salvo.rules.books.streak import STREAK
 from salvo_server.gateways.accounts import GatewayError
+from salvo_server.gateways.asking import tell
 from salvo_server.gateways.hidden_fleet.game import GUEST, HOUSE, Move, UnseenGame
 from salvo_server.gateways.hidden_fleet.replies import Word
 from salvo_server.gateways.jsonline.words import DEEPEST, MAX_BYTES, RESULTS, Dialect, Status, Wording
@@ -44,6 +44,7 @@ class JsonVisit:
         self._seed = seed
         self._game: UnseenGame = self._begin(last._game.book if last else ALTERNATE)
         self._wording: Wording = last._wording if last else Wording(ALTERNATE)
+        self._notations = {self._wording.dialect}
         self._asked = ""
 
     def begin(self) -> Sequence[str]:
@@ -69,6 +70,22 @@ class JsonVisit:
                 return []
         return [self._next()]
 
+    def what_the_next_knows(self) -> JsonVisit | None:
+        """Return this visit once its connection has ended, for the next one to begin with what it has learned.
+
+        None unless it has a report, or the server hung up instead of an answer to the first shot, as some do that
+        write cells otherwise.
+        """
+        if self.report is None:
+            if self._asked != "SHOT" or self._game.moves:
+                return None
+            self._write_otherwise()
+        return self
+
+    def _write_otherwise(self) -> None:
+        self._wording.dialect = Dialect.XY if self._wording.dialect is Dialect.TEXT else Dialect.TEXT
+        self._notations.add(self._wording.dialect)
+
     def _begin(self, book: RuleBook, moves: Sequence[Move] = ()) -> UnseenGame:
         """Begin, and repeat what has happened."""
         game = UnseenGame(book, self._bot, self._seed, guest_begins=False)
@@ -87,8 +104,8 @@ class JsonVisit:
         status, moves = answer.get("status"), self._game.moves
         if self._asked == "GAME_INVITATION" and status in (Status.SERVER_BUSY, Status.SERVER_BUSY.name):
             raise TryLater("server_busy", "the server plays with another program")
-        if self._asked == "SHOT" and not moves and self._wording.dialect is Dialect.TEXT:
-            self._wording.dialect = Dialect.XY
+        if self._asked == "SHOT" and not moves and len(self._notations) < len(Dialect):
+            self._write_otherwise()
             return [self._next()]
         hit_last = bool(moves) and moves[-1].word is not Word.MISS
         if self._asked in ("SHOT", "SHOT_REQUEST") and hit_last and self._game.book == ALTERNATE:
@@ -112,6 +129,5 @@ class JsonVisit:
             words = [move.word for move in self._game.moves if move.seat == seat]
             hits, sunk = sum(word is not Word.MISS for word in words), words.count(Word.SUNK)
             stats[name] = PlayerStats(name, len(words), hits, sunk, len(words), 1 if name == winner else 2)
-        with contextlib.suppress(Exception):
-            self._bot.on_game_over(winner, stats)
+        tell(self._bot.on_game_over, winner, stats)
         self.report = GameReport(1, winner, stats[self._name].place, stats)

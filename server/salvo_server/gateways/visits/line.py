@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import logging
-import os
 import socket
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
-from urllib.parse import urlsplit
 
 from salvo.client import GameReport
+from salvo.lab.programs.process import answers_apart
 from salvo.player import Bot
 from salvo.rules import own_seed
+from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.gateways.accounts import GatewayError
 from salvo_server.gateways.jsonline.words import Values
 from salvo_server.gateways.peer import Broken, Framing, Lines
@@ -42,10 +42,13 @@ def visits(url: str, bot: Bot, name: str, seed: str, games: int | None) -> Itera
         How each game ended.
 
     Raises:
-        GatewayError: ``bad_address``, and what :meth:`~salvo_server.gateways.visits.Visit.hear` raises.
+        BrokerError: ``bad_address``.
+        GatewayError: what :meth:`~salvo_server.gateways.visits.Visit.hear` raises.
     """
-    xbs, last = url.startswith("xbs:"), None
-    address, number, fault = _address(url), 0, ""
+    scheme, _, rest = url.partition(":")
+    address, number, fault = split_address(rest.strip("/"), least_port=1), 0, ""
+    xbs = scheme == "xbs"
+    last: JsonVisit | None = None
     while games is None or number < games:
         game_seed = own_seed(seed, name, number + 1)
         visit = XbsVisit(bot, name, game_seed) if xbs else JsonVisit(bot, name, game_seed, last)
@@ -60,7 +63,8 @@ def visits(url: str, bot: Bot, name: str, seed: str, games: int | None) -> Itera
             why = f"{url}: {error.text}"
         except OSError as error:
             why = f"cannot reach {url} ({error.strerror or error})"
-        last = visit if isinstance(visit, JsonVisit) and visit.report is not None else None
+        if isinstance(visit, JsonVisit):
+            last = visit.what_the_next_knows() or last
         if visit.report is not None:
             number += 1
             yield replace(visit.report, game=number)
@@ -88,17 +92,6 @@ def _send(line: socket.socket, messages: Sequence[str]) -> None:
         line.sendall(said.encode())
 
 
-def _address(url: str) -> tuple[str, int]:
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port = None, None
-    if not host or not port:
-        raise GatewayError("bad_address", f"{url[:80]!r} is not {url.partition(':')[0]}://HOST:PORT")
-    return host, port
-
-
 def visit_on_streams(bot: Bot, name: str, opponent: str, seed: str) -> GameReport | None:
     """Play one game as a child process of a Code Smackdown referee; what the bot prints goes to standard error.
 
@@ -106,11 +99,10 @@ def visit_on_streams(bot: Bot, name: str, opponent: str, seed: str) -> GameRepor
         How it ended; None if the referee has ended the streams before.
     """
     visit = SmackdownVisit(bot, name, opponent, own_seed(seed, name, 1))
-    with os.fdopen(os.dup(1), "w") as out:
-        os.dup2(2, 1)
+    with answers_apart() as out:
         for line in sys.stdin:
             for answer in visit.hear(line):
-                out.write(f"{answer}\n")
+                out.write(f"{answer}\n".encode())
                 out.flush()
             if visit.report is not None:
                 break

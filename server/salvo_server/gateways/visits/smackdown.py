@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -15,7 +14,7 @@ from salvo.rules.book import UnplayableBook
 from salvo.rules.books.smackdown import SMACKDOWN
 from salvo.view import Feed, Shot, View
 from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.asking import fleet_of, shots_of
+from salvo_server.gateways.asking import fleet_of, shots_of, tell
 from salvo_server.gateways.smackdown.lines import END, LOCATIONS, LOST, SHOTS, TIED, WON
 
 #: A round's turns: first the bot's, then its opponent's.
@@ -126,8 +125,7 @@ class SmackdownVisit:
             turn = self._first_turn + number
             result = SalvoResolved(1, turn, shooter, len(shots), sum(hits), (), (), hits)
             Feed(self._view).resolved(result)
-            with contextlib.suppress(Exception):
-                self._bot.on_result(result)
+            tell(self._bot.on_result, result)
         self._fallen = {self._me: [], self._opponent: []}
 
     def _end(self) -> None:
@@ -137,8 +135,7 @@ class SmackdownVisit:
             name: PlayerStats(name, tally.shots, tally.hits, 0, tally.turns, place[name])
             for name, tally in tallies.items()
         }
-        with contextlib.suppress(Exception):
-            self._bot.on_game_over(self._winner, stats)
+        tell(self._bot.on_game_over, self._winner, stats)
         self.report = GameReport(1, self._winner, place[self._me], stats)
 
 

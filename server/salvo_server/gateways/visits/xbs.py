@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import re
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from salvo.rules.book import UnplayableBook
 from salvo.rules.books.xbs import XBS
 from salvo.view import Feed, Shot, View
 from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.asking import fleet_of, shots_of
+from salvo_server.gateways.asking import fleet_of, shots_of, tell
 from salvo_server.gateways.visits import TryLater
 from salvo_server.gateways.xbs.words import HIT, MISS, WATER, complete, name_fault, read_board, speakable, write
 
@@ -194,8 +193,7 @@ class XbsVisit:
         result = SalvoResolved(1, self._view.turn, self._current, len(shots), sum(hits), (), (), hits, shots)
         self._unresolved = False
         Feed(self._view).resolved(result)
-        with contextlib.suppress(Exception):
-            self._bot.on_result(result)
+        tell(self._bot.on_result, result)
 
     def _end_if_all_told(self) -> None:
         if self._results_left > 0:
@@ -209,8 +207,7 @@ class XbsVisit:
         }
         best = [name for name, rank in place.items() if rank == 1]
         winner = best[0] if len(best) == 1 else ""
-        with contextlib.suppress(Exception):
-            self._bot.on_game_over(winner, stats)
+        tell(self._bot.on_game_over, winner, stats)
         self.report = GameReport(1, winner, place.get(self._name, 0), stats)
 
     # --- chat ---------------------------------------------------------------------------------------------------------
@@ -218,8 +215,7 @@ class XbsVisit:
     def _reads(self, values: list[str]) -> None:
         sender, text, *group = values
         log.info("%s says%s: %s", sender or "the server", "" if any(group) or not sender else " to us", text)
-        with contextlib.suppress(Exception):
-            self._bot.on_message(sender, text, not any(group))
+        tell(self._bot.on_message, sender, text, not any(group))
 
     def _chat(self) -> list[str]:
         unsaid, self._bot.unsaid = self._bot.unsaid or (), None

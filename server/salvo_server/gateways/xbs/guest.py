@@ -501,7 +501,7 @@ class XbsGuest(Guest):
         """Whether a client that reads the results and comes back at once would still find the game running."""
         now = self.watch.clock()
         self._results_by = self._results_by or now + MAX_GOODBYE_SECONDS
-        return self.watch.news.state is State.TURN and now < self._results_by
+        return self.watch.news.state is State.TURN and now < self._results_by and not self.dismissed
 
     def _tell_who_is_here(self, names: tuple[str, ...]) -> None:
         """The game begins with as many players as a client has heard of, or the client gives up."""

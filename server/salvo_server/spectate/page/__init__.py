@@ -8,7 +8,9 @@ seed, from which it could be computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
@@ -18,17 +20,23 @@ from salvo.lab.pictures.marks import Mark
 from salvo.rules import Ending, RuleBook, ShipClass, Shots
 from salvo_server.spectate import replay_text
 from salvo_server.spectate.page import drawing
+from salvo_server.spectate.page.badges import badge_of
 from salvo_server.spectate.page.moves import Aim, Move, Ship, moves_of, numbers, tells_sinkings
 from salvo_server.spectate.page.rendering import policy, render
 from salvo_server.spectate.replay import REFEREE, Frame, Onlooker, Replay
 
 _HERE: Final = files(__name__)
 _VARIABLES: Final = {Mark.BLANK: "water", Mark.SHIP: "ship", Mark.HIT: "hit", Mark.MISS: "miss", Mark.FIRED: "fired"}
+_SYMBOL: Final = re.compile(r'<symbol id="(e\d+)".*?</symbol>\n?', re.DOTALL)
 #: Salvos a second that the page offers, and how long the longest game may take at the one that it begins with.
 _SPEEDS: Final = (0.5, 1, 2, 4, 8, 16, 32)
 _MAX_SECONDS: Final = 60
+#: Boards that fit on a screen and can still be read.
+_MOST_THAT_FIT: Final = 12
 #: Notes of a salvo that are shown; a player may have been refused a thousand times.
 _MAX_NOTES: Final = 5
+#: Players on the podium: of a tie of thirty the table tells.
+_MAX_PODIUM: Final = 8
 _LEGEND: Final = ((Mark.HIT, "hit"), (Mark.MISS, "miss"), (Mark.FIRED, "fired at, hit or miss not told"))
 
 
@@ -39,11 +47,15 @@ class Setting(NamedTuple):
         called: the game's name; its number when empty.
         links: words and addresses, from this page.
         notes: what else the end says.
+        verdict: luck and skill in sentences, which the end says, too.
+        checked: what is known of the record, such as that it was executed again.
     """
 
     called: str = ""
     links: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
+    verdict: Sequence[str] = ()
+    checked: str = ""
 
 
 def html_page(replay: Replay, view: str = REFEREE, turn: int = 0, setting: Setting | None = None) -> str:
@@ -58,12 +70,13 @@ def html_page(replay: Replay, view: str = REFEREE, turn: int = 0, setting: Setti
         ReplayError: ``unknown_view``, ``unknown_turn`` or ``not_begun``.
     """
     replay.frame(view, turn)
-    page, style, script = _Page(replay, view), house_style(), _HERE.joinpath("page.js").read_text(encoding="utf-8")
+    page, style, script = _Page(replay, view), house_style(), text_of("page.js")
     return render(
         "spectate/page/page.html.j2",
         style=style,
         script=script,
         policy=policy(style, script),
+        emblems=emblems(page.names),
         page=page,
         numbers=numbers(page.seen, page.moves),
         player=None if view == REFEREE else view,
@@ -84,12 +97,21 @@ class _Page:
         self.began = replay_text.when(self.seen.frames[0].at)
         self.first_speed = _first_speed(self.book, len(self._last.seas))
         self.goal = self.book.goal if self.book.ending is Ending.GOAL else None
-        self._names = tuple(self._last.seas)
+        self.names = tuple(self._last.seas)
         self.moves: list[Move] = moves_of(self.seen)
         self._sunk: list[Ship] = [ship for move in self.moves for ship in move.sunk]
 
     def heading(self) -> str:
-        return " against ".join(self._names) if len(self._names) == 2 else _listed(self._names)
+        return " against ".join(self.names) if len(self.names) == 2 else _listed(self.names)
+
+    @property
+    def columns(self) -> int:
+        """How many boards are beside each other where all have to fit on a screen; 0 where too many do not."""
+        count = len(self.names)
+        if count > _MOST_THAT_FIT or (count > 4 and self.book.grid.width > 14):
+            return 0
+        rows = 1 if count <= 3 else 2 if count <= 8 else 3
+        return -(-count // rows)
 
     # --- boards ---------------------------------------------------------------------------------------------------
 
@@ -135,28 +157,54 @@ class _Page:
         for seat, cell, mark in aims:
             told = " hit" if mark is Mark.HIT else ""
             by_seat.setdefault(seat, []).append(self.book.grid.name(cell) + told)
-        return "; ".join(f"{self._names[seat]} {', '.join(cells)}" for seat, cells in by_seat.items())
+        return "; ".join(f"{self.names[seat]} {', '.join(cells)}" for seat, cells in by_seat.items())
 
     def _news(self, move: Move) -> list[str]:
-        ships = [f"sinks {self._names[seat]}'s {self.book.fleet[ship].name}" for seat, ship in move.sunk]
+        ships = [f"sinks {self.names[seat]}'s {self.book.fleet[ship].name}" for seat, ship in move.sunk]
         return [*ships, *(line for line in replay_text.news(move.frame) if not line.startswith("sinks "))]
 
     # --- the course and the end -----------------------------------------------------------------------------------
 
     def chart(self) -> drawing.Chart:
-        afloat = self.goal is None and all(tells_sinkings(self.seen, name) for name in self._names)
+        afloat = self.goal is None and all(tells_sinkings(self.seen, name) for name in self.names)
         what = "ships afloat" if afloat else "hits" if self.goal is None else "points"
         courses = [
             drawing.Course(
                 name, self._afloat(seat) if afloat else [frame.seas[name].hits for frame in self.seen.frames]
             )
-            for seat, name in enumerate(self._names)
+            for seat, name in enumerate(self.names)
         ]
         return drawing.chart(courses, what, len(self.book.fleet) if afloat else self.goal)
 
     def _afloat(self, seat: int) -> list[int]:
         lost = (sum(owner == seat for owner, _ in move.sunk) for move in self.moves)
         return list(accumulate(lost, lambda afloat, sunk: afloat - sunk, initial=len(self.book.fleet)))
+
+    def turning_point(self) -> tuple[int, str] | None:
+        """Return the salvo since which the winner was ahead, and it in words; None without a single winner.
+
+        Who is ahead has most cells of its own not hit, or by the rules most points. Only the referee sees that.
+        """
+        last = self._last
+        if not last.winner or not all(name in self.seen.fleets for name in self.names):
+            return None
+        sizes = {name: len(fleet.cells) for name, fleet in self.seen.fleets.items()}
+        strength = [
+            {
+                name: sea.hits if self.goal is not None else 0 if sea.out else sizes[name] - sea.marks.count(Mark.HIT)
+                for name, sea in frame.seas.items()
+            }
+            for frame in self.seen.frames
+        ]
+        ahead = [one[last.winner] > max(one[name] for name in self.names if name != last.winner) for one in strength]
+        if not ahead[-1]:
+            return None
+        turn = max(turn for turn, is_ahead in enumerate(ahead) if not is_ahead) + 1
+        move = self.moves[turn - 1]
+        struck = Counter(self.names[seat] for seat, _, mark in move.aims if mark is Mark.HIT)
+        did = [*(f"{_counted(hits, 'hit')} at {name}" for name, hits in struck.items()), *self._news(move)]
+        since = f" From then on {last.winner} was ahead." if turn < len(self.moves) else ""
+        return turn, f"{self.names[move.seat]}: {', '.join(did)}.{since}"
 
     def heads(self) -> list[str]:
         place, sunk = (["place"], ["ships sunk"]) if self.seen.stats else ([], [])
@@ -173,12 +221,16 @@ class _Page:
 
     def ended(self) -> Iterator[tuple[int | None, str, list[object]]]:
         """Return of each player its place, its name and its figures, under the heads."""
-        for name in self._last.places or self._names:
+        for name in self._last.places or self.names:
             stats, sea = self.seen.stats.get(name), self._last.seas[name]
             rate = f"{sea.hits / sea.shots:.0%}" if sea.shots else "-"
-            turns = sum(self._names[move.seat] == name for move in self.moves)
+            turns = sum(self.names[move.seat] == name for move in self.moves)
             figures = [sea.shots, sea.hits, rate, *([stats.sunk] if stats else []), turns]
             yield stats.place if stats else None, name, figures
+
+    def podium(self) -> list[tuple[int, str, str]]:
+        """Return who has one of the first three places; nothing as long as there are none."""
+        return [(place, name, "") for name, place in self._last.places.items() if place <= 3][:_MAX_PODIUM]
 
 
 def _first_speed(book: RuleBook, players: int) -> float:
@@ -188,9 +240,25 @@ def _first_speed(book: RuleBook, players: int) -> float:
 
 
 def house_style() -> str:
-    """Return how pages of games look, with the house's colours of marks as variables."""
+    """Return how pages of games look, with the house's colours of marks and of teams."""
     palette = ":root{" + "".join(f"--{name}:{css(COLOURS[mark])};" for mark, name in _VARIABLES.items()) + "}\n"
-    return palette + _HERE.joinpath("page.css").read_text(encoding="utf-8")
+    return palette + text_of("page.css") + team_style()
+
+
+def team_style() -> str:
+    """Return how teams look: their colours, lines and places."""
+    return text_of("badges.css") + text_of("podium.css")
+
+
+def emblems(names: Iterable[str]) -> str:
+    """Return the drawings of the emblems that these teams have."""
+    wanted = {f"e{badge_of(name).emblem}" for name in names}
+    return _SYMBOL.sub(lambda symbol: symbol[0] if symbol[1] in wanted else "", text_of("badges.svg"))
+
+
+def text_of(name: str) -> str:
+    """Return a style, a script or a drawing of this package."""
+    return _HERE.joinpath(name).read_text(encoding="utf-8")
 
 
 def _notes(notes: Sequence[str]) -> str:

@@ -20,23 +20,24 @@ class Plot(NamedTuple):
     """Of the chart, in SVG units: the plot, and the margins around it for what is written there.
 
     Attributes:
-        apart: between two lines that would cover each other.
+        apart: between two lines that would cover each other, and between the first and the last at most.
     """
 
-    left: int = 30
-    width: int = 380
-    right: int = 96
+    left: int = 22
+    width: int = 240
+    right: int = 82
     top: int = 10
-    height: int = 130
-    bottom: int = 24
+    height: int = 100
+    bottom: int = 22
     apart: float = 1.6
+    spread: float = 12.0
 
 
 _PLOT: Final = Plot()
 #: Between two names at the right of the chart.
 _LINE: Final = 11
 #: Letters of a name that have room there.
-_LETTERS: Final = 15
+_LETTERS: Final = 13
 
 
 class Board(NamedTuple):
@@ -84,6 +85,7 @@ class Chart(NamedTuple):
         what: which figure it is.
         known: its maximum, where that is public beforehand.
         most: the highest value.
+        players: by seat.
         lines: the path of each player's line, by seat.
         names: of the players, and how high each stands; none where there is no room for all.
     """
@@ -93,17 +95,20 @@ class Chart(NamedTuple):
     most: int
     turns: int
     falling: bool
+    players: list[str]
     lines: list[str]
     names: list[tuple[str, float]]
-    plot: Plot = _PLOT
+    plot: Plot
 
 
 def chart(courses: Sequence[Course], what: str, known: int | None) -> Chart:
     """Return the chart of courses, which are by seat."""
     turns, most = len(courses[0].values) - 1, max(1, known or 0, *(max(course.values) for course in courses))
-    spread = [_PLOT.apart * (seat - (len(courses) - 1) / 2) for seat in range(len(courses))]
+    players = [course.name for course in courses]
+    plot = _PLOT._replace(apart=min(_PLOT.apart, _PLOT.spread / len(courses)))
+    spread = [plot.apart * (seat - (len(courses) - 1) / 2) for seat in range(len(courses))]
     lines = [_steps(course.values, most, off) for course, off in zip(courses, spread, strict=True)]
-    return Chart(what, known, most, turns, courses[0].values[0] > 0, lines, _names(courses, most))
+    return Chart(what, known, most, turns, courses[0].values[0] > 0, players, lines, _names(courses, most), plot)
 
 
 def _names(courses: Sequence[Course], most: int) -> list[tuple[str, float]]:

@@ -69,6 +69,7 @@
     const shooter = now ? turns[now - 1][0] : -1;
     main.classList.toggle("end", now === turns.length);
     for (const board of boards) showBoard(board, board.seat === shooter);
+    showShooter();
     showSalvo();
     if (chart) showCourse();
     byId("slider").max = seen;
@@ -100,6 +101,16 @@
     if (figures.afloat) figures.afloat.textContent = fleet.filter((item) => !item.classList.contains("sunk")).length;
     figure.classList.toggle("out", shown.out.has(seat));
     figure.classList.toggle("firing", fires);
+    figure.classList.toggle("struck", now > 0 && uses.some(({ place }) => shown.when[place] === now));
+  }
+
+  // Where not all boards fit, what is hit is brought to sight, else who fires.
+  function showShooter() {
+    const sea = document.querySelector(".boards");
+    if (!now || sea.scrollHeight <= sea.clientHeight || getComputedStyle(sea).overflowY !== "auto") return;
+    const { figure } = boards.find((board) => board.figure.classList.contains("struck")) || boards[turns[now - 1][0]];
+    const [top, low] = [figure.offsetTop - sea.offsetTop, figure.offsetTop - sea.offsetTop + figure.offsetHeight];
+    if (top < sea.scrollTop || low > sea.scrollTop + sea.clientHeight) sea.scrollTop = top;
   }
 
   function showSalvo() {
@@ -141,7 +152,8 @@
   const ample = (value) => 20 * 2 ** Math.max(0, Math.ceil(Math.log2(value / 20)));
 
   function scales() {
-    const highest = Math.max(1, frame.known, ...courses.flatMap((course) => course.slice(0, now + 1)));
+    let highest = Math.max(1, frame.known); // one by one: a long game has more values than a call may have
+    for (const course of courses) for (let turn = 0; turn <= now; turn++) highest = Math.max(highest, course[turn]);
     if (now === turns.length) return { across: now, most: highest };
     return { across: ample(now), most: frame.known ? highest : ample(highest) };
   }
@@ -156,6 +168,7 @@
       for (let turn = 1; turn <= now; turn++)
         if (courses[seat][turn] !== courses[seat][turn - 1]) steps += `H${x(turn)}V${y(turn)}`;
       line.setAttribute("d", `${steps}H${x(now)}`);
+      line.classList.toggle("on", boards[seat].figure.matches(".firing, .struck"));
     });
     chart.querySelector(".most").textContent = most;
     chart.querySelector(".turns").textContent = across;
@@ -182,6 +195,7 @@
   function tick() {
     play(now + 1 < turns.length);
     go(now + 1);
+    if (now === turns.length) document.querySelector(".ended").scrollIntoView({ block: "nearest" });
   }
 
   const jump = (turn) => {
@@ -189,8 +203,13 @@
     go(turn);
   };
 
+  // Turns in which a ship sinks or a player is out. The buttons are never disabled: that would tell what comes.
+  const sinkings = turns.flatMap(([, , , , , sunk, out], index) => (sunk.length + out.length ? [index + 1] : []));
+
   const acts = {
     first: () => jump(0),
+    former: () => jump(sinkings.findLast((turn) => turn < now) || 0),
+    next: () => jump(sinkings.find((turn) => turn > now) || turns.length),
     back: () => jump(now - 1),
     play: () => play(!timer),
     on: () => jump(now + 1),
@@ -200,7 +219,9 @@
   byId("slider").addEventListener("input", (event) => jump(Number(event.target.value)));
   byId("speed").addEventListener("change", () => timer && play(true));
 
-  const KEYS = { Home: "first", ArrowLeft: "back", " ": "play", ArrowRight: "on", End: "last" };
+  const KEYS = {
+    Home: "first", ArrowLeft: "back", " ": "play", ArrowRight: "on", End: "last", n: "next", p: "former",
+  };
   document.addEventListener("keydown", (event) => {
     const act = KEYS[event.key];
     if (!act || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
@@ -254,6 +275,27 @@
     clearTimeout(remembering);
     remembering = setTimeout(() => history.replaceState(null, "", `#turn=${now}`), 300);
   }
+
+  // A page of a hall is no secure context: it has no clipboard but that of a selection.
+  function copied(text) {
+    const field = document.body.appendChild(document.createElement("textarea"));
+    field.value = text;
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    return done;
+  }
+
+  const link = byId("link");
+  const invitation = link.textContent;
+  link.addEventListener("click", () => {
+    clearTimeout(remembering);
+    history.replaceState(null, "", `#turn=${now}`);
+    const done = copied(location.href);
+    link.focus();
+    link.textContent = done ? "Copied" : "See address";
+    setTimeout(() => (link.textContent = invitation), 2000);
+  });
 
   addEventListener("hashchange", () => addressed() && jump(Number(addressed()[1])));
   byId("controls").hidden = false;

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import b64encode
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from salvo_server.spectate.page.badges import badge_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+_POLICY: Final = re.compile('<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
 
 def render(template: str, **given: object) -> str:
@@ -20,15 +25,23 @@ def render(template: str, **given: object) -> str:
     return _environment().get_template(template).render(given)
 
 
-def policy(style: str, script: str = "", *more: str) -> str:
+def policy(style: str, script: str = "", *more: str, forms: str = "'none'") -> str:
     """Return the content security policy of a page: its own inline style and script, and nothing else.
 
     Args:
         more: directives that this page needs besides.
+        forms: where its forms may lead.
     """
     scripts = [f"script-src {_hashed(script)}"] if script else []
     own = ["default-src 'none'", f"style-src {_hashed(style)}", *scripts, *more]
-    return "; ".join([*own, "base-uri 'none'", "form-action 'none'"])
+    return "; ".join([*own, "base-uri 'none'", f"form-action {forms}"])
+
+
+def policy_of(page: str) -> str:
+    """Return the policy that is in a page, for the header that it is served with."""
+    found = _POLICY.search(page)
+    assert found is not None
+    return found[1]
 
 
 def _hashed(inline: str) -> str:
@@ -39,7 +52,7 @@ def _hashed(inline: str) -> str:
 def _environment() -> Environment:
     import jinja2  # slow to import, and most commands make no page
 
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader("salvo_server", "."),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -48,3 +61,5 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         auto_reload=False,
     )
+    made.globals["badge_of"] = badge_of
+    return made

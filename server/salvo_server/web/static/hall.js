@@ -52,13 +52,16 @@ const show = (element, is) => {
 function headline() {
   const { state, turn, last, winners, players, rules } = picture;
   if (picture.trouble === "nothing" || !state) return ["No contest here yet"];
-  if (state === "lobby") return waiting(players, rules.fleet.length);
+  if (state === "lobby") return waiting(players, rules.fleet.length, begun());
   if (state === "over") return winners.length ? victory(winners) : ["The game is over"];
   const told = outcome(last);
   const aims = turn && turn.player && !turn.fired ? aiming(turn) : null;
   if (told && (!aims || performance.now() < outcomeUntil)) return told;
   return aims || told || ["The game begins"];
 }
+
+// Whether a game that is on is not shown yet.
+const begun = () => Number.isFinite(picture.lobby?.begins_ms);
 
 function beside() {
   const { state, turn, comment, last } = picture;
@@ -94,9 +97,9 @@ function announce(text) {
 
 function setClock() {
   const { state, turn, lobby } = picture;
-  const left = state === "turn" && turn && !turn.fired ? turn.left_ms : state === "lobby" && lobby ? lobby.left_ms : null;
+  const left = state === "turn" && turn && !turn.fired ? turn.left_ms : state === "lobby" && lobby ? (lobby.begins_ms ?? lobby.left_ms) : null;
   ends = left === null || picture.trouble ? null : { at: performance.now() + left, whole: state === "turn" ? turn.whole_ms : null };
-  say(find("clockword"), state === "lobby" ? "starts in" : "");
+  say(find("clockword"), state !== "lobby" ? "" : begun() ? "shown in" : "starts in");
   tick();
 }
 

@@ -30,8 +30,9 @@ export function victory(winners) {
   return [...joined(winners.slice(0, 4)), winners.length > 1 ? " tie" : " wins"];
 }
 
-export function waiting(players, ships) {
+export function waiting(players, ships, begun) {
   const missing = players.filter(({ placed }) => (placed ?? 0) < ships).map(({ name }) => name);
+  if (begun) return ["The game has begun"];
   if (!players.length) return ["The lobby is open"];
   if (!missing.length) return ["All fleets are placed"];
   return missing.length > MANY ? [`${missing.length} fleets are not placed yet`] : ["Waiting for ", ...joined(missing)];

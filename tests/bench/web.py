@@ -1,0 +1,106 @@
+"""What 2,000 browsers at ``salvo web`` cost: a result's way to each of them, memory, and the server's turnaround."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import statistics
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Final
+
+from bench.children import peak_mb, process, table_names
+from bench.figures import percentiles, row
+from bench.teams import Door, Teams
+from integration.mosquitto import Mosquitto
+from integration.web import web_front
+
+BROWSERS: Final = 2000
+TABLES: Final = 20
+#: Between two salvos of a table, as in a hall that is to follow them.
+_PACE_SECONDS: Final = 1.0
+_TURN: Final = re.compile(rb'"last":\{"game":\d+,"turn":(\d+)')
+_PAIRS: Final = 3
+
+
+# --- the browsers, in a process of their own ----------------------------------------------------------------------
+
+
+def run_browsers(port: int, count: int) -> None:
+    """Follow all tables, each browser one of them; at the end of input, say when each turn was heard how often.
+
+    Prints a line a browser and turn that it heard: table, turn and time.monotonic().
+    """
+    asyncio.run(_browse(port, count))
+
+
+async def _browse(port: int, count: int) -> None:
+    names = table_names(TABLES)
+    heard: dict[tuple[str, int], list[float]] = defaultdict(list)
+    ready = asyncio.Semaphore(0)
+    tasks = [asyncio.create_task(_follow(port, names[n % TABLES], heard, ready)) for n in range(count)]
+    for _ in tasks:
+        await ready.acquire()
+    print("ready", flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    for (table, turn), times in heard.items():
+        print(f"{table or '-'} {turn} {' '.join(f'{at:.6f}' for at in times)}")
+    sys.stdout.flush()
+    for task in tasks:
+        task.cancel()
+
+
+async def _follow(port: int, table: str, heard: dict[tuple[str, int], list[float]], ready: asyncio.Semaphore) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
+    writer.write(f"GET /events?table={table} HTTP/1.1\r\nHost: hall\r\n\r\n".encode())
+    last, first = 0, True
+    while line := await reader.readline():
+        if not line.startswith(b"data: "):
+            continue
+        found = _TURN.search(line)
+        turn = int(found[1]) if found else 0
+        if turn > last and not first:
+            heard[table, turn].append(time.monotonic())
+        last = max(last, turn)
+        if first:
+            first = False
+            ready.release()
+
+
+# --- the rows -----------------------------------------------------------------------------------------------------
+
+
+def bench_web(share: float) -> None:
+    """Twenty tables, a salvo a second each; then one table's turnaround, in pairs with the browsers and without."""
+    browsers, rounds = max(20, int(BROWSERS * share)), max(3, int(20 * share))
+    with (
+        Mosquitto() as broker,
+        process("server", broker.url, "--tables", TABLES) as _,
+        Teams(Door(broker.url), TABLES) as teams,
+    ):
+        with web_front(broker.url) as web:
+            with process("browsers", web.port, browsers) as crowd:
+                told = teams.paced(rounds, _PACE_SECONDS)
+                heard = crowd.end()
+            memory = peak_mb(web.pid)
+        late = [at - told[key] for key, times in _read(heard) if key in told for at in times]
+        expected = browsers * len(told) // TABLES
+        p50, p99 = percentiles(late)
+        row(f"{browsers} browsers, {TABLES} tables: result to browser, p50 and p99", f"{p50:.0f} / {p99:.0f} ms")
+        row(f"{browsers} browsers: results that were heard", f"{len(late) / expected:.1%}", "goal: 100 %")
+        row(f"{browsers} browsers: memory of salvo web", f"{memory} MB")
+        ratios = []
+        for _ in range(_PAIRS):
+            alone = statistics.median(teams.round_trips(int(200 * share) or 10))
+            with web_front(broker.url) as web, process("browsers", web.port, browsers):
+                ratios.append(statistics.median(teams.round_trips(int(200 * share) or 10)) / alone)
+        spread = f"{min(ratios):.2f} to {max(ratios):.2f} x"
+        row(f"turnaround with {browsers} browsers / without", f"{statistics.median(ratios):.2f} x", spread)
+
+
+def _read(lines: str) -> Iterator[tuple[tuple[str, int], list[float]]]:
+    for line in lines.splitlines():
+        table, turn, *times = line.split()
+        yield ("" if table == "-" else table, int(turn)), [float(at) for at in times]

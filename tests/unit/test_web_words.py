@@ -1,0 +1,134 @@
+"""What the web front says of a salvo, and the chances that it shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from salvo import messages as m
+from salvo.rules import SALVO
+from salvo_server.cli.play import play
+from salvo_server.spectate.recordings import open_recordings
+from salvo_server.spectate.referee_view import Charts, snapshot
+from salvo_server.spectate.replay import REFEREE, told_to
+from salvo_server.web.chances import Race, chances
+from salvo_server.web.commentary import Standing, comment
+from salvo_server.web.tables import Salvo
+
+
+def standing(out: str = "", **afloat: int) -> Standing:
+    return Standing(afloat, frozenset(out.split()))
+
+
+def salvo(hits: int = 0, shots: int = 5, sunk: str = "", defeated: str = "") -> Salvo:
+    lost = tuple((name, "carrier") for name in sunk.split())
+    return Salvo(1, 7, "ann", shots, hits, lost, tuple(defeated.split()))
+
+
+@pytest.mark.parametrize(
+    ("of", "before", "after", "expected"),
+    [
+        (salvo(), standing(ann=5, bob=5), standing(ann=5, bob=5), "ann hits nothing but water."),
+        (salvo(1), standing(ann=5, bob=5), standing(ann=5, bob=5), ""),
+        (salvo(3), standing(ann=5, bob=5), standing(ann=5, bob=5), "ann finds a target: 3 of 5 hit."),
+        (salvo(5), standing(ann=5, bob=5), standing(ann=5, bob=5), "ann hits with every one of 5 shots."),
+        (salvo(shots=0), standing(ann=5, bob=5), standing(ann=5, bob=5), "ann lets the turn pass."),
+        (
+            salvo(2, sunk="bob"),
+            standing(ann=5, bob=5),
+            standing(ann=5, bob=4),
+            "ann sinks bob's carrier and takes the lead.",
+        ),
+        (
+            salvo(2, sunk="bob"),
+            standing(ann=4, bob=5),
+            standing(ann=4, bob=4),
+            "ann sinks bob's carrier and draws level.",
+        ),
+        (
+            salvo(2, sunk="bob"),
+            standing(ann=5, bob=4),
+            standing(ann=5, bob=3),
+            "ann sinks bob's carrier and is 2 ships ahead.",
+        ),
+        (salvo(2, sunk="bob"), standing(ann=2, bob=5), standing(ann=2, bob=4), "ann sinks bob's carrier."),
+        (
+            salvo(2, sunk="ann"),
+            standing(ann=3, bob=3),
+            standing(ann=2, bob=3),
+            "ann sinks ann's carrier; bob leads now.",
+        ),
+        (
+            salvo(2, sunk="bob cat"),
+            standing(ann=5, bob=5, cat=5),
+            standing(ann=5, bob=4, cat=4),
+            "ann sinks bob's carrier and cat's carrier and takes the lead.",
+        ),
+        (
+            salvo(1, sunk="bob", defeated="bob"),
+            standing(ann=5, bob=1),
+            standing("bob", ann=5, bob=0),
+            "ann defeats bob and is the last one afloat.",
+        ),
+        (
+            salvo(1, sunk="bob", defeated="bob"),
+            standing(ann=5, bob=1, cat=2),
+            standing("bob", ann=5, bob=0, cat=2),
+            "bob is out: ann against cat now.",
+        ),
+        (salvo(1, defeated="bob"), standing(), standing("bob"), "ann defeats bob."),
+    ],
+)
+def test_a_commentator_says_the_most_important_thing(
+    of: Salvo, before: Standing, after: Standing, expected: str
+) -> None:
+    assert comment(of, before, after) == expected
+
+
+def views_of(recording: Path) -> list[m.RefereeView]:
+    replay = open_recordings(str(recording)).replay()
+    charts, views = Charts(replay.header), []
+    for step in replay._steps:
+        charts.hear(step.at, told_to(REFEREE, step, replay.header.rules.book))
+        views += [snapshot(1, charts, frame) for frame in charts.take_frames()]
+    return views
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> list[list[m.RefereeView]]:
+    folder = tmp_path_factory.mktemp("games")
+    words = [
+        "hunter",
+        "density",
+        "--games",
+        "6",
+        "--seed",
+        "5",
+        "--record",
+        f"{folder}/{{game}}.jsonl.gz",
+    ]
+    CliRunner().invoke(play, words, catch_exceptions=False)
+    return [views_of(file) for file in sorted(folder.iterdir())]
+
+
+def test_chances_are_shares_the_same_every_time_and_follow_the_ships(games: list[list[m.RefereeView]]) -> None:
+    for view in games[0][:-1:10]:
+        told = chances(Race.of(view, SALVO))
+        assert sum(told.of.values()) == pytest.approx(1)
+        assert told == chances(Race.of(view, SALVO))
+    last = Race.of(games[0][-2], SALVO)
+    winner = games[0][-1].winner
+    assert chances(last).of[winner] > 0.8
+
+
+@pytest.mark.long
+def test_chances_say_more_of_who_will_win_than_a_coin_does(games: list[list[m.RefereeView]]) -> None:
+    """Brier score: 0.5 for a coin between two, 0 for a prophet; the seeds are fixed, and so is the figure."""
+    scores = []
+    for views in games:
+        for view in views[:-1:5]:
+            told = chances(Race.of(view, SALVO), 60)
+            scores.append(sum((chance - (name == views[-1].winner)) ** 2 for name, chance in told.of.items()))
+    assert sum(scores) / len(scores) < 0.4
