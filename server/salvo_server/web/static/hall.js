@@ -61,7 +61,7 @@ function headline() {
 }
 
 // Whether a game that is on is not shown yet.
-const begun = () => picture.lobby !== null && picture.lobby.begins_ms !== null;
+const begun = () => Number.isFinite(picture.lobby?.begins_ms);
 
 function beside() {
   const { state, turn, comment, last } = picture;
@@ -201,8 +201,8 @@ const aimsAt = (last, name) => (last?.aims || []).filter(([target]) => target ==
 function settle() {
   for (const tile of shownTiles()) {
     const player = picture.players.find(({ name }) => name === tile.name);
-    if (!player || !tile.board) continue;
-    tile.board.show(cellsOf(player), aimsAt(picture.last, player.name));
+    const cells = player && cellsOf(player);
+    if (cells && tile.board) tile.board.show(cells, aimsAt(picture.last, player.name));
   }
 }
 
@@ -215,7 +215,7 @@ function fly(before) {
   for (const tile of shown) {
     const was = earlier.get(tile.name);
     const now = cells.get(tile.name);
-    tile.board.show(was && was.length === now.length ? was : now);
+    if (now) tile.board.show(was?.length === now.length ? was : now);
   }
   const seenOf = (name) => shown.filter((tile) => tile.name === name && tile.seen);
   const from = shownTiles().find((tile) => tile.name === last.player)?.muzzle;
@@ -251,6 +251,7 @@ function drawLobby() {
   const needed = lobby?.players ? ` of ${lobby.players}` : "";
   say(find("roster-count"), players.length ? `${players.length}${needed} here, ${complete} complete` : needed ? `Nobody yet${needed}` : "Nobody is here yet");
   find("roster").dataset.size = players.length > 32 ? "swarm" : players.length > 16 ? "crowd" : players.length > 8 ? "many" : "few";
+  document.querySelectorAll(".invitation :is(b, code)").forEach(fit);
   fill(find("roster"), JSON.stringify(players.map(({ name, placed }) => [name, placed, ships])), () =>
     players.map((player) => {
       const placed = Math.min(ships, player.placed ?? 0);
