@@ -86,7 +86,7 @@ def test_a_game_is_seen_to_its_end_though_the_server_is_killed_on_the_way(window
         until(window, says("#headline", " wins"))
         winner = text(window, "#headline").split()[0]
         until(window, says("#standings-list li:first-child", winner))
-        assert says("#feed-list li:first-child", f"{winner} wins")
+        until(window, says("#feed-list li:first-child", f"{winner} wins"))
 
 
 # --- with a broker on which anybody says anything ---------------------------------------------------------------------
@@ -201,7 +201,8 @@ def test_a_phone_keeps_the_team_that_it_follows(window: Browser, rude: tuple[Con
     a_game(connection, 4)
     window.resize(390, 844)
     opened(window, web)
-    star = "[...document.querySelectorAll('#boards [aria-pressed]')].find(b => b.closest('article').innerText.includes('t2'))"
+    stars = "[...document.querySelectorAll('#boards [aria-pressed]')]"
+    star = f"{stars}.find(each => each.closest('article').innerText.includes('t2'))"
     until(window, star)
     window.run(f"{star}.click()")
     opened(window, web)
