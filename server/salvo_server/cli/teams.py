@@ -51,7 +51,8 @@ def _with_cards(command: _Command) -> _Command:
             "--cards",
             metavar="FILE",
             type=click.Path(path_type=Path),
-            help="Write a page to print, with a card for each account, and do not show the secrets here; replaces an earlier page.",
+            help="Write a page to print, with a card for each account, and do not show the secrets here; "
+            "an earlier page is replaced.",
         ),
     ):
         command = option(command)
