@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
+from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
 from salvo_server.settings import ServerSettings, identity_path, roster_path
 
 try:
@@ -94,6 +95,19 @@ def _record(settings: ServerSettings, url: str) -> dict[str, Any]:
     ):
         record[name] = None if path is None else os.path.abspath(path)
     return record
+
+
+def reached_at(url: str, settings: ServerSettings) -> list[str]:
+    """Return where teams on other machines reach a server's embedded broker, the likeliest address first.
+
+    Args:
+        url: where clients on this machine connect.
+    """
+    if settings.broker is not None:
+        return []
+    here = BrokerUrl.parse(url)
+    host, _ = split_address(settings.listen)
+    return [f"{here.scheme}://{joined(address, here.port)}" for address in lan_addresses(host)]
 
 
 def running_servers(roster: Path) -> list[RunningServer]:

@@ -72,9 +72,9 @@ class Browser:
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self._ask("actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
 
-    def tell(self, command: str, **given: Any) -> None:
-        """Say something in Chrome's own protocol."""
-        self._ask("goog/cdp/execute", {"cmd": command, "params": given})
+    def tell(self, command: str, **given: Any) -> Any:
+        """Say something in Chrome's own protocol; return its answer."""
+        return self._ask("goog/cdp/execute", {"cmd": command, "params": given})
 
     def resize(self, width: int, height: int) -> None:
         """Be a screen of so many CSS pixels, from the next page on."""

@@ -35,6 +35,7 @@ PYTHON = [code for language, code in BLOCKS if language == "python"]
 #: Each once, wherever it stands.
 COMMANDS = list(dict.fromkeys(line for language, code in BLOCKS if language == "sh" for line in code.splitlines()))
 POND, CONTEST = (text for language, text in BLOCKS if language == "toml")
+[TEAMS] = [text for language, text in BLOCKS if language == "csv"]
 THREE_LINES, CLASS, TESTING, NOTEBOOK, PROGRAM = PYTHON
 
 #: Commands that another test runs for real: (where, what it says there).
@@ -113,10 +114,12 @@ def _fewer(command: str) -> str:
 @pytest.fixture
 def secrets(folder: Path) -> dict[str, str]:
     """The guides' teams, watcher and referee, by name."""
-    found: dict[str, str] = {}
-    for command in (line for line in COMMANDS if line.startswith("salvo teams add")):
-        found |= dict(re.findall(r"^\w+ (\w+), secret (\S+)", _run(command, folder), re.MULTILINE))
-    assert set(found) == {"red", "blue", "projector", "commentator"}
+    [command] = [line for line in COMMANDS if line.startswith("salvo teams add --csv")]
+    (folder / "teams.csv").write_text(TEAMS)
+    lines = _run(f"{command} --json", folder).splitlines()
+    found = {account["name"]: account["secret"] for account in map(json.loads, lines)}
+    page = (folder / "cards.html").read_text()
+    assert list(found) == ["red", "blue", "projector", "commentator"] == re.findall(r"SALVO_TEAM=(\S+)", page)
     return found
 
 
@@ -306,6 +309,11 @@ def test_a_server_listens_with_the_certificate_that_was_made_for_practice(folder
         assert server.stdout is not None
         assert "mqtts://127.0.0.1:" in server.stdout.readline()
         _end(server)
+
+
+def test_teams_are_added_by_name(folder: Path) -> None:
+    [command] = [line for line in COMMANDS if re.match("salvo teams add (?!-)", line)]
+    assert re.findall(r"^team (\w+), secret", _run(command, folder), re.MULTILINE) == ["red", "blue"]
 
 
 def test_the_roster_is_listed_and_changed(folder: Path, secrets: dict[str, str]) -> None:

@@ -20,6 +20,7 @@ import click
 
 from salvo.errors import SalvoError
 from salvo.lab.arena import Failure
+from salvo_server.storage.atomic_file import replace_file
 
 
 class Integer(click.IntRange):
@@ -128,18 +129,49 @@ def keep_recorded(path: Path, *, force: bool) -> None:
         raise SalvoError("transcript_exists", f"{path} is there already; name another file, or replace it with --force")
 
 
-def write_page(path: Path, page: str) -> None:
-    """Write a page for the browser. One that is there is replaced, since it can be made again; nothing else is.
+def write_page(path: Path, page: str, *, private: bool = False) -> None:
+    """Write a page for the browser. One that is there is replaced, since a command makes another; nothing else is.
+
+    Args:
+        private: whether only the owner may read it, also if others could read the one that is replaced.
+
+    Raises:
+        SalvoError: ``html_unwritable``.
+    """
+    check_page(path, private=private)
+    try:
+        if private:
+            replace_file(path, page.encode(), 0o600)
+        else:
+            path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def check_page(path: Path, *, private: bool = False) -> None:
+    """Keep what is not a page from being replaced by one.
+
+    Args:
+        private: whether it shall be a file that only its owner may read, which a device or a pipe is not.
 
     Raises:
         SalvoError: ``html_unwritable``.
     """
     try:
-        if path.is_file() and path.read_bytes()[: len(_PAGE)].lower() not in (b"", _PAGE):
-            raise SalvoError("html_unwritable", f"{path} exists and is not a page; name another file, or remove it")
-        path.write_text(page, encoding="utf-8")
+        if path.is_file():
+            is_page = path.read_bytes()[: len(_PAGE)].lower() in (b"", _PAGE)
+        else:
+            is_page = not (private and path.exists())
+        if private:
+            path.parent.stat()
     except OSError as error:
-        raise SalvoError("html_unwritable", f"{path}: {error.strerror}; name another file") from None
+        raise _unwritable(path, error) from None
+    if not is_page:
+        raise SalvoError("html_unwritable", f"{path} exists and is not a page; name another file, or remove it")
+
+
+def _unwritable(path: Path, error: OSError) -> SalvoError:
+    return SalvoError("html_unwritable", f"{path}: {error.strerror}; name another file")
 
 
 def failure_lines(

@@ -10,12 +10,12 @@ import click
 
 from salvo.net.mqtt import BrokerUrl
 from salvo.topics import Role
-from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
+from salvo_server.brokers.embedded.addresses import joined, split_address
 from salvo_server.cli.gateway import GatewayCall, read_gateway, with_rules_of_gateways
 from salvo_server.cli.serve_report import WEB_FRONT, ServeReport
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.gateways.supervisor import Program, programs_beside
-from salvo_server.running import announced
+from salvo_server.running import announced, reached_at
 from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript_folder import TranscriptFolder
@@ -152,7 +152,7 @@ def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:
         options += ["--tls-cert", str(settings.tls_cert), "--tls-key", str(settings.tls_key)]
     if (games := _games_of(settings)) is not None:
         options += ["--games", games]
-    if others := _reached_at(contest, settings):
+    if others := reached_at(contest.url, settings):
         options += ["--join", others[0]]
     yield Program(WEB_FRONT, ["web", "--broker", contest.own_url, *options], environment)
 
@@ -175,19 +175,10 @@ def _fixed_number(gateway: GatewayCall, settings: ServerSettings) -> list[str]:
     return ["--players", str(settings.players)] if gateway.words[0] == "xbs" and settings.players else []
 
 
-def _reached_at(contest: Contest, settings: ServerSettings) -> list[str]:
-    """Return where teams on other machines reach the embedded broker, the likeliest address first."""
-    if settings.broker is not None:
-        return []
-    url = BrokerUrl.parse(contest.url)
-    host, _ = split_address(settings.listen)
-    return [f"{url.scheme}://{joined(address, url.port)}" for address in lan_addresses(host)]
-
-
 def _tell_where(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
     """Print where the contest is, and how teams on other machines reach it."""
     where = f"on the broker {contest.url}"
-    others = _reached_at(contest, settings)
+    others = reached_at(contest.url, settings)
     if settings.broker is None:
         host, _ = split_address(settings.listen)
         port = BrokerUrl.parse(contest.url).port

@@ -13,12 +13,12 @@ import contextlib
 import datetime
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
-from salvo.errors import MissingExtra, SalvoError
+from salvo.errors import MissingExtra, SalvoError, WireError
 from salvo.topics import Role, check_name
 from salvo_server.core.register import Account
 from salvo_server.storage.atomic_file import create_file, replace_file
@@ -36,6 +36,8 @@ _FORM: Final = 1
 SECRET_BYTES: Final = 16
 #: Further users of a team or watcher, for people who watch: one for each of a team of four.
 SCREENS: Final = 4
+#: What an account may be.
+ROLES: Final = (Role.TEAM, Role.WATCHER, Role.REFEREE)
 #: A hall of watchers may have as many.
 MAX_SCREENS: Final = 200
 #: The server's own users: one talks at the tables, the other one sets up users and rights at a broker.
@@ -92,6 +94,22 @@ class Member:
     screens: int
     secret: str = field(repr=False)
     door: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A name that shall be on the roster.
+
+    Attributes:
+        screens, door: as of a :class:`Member`.
+        place: what an error begins with, such as file and line; empty for a name from nowhere.
+    """
+
+    name: str
+    role: Role = Role.TEAM
+    screens: int = SCREENS
+    door: str = ""
+    place: str = ""
 
 
 def has_begun(path: Path) -> bool:
@@ -250,25 +268,40 @@ class Roster:
             door: the gateway that adds it.
 
         Raises:
+            WireError, RosterError: see :meth:`add_all`.
+        """
+        [secret] = self.add_all([Entry(name, role, screens, door)])
+        return secret
+
+    def add_all(self, entries: Sequence[Entry]) -> list[str]:
+        """Add all of these, or nobody; return their new secrets, in the same order.
+
+        Raises:
             WireError: ``bad_name``.
             RosterError: ``name_in_roster``, ``bad_role``, ``bad_screens``, or see :meth:`members`.
         """
-        check_name(name)
-        if name.lower() in (SERVER_USER, KEEPER_USER, WEB_USER):
-            raise RosterError("name_in_roster", f"{name!r} is the server's own name; take another one")
-        if role not in (Role.TEAM, Role.WATCHER, Role.REFEREE):
-            raise RosterError("bad_role", f"{role.value!r} is no role to be given; there are team, watcher, referee")
-        _check_screens(role, screens)
-        with self._changing() as kept:
-            if any(each.name.lower() == name.lower() for each in kept.members):
+        wanted: set[str] = set()
+        for entry in entries:
+            _check(entry)
+            if entry.name.lower() in wanted:
                 raise RosterError(
-                    "name_in_roster",
-                    f"{self.path} has {name!r} already, in this or another spelling; "
-                    "salvo teams rotate gives it another secret, salvo teams screens more viewers",
+                    "name_in_roster", f"{entry.place}{entry.name!r} is there twice; leave one of them out"
                 )
-            secret, member = self._draw(name, role.value, screens, door)
-            kept.members.append(member)
-        return secret
+            wanted.add(entry.name.lower())
+        with self._changing() as kept:
+            there = {each.name.lower() for each in kept.members}
+            drawn = []
+            for entry in entries:
+                if entry.name.lower() in there:
+                    raise RosterError(
+                        "name_in_roster",
+                        f"{entry.place}{self.path} has {entry.name!r} already, in this or another spelling; "
+                        "salvo teams rotate gives it another secret, salvo teams screens more viewers",
+                    )
+                secret, member = self._draw(entry.name, entry.role.value, entry.screens, entry.door)
+                kept.members.append(member)
+                drawn.append(secret)
+        return drawn
 
     def rotate(self, name: str) -> str:
         """Give a name a new secret and return it; the old one is worthless from then on.
@@ -276,11 +309,22 @@ class Roster:
         Raises:
             RosterError: ``not_in_roster``, or see :meth:`members`.
         """
-        with self._changing() as kept:
-            place = self._find(kept, name)
-            old = kept.members[place]
-            secret, kept.members[place] = self._draw(old.name, old.role, old.screens, old.door)
+        [secret] = self.rotate_all([name])
         return secret
+
+    def rotate_all(self, names: Sequence[str]) -> list[str]:
+        """Give all of these names new secrets, or none of them; return the secrets, in the same order.
+
+        Raises:
+            RosterError: ``not_in_roster``, or see :meth:`members`.
+        """
+        drawn = []
+        with self._changing() as kept:
+            for place in [self._find(kept, name) for name in names]:
+                old = kept.members[place]
+                secret, kept.members[place] = self._draw(old.name, old.role, old.screens, old.door)
+                drawn.append(secret)
+        return drawn
 
     def give_screens(self, name: str, screens: int) -> None:
         """Give a watcher or referee another number of users to watch as; its secret stays.
@@ -335,11 +379,26 @@ class Roster:
             raise self._unwritable(error) from None
 
 
-def _check_screens(role: Role, screens: int) -> None:
+def _check(entry: Entry) -> None:
+    try:
+        check_name(entry.name)
+    except WireError as error:
+        raise WireError(error.code, entry.place + error.text) from None
+    if entry.name.lower() in (SERVER_USER, KEEPER_USER, WEB_USER):
+        raise RosterError("name_in_roster", f"{entry.place}{entry.name!r} is the server's own name; take another one")
+    if entry.role not in ROLES:
+        role = entry.role.value
+        raise RosterError("bad_role", f"{entry.place}{role!r} is no role to be given; there are {', '.join(ROLES)}")
+    _check_screens(entry.role, entry.screens, entry.place)
+
+
+def _check_screens(role: Role, screens: int, place: str = "") -> None:
     if not 1 <= screens <= MAX_SCREENS:
-        raise RosterError("bad_screens", f"{screens} screens; there are 1 to {MAX_SCREENS}")
+        raise RosterError("bad_screens", f"{place}{screens} screens; there are 1 to {MAX_SCREENS}")
     if role is Role.TEAM and screens != SCREENS:
-        raise RosterError("bad_screens", f"{screens} screens for a team; it has {SCREENS}, only others have more")
+        raise RosterError(
+            "bad_screens", f"{place}{screens} screens for a team; it has {SCREENS}, only others have more"
+        )
 
 
 def _text(kept: _File) -> bytes:

@@ -5,7 +5,6 @@ Every page has the same strict policy: its own files and nothing else, no inline
 
 from __future__ import annotations
 
-import io
 import re
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
-import segno
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -25,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from salvo.errors import WireError
 from salvo.topics import check_name
 from salvo_server import __version__
+from salvo_server.spectate.page.qr import qr_code
 from salvo_server.spectate.page.rendering import render
 from salvo_server.web.relay import Relay
 from salvo_server.web.sdk import wheel
@@ -114,9 +113,7 @@ class _Pages:
         return Response(there.content, media_type="application/octet-stream")
 
     async def qr(self, request: Request) -> Response:
-        picture = io.BytesIO()
-        segno.make_qr(f"{self._address(request)}/").save(picture, kind="svg", scale=8, border=2, light="#fff")
-        return Response(picture.getvalue(), media_type="image/svg+xml")
+        return Response(qr_code(f"{self._address(request)}/"), media_type="image/svg+xml")
 
     async def badges(self, request: Request) -> Response:
         """Answer with the teams' colours, which pages of games have inside."""

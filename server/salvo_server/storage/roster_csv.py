@@ -1,0 +1,84 @@
+"""Accounts from a spreadsheet: a CSV file (RFC 4180) with a header, to be added to the roster."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from salvo.topics import Role
+from salvo_server.storage.roster import ROLES, Entry, RosterError
+
+_COLUMNS: Final = ("name", "role", "screens")
+
+
+def read_entries(path: Path, role: Role, screens: int) -> list[Entry]:
+    """Return the accounts in a file: the column ``name``, and if there are such columns ``role`` and ``screens``.
+
+    The text is UTF-8, as spreadsheets export it also with a byte order mark. Blanks around a value and lines
+    without any are ignored.
+
+    Args:
+        role: of lines that name none.
+        screens: of lines that name no number.
+
+    Raises:
+        RosterError: ``bad_csv`` or ``bad_role``, with the line, from 1; what else a name may be the roster checks.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            lines = _lines(path, file)
+            header = _header(path, *next(lines, (1, [])))
+            entries = [_entry(f"{path}, line {number}: ", header, values, role, screens) for number, values in lines]
+    except OSError as error:
+        raise RosterError("bad_csv", f"{path}: {error.strerror}; name another file") from None
+    except UnicodeDecodeError:
+        raise RosterError("bad_csv", f"{path} is not UTF-8; export it as CSV UTF-8") from None
+    if not entries:
+        raise RosterError("bad_csv", f"{path} has no names below its header; write one a line")
+    return entries
+
+
+def _lines(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Return the lines that have values, and where each begins; empty values at its end are left out."""
+    rows, number = csv.reader(file, strict=True), 1
+    try:
+        for row in rows:
+            values = [value.strip() for value in row]
+            while values and not values[-1]:
+                values.pop()
+            if values:
+                yield number, values
+            number = rows.line_num + 1
+    except csv.Error as error:
+        raise RosterError(
+            "bad_csv", f"{path}, line {number}: {error}; a value is in quotes whole, and a quote in it is doubled"
+        ) from None
+
+
+def _header(path: Path, number: int, columns: list[str]) -> list[str]:
+    known = f"there are {', '.join(_COLUMNS)}, with commas between them"
+    for column in columns:
+        if column not in _COLUMNS:
+            raise RosterError("bad_csv", f"{path}, line {number}: column {column[:40]!r} is unknown; {known}")
+        if columns.count(column) > 1:
+            raise RosterError("bad_csv", f"{path}, line {number}: column {column!r} is there twice; leave one out")
+    if "name" not in columns:
+        raise RosterError("bad_csv", f"{path}, line {number}: a header with the column name is missing; {known}")
+    return columns
+
+
+def _entry(place: str, header: list[str], values: list[str], role: Role, screens: int) -> Entry:
+    if len(values) > len(header):
+        raise RosterError("bad_csv", f"{place}{len(values)} values under {len(header)} columns; leave out what is more")
+    given = {column: value for column, value in zip(header, values, strict=False) if value}
+    if "name" not in given:
+        raise RosterError("bad_csv", f"{place}the name is missing; write it, or leave the line out")
+    if given.get("role", role) not in ROLES:
+        known = ", ".join(ROLES)
+        raise RosterError("bad_role", f"{place}{given['role'][:40]!r} is not a role; write one of {known}")
+    number = given.get("screens", f"{screens}")
+    if not (number.isascii() and number.isdecimal() and len(number) <= 4):
+        raise RosterError("bad_csv", f"{place}screens {number[:40]!r} is not a number; write how many, such as 4")
+    return Entry(given["name"], Role(given.get("role", role)), int(number), place=place)
