@@ -118,7 +118,7 @@ def backup(file: Path, config: Path | None, no_database: bool, force: bool, **gi
     click.echo(f"{file}: {', '.join(contents)}" + "".join(f"; {each}" for each in left_out))
     click.echo("it has the teams' secrets and the server's keys, for anyone who reads it: keep it as safe as those")
     if running:
-        click.echo("the server runs: a game that is on now can be resumed only as it is now")
+        click.echo("a server is writing this journal: what it accepts from now on is not in the backup")
 
 
 def _settings(given: Mapping[str, Any], config: Path | None) -> ServerSettings:
@@ -129,7 +129,9 @@ def _settings(given: Mapping[str, Any], config: Path | None) -> ServerSettings:
     servers = running_servers(roster_path(settings.roster))
     if len(servers) > 1:
         urls = ", ".join(server.url for server in servers)
-        raise SalvoError("bad_setting", f"several servers run here, {urls}: name the journal of one with --journal FILE")
+        raise SalvoError(
+            "bad_setting", f"several servers run here, {urls}: name the journal of one with --journal FILE"
+        )
     return servers[0].settings if servers else settings.with_journal()
 
 

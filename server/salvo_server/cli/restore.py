@@ -11,7 +11,8 @@ import click
 from salvo_server.cli.backup import places_of, places_options
 from salvo_server.running import running_servers
 from salvo_server.settings import ServerSettings, SettingsError, load_settings, roster_path
-from salvo_server.storage.backup import BackupError, Manifest, read_backup, restore as put_back
+from salvo_server.storage.backup import JOURNAL, JOURNAL_KEY, BackupError, Manifest, read_backup
+from salvo_server.storage.backup import restore as put_back
 
 _PATHS = ("roster", "identity", "journal", "journal_key")
 
@@ -31,6 +32,10 @@ def restore(file: Path, config: Path | None, force: bool, **given: Any) -> None:
     if not settings.model_fields_set & {"listen", "broker"}:
         settings = settings.model_copy(update={"listen": manifest.listen, "broker": manifest.broker})
     places = places_of(settings.with_journal())
+    if JOURNAL_KEY in backup.contents and JOURNAL not in backup.contents and JOURNAL in places:
+        raise SettingsError(
+            "bad_setting", f"{file} is of a server with its journal on PostgreSQL; name that with --journal URL"
+        )
     if homeless := [name for name in backup.contents if name not in places]:
         raise SettingsError(
             "bad_setting", f"{file} has {', '.join(homeless)}, and the settings name no such file; add --journal FILE"

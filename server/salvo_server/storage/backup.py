@@ -90,9 +90,7 @@ def write_backup(archive: Path, backup: Backup, *, force: bool) -> None:
     Raises:
         BackupError: ``backup_exists``, ``backup_unwritable``.
     """
-    kept = [
-        _Kept(name=name, size=len(content), sha256=_digest(content)) for name, content in backup.contents.items()
-    ]
+    kept = [_Kept(name=name, size=len(content), sha256=_digest(content)) for name, content in backup.contents.items()]
     manifest = backup.manifest.model_copy(update={"files": kept})
     files = {MANIFEST: (manifest.model_dump_json(indent=1) + "\n").encode(), **backup.contents}
     packed = io.BytesIO()
@@ -191,15 +189,15 @@ def restore(contents: Mapping[str, bytes], places: Mapping[str, Path], *, force:
                 held.callback(lock_file(places[JOURNAL]).release)
             replace_files(wanted, beside)
     except OSError as error:
-        raise _unwritable(error, Path(error.filename or "")) from None
+        raise _unwritable(error, error.filename or "what is restored") from None
 
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _unwritable(error: OSError, path: Path) -> BackupError:
-    return BackupError("backup_unwritable", f"{path}: {error.strerror}; name another file")
+def _unwritable(error: OSError, path: object) -> BackupError:
+    return BackupError("backup_unwritable", f"{path}: {error.strerror}; nothing was written")
 
 
 def _damaged(archive: Path, why: str) -> BackupError:

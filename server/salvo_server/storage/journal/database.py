@@ -291,7 +291,9 @@ def copy_journal(path: Path) -> tuple[bytes, bool]:
             program keeps the file locked.
     """
     if not path.is_file():
-        raise JournalError("journal_missing", f"no journal at {path}; name it with --journal FILE, or the server's --listen")
+        raise JournalError(
+            "journal_missing", f"no journal at {path}; name it with --journal FILE, or the server's --listen"
+        )
     running = False
     try:
         lock_file(path).release()
@@ -300,7 +302,10 @@ def copy_journal(path: Path) -> tuple[bytes, bool]:
             raise
         running = True
     try:
-        with contextlib.closing(sqlite3.connect(path)) as source, contextlib.closing(sqlite3.connect(":memory:")) as copy:
+        with (
+            contextlib.closing(sqlite3.connect(path)) as source,
+            contextlib.closing(sqlite3.connect(":memory:")) as copy,
+        ):
             source.backup(copy)
             [report] = copy.execute("PRAGMA quick_check(1)").fetchone()
             if report != "ok":
