@@ -71,7 +71,7 @@ def test_everything_comes_back_for_its_owner_only(archive: Path, machine: Machin
     assert archive.stat().st_mode & 0o777 == 0o600
     done = empty.run("restore", archive)
     assert (done.returncode, done.stderr) == (0, "")
-    *paths, start = done.stdout.splitlines()
+    *paths, start, _ = done.stdout.splitlines()
     assert paths == [str(empty.state / name) for name in _FILES]
     assert start == "start:  salvo serve --listen 127.0.0.1:1883 --profile contest --resume always"
     assert {path.stat().st_mode & 0o777 for path in map(Path, paths)} == {0o600}
@@ -176,14 +176,15 @@ def test_what_is_missing_is_told(machine: Machine, empty: Machine, tmp_path: Pat
 
 
 def test_a_journal_in_a_database_is_left_to_its_own_tools(machine: Machine, empty: Machine, tmp_path: Path) -> None:
-    archive, key, url = tmp_path / "b.tar.gz", tmp_path / "a.key", "postgresql://h/d"
+    archive, key, url = tmp_path / "b.tar.gz", tmp_path / "a.key", "postgresql://u:secret@h/d"
     shutil.copyfile(machine.state / "127.0.0.1-1883.journal.key", key)
     named = ("--journal", url, "--journal-key", key)
     assert machine.run("backup", archive, "--no-database", *named).returncode == 0
     assert "error: bad_setting: " in empty.run("restore", archive).stderr
     assert "server.journal.key, and the settings name no" in empty.run("restore", archive, "--journal", "none").stderr
     key.unlink()
-    assert empty.run("restore", archive, *named).returncode == 0
+    done = empty.run("restore", archive, *named)
+    assert f"--journal postgresql://h/d --journal-key {key} --resume always\n" in done.stdout
     assert key.read_bytes() == (machine.state / "127.0.0.1-1883.journal.key").read_bytes()
     assert sorted(empty.contents()) == sorted(_FILES[:3])
 

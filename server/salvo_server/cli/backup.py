@@ -77,34 +77,16 @@ def backup(file: Path, config: Path | None, no_database: bool, force: bool, **gi
     """
     settings = _settings(given, config)
     places = places_of(settings)
-    contents: dict[str, bytes] = {}
     on_server = JOURNAL_KEY in places and JOURNAL not in places
     if on_server and not no_database:
         raise BackupError(
             "journal_in_database",
             "the journal is on PostgreSQL: copy it with pg_dump --format=custom --file=journal.dump DATABASE, and add "
-            "--no-database to back up the rest, with the journal's key",
+            "--no-database and the server's --journal URL to back up the rest, with the journal's key",
         )
     if no_database and not on_server:
         raise UnusedOption("unused_option", "--no-database does nothing without a journal on PostgreSQL; leave it out")
-    left_out = []
-    for name in (ROSTER, ROSTER_KEY):
-        if settings.roster is not None or has_begun(places[ROSTER]):
-            contents[name] = _read(places[name])
-    contents[IDENTITY] = _read(places[IDENTITY])
-    running = False
-    if JOURNAL in places:
-        contents[JOURNAL], running = copy_journal(places[JOURNAL])
-    if JOURNAL_KEY in places:
-        contents[JOURNAL_KEY] = _read(places[JOURNAL_KEY])
-    # What no server could use is found now, and not when it is needed.
-    load_identity(places[IDENTITY])
-    if ROSTER in contents:
-        Roster(places[ROSTER]).members()
-    else:
-        left_out.append(f"no roster at {places[ROSTER]}")
-    if JOURNAL_KEY not in places:
-        left_out.append("no journal, which this server does not keep")
+    contents, running = _collect(settings, places)
     manifest = Manifest(
         version=__version__,
         at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -115,7 +97,9 @@ def backup(file: Path, config: Path | None, no_database: bool, force: bool, **gi
         tables=list(settings.tables),
     )
     write_backup(file, Backup(manifest, contents), force=force)
-    click.echo(f"{file}: {', '.join(contents)}" + "".join(f"; {each}" for each in left_out))
+    no_roster = "" if ROSTER in contents else f"; no roster at {places[ROSTER]}"
+    no_journal = "" if JOURNAL_KEY in contents else "; no journal, which this server does not keep"
+    click.echo(f"{file}: {', '.join(contents)}{no_roster}{no_journal}")
     click.echo("it has the teams' secrets and the server's keys, for anyone who reads it: keep it as safe as those")
     if running:
         click.echo("a server is writing this journal: what it accepts from now on is not in the backup")
@@ -135,8 +119,26 @@ def _settings(given: Mapping[str, Any], config: Path | None) -> ServerSettings:
     return servers[0].settings if servers else settings.with_journal()
 
 
+def _collect(settings: ServerSettings, places: Mapping[str, Path]) -> tuple[dict[str, bytes], bool]:
+    """Return the files, by name, and whether a server is writing the journal.
+
+    One that no server could use is an error now, and not when it is needed.
+    """
+    contents, running = {}, False
+    if settings.roster is not None or has_begun(places[ROSTER]):  # servers in the profile open have none
+        contents = {name: _read(places[name]) for name in (ROSTER, ROSTER_KEY)}
+        Roster(places[ROSTER]).members()
+    contents[IDENTITY] = _read(places[IDENTITY])
+    load_identity(places[IDENTITY])
+    if JOURNAL in places:
+        contents[JOURNAL], running = copy_journal(places[JOURNAL])
+    if JOURNAL_KEY in places:
+        contents[JOURNAL_KEY] = _read(places[JOURNAL_KEY])
+    return contents, running
+
+
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise BackupError("backup_incomplete", f"{path}: {error.strerror}; nothing is backed up without it") from None
+        raise BackupError("backup_incomplete", f"{path}: {error.strerror}; name it as salvo serve has it") from None

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from salvo.net.mqtt import without_password
 from salvo_server.cli.backup import places_of, places_options
 from salvo_server.running import running_servers
 from salvo_server.settings import ServerSettings, SettingsError, load_settings, roster_path
@@ -45,7 +46,11 @@ def restore(file: Path, config: Path | None, force: bool, **given: Any) -> None:
     put_back(backup.contents, places, force=force)
     for name in backup.contents:
         click.echo(places[name])
-    click.echo(f"start:  {shlex.join(_words(manifest, settings, config, given))}")
+    words = _words(manifest, settings, config, given)
+    if JOURNAL_KEY in backup.contents and not manifest.running:
+        words += ["--resume", "always"]
+    click.echo(f"start:  {shlex.join(words)}")
+    click.echo("        and any other settings that it had")
     if manifest.running:
         click.echo(
             f"        its server was running at {manifest.at}; a game that was on is abandoned, because teams may have "
@@ -54,14 +59,19 @@ def restore(file: Path, config: Path | None, force: bool, **given: Any) -> None:
 
 
 def _words(manifest: Manifest, settings: ServerSettings, config: Path | None, given: dict[str, Any]) -> list[str]:
-    """Return the command that starts the server again; its other settings are for the operator to remember."""
+    """Return the command that starts the server again, without passwords, as far as it is known here."""
     words = ["salvo", "serve"]
     if config is None:
-        words += ["--listen", settings.listen] if settings.broker is None else ["--broker", settings.broker]
+        words += (
+            ["--listen", settings.listen]
+            if settings.broker is None
+            else ["--broker", without_password(settings.broker)]
+        )
         words += ["--profile", manifest.profile, *(word for table in manifest.tables for word in ("--table", table))]
     else:
         words += ["--config", str(config)]
     for name in _PATHS:
         if given[name] is not None and (name != "roster" or manifest.profile != "open"):
-            words += [f"--{name.replace('_', '-')}", str(given[name])]
-    return words if manifest.running else [*words, "--resume", "always"]
+            value = str(given[name])
+            words += [f"--{name.replace('_', '-')}", without_password(value) if "://" in value else value]
+    return words
