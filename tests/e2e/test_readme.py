@@ -49,6 +49,8 @@ ELSEWHERE = {
     ),
     "docker compose --profile public up --detach": ("tests/compose/run.py", '"COMPOSE_PROFILES": "public"'),
     "docker compose exec server salvo doctor": ("tests/compose/run.py", '"server", "salvo", "doctor"'),
+    "salvo backup evening.tar.gz": ("tests/e2e/test_backup.py", 'machines.run("backup"'),
+    "salvo restore evening.tar.gz": ("tests/e2e/test_backup.py", 'self.run("restore"'),
     "salvo mosquitto broker": ("tests/e2e/test_contest_profile.py", 'organiser.run("mosquitto"'),
     "mosquitto -c broker/mosquitto.conf": ("tests/e2e/test_contest_profile.py", "start_mosquitto(folder"),
     "salvo serve --broker mqtt://127.0.0.1:1884": ("tests/e2e/test_contest_profile.py", 'serve("--broker", own)'),

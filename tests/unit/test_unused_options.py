@@ -47,6 +47,7 @@ USELESS = {
     "gateway smackdown --listen 127.0.0.1:1 --opponent bob": "--opponent",
     "gateway smackdown --listen 127.0.0.1:1 --ca ca.pem": "--ca",
     "gateway smackdown --listen 127.0.0.1:1 --roster r.json --no-roster": "--roster",
+    "backup b.tar.gz --no-database": "--no-database",
     "demo --force": "--force",
     "new mybot.js --program": "--program",
     "play hunter random --jobs 2": "--jobs",

@@ -30,6 +30,8 @@ COMMANDS = {
     "solo": "Count the shots a bot needs to clear random boards.",
     "serve": "Run the contest server, with its own broker or on a given one.",
     "teams": "Manage a contest's roster: add, list, rotate and remove accounts, and their viewers.",
+    "backup": "Write one archive with roster, identity and journal, also while the server runs.",
+    "restore": "Put a backup's files where a server on this machine looks for them.",
     "mosquitto": "Write the configuration that makes mosquitto a contest's broker.",
     "join": "Play a bot in a contest.",
     "gateway": "Accept clients of older Battleship protocols.",

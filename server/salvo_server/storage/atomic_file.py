@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 
@@ -44,6 +45,30 @@ def replace_file(path: Path, content: bytes, mode: int = 0o666, *, durable: bool
     """
     with _temporary_file(path, content, mode, durable=durable) as temporary:
         temporary.replace(path)
+
+
+def replace_files(contents: Mapping[Path, bytes], gone: Iterable[Path] = (), mode: int = 0o600) -> None:
+    """Replace or create several files, and their folders, durably, once the content of each is on the disk.
+
+    Args:
+        gone: files that must not be next to the new ones; they may be missing.
+
+    Raises:
+        OSError: one cannot be written, or is a folder; all files are unchanged.
+    """
+    with contextlib.ExitStack() as written:
+        renames = []
+        for path, content in contents.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+            renames.append((written.enter_context(_temporary_file(path, content, mode, durable=True)), path))
+        for path in gone:
+            path.unlink(missing_ok=True)
+        for temporary, path in renames:
+            temporary.replace(path)
+    for folder in {path.parent for path in contents}:
+        sync_folder(folder)
 
 
 @contextlib.contextmanager

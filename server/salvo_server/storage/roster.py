@@ -114,15 +114,16 @@ class Entry:
 
 def has_begun(path: Path) -> bool:
     """Whether there is a roster, if only its key."""
-    return path.exists() or _key_path(path).exists()
+    return path.exists() or key_path(path).exists()
 
 
 def is_lost(path: Path) -> bool:
     """Whether a roster has its key and no file any more: they begin together."""
-    return _key_path(path).exists() and not path.exists()
+    return key_path(path).exists() and not path.exists()
 
 
-def _key_path(path: Path) -> Path:
+def key_path(path: Path) -> Path:
+    """Return where the key of a roster is."""
     return path.with_name(path.name + ".key")
 
 
@@ -138,7 +139,7 @@ class Roster:
         self.path = path
         if not has_begun(path):
             self._begin()
-        self._vault = Vault.at(_key_path(path), "roster", RosterError)
+        self._vault = Vault.at(key_path(path), "roster", RosterError)
 
     # --- reading --------------------------------------------------------------------------------------------------
 

@@ -66,7 +66,7 @@ class DatabaseJournal:
         if not self._server:
             path = Path(self.name)
             _make_folder(path)
-            self._lock = _lock_file(path)
+            self._lock = lock_file(path)
         self._engine = _make_engine(self._url, power_safe)
         # Steps are most of what is written. As plain text the statement takes a third of the time of a compiled one.
         quoted = ", ".join(map(self._engine.dialect.identifier_preparer.quote, steps.columns.keys()))
@@ -270,6 +270,53 @@ class JournalReader:
         return None if row is None else GameOpened(*row)
 
 
+def journal_files(where: str) -> tuple[Path | None, Path]:
+    """Return the file of a journal, None if it is on a database server, and where its key is by default.
+
+    Raises:
+        JournalError: ``bad_journal``.
+    """
+    url = _database_url(where)
+    return None if url.get_backend_name() != "sqlite" else Path(str(url.database)), _key_file(url)
+
+
+def copy_journal(path: Path) -> tuple[bytes, bool]:
+    """Return a consistent copy of a journal's file, and whether a server was writing it, which is not held up.
+
+    A running server goes on behind the copy's back and signs more than the copy knows. So the copy is marked as that of
+    a server that has ended: only ``--resume always`` takes up its games, which may contradict what teams have heard.
+
+    Raises:
+        JournalError: ``journal_missing``, ``journal_unreachable`` or ``journal_corrupt``; ``journal_full`` if another
+            program keeps the file locked.
+    """
+    if not path.is_file():
+        raise JournalError(
+            "journal_missing", f"no journal at {path}; name it with --journal FILE, or the server's --listen"
+        )
+    running = False
+    try:
+        lock_file(path).release()
+    except JournalError as error:
+        if error.code != "journal_in_use":
+            raise
+        running = True
+    try:
+        with (
+            contextlib.closing(sqlite3.connect(path)) as source,
+            contextlib.closing(sqlite3.connect(":memory:")) as copy,
+        ):
+            source.backup(copy)
+            [report] = copy.execute("PRAGMA quick_check(1)").fetchone()
+            if report != "ok":
+                raise JournalError("journal_corrupt", f"{path}: {report}; {_NEW_ONE}")
+            copy.execute("UPDATE progress SET ended = ended OR ?", [running])
+            copy.commit()
+            return copy.serialize(), running
+    except sqlite3.Error as error:
+        raise _explain_sqlite(error, str(path)) from None
+
+
 def migrate(connection: sql.Connection, name: str) -> None:
     """Bring the schema to this version's.
 
@@ -365,7 +412,12 @@ def _make_folder(path: Path) -> None:
         ) from None
 
 
-def _lock_file(path: Path) -> filelock.BaseFileLock:
+def lock_file(path: Path) -> filelock.BaseFileLock:
+    """Keep every other server from a journal's file until the lock is released.
+
+    Raises:
+        JournalError: ``journal_in_use``, ``journal_unreachable``.
+    """
     lock = filelock.FileLock(f"{path}.lock", mode=0o600, thread_local=False)
     try:
         lock.acquire(timeout=0)
