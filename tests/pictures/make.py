@@ -17,9 +17,9 @@ from click.testing import CliRunner
 
 from e2e.browser import Browser, browser, until
 from integration.players import Heard, salvos
+from integration.web import web_front
 from pictures.game import Film
 from pictures.tree import play, topic_tree
-from salvo.topics import Role
 from salvo_server.cli.explain import explain
 from salvo_server.cli.play import play as play_here
 from salvo_server.contest import Contest
@@ -47,7 +47,7 @@ def main() -> None:
     with _photographer() as window, tempfile.TemporaryDirectory() as folder:
         recording = _record(Path(folder))
         photographs = {
-            "live.png": _live_page(window, Path(folder)),
+            "hall.png": _hall(window, Path(folder)),
             "page.png": _game_page(window, recording),
             "explain.png": _heat_map(window, recording),
         }
@@ -64,33 +64,34 @@ def _photographer() -> Iterator[Browser]:
         yield window
 
 
-def _live_page(window: Browser, folder: Path) -> bytes:
-    """Three teams on a real server, seen by a commentator."""
+def _hall(window: Browser, folder: Path) -> bytes:
+    """Four teams on a real server, seen in the hall with all boards."""
     heard, held = Heard(), threading.Event()
     heard.once = (salvos(_TURN + 2), partial(held.wait, _SECONDS))
     roster = Roster(folder / "roster.json")
-    booth = roster.add("booth", Role.REFEREE)
-    secrets = {name: roster.add(name) for name in ("red", "blue", "green")}
+    own = roster.web
+    secrets = {name: roster.add(name) for name in ("red", "blue", "green", "otters")}
     settings = ServerSettings(
         listen="127.0.0.1:0",
-        websocket="127.0.0.1:0",
         roster=roster.path,
-        players=3,
+        players=len(secrets),
         seed="7",
         journal="none",
         referee_delay_seconds=0,
     )
     contest = Contest(settings, heard, identity=Identity(bytes(32)))
-    page = f"http{str(contest.websocket_url).removeprefix('ws').removesuffix('mqtt')}"
-    window.resize(1200, 600)
+    window.resize(1280, 720)
+    window.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
     with contest.in_background(), contextlib.ExitStack() as stack:
-        window.open(f"{page}#user=booth&secret={booth}")
+        web = stack.enter_context(web_front(contest.url, "--delay", "0", account=(own.user, own.secret)))
+        window.open(web.url)
         for name, secret in secrets.items():
             play(stack, contest.url, name, secret)
-        until(window, f"/game 1, {_TURN}/.test(document.querySelector('#salvos')?.textContent)")
-        until(window, "document.querySelectorAll('.sea').length === 3")
+        until(window, "document.querySelectorAll('#chances-list li').length === 4")
+        until(window, "document.querySelectorAll('#feed-list li').length > 1")
         photograph = window.picture()
         held.set()
+    window.tell("Emulation.setEmulatedMedia", features=[])
     return photograph
 
 
