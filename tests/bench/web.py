@@ -40,7 +40,10 @@ async def _browse(port: int, count: int) -> None:
     names = table_names(TABLES)
     heard: dict[tuple[str, int], list[float]] = defaultdict(list)
     ready = asyncio.Semaphore(0)
-    tasks = [asyncio.create_task(_follow(port, names[n % TABLES], heard, ready)) for n in range(count)]
+    tasks = [
+        asyncio.create_task(_follow(port, f"127.0.0.{2 + n % 50}", names[n % TABLES], heard, ready))
+        for n in range(count)
+    ]
     for _ in tasks:
         await ready.acquire()
     print("ready", flush=True)
@@ -52,8 +55,10 @@ async def _browse(port: int, count: int) -> None:
         task.cancel()
 
 
-async def _follow(port: int, table: str, heard: dict[tuple[str, int], list[float]], ready: asyncio.Semaphore) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
+async def _follow(
+    port: int, address: str, table: str, heard: dict[tuple[str, int], list[float]], ready: asyncio.Semaphore
+) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20, local_addr=(address, 0))
     writer.write(f"GET /events?table={table} HTTP/1.1\r\nHost: hall\r\n\r\n".encode())
     last, first = 0, True
     while line := await reader.readline():

@@ -228,8 +228,10 @@ async def _explain(file: Path, replay: Replay) -> list[str]:
     except TimeoutError:
         raise SalvoError("analysis_failed", "the game is too long for this") from None
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
     if process.returncode:
         raise SalvoError("analysis_failed", "the game cannot be analysed")
     return [line.strip().replace("+-", "±") for line in said.decode().rpartition("\n\n")[2].splitlines()]
