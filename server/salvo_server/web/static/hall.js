@@ -299,11 +299,11 @@ function drawSide() {
   );
   const { players, state } = picture;
   const result = state === "over" ? players.filter((player) => player.place) : [];
-  find("result-list").classList.toggle("many", result.length > 8);
+  find("result-list").classList.toggle("many", result.length > 6);
   fill(find("result-list"), JSON.stringify(result), () =>
     result.slice(0, PLACES).map((player) => {
       const rate = player.shots ? `${Math.round((100 * player.hits) / player.shots)} %` : "";
-      const told = make("span", "figures", player.hits === null ? "" : `${player.hits}/${player.shots}`, make("i", "", rate));
+      const told = make("span", "figures", player.hits === null ? "" : counted(player.hits, "hit"), make("i", "", rate));
       return make("li", `team ${colourOf(player)}`, make("b", "place", String(player.place)), badge(player), nameOf(player.name), told);
     }),
   );
