@@ -27,6 +27,8 @@ from ports import Port
 from processes import started
 from programs import BROKERS
 from salvo.messages import Limits, State
+from salvo.net.mqtt import Connection
+from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.web.app import MAX_STREAMS, POLICY
 
 pytestmark = pytest.mark.long
@@ -248,3 +250,21 @@ def test_one_address_cannot_take_all_the_streams() -> None:
         status, _, body = web.get("/events?table=")
         assert (status, str(MAX_STREAMS).encode() in body) == (429, True)
         assert web.get("/")[0] == 200
+
+
+def test_every_table_of_a_broker_is_followed() -> None:
+    """A broker bounds the filters of a client, and not the tables."""
+    tables = [f"t{number}" for number in range(40)]
+    with EmbeddedBroker() as broker, contextlib.closing(Connection(broker.url, "rude", clean_session=True)) as rude:
+        rude.connect(_SECONDS)
+        with web_front(broker.url) as web:
+            for table in tables:
+                rude.publish(f"/{table}/players/list", json.dumps([f"in-{table}"]).encode(), retain=True)
+                rude.publish(f"/{table}/game/state", b"lobby", retain=True)
+            assert rude.flush(_SECONDS)
+            for table in tables:
+                end, names = time.monotonic() + _SECONDS, [""]
+                while names != [f"in-{table}"]:
+                    assert time.monotonic() < end, (table, names)
+                    with web.pictures(table) as pictures:
+                        names = [player["name"] for player in next(pictures)["players"]]

@@ -35,7 +35,6 @@ OVERVIEW_SECONDS: Final = 1.0
 #: A stream that has nothing to tell says so: to proxies between, and to the page, which else takes it for lost.
 ALIVE_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 1.0
-_DISCOVERED: Final = (topics.SERVER, topics.STATE)
 
 
 class Channel:
@@ -120,7 +119,7 @@ class Relay:
         self._thinking = False
         self._stop = threading.Event()
         self._loop: asyncio.AbstractEventLoop
-        self._known: set[str] = set()  # tables that are subscribed; the thread's own
+        self._known: set[str] = set()  # tables that are followed; the thread's own
         connection.on_connect = self._connected
 
     # --- the connection's thread ----------------------------------------------------------------------------------
@@ -164,16 +163,13 @@ class Relay:
             self._loop.call_soon_threadsafe(what, *given)
 
     def _connected(self, session_present: bool) -> None:
-        self._known = {""}
-        discovery = [topic.of() for topic in _DISCOVERED] + [f"/+{topic.of()}" for topic in _DISCOVERED]
-        self._connection.subscribe([*discovery, *self._filters("")])
-        self._call(self._forget)
-
-    def _filters(self, table: str) -> list[str]:
+        self._known = set()
         public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.retained]
         public.sort(key=lambda topic: topic is topics.WINNER)  # last: the places are known by then
         wanted = [*public, topics.CHAT, *([topics.REFEREE] if self._boards else [])]
-        return [topic.filter(table) for topic in wanted if topic not in _DISCOVERED or not table]
+        # A broker bounds a client's filters, and there may be hundreds of tables.
+        self._connection.subscribe([f"{place}{topic.filter()}" for topic in wanted for place in ("", "/+")])
+        self._call(self._forget)
 
     def _read(self, message: Inbound) -> tuple[str, Heard | m.ServerStatus | None] | None:
         """Return a message's table and what it says; None for what is not read."""
@@ -181,11 +177,9 @@ class Relay:
         if said is None:
             return None
         address, what = said
-        if address.table not in self._known:
-            if len(self._known) >= MAX_TABLES:
-                return None
-            self._known.add(address.table)
-            self._connection.subscribe(self._filters(address.table))
+        if address.table not in self._known and len(self._known) >= MAX_TABLES:
+            return None
+        self._known.add(address.table)
         return address.table, what
 
     # --- the loop -------------------------------------------------------------------------------------------------
