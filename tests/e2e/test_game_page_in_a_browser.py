@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.browser import END, HOME, LEFT, RIGHT, SPACE, TAB, Browser, browser
+from e2e.browser import END, HOME, LEFT, RIGHT, SPACE, TAB, Browser
 from programs import needs
 from salvo.lab.pictures.html import Colour, luminance
 from salvo.lab.pictures.marks import Mark
@@ -37,12 +37,6 @@ _SHOWN = """
         out: board.classList.contains("out"),
         firing: board.classList.contains("firing"),
     }));"""
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Browser]:
-    with browser() as window:
-        yield window
 
 
 @pytest.fixture

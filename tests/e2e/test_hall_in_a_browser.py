@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from e2e.browser import Browser, browser, text, until
+from e2e.browser import Browser, text, until
 from integration.web import WebFront, web_front
 from ports import Port
 from processes import started
@@ -29,12 +29,6 @@ pytestmark = [needs("chromium"), pytest.mark.long]
 _SALVO = (sys.executable, "-m", "salvo_server")
 _SECONDS = 120.0
 _WEIGHT_BYTES = 150_000
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Browser]:
-    with browser() as window:
-        yield window
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.browser import END, Browser, browser
+from e2e.browser import END, Browser
 from e2e.test_game_page_in_a_browser import colour, contrast
 from programs import needs
 from salvo.lab.pictures.html import luminance
@@ -44,12 +44,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     came_to = stand(given.model_copy(update={"name": _HOSTILE}), games)
     assert make_site(came_to, choose(came_to.games, 3), folder / "www", 1).differing == []
     return folder / "www"
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Browser]:
-    with browser() as window:
-        yield window
 
 
 @pytest.fixture

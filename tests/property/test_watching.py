@@ -134,6 +134,21 @@ class Contest:
             self.ends_seen.add((self.servers, self.referee.number))
         assert self.watcher.games_ended == len(self.ends_seen)
 
+    def live(self) -> None:
+        """Play for a while, with cuts and other servers, and look now and then."""
+        for _ in range(150):
+            whim = self.random.random()
+            if whim < 0.1:
+                self.cut()
+            elif whim < 0.12:
+                self.do(m.Resumed())  # with its journal
+            elif whim < 0.125:
+                self.start_server()
+            self.act()
+            if self.random.random() < 0.3:
+                self.look()
+        self.look()
+
 
 def check(watcher: Watcher, referee: Referee) -> None:
     results, boards = referee.results, watcher.boards
@@ -186,15 +201,4 @@ def check_with_the_engine(watcher: Watcher, referee: Referee) -> None:
 )
 def test_a_watcher_knows_what_is_so_whenever_it_comes(seed: int, players: int, name: str, pace_ms: int | None) -> None:
     contest = Contest(SMALL_BOOKS[name], players, seed, pace_ms)
-    for _ in range(150):
-        whim = contest.random.random()
-        if whim < 0.1:
-            contest.cut()
-        elif whim < 0.12:
-            contest.do(m.Resumed())  # with its journal
-        elif whim < 0.125:
-            contest.start_server()
-        contest.act()
-        if contest.random.random() < 0.3:
-            contest.look()
-    contest.look()
+    contest.live()

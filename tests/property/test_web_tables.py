@@ -109,18 +109,7 @@ def check(picture: dict[str, Any], referee: Referee) -> None:
 )
 def test_a_page_shows_what_is_so_whenever_it_comes(seed: int, players: int, name: str, pace_ms: int | None) -> None:
     contest = Watched(SMALL_BOOKS[name], players, seed, pace_ms)
-    for _ in range(150):
-        whim = contest.random.random()
-        if whim < 0.1:
-            contest.hears = False
-        elif whim < 0.12:
-            contest.do(m.Resumed())
-        elif whim < 0.125:
-            contest.start_server()
-        contest.act()
-        if contest.random.random() < 0.3:
-            contest.look()
-    contest.look()
+    contest.live()
 
 
 DELAY = 60.0
