@@ -102,6 +102,12 @@ def given_secret(file: Path | None, secret: str | None = None) -> str | None:
     return text
 
 
+def watch_line(urls: Sequence[str]) -> str:
+    """Return where a web front is, the likeliest address for other machines first."""
+    more = f", or at {', '.join(urls[1:])}" if urls[1:] else ""
+    return f"watch: {urls[0]}{more}"
+
+
 def has_terminal() -> bool:
     """Whether a person looks at the output."""
     return sys.stdout.isatty() and sys.stderr.isatty()

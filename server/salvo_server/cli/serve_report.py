@@ -14,7 +14,7 @@ import click
 
 from salvo import messages as m
 from salvo.messages import State
-from salvo_server.cli.output import look_again
+from salvo_server.cli.output import look_again, watch_line
 from salvo_server.contest import Contest
 from salvo_server.core.journal import GameOpened
 from salvo_server.settings import ServerSettings
@@ -66,8 +66,7 @@ class ServeReport:
         """Print a line that a program of this server printed: a gateway, or the web front, which prints JSON."""
         if program == WEB_FRONT:
             urls = json.loads(line)["urls"]
-            more = f", or at {', '.join(urls[1:])}" if urls[1:] else ""
-            self.say(f"watch: {urls[0]}{more}", event="web", urls=urls)
+            self.say(watch_line(urls), event="web", urls=urls)
             return
         protocol = program.removeprefix("gateway ")
         self.say(f"{program}: {line}", event="gateway", protocol=protocol, text=line)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from salvo_server.spectate.page.cards import Venue
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-#: A port that a broker has unless it is told another one.
+#: The port of a broker, unless another one is given.
 _PORT = 1883
 _MAX_WEB_ADDRESS = 200
 _NO_CARDS = [

@@ -16,7 +16,7 @@ from salvo.errors import MissingExtra
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, listening, reachable, split_address
 from salvo_server.cli.checked import Checked, ca_rule
-from salvo_server.cli.output import Integer, end_with_input, given_secret
+from salvo_server.cli.output import Integer, end_with_input, given_secret, watch_line
 from salvo_server.spectate.archive import Archive
 from salvo_server.spectate.screen_users import ScreenUsers
 from salvo_server.spectate.watching import EVERYBODY, screen_account
@@ -32,7 +32,7 @@ except ModuleNotFoundError:
 
 DEFAULT_BROKER = "mqtt://127.0.0.1:1883"
 DEFAULT_LISTEN = "127.0.0.1:8080"
-#: Browsers at once; those beyond are told to come later.
+#: Browsers at once; further ones get 503, Service Unavailable.
 MAX_CONNECTIONS = 4000
 #: For streams to end with the process.
 _END_SECONDS = 1
@@ -89,7 +89,7 @@ def web(
     as_json: bool,
     until_eof: bool,
 ) -> None:
-    """Show a contest to browsers: halls, phones, the games that are over, and this SDK for who wants to join.
+    """Show a contest to browsers: halls, phones, the games that are over, and this SDK for those who want to join.
 
     The account is a watcher's, or with --delay a referee's: in the broker's URL, or in SALVO_TEAM and SALVO_SECRET.
     """
@@ -122,8 +122,7 @@ def web(
         ssl_certfile=tls_cert,
         ssl_keyfile=tls_key,
     )
-    said = f"watch: {urls[0]}" + (f", or at {', '.join(urls[1:])}" if urls[1:] else "")
-    click.echo(json.dumps({"event": "listening", "urls": urls}) if as_json else said)
+    click.echo(json.dumps({"event": "listening", "urls": urls}) if as_json else watch_line(urls))
     if delay == 0:
         click.echo("all boards are shown at once: who sees this page can help a player", err=True)
     _allow_connections()

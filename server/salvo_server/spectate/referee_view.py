@@ -20,14 +20,12 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.lab.pictures.marks import Mark
 from salvo_server.core.table import Step, Table
-from salvo_server.spectate.replay import REFEREE, Frame, RefereeOnlooker, told_to
+from salvo_server.spectate.replay import REFEREE, Frame, RefereeOnlooker, ship_letter, told_to
 
 log = logging.getLogger(__name__)
 
 #: The embedded broker reads packets of 16,384 bytes, topic included; 64 players with the longest names have 14,000.
 MAX_SNAPSHOT_BYTES: Final = 15 * 1024
-#: A fleet with more ships than letters gives its last ones the same letter.
-_LAST_LETTER: Final = 25
 
 
 class Charts(RefereeOnlooker):
@@ -48,7 +46,7 @@ class Charts(RefereeOnlooker):
 def _letter(ship: int, struck: bool) -> str:
     if not ship:
         return "*" if struck else "."
-    letter = chr(ord("a") + min(ship - 1, _LAST_LETTER))
+    letter = ship_letter(ship - 1)
     return letter.upper() if struck else letter
 
 

@@ -7,6 +7,7 @@ had, so what the view does not know is in no frame.
 
 from __future__ import annotations
 
+import string
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -104,6 +105,14 @@ class Frame:
 
 
 # --- which news each onlooker gets --------------------------------------------------------------------------------
+
+
+def ship_letter(number: int) -> str:
+    """Return the letter of a fleet's ship, by its number from 0 on, on the referee's boards (SALVO-VIEW-5).
+
+    A fleet with more ships than letters gives its last ones the same letter.
+    """
+    return string.ascii_lowercase[min(number, 25)]
 
 
 def told_to(view: str, step: Step, book: RuleBook) -> list[News]:

@@ -111,6 +111,11 @@ def won_line(winner: str, tied: Sequence[str]) -> str:
     return f"tie: {', '.join(tied)}" if tied else f"winner: {winner}"
 
 
+def outcome(winners: Sequence[str]) -> str:
+    """Return who has won, as a sentence's beginning: ``ann wins``, ``ann and bob tie``."""
+    return f"{' and '.join(winners)} {'tie' if len(winners) > 1 else 'wins'}"
+
+
 def record(frame: Frame) -> dict[str, Any]:
     """Return a turn as a record for programs."""
     fields: dict[str, Any] = {"turn": frame.turn, "at": frame.at, "clock": frame.clock}

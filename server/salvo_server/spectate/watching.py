@@ -30,6 +30,7 @@ from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import SALVO, Fleet, Grid, RuleBook, Sinkings
 from salvo.topics import Reader
+from salvo_server.spectate.replay import ship_letter
 from salvo_server.spectate.replay_text import places_line, won_line
 from salvo_server.spectate.screen import Board, draw_boards, draw_page, draw_players, printable
 
@@ -669,7 +670,7 @@ def boards_of(view: m.RefereeView, book: RuleBook, last: dict[str, str] | None =
     boards = {}
     for each in view.boards:
         letters = "".join(each.rows)
-        ships = {ship.name: _letter(number) in letters for number, ship in enumerate(book.fleet)}
+        ships = {ship.name: ship_letter(number) in letters for number, ship in enumerate(book.fleet)}
         latest = frozenset(_cells(view.last.shots if view.last else (), each.player, book.grid))
         marks = "".join(map(_mark, letters))
         told = (last or {}).get(each.player, "")
@@ -680,10 +681,6 @@ def boards_of(view: m.RefereeView, book: RuleBook, last: dict[str, str] | None =
 def _cells(shots: Sequence[m.AimedShot], player: str, grid: Grid) -> Iterable[int]:
     on_grid = (shot for shot in shots if shot.x <= grid.width and shot.y <= grid.height)
     return (grid.cell(shot.x, shot.y) for shot in on_grid if shot.target == player)
-
-
-def _letter(ship: int) -> str:
-    return string.ascii_lowercase[min(ship, 25)]
 
 
 def _mark(letter: str) -> Mark:

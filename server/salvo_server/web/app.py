@@ -148,7 +148,7 @@ class _Pages:
 
 
 def _refused(table: str | None) -> Response | None:
-    """Return the answer to who asks for a table whose name is none."""
+    """Return the refusal of a table's invalid name; None for a valid one."""
     try:
         if table:
             check_name(table, "table")
@@ -172,8 +172,3 @@ class _Guarded:
             await send(message)
 
         await self._app(scope, receive, guarded)
-
-
-def static_text(name: str) -> str:
-    """Return a file of the front's own, for pages that must hold all that they need."""
-    return files("salvo_server.web").joinpath("static", name).read_text(encoding="utf-8")

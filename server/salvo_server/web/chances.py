@@ -8,13 +8,13 @@ how well the chances fit them (Brier score).
 
 from __future__ import annotations
 
-import string
 from collections.abc import Mapping
 from random import Random
 from typing import Final, NamedTuple
 
 from salvo import messages as m
 from salvo.rules import Order, RuleBook, Shots, generator
+from salvo_server.spectate.replay import ship_letter
 
 #: Playouts; a chance of one half is right within 0.05.
 PLAYOUTS: Final = 120
@@ -64,8 +64,7 @@ class Race(NamedTuple):
             letters = "".join(board.rows)
             afloat = []
             for number, ship in enumerate(book.fleet):
-                letter = string.ascii_lowercase[min(number, 25)]
-                if left := letters.count(letter):
+                if left := letters.count(ship_letter(number)):
                     afloat.append((left, ship.length))
             untouched = sum(letter == "." or letter.islower() for letter in letters)
             sides.append(_Side(board.player, untouched, () if board.out else tuple(afloat)))

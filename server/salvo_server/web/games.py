@@ -2,7 +2,7 @@
 
     /games                   the list, fifty to a page, with filters
     /games/ID                the replay page; #turn=20 leads to a turn
-    /games/ID/explain        luck and skill, once they are reckoned
+    /games/ID/explain        luck and skill, once they are computed
     /games/ID.html           the replay page as one file, to share
     /games/ID.jsonl.gz       the transcript
     /games/ID.proof.jsonl    the signed log, where there is one
@@ -44,7 +44,7 @@ _AT_ONCE: Final = 2
 _KEPT: Final = 64
 #: Fleets that are drawn for each board of a game of more than two, where it takes long.
 _FEW_FLEETS: Final = 200
-#: How long a game's luck may be reckoned, and how many games may wait for it.
+#: How long the analysis of a game may take, and how many games may wait for theirs.
 _EXPLAIN_SECONDS: Final = 180
 _MAX_WAITING: Final = 8
 _WAIT: Final = (
@@ -174,7 +174,7 @@ class _Pages:
 
 
 class _Verdicts:
-    """Reckons luck and skill of one game at a time, in a process of its own that may take its time."""
+    """Computes luck and skill of one game at a time, in a process of its own that may take its time."""
 
     def __init__(self, archive: Archive, room: asyncio.Semaphore) -> None:
         self._archive = archive
@@ -188,23 +188,23 @@ class _Verdicts:
         return task.result() if task is not None and task.done() and task.exception() is None else []
 
     async def ask(self, id_: str) -> list[str]:
-        """Return a game's verdict, or nothing and have it reckoned.
+        """Return a game's verdict, or nothing while it is computed.
 
         Raises:
-            SalvoError: ``busy``, or why there is none.
+            SalvoError: ``analysis_busy``, ``analysis_failed``, or why the game cannot be read.
         """
         task = self._tasks.get(id_)
         if task is None:
             if sum(not each.done() for each in self._tasks.values()) >= _MAX_WAITING:
                 raise SalvoError("analysis_busy", "several games are being analysed; come back in a minute")
-            self._tasks[id_] = task = asyncio.create_task(self._reckon(id_))
+            self._tasks[id_] = task = asyncio.create_task(self._analyse(id_))
             done = [key for key, each in self._tasks.items() if each.done()]
             for key in done[: max(0, len(self._tasks) - _KEPT)]:
                 del self._tasks[key]
         await asyncio.wait([task], timeout=2)
         return task.result() if task.done() else []
 
-    async def _reckon(self, id_: str) -> list[str]:
+    async def _analyse(self, id_: str) -> list[str]:
         async with self._one:
             async with self._room:
                 replay = await asyncio.to_thread(self._archive.replay, id_)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import logging
 import threading
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final
@@ -23,8 +22,6 @@ from salvo.topics import Reader
 from salvo_server.spectate.screen_users import ScreenUsers
 from salvo_server.web.chances import chances
 from salvo_server.web.tables import Forget, Heard, Table, read
-
-log = logging.getLogger(__name__)
 
 #: Tables that are followed; on an open broker any client may make some up.
 MAX_TABLES: Final = 1000
@@ -212,13 +209,8 @@ class Relay:
                 self._statuses[name] = what
             touched.add(name)
         for name in touched:
-            self._look(name)
-
-    def _look(self, name: str) -> None:
-        """Show what is due, and come back for what is not."""
-        table, now = self.tables[name], self._loop.time()
-        table.advance(now)
-        self._draw(name)
+            self.tables[name].advance(now)
+            self._draw(name)
 
     def _draw(self, name: str) -> None:
         """Send a picture soon, once for all that comes together; then look when more is due."""
@@ -234,12 +226,11 @@ class Relay:
         self._drawn[name] = now
         table.advance(now)
         channel = self._channels.get(name)
-        table.watched = channel is not None and channel.watchers > 0
         if channel is not None and channel.watchers:
             channel.send(frame_of(self.picture(name)))
+            self._think(table)
         if self._overview.watchers and self._overview_timer is None:
             self._overview_timer = self._loop.call_later(OVERVIEW_SECONDS, self._send_overview)
-        self._think(table)
         due = table.next_due()
         if due is not None and name not in self._timers:
             self._timers[name] = self._loop.call_at(max(due, now + PICTURE_SECONDS), self._drawn_now, name)
@@ -249,8 +240,8 @@ class Relay:
         self._overview.send(frame_of(self.overview()))
 
     def _think(self, table: Table) -> None:
-        """Work out the chances beside, one table at a time: where that is too slow, some salvos go without."""
-        race = table.race() if table.watched and not self._thinking else None
+        """Work out the chances on another thread, a table at a time; where that is too slow, some salvos have none."""
+        race = None if self._thinking else table.race()
         last = table.game.chances
         if race is None or (last is not None and (last.game, last.turn) == (race.game, race.turn)):
             return

@@ -10,8 +10,7 @@ who came late are None, never wrong.
 
 from __future__ import annotations
 
-import string
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -25,6 +24,8 @@ from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, RuleBook, Sinkings
 from salvo_server.spectate.page.badges import Badge, badge_of, badges_of
+from salvo_server.spectate.replay import ship_letter
+from salvo_server.spectate.replay_text import outcome
 from salvo_server.web.chances import Chances, Race
 from salvo_server.web.commentary import Standing, comment
 
@@ -145,7 +146,6 @@ class Table:
 
     Attributes:
         delay_seconds: how late the boards are shown; everything else of a game is held for as long.
-        watched: whether any browser looks at it; only then are chances worked out.
     """
 
     def __init__(
@@ -160,7 +160,6 @@ class Table:
         self._players_wanted = players
         self.name = name
         self.delay_seconds = delay_seconds
-        self.watched = False
         self.book: RuleBook = SALVO
         self.state = ""
         self.names: tuple[str, ...] = ()
@@ -220,21 +219,17 @@ class Table:
             times.append(self._held[0].due)
         return min(times) if times else None
 
-    def advance(self, now: float) -> bool:
-        """Take in what is due; return whether anything was."""
-        changed = False
+    def advance(self, now: float) -> None:
+        """Take in what is due."""
         while self._views and self._next_view <= now:
             self._begin_game(now)
             self._show_boards(self._views.popleft(), now)
             self._next_view = (self._next_view or now) + self._pause if self._views else 0.0
-            changed = True
         if not self._views and self._view is not None and self._view.winners and not self._secret:
             self._pause = 0.0
             self._held = deque(held._replace(due=min(held.due, now)) for held in self._held)
         while self._held and self._held[0].due <= now and not (self._views and self._pause):
             self._take(self._held.popleft().heard, now)
-            changed = True
-        return changed
 
     def _begin_game(self, now: float) -> None:
         """Take in what was held up to the beginning of a game whose boards are there already."""
@@ -299,10 +294,8 @@ class Table:
                 game.turn = None
             case topics.WINNER:
                 game.winners = ()
-            case topics.REFEREE:
-                pass  # cleared with the game; the last boards stand until the next lobby
             case _:
-                pass
+                pass  # such as the referee's boards: the last ones stand until the next lobby
 
     def _ship(self, spelling: str) -> str:
         plain = plain_ship(spelling)
@@ -416,7 +409,7 @@ class Table:
     def _lost(self, board: m.RefereeBoard) -> Iterator[str]:
         letters = "".join(board.rows)
         for number, ship in enumerate(self.book.fleet):
-            letter = string.ascii_lowercase[min(number, 25)]
+            letter = ship_letter(number)
             if letter not in letters and letter.upper() in letters:
                 yield ship.name
 
@@ -450,7 +443,7 @@ class Table:
 
     def _standing(self) -> Standing:
         ships = len(self.book.fleet)
-        sunk = {name: sum(player == name for player, _ in self.game.sunk) for name in self.names}
+        sunk = Counter(player for player, _ in self.game.sunk)
         told = self._view is not None or self.book.sinkings is Sinkings.TOLD
         return Standing({name: ships - sunk[name] for name in self.names} if told else {}, frozenset(self.game.out))
 
@@ -566,20 +559,12 @@ class Table:
 
     def summary(self) -> dict[str, Any]:
         """Return what an overview of all tables shows of this one."""
+        picture, ships = self.picture(0.0), len(self.book.fleet)
+        kept = ("name", "colour", "emblem", "out", "won", "chance")
         players = [
-            {
-                "name": each["name"],
-                "colour": each["colour"],
-                "emblem": each["emblem"],
-                "ships": len(self.book.fleet),
-                "afloat": len(self.book.fleet) - len(each["sunk"]),
-                "out": each["out"],
-                "won": each["won"],
-                "chance": each["chance"],
-            }
-            for each in self._players()
+            {**{key: each[key] for key in kept}, "ships": ships, "afloat": ships - len(each["sunk"])}
+            for each in picture["players"]
         ]
-        picture = self.picture(0.0)
         return {
             "table": self.name,
             "state": picture["state"],
@@ -592,7 +577,7 @@ class Table:
     def _headline(self, picture: Mapping[str, Any]) -> str:
         turn, winners = picture["turn"], self.game.winners
         if picture["state"] == State.OVER and winners:
-            return f"{' and '.join(winners)} {'tie' if len(winners) > 1 else 'wins'}"
+            return outcome(winners)
         if turn is not None and turn["player"]:
             return f"{turn['player']} fires {turn['shots']}"
         return "in the lobby" if picture["state"] == State.LOBBY else ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 COLOURS: Final = 12
@@ -21,6 +22,7 @@ class Badge(NamedTuple):
     emblem: int
 
 
+@lru_cache(4096)
 def badge_of(name: str) -> Badge:
     """Return a team's badge; any text is a name here."""
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
@@ -42,10 +44,14 @@ def badges_of(names: Iterable[str]) -> dict[str, Badge]:
 
 def _apart(wanted: dict[str, int], count: int) -> dict[str, int]:
     found: dict[str, int] = {}
+    taken: set[int] = set()
     for name, number in wanted.items():
-        if number not in found.values():
+        if number not in taken:
             found[name] = number
+            taken.add(number)
     for name, number in wanted.items():
-        free = [each % count for each in range(number, number + count) if each % count not in found.values()]
-        found.setdefault(name, free[0] if free else number)
+        if name not in found:
+            around = (each % count for each in range(number, number + count))
+            found[name] = next((each for each in around if each not in taken), number)
+            taken.add(found[name])
     return found

@@ -122,7 +122,7 @@ def _line(entry: Entry, href: str) -> dict[str, Any]:
         "badges": badges_of(entry.players),
         "href": href.format(entry.id),
         "clock": f"{_time(entry):%H:%M}" if dated else "",
-        "outcome": f"{' and '.join(entry.winners)} {'tie' if len(entry.winners) > 1 else 'wins'}",
+        "outcome": replay_text.outcome(entry.winners),
         "length": replay_text.length(entry.duration_ms) if dated else "",
     }
 
