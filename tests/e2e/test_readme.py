@@ -282,7 +282,7 @@ def test_a_gateway_listens_beside_its_server(folder: Path) -> None:
 @pytest.mark.parametrize("command", GATEWAYS)
 def test_gateways_fit_their_servers(command: str) -> None:
     given = serve.make_context("salvo serve", shlex.split(command)[2:]).params
-    given = {name: value for name, value in given.items() if name not in ("config", "as_json")}
+    given = {name: value for name, value in given.items() if name != "config"}
     settings = with_rules_of_gateways(load_settings(given))
     [protocol] = re.findall(r'--gateway "(\w+)', command)
     assert [read_gateway(line, settings.book).words[0] for line in settings.gateways] == [protocol]

@@ -12,6 +12,7 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.topics import Role
 from salvo_server.brokers.embedded.addresses import joined, split_address
 from salvo_server.cli.gateway import GatewayCall, read_gateway, with_rules_of_gateways
+from salvo_server.cli.logs import VARIABLE, set_log_format
 from salvo_server.cli.serve_report import WEB_FRONT, ServeReport
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.gateways.supervisor import Program, programs_beside
@@ -96,15 +97,16 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
     multiple=True,
     help="Run a gateway alongside the server, as salvo gateway would be called; may be repeated.",
 )
+@click.option("--log-format", help="Events and log as text, or as json: an object a line.  [default: text]")
 @click.option("--games", type=int, help="End after this many games at every table.")
 @click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per event, with its time.")
-def serve(config: Path | None, as_json: bool, **given: Any) -> None:
+def serve(config: Path | None, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
     settings = with_rules_of_gateways(load_settings(given, config)).with_journal()
+    set_log_format(settings.log_format)
     check_start(settings)
     gateways = [read_gateway(line, settings.book) for line in settings.gateways]
-    report = ServeReport(as_json, settings.games)
+    report = ServeReport(settings.log_format == "json", settings.games)
     identity = open_identity(settings)
     kept: KeptGames | None = None
     if settings.transcripts is not None:
@@ -136,7 +138,7 @@ def _gateways(contest: Contest, gateways: Sequence[GatewayCall], settings: Serve
     options = ["--broker", contest.own_url, "--no-pin", *accounts, *_trusted(contest, settings)]
     for each in gateways:
         words = ["gateway", *each.words, *options, *_fixed_number(each, settings)]
-        yield Program(f"gateway {each.words[0]}", words)
+        yield Program(f"gateway {each.words[0]}", words, {VARIABLE: settings.log_format})
 
 
 def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:
@@ -144,7 +146,9 @@ def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:
     if settings.web is None:
         return
     account = None if contest.roster is None else contest.roster.web
-    environment = {} if account is None else {"SALVO_TEAM": account.user, "SALVO_SECRET": account.secret}
+    environment: dict[str, str] = {VARIABLE: settings.log_format}
+    if account is not None:
+        environment |= {"SALVO_TEAM": account.user, "SALVO_SECRET": account.secret}
     options = ["--listen", settings.web, "--json", *_trusted(contest, settings)]
     if settings.referee_delay_seconds:
         options += ["--delay", str(settings.referee_delay_seconds)]
