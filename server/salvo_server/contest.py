@@ -73,8 +73,8 @@ def check_start(settings: ServerSettings) -> None:
         TlsError: ``bad_tls``.
         ConnectionLost: ``bad_url``.
     """
-    if settings.web is not None:
-        check_free(settings.web)
+    for address in filter(None, (settings.web, settings.metrics)):
+        check_free(address)
     if settings.broker is not None:
         BrokerUrl.parse(settings.broker)
         return
@@ -120,6 +120,8 @@ class Contest:
         url: the broker that the tables are on.
         own_url: where programs on this machine find it, without a user.
         websocket_url: where the embedded broker speaks MQTT over WebSocket; None when it does not.
+        embedded: the embedded broker; None when another one was given.
+        connection: the server's own, to the broker.
     """
 
     def __init__(
@@ -153,6 +155,7 @@ class Contest:
         self.guarded = settings.profile != "open" or self._own is not None
         self.journal = journal or open_journal(settings)
         self.websocket_url: str | None = None
+        self.embedded: EmbeddedBroker | None = None
         self._security: DynamicSecurity | None = None
         self._access: RosterAccess | None = None
         with contextlib.ExitStack() as opened:
@@ -173,7 +176,7 @@ class Contest:
         delay = settings.referee_delay_ms
         own_url = self._start_broker(settings, tables, register, opened)
         user = None if BrokerUrl.parse(own_url).username else self._own
-        self._connection = Connection(
+        self.connection = Connection(
             own_url,
             SERVER_CLIENT_ID if user is None else user.user,
             username=None if user is None else user.user,
@@ -182,9 +185,9 @@ class Contest:
             will=last_will(tables[0], settings.profile, self.identity),
             gives_way=False,
         )
-        opened.callback(self._connection.close)
+        opened.callback(self.connection.close)
         self.service = Service(
-            self._connection,
+            self.connection,
             tables,
             seed=self.seed or "",
             draw="fair" if self.seed is None else "seed",
@@ -229,7 +232,7 @@ class Contest:
         tls = None
         if settings.tls_cert is not None and settings.tls_key is not None:
             tls = ServerTls(settings.tls_cert, settings.tls_key)
-        embedded = EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls).start()
+        embedded = self.embedded = EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls).start()
         opened.callback(embedded.stop)
         self.url, self.websocket_url = embedded.url, embedded.websocket_url
         self.own_url = embedded.own_url
@@ -274,7 +277,7 @@ class Contest:
     def end(self) -> None:
         """Make :meth:`run` return; from any thread or signal handler."""
         self.stop.set()
-        self._connection.wake()
+        self.connection.wake()
 
     @contextlib.contextmanager
     def in_background(self) -> Iterator[None]:

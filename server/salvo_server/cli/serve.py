@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from salvo.net.mqtt import BrokerUrl
 from salvo.topics import Role
-from salvo_server.brokers.embedded.addresses import joined, split_address
+from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
 from salvo_server.cli.gateway import GatewayCall, read_gateway, with_rules_of_gateways
 from salvo_server.cli.logs import VARIABLE, set_log_format
 from salvo_server.cli.serve_report import WEB_FRONT, ServeReport
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.gateways.supervisor import Program, programs_beside
 from salvo_server.running import announced, reached_at
+from salvo_server.service import Listener
 from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript_folder import TranscriptFolder
+
+if TYPE_CHECKING:
+    from salvo_server.metrics import Metrics
 
 #: What any client of the broker can read and do, by profile.
 PROFILES = {
@@ -97,6 +102,7 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
     multiple=True,
     help="Run a gateway alongside the server, as salvo gateway would be called; may be repeated.",
 )
+@click.option("--metrics", metavar="HOST:PORT", help="Where Prometheus reads the server's metrics, over plain HTTP.")
 @click.option("--log-format", help="Events and log as text, or as json: an object a line.  [default: text]")
 @click.option("--games", type=int, help="End after this many games at every table.")
 @click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings.")
@@ -105,6 +111,7 @@ def serve(config: Path | None, **given: Any) -> None:
     settings = with_rules_of_gateways(load_settings(given, config)).with_journal()
     set_log_format(settings.log_format)
     check_start(settings)
+    metrics = _metrics(settings)
     gateways = [read_gateway(line, settings.book) for line in settings.gateways]
     report = ServeReport(settings.log_format == "json", settings.games)
     identity = open_identity(settings)
@@ -113,7 +120,9 @@ def serve(config: Path | None, **given: Any) -> None:
         report.folder = TranscriptFolder(settings.transcripts, report.written, identity)
         kept = KeptGames(open_journal(settings))
     tables = {each.table: any(one.for_people for one in gateways if one.table == each.table) for each in gateways}
-    contest = Contest(settings, report, journal=kept, identity=identity, gateway_tables=tables)
+    listener: Listener = report if metrics is None else metrics.heard(report)
+    journal = kept if metrics is None else metrics.timed(kept or open_journal(settings))
+    contest = Contest(settings, listener, journal=journal, identity=identity, gateway_tables=tables)
     report.contest, report.kept = contest, kept
     contest.end_on_signals()
     _tell_where(report, contest, settings)
@@ -121,6 +130,7 @@ def serve(config: Path | None, **given: Any) -> None:
     report.report_resumed_games()
     with (
         announced(settings, contest.url, contest.websocket_url),
+        _scraped(metrics, contest, settings, report),
         programs_beside(
             [*_web_front(contest, settings), *_gateways(contest, gateways, settings)], report.report_output
         ),
@@ -130,6 +140,35 @@ def serve(config: Path | None, **given: Any) -> None:
     if report.folder is not None:
         report.folder.close()
     report.say("ended", event="ended")
+
+
+def _metrics(settings: ServerSettings) -> Metrics | None:
+    """Return what counts for Prometheus, whose library only such a server loads.
+
+    Raises:
+        MissingExtra: the library is not installed.
+    """
+    if settings.metrics is None:
+        return None
+    from salvo_server.metrics import Metrics
+
+    return Metrics()
+
+
+@contextlib.contextmanager
+def _scraped(
+    metrics: Metrics | None, contest: Contest, settings: ServerSettings, report: ServeReport
+) -> Iterator[None]:
+    """Answer Prometheus during a ``with`` block, and print where."""
+    if metrics is None or settings.metrics is None:
+        yield
+        return
+    metrics.watch(contest.service, contest.connection, contest.embedded)
+    with metrics.served(settings.metrics) as url:
+        host, _ = split_address(settings.metrics)
+        who = "; no login and no TLS: anyone who reaches this address reads them" if lan_addresses(host) else ""
+        report.say(f"metrics {url}{who}", event="metrics", url=url)
+        yield
 
 
 def _gateways(contest: Contest, gateways: Sequence[GatewayCall], settings: ServerSettings) -> Iterator[Program]:
