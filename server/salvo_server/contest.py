@@ -7,6 +7,7 @@ import logging
 import secrets
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import FrameType
@@ -24,7 +25,7 @@ from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.core.identity import Identity
-from salvo_server.core.journal import Journal, NoJournal
+from salvo_server.core.journal import Journal, JournalUnavailable, NoJournal
 from salvo_server.core.register import Account, Register
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings, identity_path, roster_path
@@ -40,10 +41,12 @@ DEFAULT_TABLE = ""
 #: For a broker to accept the first users and rights; one that is not up yet is tried again. Longer than it takes to
 #: notice that no answer comes, so that a broker without the plugin is reported at once.
 FURNISH_SECONDS: Final = 8.0
+#: For the journal's database to come up; as long as its first start takes on a slow machine.
+DATABASE_SECONDS: Final = 30.0
 
 
 def open_journal(settings: ServerSettings) -> Journal:
-    """Return the journal that the settings name.
+    """Return the journal that the settings name; a database that starts together with the server is waited for.
 
     Raises:
         JournalError: it cannot be used.
@@ -53,7 +56,16 @@ def open_journal(settings: ServerSettings) -> Journal:
     from salvo_server.storage.journal.database import DatabaseJournal
 
     safe = settings.journal_safe == "power"
-    return DatabaseJournal(str(settings.journal), key_file=settings.journal_key, power_safe=safe)
+    end, tell = time.monotonic() + DATABASE_SECONDS, log.warning
+    while True:
+        try:
+            return DatabaseJournal(str(settings.journal), key_file=settings.journal_key, power_safe=safe)
+        except JournalUnavailable as error:
+            if error.code != "journal_away" or time.monotonic() > end:
+                raise
+            tell("%s; retrying", error)
+            tell = log.debug
+            time.sleep(1)
 
 
 def open_identity(settings: ServerSettings) -> Identity:
