@@ -48,6 +48,10 @@ ELSEWHERE = {
         'roster(used, "add", "red", "blue"',
     ),
     "docker compose --profile public up --detach": ("tests/compose/run.py", '"COMPOSE_PROFILES": "public"'),
+    "SALVO_JOURNAL=postgresql://salvo@postgres/salvo docker compose --profile postgres up --detach": (
+        "tests/compose/run.py",
+        '"COMPOSE_PROFILES": "postgres"',
+    ),
     "prometheus --config.file=deploy/prometheus.yml": (
         "tests/integration/test_alerts.py",
         '"deploy" / "prometheus.yml"',
