@@ -9,11 +9,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from integration.disks import small_disk
 from integration.postgresql import PostgreSQL
 from programs import needs
+from salvo_server import contest
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal import (
     Batch,
@@ -24,6 +26,7 @@ from salvo_server.core.journal import (
     StepTaken,
     TeamAdmitted,
 )
+from salvo_server.settings import ServerSettings
 from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
 
 __all__ = ["small_disk"]
@@ -75,6 +78,31 @@ def test_a_journal_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None
     assert JournalReader(postgresql.url).saved(OPENED).next_game == then
     assert again.load().games[0].teams == []
     again.close()
+
+
+@needs("postgresql")
+def test_a_database_that_was_made_without_a_locale(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    with psycopg.connect(postgresql.url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE plain ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+    journal = DatabaseJournal(postgresql.url.removesuffix("postgres") + "plain", key_file=tmp_path / "key")
+    journal.commit(Batch(games=[OPENED]))
+    assert journal.load().last_game == 1
+    journal.close()
+
+
+@needs("postgresql")
+def test_a_server_waits_for_a_database_that_is_still_starting(
+    postgresql: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = ServerSettings(journal=postgresql.url, journal_key=tmp_path / "key")
+    postgresql.kill()
+    monkeypatch.setattr(contest, "DATABASE_SECONDS", 0)
+    with pytest.raises(JournalUnavailable, match="journal_away"):
+        contest.open_journal(settings)
+    monkeypatch.setattr(contest, "DATABASE_SECONDS", 600)
+    monkeypatch.setattr("salvo_server.contest.time.sleep", lambda _: postgresql.start())
+    contest.open_journal(settings).close()
+    assert "journal_away" in caplog.text
 
 
 @needs("root")

@@ -378,7 +378,9 @@ def _database_url(where: str) -> sql.URL:
 
 def _make_engine(url: sql.URL, power_safe: bool, poolclass: type[sql.Pool] | None = None) -> sql.Engine:
     try:
-        engine = sql.create_engine(url, poolclass=poolclass)
+        # A database in SQL_ASCII, as initdb makes it without a locale, would answer in bytes.
+        encoding = {} if url.get_backend_name() == "sqlite" else {"client_encoding": "utf8"}
+        engine = sql.create_engine(url, poolclass=poolclass, connect_args=encoding)
     except NoSuchModuleError as error:
         raise JournalError("bad_journal", str(error)) from None
     except ModuleNotFoundError:
