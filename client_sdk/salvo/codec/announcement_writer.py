@@ -20,6 +20,7 @@ from salvo.codec.announcements import (
     RESULT,
     RULES,
     SERVER,
+    STANDINGS,
     STATS,
     TURN,
     TURN_RESUMED,
@@ -81,6 +82,7 @@ _WRITERS: Final[dict[type, Callable[[Any], list[_Part]]]] = {
     m.RulesAnnounced: lambda a: [(topics.RULES, "", "", RULES.write(a))],
     m.ServerStatus: lambda a: [(topics.SERVER, "", "", SERVER.write(a))],
     m.RefereeView: lambda a: [(topics.REFEREE, "", "", REFEREE.write(a))],
+    m.StandingsShown: lambda a: [(topics.STANDINGS, "", "", STANDINGS.write(a))],
     m.ChatSaid: lambda a: [(topics.CHAT, "", "", CHAT.write(a))],
     m.MessageSaid: lambda a: [(topics.MESSAGE, a.to, "", MESSAGE.write(a))],
 }
