@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from salvo import messages as m
@@ -51,9 +51,10 @@ class Standings:
         """Those that do not count, in their order."""
         return [result for result in self.results if not result.counts]
 
-    def meetings(self, team: str) -> dict[str, Meeting]:
-        """Return what a team scored against each opponent."""
-        return dict(self._counting.meetings[team])
+    @property
+    def meetings(self) -> Mapping[str, Mapping[str, Meeting]]:
+        """What each team scored against each opponent."""
+        return self._counting.meetings
 
     def ranked(self) -> list[Score]:
         """Return all teams, best first."""

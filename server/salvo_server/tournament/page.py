@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
-from salvo_server.spectate.page import emblems, team_style
+from salvo_server.spectate.page import emblems
 from salvo_server.spectate.page.rendering import policy, render
+from salvo_server.standings.page import page_style
 from salvo_server.storage.atomic_file import replace_file
 from salvo_server.tournament.file import TournamentError
 from salvo_server.tournament.games import Played
@@ -138,7 +138,6 @@ def page(came_to: Standings, site: Links | None = None) -> str:
         ],
         small=(_SMALL_WIDTH, _SMALL_HEIGHT, round(_SMALL_HEIGHT - little(25), 1)),
         one_by_one=[(row, _polyline(came_to.course[row.name], little, _SMALL_WIDTH, _FEW_POINTS)) for row in rows],
-        share=_share,
         command=lambda game: command_of(game, came_to.tournament),
         games=came_to.games[:_MAX_GAMES],
         site=site,
@@ -182,7 +181,7 @@ def _labels(heights: list[float]) -> list[float]:
 
 def rendered(template: str, **said: object) -> str:
     """Return a page made of a template, with the style of all of them."""
-    style = files("salvo_server.tournament").joinpath("page.css").read_text(encoding="utf-8") + team_style()
+    style = page_style()
     return render(f"tournament/{template}", style=style, policy=policy(style), **said)
 
 
@@ -195,12 +194,6 @@ def _polyline(course: list[float], upwards: _Scale, width: int, points: int) -> 
         f"{round(width * index / max(1, last), 1)},{round(upwards.length - upwards(course[index]), 1)}"
         for index in shown
     )
-
-
-def _share(points: float, games: int) -> str:
-    """Return the class of a cell of the cross table: none at half of the points, blue above, orange below."""
-    lean = round(5 * (2 * points / games - 1))
-    return f"{'w' if lean > 0 else 'l'}{abs(lean)}" if lean else "even"
 
 
 def write_page(came_to: Standings, path: Path) -> None:
