@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
+from salvo.codec.log import Fault
 from salvo_server.core.results import Result, result_of
 from salvo_server.standings.chronicle import Chronicle
 from salvo_server.verify import Finding, LoggedGame, verify_file
 
 
 def read_logs(paths: Iterable[Path]) -> tuple[Chronicle, list[Finding]]:
-    """Return the results of the games that are over and fair, and what is wrong with others, which do not count.
+    """Return the results of games that were fair, and what is wrong with others; a game that is still on has neither.
 
-    Games of several servers, or of one that has begun a new journal, may have the same number: an annulment is of the
-    latest result that it can mean.
+    A game may be in several files.
 
     Raises:
         ProofError: ``proof_missing`` or ``proof_unreadable``.
     """
-    games: dict[str, LoggedGame] = {}
-    findings = []
+    results: dict[str, Result] = {}
+    findings: list[Finding] = []
     for path in paths:
         report = verify_file(path)
-        findings += [each for each in (report.stray, *(game.finding for game in report.games)) if each is not None]
+        findings += [] if report.stray is None else [report.stray]
         for game in report.games:
-            if game.finding is None and (game.of not in games or game.ended):
-                games[game.of] = game
-    return Chronicle(_results(games.values())), findings
+            result = _result(game)
+            if game.finding is None and result is not None:
+                results[game.of] = result
+            elif game.finding is not None and (result is not None or game.finding.fault is not Fault.INCOMPLETE):
+                findings.append(game.finding)
+    return Chronicle(results.values()), findings
 
 
-def _results(games: Iterable[LoggedGame]) -> Iterator[Result]:
-    for game in games:
-        opening = game.opening
-        if game.ended:
-            for step in game.told:
-                result = result_of(opening.table, opening.game, step.at, opening.rules.book.name, step.said)
-                if result is not None:
-                    yield result
+def _result(game: LoggedGame) -> Result | None:
+    opening = game.opening
+    where = (opening.table, opening.game)
+    found = (result_of(*where, step.at, opening.rules.book.name, step.said) for step in game.told)
+    return next(filter(None, found), None)
