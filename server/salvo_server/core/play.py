@@ -12,7 +12,7 @@ from salvo.messages import State
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.delivery import Delivery
 from salvo_server.core.effects import Effect, Ledger, News
-from salvo_server.core.journal import GameClosed, GameEnded, KeyLearned, Saved, SavedGame, TeamAdmitted
+from salvo_server.core.journal import GameClosed, GameEnded, KeyLearned, ResultAnnulled, Saved, SavedGame, TeamAdmitted
 from salvo_server.core.keyring import Keyring
 from salvo_server.core.log import TableLog
 from salvo_server.core.openings import Openings
@@ -72,6 +72,8 @@ class Play:
             match announcement:
                 case m.Recap(to):
                     effects += self.recaps.recall(table.name, to)
+                case m.HostActed(by=by, do=m.HostAction.ANNUL, game=int(number)):
+                    effects.append(ResultAnnulled(table.name, number, by, step.at))
                 case m.PlayerLeft():
                     self.keyring.retain(table.name, table.referee.players)
                 case m.TurnBegan(turn=turn) | m.TurnResumed(turn=turn) if table.referee.limits.bank_ms is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from salvo import messages as m
 from salvo.codec.log import Fault
+from salvo_server.core.journal import ResultAnnulled
 from salvo_server.core.results import Result, result_of
 from salvo_server.standings.chronicle import Chronicle
 from salvo_server.verify import Finding, LoggedGame, verify_file
@@ -14,23 +16,30 @@ from salvo_server.verify import Finding, LoggedGame, verify_file
 def read_logs(paths: Iterable[Path]) -> tuple[Chronicle, list[Finding]]:
     """Return the results of games that were fair, and what is wrong with others; a game that is still on has neither.
 
-    A game may be in several files.
+    A game may be in several files. A host that annuls a result says so at its table, in the log of the game that is on
+    there by then. Where logs are of several servers, it is the latest game before with that table and number.
 
     Raises:
         ProofError: ``proof_missing`` or ``proof_unreadable``.
     """
     results: dict[str, Result] = {}
+    annulled: set[ResultAnnulled] = set()
     findings: list[Finding] = []
     for path in paths:
         report = verify_file(path)
         findings += [] if report.stray is None else [report.stray]
         for game in report.games:
             result = _result(game)
+            if game.finding is None:
+                annulled.update(_annulled(game))
             if game.finding is None and result is not None:
                 results[game.of] = result
             elif game.finding is not None and (result is not None or game.finding.fault is not Fault.INCOMPLETE):
                 findings.append(game.finding)
-    return Chronicle(results.values()), findings
+    chronicle = Chronicle(results.values())
+    for each in sorted(annulled, key=lambda each: each.at):
+        chronicle.annul(each)
+    return chronicle, findings
 
 
 def _result(game: LoggedGame) -> Result | None:
@@ -38,3 +47,10 @@ def _result(game: LoggedGame) -> Result | None:
     where = (opening.table, opening.game)
     found = (result_of(*where, step.at, opening.rules.book.name, step.said) for step in game.told)
     return next(filter(None, found), None)
+
+
+def _annulled(game: LoggedGame) -> Iterator[ResultAnnulled]:
+    for step in game.told:
+        for each in step.said:
+            if isinstance(each, m.HostActed) and each.do is m.HostAction.ANNUL and each.game is not None:
+                yield ResultAnnulled(game.opening.table, each.game, each.by, step.at)
