@@ -169,5 +169,5 @@ def plackett_luce() -> Any:
     try:
         from openskill.models import PlackettLuce
     except ModuleNotFoundError:
-        raise MissingExtra("rating", "tournament") from None
+        raise MissingExtra("rating teams", "tournament") from None
     return PlackettLuce(tau=0.0)

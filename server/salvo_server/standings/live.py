@@ -41,10 +41,13 @@ class LiveStandings:
 
         Raises:
             JournalError: a result cannot be read.
+            MissingExtra: OpenSkill is not installed.
         """
-        self.retained: dict[str, bytes] = {}
         self._table, self._wake = table, wake
         self._chronicle = Chronicle(journal.results())
+        # Now, and not on the thread: what the broker retains of an earlier server is not cleared in between.
+        written = [self._write()] if self._chronicle.results else []
+        self.retained = {publication.topic: publication.payload for publication in written}
         self._handed: SimpleQueue[GameEnded | ResultAnnulled | None] = SimpleQueue()
         self._ready: SimpleQueue[Publication] = SimpleQueue()
         self._thread = Thread(target=self._work, name="standings", daemon=True)
@@ -65,11 +68,11 @@ class LiveStandings:
 
     def _work(self) -> None:
         try:
-            self._publish()
             while (record := self._handed.get()) is not _CLOSED:
                 self._note(record)
                 if self._handed.empty():  # else there is more to come, and nobody sees what is between
-                    self._publish()
+                    self._ready.put(self._write())
+                    self._wake()
         except SalvoError as error:
             log.error("the standings are not published any more: %s", error)
 
@@ -79,12 +82,9 @@ class LiveStandings:
         else:
             self._chronicle.annul(record)
 
-    def _publish(self) -> None:
-        if not self._chronicle.results:
-            return
+    def _write(self) -> Publication:
         [publication] = write_announcement(self._chronicle.shown(), self._table)
-        self._ready.put(publication)
-        self._wake()
+        return publication
 
     # --- the loop: a follower of its tables -----------------------------------------------------------------------
 

@@ -30,11 +30,12 @@ def read_logs(paths: Iterable[Path]) -> tuple[Chronicle, list[Finding]]:
         findings += [] if report.stray is None else [report.stray]
         for game in report.games:
             result = _result(game)
-            if game.finding is None:
+            holds = game.finding is None or game.finding.fault is Fault.INCOMPLETE
+            if holds:
                 annulled.update(_annulled(game))
             if game.finding is None and result is not None:
                 results[game.of] = result
-            elif game.finding is not None and (result is not None or game.finding.fault is not Fault.INCOMPLETE):
+            elif game.finding is not None and not (holds and result is None):
                 findings.append(game.finding)
     chronicle = Chronicle(results.values())
     for each in sorted(annulled, key=lambda each: each.at):
