@@ -27,7 +27,9 @@ def read_logs(paths: Iterable[Path]) -> tuple[Chronicle, list[Finding]]:
     findings: list[Finding] = []
     for path in paths:
         report = verify_file(path)
-        findings += [] if report.stray is None else [report.stray]
+        stray = report.stray
+        if stray is not None and not (report.games and stray.fault is Fault.INCOMPLETE):  # such as the next game's log
+            findings.append(stray)
         for game in report.games:
             result = _result(game)
             holds = game.finding is None or game.finding.fault is Fault.INCOMPLETE
