@@ -22,6 +22,10 @@ from salvo.codec.announcements import STANDINGS
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import StandingsShown
 from salvo.net.mqtt import Connection
+from salvo_server.core.log import proof_lines
+from salvo_server.storage.identity import load_identity
+from salvo_server.storage.journal.database import JournalReader
+from salvo_server.storage.transcript import repeat_game
 
 _SECONDS = 60.0
 
@@ -73,13 +77,10 @@ def test_a_server_is_killed_between_games_and_in_them_and_every_result_counts_on
         stage = Stage(tmp_path, broker)
         stack.callback(stage.end)
         settings = ["--journal", database, "--journal-key", str(tmp_path / "key"), "--over-seconds", "1"]
+        settings += ["--identity", str(tmp_path / "identity")]
         server = stage.serve(*settings)
-        proofs = [tmp_path / f"{number}.proof.jsonl" for number in (1, 2)]
-        for number, proof in enumerate(proofs, start=1):
-            teams = [
-                players.join(stage.url, name, RandomBot(), games=1, proof=file)
-                for name, file in (("a", proof), ("b", None))
-            ]
+        for number in (1, 2):
+            teams = [players.join(stage.url, name, RandomBot(), games=1) for name in ("a", "b")]
             if number == 2:
                 until(server, "begin")
                 kill(server)
@@ -93,12 +94,22 @@ def test_a_server_is_killed_between_games_and_in_them_and_every_result_counts_on
             for team in teams:
                 team.join(_SECONDS)
                 assert not team.is_alive()
-        assert shown("--logs", *map(str, proofs)) == counted
+        assert shown("--logs", *_logs(database, tmp_path)) == counted
         assert {row["team"]: round(1000 * row["points"]) for row in counted["table"]} == {
             row.team: row.points for row in before.evening.rows
         }
         assert sum(row["points"] for row in counted["table"]) == 2
         _tells_people(database, tmp_path)
+
+
+def _logs(database: str, folder: Path) -> list[str]:
+    """Write the signed log of each game, as the server has published it."""
+    journal, identity, files = JournalReader(database), load_identity(folder / "identity"), []
+    for game, _ in journal.games():
+        header, steps = repeat_game(journal.saved(game))
+        files.append(folder / f"{game.number}.proof.jsonl")
+        files[-1].write_bytes(b"".join(proof_lines(header, list(steps), identity)))
+    return [str(file) for file in files]
 
 
 def _tells_people(database: str, folder: Path) -> None:

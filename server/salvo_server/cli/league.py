@@ -25,7 +25,7 @@ from salvo_server.standings.logs import read_logs
 from salvo_server.standings.page import page
 from salvo_server.storage.atomic_file import replace_file
 from salvo_server.storage.journal.database import JournalReader
-from salvo_server.unused import Unused, is_set, is_unset
+from salvo_server.unused import Unused, is_set
 from salvo_server.verify import Finding
 
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "hits", "shots", "rating", "95%")
@@ -40,10 +40,7 @@ def league() -> None:
 
 @league.command(
     cls=Checked,
-    unused=[
-        *(Unused(each, is_set("logs"), _WITH_LOGS) for each in ("journal", "config", "listen", "broker", "roster")),
-        Unused("files", is_unset("logs"), "without --logs; name a journal with --journal FILE|URL"),
-    ],
+    unused=[Unused(each, is_set("logs"), _WITH_LOGS) for each in ("journal", "config", "listen", "broker", "roster")],
 )
 @click.argument("files", nargs=-1, type=_FILE, metavar="[FILE]...")
 @click.option("--logs", is_flag=True, help="Count the signed logs FILE..., as salvo verify reads them.")
@@ -74,6 +71,8 @@ def show(
     Exit code 1: a log does not hold; its games are left out, and the text names what is wrong.
     """
     findings: list[Finding] = []
+    if files and not logs:
+        raise click.UsageError("FILE is a signed log, for --logs; name a journal with --journal FILE|URL.")
     if logs and not files:
         raise click.UsageError("Missing argument 'FILE...': the signed logs that --logs counts.")
     if logs:
