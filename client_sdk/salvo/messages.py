@@ -225,6 +225,10 @@ class Unreadable(Composed):
 Command = Participate | Leave | PlaceShip | Fire | Skip | Unreadable
 
 
+#: The host who sits at the server's own terminal; no account has this name, since it is a word of the topic tree.
+TERMINAL_HOST: Final = "host"
+
+
 class HostAction(StrEnum):
     """What a host can do at a table (SALVO-HOST)."""
 
@@ -608,7 +612,8 @@ class HostActed(_HostAction):
 
     def __str__(self) -> str:
         """Return one line for people."""
-        return f"host {self.by} {_DONE[self.do].format(self)}"
+        who = "the host" if self.by == TERMINAL_HOST else f"host {self.by}"
+        return f"{who} {_DONE[self.do].format(self)}"
 
 
 @dataclass(frozen=True, slots=True)
