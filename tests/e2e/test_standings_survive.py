@@ -7,6 +7,7 @@ import csv
 import json
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from integration import players
 from integration.mosquitto import Mosquitto
 from integration.postgresql import PostgreSQL
 from programs import needs
-from salvo.codec.announcements import STANDINGS
+from salvo.codec.announcements import SERVER, STANDINGS
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import StandingsShown
 from salvo.net.mqtt import Connection
@@ -30,18 +31,23 @@ from salvo_server.storage.transcript import repeat_game
 _SECONDS = 60.0
 
 
-def published(url: str, games: int) -> StandingsShown:
-    """Wait until the broker retains standings of so many games, as a new listener hears them."""
+def retained(url: str, topic: str, wanted: Callable[[bytes], bool]) -> bytes:
+    """Wait until the broker retains what is wanted, as a new listener hears it."""
     with contextlib.closing(Connection(url, "listener", clean_session=True)) as connection:
-        connection.on_connect = lambda _: connection.subscribe(["/game/standings"])
+        connection.on_connect = lambda _: connection.subscribe([topic])
         end = time.monotonic() + _SECONDS
         while time.monotonic() < end:
             for message in connection.poll(1.0):
                 connection.acknowledge(message)
-                told = STANDINGS.read(message.payload) if message.payload else None
-                if told is not None and told.overall.games == games:
-                    return told
-    raise AssertionError(f"no standings of {games} games")
+                if message.payload and wanted(message.payload):
+                    return message.payload
+    raise AssertionError(f"nothing such on {topic}")
+
+
+def published(url: str, games: int) -> StandingsShown:
+    """Wait for standings of so many games."""
+    payload = retained(url, "/game/standings", lambda payload: STANDINGS.read(payload).overall.games == games)
+    return STANDINGS.read(payload)
 
 
 def until(server: subprocess.Popen[str], event: str) -> dict[str, Any]:
@@ -94,6 +100,8 @@ def test_a_server_is_killed_between_games_and_in_them_and_every_result_counts_on
             for team in teams:
                 team.join(_SECONDS)
                 assert not team.is_alive()
+            # While its result stands, a team that comes is back in the old game.
+            retained(stage.url, "/game/server", lambda payload, due=number + 1: SERVER.read(payload).game == due)  # type: ignore[misc]
         assert shown("--logs", *_logs(database, tmp_path)) == counted
         assert {row["team"]: round(1000 * row["points"]) for row in counted["table"]} == {
             row.team: row.points for row in before.evening.rows

@@ -146,7 +146,9 @@ def _check_payloads(seen: list[Inbound]) -> None:
 
 def _check_order(names: list[str], count: int) -> None:
     """The announcements between two salvos come in the order of SALVO-TOPIC-4."""
-    told = [name for name in names if name in OURS and name not in ("log", "chat", "standings")]  # whose order is their own business
+    told = [
+        name for name in names if name in OURS and name not in ("log", "chat", "standings")
+    ]  # whose order is their own business
     # Without "current" a turn is the same one, which has more time because the machine was held up.
     told = [a for a, b in itertools.zip_longest(told, told[1:]) if a != "turn" or b == "current"]
     start = told.index("turn")
