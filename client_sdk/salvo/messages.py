@@ -603,12 +603,19 @@ _DONE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class HostActed(_HostAction):
-    """A host did something at the table; the fields are those of :class:`HostCommand`."""
+    """A host did something at the table; most fields are those of :class:`HostCommand`.
+
+    Attributes:
+        paused: whether the table is paused from now on (SALVO-HOST-4).
+    """
+
+    paused: bool = field(default=False, metadata=UNLESS_EMPTY)
 
     @classmethod
-    def of(cls, command: HostCommand) -> HostActed:
+    def of(cls, command: HostCommand, *, paused: bool = False) -> HostActed:
         """Return what everybody is told of a command."""
-        return cls(command.by, command.do, command.seconds, command.team, command.text, command.game, command.settings)
+        told = (command.by, command.do, command.seconds, command.team, command.text, command.game, command.settings)
+        return cls(*told, paused)
 
     def __str__(self) -> str:
         """Return one line for people."""
