@@ -8,11 +8,13 @@ import secrets
 import signal
 import threading
 import time
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import FrameType
 from typing import Final
 
+from salvo.codec.announcements import Publication
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.topics import Role
@@ -27,9 +29,11 @@ from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.core.identity import Identity
 from salvo_server.core.journal import Journal, JournalUnavailable, NoJournal
 from salvo_server.core.register import Account, Register
+from salvo_server.core.table import Follower, Step, Table
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings, identity_path, roster_path
 from salvo_server.spectate.referee_view import RefereeViews
+from salvo_server.standings.live import CountedJournal, LiveStandings
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.roster import SERVER_USER, Roster
 from salvo_server.storage.roster_watcher import RosterWatcher
@@ -106,6 +110,30 @@ def _unknown(topic: str, payload: bytes) -> None:
 
 def _let_be(accounts: Sequence[Account]) -> None:
     """Leave a broker's users and rights as they are."""
+
+
+class Followers:
+    """Several followers as one."""
+
+    def __init__(self, *followers: Follower) -> None:
+        self._followers = followers
+        self.retained = ChainMap(*(each.retained for each in followers))
+
+    def follow(self, table: Table, step: Step) -> list[Publication]:
+        """Let all follow a step."""
+        return [said for each in self._followers for said in each.follow(table, step)]
+
+    def deadline(self) -> int | None:
+        """Return when the first of them wants to publish something."""
+        return min((due for each in self._followers if (due := each.deadline()) is not None), default=None)
+
+    def take_due(self, now: int) -> list[Publication]:
+        """Return what all publish by now."""
+        return [said for each in self._followers for said in each.take_due(now)]
+
+    def catch_up(self, now: int) -> list[Publication]:
+        """Return what all publish after steps that were followed with a long delay."""
+        return [said for each in self._followers for said in each.catch_up(now)]
 
 
 def _own_account(settings: ServerSettings) -> Account | None:
@@ -198,6 +226,8 @@ class Contest:
             gives_way=False,
         )
         opened.callback(self.connection.close)
+        standings = LiveStandings(self.journal, tables[0], self.connection.wake)
+        opened.callback(standings.close)
         self.service = Service(
             self.connection,
             tables,
@@ -209,10 +239,10 @@ class Contest:
             },
             book=settings.book,
             profile=settings.profile,
-            journal=self.journal,
+            journal=CountedJournal(self.journal, standings),
             identity=self.identity,
             resume=settings.resume,
-            follower=None if delay is None else RefereeViews(delay),
+            follower=standings if delay is None else Followers(standings, RefereeViews(delay)),
             chat=settings.chat,
             listener=listener,
             register=register,

@@ -25,6 +25,7 @@ from salvo_server import __version__
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.addresses import listening, reachable, split_address
 from salvo_server.core.journal import Batch, Journal, JournalUnavailable, Saved
+from salvo_server.core.results import Result
 from salvo_server.service import Listener, Service
 
 try:
@@ -220,6 +221,10 @@ class _TimedJournal:
         saved = self._journal.load()
         self.last_step = saved.last_step
         return saved
+
+    def results(self) -> list[Result]:
+        """Return all results; see :class:`salvo_server.core.journal.Journal`."""
+        return self._journal.results()
 
     def close(self) -> None:
         """Let go of the journal."""

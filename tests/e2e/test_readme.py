@@ -416,7 +416,7 @@ def test_a_journal_is_looked_at(folder: Path) -> None:
             players.join(address, name, games=1)
         assert "show:   salvo replay games/game-1.jsonl.gz" in server.stdout.read()
     players.send_all_home()
-    games, show, export, check = [line for line in COMMANDS if "contest.journal" in line]
+    games, show, export, check = [line for line in COMMANDS if line.startswith("salvo replay contest.journal")]
     [verify] = [line for line in COMMANDS if line.startswith("salvo verify games/")]
     winner = re.search(r"won by (\w+)", _run(games, folder))
     assert winner is not None
@@ -425,6 +425,11 @@ def test_a_journal_is_looked_at(folder: Path) -> None:
     assert _run("salvo replay game.jsonl.gz", folder) == _run("salvo replay games/game-1.jsonl.gz", folder)
     assert "1 game, " in _run(check, folder)
     assert "fair: game 1" in _run(verify, folder)
+    evening, whole, logs = [line for line in COMMANDS if line.startswith("salvo league show")]
+    for standings in (evening, whole, logs):
+        assert re.search(rf"^ *1  {winner[1]} +1 +1 +1 ", _run(standings, folder), re.MULTILINE)
+    assert (folder / "standings.csv").read_text().splitlines()[1].startswith(f"1,{winner[1]},1.0,1,")
+    assert "<table" in (folder / "standings.html").read_text()
     [site] = [line for line in COMMANDS if line.startswith("salvo site")]
     assert _run(site, folder) == "site:   site/index.html, 1 game\n"
     assert list((folder / "site/games").glob("game-1-*.proof.jsonl"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -15,17 +16,21 @@ import pytest
 from integration.disks import small_disk
 from integration.postgresql import PostgreSQL
 from programs import needs
+from salvo import messages as m
 from salvo_server import contest
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal import (
     Batch,
+    GameEnded,
     GameOpened,
     JournalError,
     JournalUnavailable,
     KeyLearned,
+    ResultAnnulled,
     StepTaken,
     TeamAdmitted,
 )
+from salvo_server.core.results import Result
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
 
@@ -103,6 +108,37 @@ def test_a_server_waits_for_a_database_that_is_still_starting(
     monkeypatch.setattr("salvo_server.contest.time.sleep", lambda _: postgresql.start())
     contest.open_journal(settings).close()
     assert "journal_away" in caplog.text
+
+
+def test_results_on_postgresql(tmp_path: Path) -> None:
+    """A database of the version before gets the table; a result is written once, annulled, and read beside it."""
+    players = (m.PlayerStats("ann", 20, 17, 5, 4, 1), m.PlayerStats("bob", 15, 3, 0, 3, 2))
+    first, second = (Result("", number, 1_795_000_000_000 + number, "salvo", players, number == 2) for number in (1, 2))
+    with PostgreSQL() as database:
+        journal = DatabaseJournal(database.url, key_file=tmp_path / "key")
+        journal.commit(Batch(games=[OPENED], steps=[step(1)], ended=False))
+        journal._connection.exec_driver_sql("DROP TABLE results")
+        journal._connection.exec_driver_sql("UPDATE schema_version SET version_num = '0001'")
+        journal._connection.commit()
+        journal.close()
+        with pytest.raises(JournalError, match="journal_version"):
+            JournalReader(database.url).results()
+        with contextlib.closing(DatabaseJournal(database.url, key_file=tmp_path / "key")) as journal:
+            batch = Batch(steps=[step(2)], ended_games=[GameEnded(1, first)])
+            journal.commit(batch)
+            journal.commit(batch)
+            then = OPENED._replace(id=2, number=2)
+            journal.commit(Batch(games=[then], steps=[step(3)], ended_games=[GameEnded(2, second)]))
+            assert JournalReader(database.url).results() == journal.results() == [first, second]
+            annulled = ResultAnnulled("", 1, "desk", first.at + 1)
+            journal.commit(Batch(annulled=[annulled, annulled._replace(at=first.at + 2), annulled._replace(number=3)]))
+            database.kill()
+            with pytest.raises(JournalUnavailable, match="journal_away"):
+                journal.commit(Batch(annulled=[annulled]))
+            database.start()
+            journal.commit(Batch(annulled=[annulled._replace(by="jury")]))
+            kept = first._replace(annulled_at=first.at + 1, annulled_by="desk")
+            assert journal.results() == [kept, second]
 
 
 @needs("root")

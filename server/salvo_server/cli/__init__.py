@@ -46,6 +46,7 @@ COMMANDS = {
     "doctor": "Examine a contest, try to break in, and report what to fix.",
     "health": "Report whether a server is online.",
     "bots": "List the built-in bots.",
+    "league": "Show the standings of a contest: an evening's, or all.",
     "tournament": "Play a tournament of bots, or resume one.",
 }
 
