@@ -270,7 +270,10 @@ class NextGame(Strict):
             "pace_ms": self.pace_seconds if self.pace_seconds is None else self.pace_seconds * 1000,
             "teams": self.teams,
         }
-        return replace(limits, **{name: value for name, value in wanted.items() if value is not None})
+        following = replace(limits, **{name: value for name, value in wanted.items() if value is not None})
+        if following.teams is None or following.players is None or following.players <= len(following.teams):
+            return following
+        return replace(following, players=len(following.teams))  # set one after the other, they may disagree
 
 
 @dataclass(frozen=True, slots=True)

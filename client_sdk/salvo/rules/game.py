@@ -292,10 +292,13 @@ class Game:
         return [Tally(*figures) for figures in zip(turns, shots, hits, sank, strict=True)]
 
     def places(self) -> list[int]:
-        """Return each seat's place, 1 for the winner; players still standing share the best place."""
+        """Return each seat's place, 1 for the winner; players still standing share the best place.
+
+        A fall in a turn that has not ended does not count: the game may end without that turn (SALVO-HOST-5).
+        """
         players = len(self.out)
         places = [1] * players
-        for fall, seat in enumerate(self.fallen):
+        for fall, seat in enumerate(self.fallen[: len(self.fallen) - len(self._defeated)]):
             places[seat] = players - fall
         return places
 
