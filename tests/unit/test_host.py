@@ -162,7 +162,7 @@ def test_who_was_removed_does_not_win_since_its_rival_is_silent(book: RuleBook) 
 
 def test_in_a_game_for_points_a_removed_player_stays_without_turns() -> None:
     referee = playing(XBS, "a", "b", "c", pace_ms=800)
-    first, gone, last = referee.players
+    _, gone, last = referee.players
     water(referee)
     assert isinstance(referee.stage, Pause)
     act(referee, Do.REMOVE, team=gone)

@@ -294,11 +294,12 @@ class Game:
     def places(self) -> list[int]:
         """Return each seat's place, 1 for the winner; players still standing share the best place.
 
-        A fall in a turn that has not ended does not count: the game may end without that turn (SALVO-HOST-5).
+        A fall in a turn that goes on does not count: a host may end the game without that turn (SALVO-HOST-5).
         """
         players = len(self.out)
         places = [1] * players
-        for fall, seat in enumerate(self.fallen[: len(self.fallen) - len(self._defeated)]):
+        going_on = 0 if self.over else len(self._defeated)
+        for fall, seat in enumerate(self.fallen[: len(self.fallen) - going_on]):
             places[seat] = players - fall
         return places
 
