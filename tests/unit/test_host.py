@@ -459,7 +459,7 @@ def test_what_is_set_twice_is_set_as_the_last_one_says() -> None:
     limits = referee.limits
     assert (limits.turn_ms, limits.over_ms, limits.players, limits.teams) == (6_000, 9_000, 3, ("a", "b", "c"))
     act(referee, Do.NEXT)
-    assert referee.limits == Limits(players=2)
+    assert referee.limits == Limits(players=2)  # of the host's nothing is left
 
 
 def test_the_operators_new_settings_do_not_undo_what_the_host_has_set() -> None:
