@@ -137,6 +137,7 @@ class _Game:
     stats: dict[str, m.PlayerStats] = field(default_factory=dict)
     marks: dict[str, str] = field(default_factory=dict)
     winners: tuple[str, ...] = ()
+    aborted: bool = False
     comment: str = ""
     chances: Chances | None = None
 
@@ -293,7 +294,7 @@ class Table:
             case topics.TURN:
                 game.turn = None
             case topics.WINNER:
-                game.winners = ()
+                game.winners, game.aborted = (), False
             case _:
                 pass  # such as the referee's boards: the last ones stand until the next lobby
 
@@ -377,7 +378,7 @@ class Table:
             if (newest.get("kind"), newest.get("game")) != ("won", self.game.number):
                 turn = self.game.last_turn
                 self.feed.appendleft({"kind": "won", "game": self.game.number, "turn": turn, "players": list(winners)})
-        self.game.winners = winners
+        self.game.winners, self.game.aborted = winners, not winners
         self._note_game()
 
     def _note_game(self) -> None:
@@ -467,6 +468,7 @@ class Table:
             "comment": game.comment,
             "feed": list(self.feed),
             "winners": list(game.winners),
+            "aborted": game.aborted,
             "chat": [{"from": said.sender, "text": said.text} for said in self.chat],
             "standings": self._standings(),
         }
@@ -576,7 +578,7 @@ class Table:
 
     def _headline(self, picture: Mapping[str, Any]) -> str:
         turn, winners = picture["turn"], self.game.winners
-        if picture["state"] == State.OVER and winners:
+        if picture["state"] == State.OVER and (winners or self.game.aborted):
             return outcome(winners)
         if turn is not None and turn["player"]:
             return f"{turn['player']} fires {turn['shots']}"

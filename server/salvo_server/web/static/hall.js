@@ -53,7 +53,7 @@ function headline() {
   const { state, turn, last, winners, players, rules } = picture;
   if (picture.trouble === "nothing" || !state) return ["No contest here yet"];
   if (state === "lobby") return waiting(players, rules.fleet.length, picture.lobby);
-  if (state === "over") return winners.length ? victory(winners) : ["The game is over"];
+  if (state === "over") return winners.length ? victory(winners) : [picture.aborted ? "The host has aborted the game" : "The game is over"];
   const told = outcome(last);
   const aims = turn && turn.player && !turn.fired ? aiming(turn) : null;
   if (told && (!aims || performance.now() < outcomeUntil)) return told;
