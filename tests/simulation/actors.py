@@ -421,7 +421,12 @@ class Desk(Member):
         do, random = m.HostAction, self._random
         if self._paused:
             return m.HostCommand(self.NAME, do.RESUME)
-        either = [(do.ANNOUNCE, {"text": "hello"}), (do.EXTEND, {"seconds": 30}), (do.PAUSE, {}), (do.RESUME, {})]
+        either: list[tuple[m.HostAction, dict[str, Any]]] = [
+            (do.ANNOUNCE, {"text": "hello"}),
+            (do.EXTEND, {"seconds": 30}),
+            (do.PAUSE, {}),
+            (do.RESUME, {}),
+        ]
         if self.world.phase == "lobby":
             # A result stands as long as the checks need, and turns are as long as those that may not run out.
             settings = m.NextGame(turn_seconds=120, over_seconds=60, pace_seconds=random.choice((0, 1)))

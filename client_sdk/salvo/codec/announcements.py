@@ -167,10 +167,13 @@ def _referee(payload: bytes) -> m.RefereeView:
 
 
 def _hosted(acted: m.HostActed) -> m.HostActed:
-    """Check the text, which may reach a terminal."""
+    """Check text and names, which may reach a terminal: on an open broker, anyone can write them."""
     if acted.text:
         check_text(acted.text)
     check_name(acted.by, "host")
+    teams = acted.settings.teams if acted.settings is not None else None
+    for team in (*([acted.team] if acted.team else ()), *(teams or ())):
+        check_name(team)
     return acted
 
 
