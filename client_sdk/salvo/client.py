@@ -43,7 +43,7 @@ PROOF_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class GameReport:
-    """How a game ended for this team; ``winner`` is empty after a tie, and after a host has aborted the game."""
+    """How a game ended for this team; ``winner`` is empty after a tie and in an aborted game."""
 
     game: int
     winner: str
@@ -54,7 +54,7 @@ class GameReport:
     def line(self, team: str) -> str:
         """Return it as a line for people."""
         if self.aborted:
-            return f"game {self.game}: aborted by the host"
+            return f"game {self.game}: the host has aborted it"
         return f"game {self.game}: {self.winner or 'no one alone'} wins, {team} is number {self.place}"
 
 

@@ -68,6 +68,13 @@ ELSEWHERE = {
     "salvo join smackdown: mybot.py": ("tests/integration/test_standin_servers.py", '"join", "smackdown:"'),
     "SALVO_TEAM=commentator SALVO_SECRET=the-one-of-the-commentator salvo web --broker mqtt://HOST --delay 0 "
     "--listen 127.0.0.1:8081": ("tests/integration/test_web_front.py", '"--delay", str(delay)'),
+    "salvo teams add desk --role host": ("tests/e2e/test_host.py", 'added_account("desk", "host")'),
+    "salvo control pause mqtt://HOST": ("tests/e2e/test_host.py", 'said("control", "pause", url'),
+    "salvo control extend mqtt://HOST 60": ("tests/e2e/test_host.py", 'said("control", "extend", url'),
+    "salvo control announce mqtt://HOST Lunch is at noon": (
+        "tests/e2e/test_host.py",
+        'said("control", "announce", url',
+    ),
     "salvo watch mqtt://HOST --view referee": ("tests/integration/test_views.py", '"--view", "referee"'),
 }
 
@@ -314,7 +321,7 @@ def test_a_server_listens_with_the_certificate_that_was_made_for_practice(folder
 
 
 def test_teams_are_added_by_name(folder: Path) -> None:
-    [command] = [line for line in COMMANDS if re.match("salvo teams add (?!-)", line)]
+    [command] = [line for line in COMMANDS if line not in ELSEWHERE and re.match("salvo teams add (?!-)", line)]
     assert re.findall(r"^team (\w+), secret", _run(command, folder), re.MULTILINE) == ["red", "blue"]
 
 

@@ -169,6 +169,7 @@ class Table:
         self._starting = False  # whether a game has begun that nothing is known of yet
         self.feed: deque[dict[str, Any]] = deque(maxlen=MAX_FEED)
         self.chat: deque[m.ChatSaid] = deque(maxlen=MAX_CHAT)
+        self._paused, self._notice = False, ""  # what the host has said last in this game
         self.evening: dict[int, tuple[tuple[str, ...], dict[str, m.PlayerStats]]] = {}
         self._placement_seconds = 60
         self._placing_ends: float | None = None
@@ -265,7 +266,10 @@ class Table:
                 _keep(self.game.stats, player, stats)
                 self._note_game()
             case m.GameWon() as won:
+                self.game.aborted = not won.winners
                 self._win(won.winners)
+            case m.HostActed() as acted:
+                self._paused, self._notice = acted.paused, acted.text or self._notice
             case m.ChatSaid() as said:
                 if not heard.retained:
                     self.chat.append(said)
@@ -274,6 +278,7 @@ class Table:
 
     def _forget_retained(self) -> None:
         self.state, self.names, self._approved = "", (), {}
+        self._paused, self._notice = False, ""
         self._before, self.game = self.game, _Game()
 
     def _take_fact(self, fact: Fact) -> None:
@@ -295,6 +300,8 @@ class Table:
                 game.turn = None
             case topics.WINNER:
                 game.winners, game.aborted = (), False
+            case topics.HOSTED:
+                self._paused, self._notice = False, ""
             case _:
                 pass  # such as the referee's boards: the last ones stand until the next lobby
 
@@ -378,7 +385,7 @@ class Table:
             if (newest.get("kind"), newest.get("game")) != ("won", self.game.number):
                 turn = self.game.last_turn
                 self.feed.appendleft({"kind": "won", "game": self.game.number, "turn": turn, "players": list(winners)})
-        self.game.winners, self.game.aborted = winners, not winners
+        self.game.winners = winners
         self._note_game()
 
     def _note_game(self) -> None:
@@ -469,6 +476,7 @@ class Table:
             "feed": list(self.feed),
             "winners": list(game.winners),
             "aborted": game.aborted,
+            "host": {"paused": self._paused, "text": self._notice},
             "chat": [{"from": said.sender, "text": said.text} for said in self.chat],
             "standings": self._standings(),
         }
@@ -580,6 +588,8 @@ class Table:
         turn, winners = picture["turn"], self.game.winners
         if picture["state"] == State.OVER and (winners or self.game.aborted):
             return outcome(winners)
+        if picture["host"]["paused"]:
+            return "paused by the host"
         if turn is not None and turn["player"]:
             return f"{turn['player']} fires {turn['shots']}"
         return "in the lobby" if picture["state"] == State.LOBBY else ""
