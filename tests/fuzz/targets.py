@@ -216,13 +216,13 @@ def _host(data: bytes) -> None:
         if command.settings is not None:
             header = replace(_header(), limits=command.settings.limits(m.Limits(players=2)))
             assert read_header(write_header(header)) == header
-        for referee in _two_tables():
-            said = referee.receive(replace(command, by="desk", context=None), 2_000)
-            for told in (publication for each in said for publication in write_announcement(each)):
-                read_announcement(topics.parse(told.topic), told.payload)
+        for table in _two_tables():
+            for told in table.carry_out(replace(command, by="desk", context=None), 2_000).publications:
+                if told.payload:
+                    read_announcement(topics.parse(told.topic), told.payload)
 
 
-def _two_tables() -> Iterator[Referee]:
+def _two_tables() -> Iterator[Table]:
     """A lobby with two complete fleets, and a game."""
     for players in (3, 2):
         referee = Referee(1, limits=m.Limits(players=players))
@@ -230,7 +230,7 @@ def _two_tables() -> Iterator[Referee]:
             referee.receive(m.Participate(name, b""), 1_000)
             for place in _fleet().placements:
                 referee.receive(m.PlaceShip(name, place.ship, place), 1_000)
-        yield referee
+        yield Table(referee, no_status)
 
 
 @cache
