@@ -57,7 +57,13 @@ class Played:
     """
 
     def __init__(
-        self, seed: object, rules: RuleBook = TINY, players: int = 2, draw: Draw = Draw.FAIR, trouble: float = 0.0
+        self,
+        seed: object,
+        rules: RuleBook = TINY,
+        players: int = 2,
+        draw: Draw = Draw.FAIR,
+        trouble: float = 0.0,
+        number: int = 1,
     ) -> None:
         self.random = Random(str(seed))
         self.trouble = trouble
@@ -65,7 +71,7 @@ class Played:
         secret = hashlib.sha256(str(seed).encode()).hexdigest() if draw is Draw.FAIR else str(seed)
         self.names = [f"team{number}" for number in range(players)]
         limits = Limits(players=players)
-        self.table = Table(Referee(secret, "", rules, limits, 1, draw), no_status)
+        self.table = Table(Referee(secret, "", rules, limits, number, draw), no_status)
         self.table.open()
         self.header: Header = self.table.header
         self.steps: list[Step] = []
@@ -106,7 +112,11 @@ class Played:
         assert referee.current is not None
         assert referee.game is not None
         game = referee.game
-        context = m.ShotContext(1, game.turn, game.shots_fired + 1, target) if self.random.random() < 0.5 else None
+        context = (
+            m.ShotContext(referee.number, game.turn, game.shots_fired + 1, target)
+            if self.random.random() < 0.5
+            else None
+        )
         self.do(m.Fire(referee.current.name, target, x, y, context))
 
     def fight(self) -> Played:

@@ -51,6 +51,12 @@ class GameReport:
     stats: Mapping[str, PlayerStats]
     aborted: bool = False
 
+    def line(self, team: str) -> str:
+        """Return it as a line for people."""
+        if self.aborted:
+            return f"game {self.game}: the host has aborted it"
+        return f"game {self.game}: {self.winner or 'no one alone'} wins, {team} is number {self.place}"
+
 
 class _Player:
     """Asks the bot what the session wants to know."""

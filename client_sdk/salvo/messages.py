@@ -80,6 +80,7 @@ class Limits(Strict):
         restarts: how many teams' listing restarts the placement time, each team's once, until that time ends
             (SALVO-JOIN-17); None where every listing does, as in games recorded before this limit existed.
         teams: the only ones that may take part, as a host has set (SALVO-HOST-7); None for any.
+        by_host: whether a host has set some of these, for this game alone.
     """
 
     players: Count | None = None
@@ -94,6 +95,7 @@ class Limits(Strict):
     pace_ms: Count | None = None
     restarts: Count | None = None
     teams: tuple[str, ...] | None = None
+    by_host: bool = field(default=False, metadata=UNLESS_EMPTY)
 
 
 @dataclass(slots=True)
@@ -273,8 +275,12 @@ class NextGame(Strict):
             "over_ms": self.over_seconds and self.over_seconds * 1000,
             "pace_ms": self.pace_seconds if self.pace_seconds is None else self.pace_seconds * 1000,
             "teams": self.teams,
+            "by_host": True,
         }
-        return replace(limits, **{name: value for name, value in wanted.items() if value is not None})
+        following = replace(limits, **{name: value for name, value in wanted.items() if value is not None})
+        if following.teams is None or following.players is None or following.players <= len(following.teams):
+            return following
+        return replace(following, players=len(following.teams))  # set one after the other, they may disagree
 
 
 @dataclass(frozen=True, slots=True)

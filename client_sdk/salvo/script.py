@@ -105,7 +105,7 @@ def _run_contest(bot: type[Bot]) -> None:
         strict=False,
     )
     for report in reports:
-        print(f"game {report.game}: {report.winner or 'nobody alone'} wins, {team} is number {report.place}")
+        print(report.line(team))
 
 
 def _run_local(bot: type[Bot]) -> None:

@@ -26,19 +26,31 @@ TEAMS = ("ann", "bob", "cy")
 
 
 class AtOnce(Executor):
-    """Derives keys on the spot; or, while ``held``, not at all."""
+    """Derives keys on the spot; or, while ``held``, not before :meth:`work`."""
 
     def __init__(self) -> None:
         self.held = False
-        self.waiting = 0
+        self._left: list[tuple[Future[Any], Any, Any]] = []
+
+    @property
+    def waiting(self) -> int:
+        """How many derivations are held back."""
+        return len(self._left)
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
         if self.held:
-            self.waiting += 1
+            self._left.append((future, fn, args))
         else:
             future.set_result(fn(*args, **kwargs))
         return future
+
+    def work(self) -> None:
+        """Do what was held back, and hold back no more."""
+        self.held = False
+        for future, fn, args in self._left:
+            future.set_result(fn(*args))
+        self._left.clear()
 
 
 def secret(name: str) -> str:

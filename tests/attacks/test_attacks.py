@@ -20,6 +20,7 @@ from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import read_participation
 from salvo.codec.commands import (
     Line,
+    write_host,
     write_leave,
     write_participation,
     write_placement,
@@ -27,7 +28,7 @@ from salvo.codec.commands import (
     write_shot,
 )
 from salvo.codec.json_codec import Codec
-from salvo.messages import Limits, ShotContext, State
+from salvo.messages import HostAction, HostCommand, Limits, ShotContext, State
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
 from salvo.topics import Role
@@ -37,6 +38,7 @@ from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.chat import Chat
 from salvo_server.core.effects import Effect
+from salvo_server.core.hosted import Hosted
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.keyring import Keyring, Member
 from salvo_server.core.lobby import Lobby
@@ -282,7 +284,7 @@ def _believe_any_secret(patch: Patch) -> None:
 
 
 def _believe_any_name(patch: Patch) -> None:
-    patch.setattr(Register, "has", lambda self, name, secret: name in self._teams)
+    patch.setattr(Register, "has", lambda self, name, secret: (Role.TEAM, name) in self._secrets)
 
 
 def _check_no_names(patch: Patch) -> None:
@@ -663,6 +665,111 @@ def _leave_false_standings_behind() -> bool:
     return stage.edge.retained[topic] == false
 
 
+# --- hosts --------------------------------------------------------------------------------------------------------
+
+_HOST = topics.HOST.of()
+
+
+def _roster(desk: str) -> list[Account]:
+    return [*(Account(name, name, Role.TEAM, secret(name)) for name in TEAMS), Account("desk", "desk", Role.HOST, desk)]
+
+
+def _hosted_stage() -> Stage:
+    return Stage(register=Register(_roster(secret("desk"))))
+
+
+def _as_host(do: HostAction, name: str = "desk", context: int | None = None, of: str = "") -> bytes:
+    return write_host(HostCommand(name, do, context=context), Sealer(secret(of or name), b"the host's salt."))
+
+
+def _act_as_a_host() -> bool:
+    """Send a command in a host's name over a connection of its own, without its secret."""
+    stage = _hosted_stage()
+    stage.say(_HOST, _as_host(HostAction.ABORT, of="ann"))
+    return stage.referee.state is State.OVER
+
+
+def _act_as_a_team() -> bool:
+    """A team signs a command with its own secret, in its own name."""
+    stage = _hosted_stage()
+    stage.say(_HOST, _as_host(HostAction.ABORT, "ann"))
+    return stage.referee.state is State.OVER
+
+
+def _have_a_command_opened_by_the_own_key() -> bool:
+    """A command in a host's name waits for its key beside a shot of the team under the same salt."""
+    stage = _hosted_stage()
+    forger, sealer = stage.current, Sealer(secret(stage.current), b"one for two.....")
+    stage.worker.held = True
+    stage.fire(stage.others()[0], sealer.sign({"x": 1, "y": 1}))
+    stage.say(_HOST, write_host(HostCommand("desk", HostAction.ABORT), sealer))
+    stage.worker.work()
+    stage.wait(0)
+    assert forger in stage.referee.players
+    return stage.referee.state is State.OVER
+
+
+def _replay_a_command() -> bool:
+    """The host has paused and resumed; somebody pauses once more, by a copy."""
+    stage = _hosted_stage()
+    pause = _as_host(HostAction.PAUSE)
+    stage.say(_HOST, pause)
+    stage.say(_HOST, _as_host(HostAction.RESUME))
+    stage.say(_HOST, pause)
+    return stage.referee.deadline() is None
+
+
+def _hold_a_command_back() -> bool:
+    """The host aborts a game; the command comes when the next one is on."""
+    stage = _hosted_stage()
+    abort = _as_host(HostAction.ABORT, context=1)
+    while stage.referee.number == 1:
+        stage.wait(31)
+    for name in TEAMS:
+        stage.join(name)
+    stage.place(TEAMS)
+    stage.say(_HOST, abort)
+    return stage.referee.state is State.OVER
+
+
+def _act_with_the_former_secret() -> bool:
+    """The secret has leaked, and the operator has given the host another one while a command waited for its key."""
+    register = Register(_roster(secret("desk")))
+    stage = Stage(register=register)
+    stage.worker.held = True
+    stage.say(_HOST, _as_host(HostAction.ABORT))
+    register.replace(_roster("another"))
+    stage.worker.work()
+    stage.wait(0)
+    return stage.referee.state is State.OVER
+
+
+def _try_every_key_as_a_host(patch: Patch) -> None:
+    """Take a command in a host's name for that of a team that can open it."""
+    member = Keyring.member
+
+    def any_member(self: Keyring, table: str, name: str, *, host: bool = False) -> Member | None:
+        return member(self, table, "ann" if host else name)
+
+    patch.setattr(Keyring, "member", any_member)
+
+
+def _take_teams_for_hosts(patch: Patch) -> None:
+    patch.setattr(Register, "host", lambda self, name: secret(name))
+
+
+def _drain_whatever_opens(patch: Patch) -> None:
+    patch.setattr(gates, "_may_be_from", lambda request, member: True)
+
+
+def _take_commands_for_any_game(patch: Patch) -> None:
+    patch.setattr(Hosted, "check_game", lambda self, number: None)
+
+
+def _keep_hosts(patch: Patch) -> None:
+    patch.setattr(Keyring, "renew_hosts", lambda self, secret_of, now: None)
+
+
 def _tell_orientations_by_length() -> bool:
     """Whoever sees no more than lengths learns how ships lie, or where a shot went."""
     sealer = Sealer("s", bytes(16))
@@ -879,6 +986,12 @@ ATTACKS = [
     Attack("a lobby of comings and goings", "SALVO-JOIN-17", _come_and_go_in_the_lobby, _let_every_listing_restart),
     Attack("a retained command", "SALVO-FRESH-4", _leave_a_command_behind, _take_kept_commands),
     Attack("false standings", "SALVO-STAND-5", _leave_false_standings_behind, _let_retained_messages_be),
+    Attack("a command in a host's name", "SALVO-HOST-1", _act_as_a_host, _try_every_key_as_a_host),
+    Attack("a command of a team", "SALVO-HOST-1", _act_as_a_team, _take_teams_for_hosts),
+    Attack("a command by another's key", "SALVO-HOST-1", _have_a_command_opened_by_the_own_key, _drain_whatever_opens),
+    Attack("a host's command replayed", "SALVO-FRESH-1", _replay_a_command, _remember_nothing),
+    Attack("a host's command held back", "SALVO-HOST-1", _hold_a_command_back, _take_commands_for_any_game),
+    Attack("a host's former secret", "SALVO-HOST-1", _act_with_the_former_secret, _keep_hosts),
     Attack("how ships lie by length", "SALVO-SEAL-9", _tell_orientations_by_length, _pad_nothing),
     Attack("where shots go by length", "SALVO-SEAL-9", _tell_shots_by_the_length_of_their_messages, _pad_nothing),
     Attack("how long a secret is", "SALVO-IDENT-4", _tell_secrets_by_length, _pad_nothing),

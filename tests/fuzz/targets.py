@@ -14,6 +14,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -26,21 +27,23 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import read_announcement
 from salvo.codec.command_reader import (
     SealedPlacement,
+    SignedHost,
     SignedLeave,
     SignedShot,
     read_command,
+    read_host,
     read_leave,
     read_placement,
     read_say,
     read_ship,
     read_shot,
 )
-from salvo.codec.commands import PLACE, write_participation, write_say
+from salvo.codec.commands import HOST, PLACE, write_participation, write_say
 from salvo.codec.programs import answered_fleet, read_answer, read_told
 from salvo.codec.recap import read_recap
 from salvo.codec.recap_writer import write_recap
-from salvo.codec.steps import read_input
-from salvo.codec.transcript import read_first_line, read_header, read_line
+from salvo.codec.steps import read_input, write_input
+from salvo.codec.transcript import Header, read_first_line, read_header, read_line, write_header
 from salvo.errors import (
     CODES,
     ConnectionLost,
@@ -70,6 +73,8 @@ from salvo_server.core.identity import Identity
 from salvo_server.core.journal import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.core.log import proof_lines
 from salvo_server.core.recovery import recover
+from salvo_server.core.referee import Referee
+from salvo_server.core.table import Table
 from salvo_server.gateways.accounts import GatewayError
 from salvo_server.gateways.classic.words import NotUnderstood, Reply, Shoot, reply, shoot
 from salvo_server.gateways.classic.words import read as read_classic
@@ -198,6 +203,39 @@ def _opened(data: bytes) -> None:
         body = strict_json.parse_json(data)
         if isinstance(body, dict):
             assert read_leave(SignedLeave("", "ann", body, blob), data).player == "ann"
+
+
+def _host(data: bytes) -> None:
+    """What a host has signed, in the journal, at tables and as everybody hears of it."""
+    with _refused(WireError):
+        body = strict_json.parse_json(data)
+        if not isinstance(body, dict):
+            return
+        command = read_host(SignedHost("", "desk", body, Blob(bytes(16), bytes(24), b""), data), data)
+        assert read_input(write_input(command)) == command
+        if command.settings is not None:
+            header = replace(_header(), limits=command.settings.limits(m.Limits(players=2)))
+            assert read_header(write_header(header)) == header
+        for table in _two_tables():
+            for told in table.carry_out(replace(command, by="desk", context=None), 2_000).publications:
+                if told.payload:
+                    read_announcement(topics.parse(told.topic), told.payload)
+
+
+def _two_tables() -> Iterator[Table]:
+    """A lobby with two complete fleets, and a game."""
+    for players in (3, 2):
+        referee = Referee(1, limits=m.Limits(players=players))
+        for name in ("ann", "bob"):
+            referee.receive(m.Participate(name, b""), 1_000)
+            for place in _fleet().placements:
+                referee.receive(m.PlaceShip(name, place.ship, place), 1_000)
+        yield Table(referee, no_status)
+
+
+@cache
+def _header() -> Header:
+    return Table(Referee(1), no_status).header
 
 
 def _strict(data: bytes) -> None:
@@ -608,6 +646,7 @@ def _announcements() -> list[bytes]:
         _result(),
         m.PlayerStats("ann", 1, 1, 0, 1, 1),
         m.GameWon("ann"),
+        m.GameWon(""),
         m.RulesAnnounced(SALVO, "", 60, 30, 300, 3),
         m.ServerStatus(True, "1", 1, "open"),
         m.ShotLanded("ann", 3, 4),
@@ -616,9 +655,22 @@ def _announcements() -> list[bytes]:
         m.ChatSaid("ann", "Ahoy!"),
         m.MessageSaid("bob", "", "Ahoy!"),
         m.StandingsShown(table, table),
+        *map(m.HostActed.of, _host_commands()),
     ]
     written = [publication for each in said for publication in write_announcement(each)]
     return [bytes([TOPICS.index(topics.parse(topic).topic)]) + payload for topic, payload, _ in written]
+
+
+def _host_commands() -> list[m.HostCommand]:
+    settings = m.NextGame(players=2, placement_seconds=9, turn_seconds=9, over_seconds=9, pace_seconds=0)
+    given: dict[m.HostAction, dict[str, Any]] = {
+        m.HostAction.EXTEND: {"seconds": 60},
+        m.HostAction.REMOVE: {"team": "ann"},
+        m.HostAction.ANNOUNCE: {"text": "Ahoy!"},
+        m.HostAction.SET: {"settings": replace(settings, teams=("ann", "bob"))},
+        m.HostAction.ANNUL: {"game": 1},
+    }
+    return [m.HostCommand("desk", do, **given.get(do, {}), context=1) for do in m.HostAction]
 
 
 def _program_lines() -> list[bytes]:
@@ -821,6 +873,7 @@ TARGETS: Final = (
             + [b'{"x":1,"y":"B"}', b'{"x":1,"y":2,"g":1,"t":2,"n":3,"to":"bob"}']
         ),
     ),
+    Target("host", _host, lambda: [HOST.write(command) for command in _host_commands()], 1024, 4),
     Target(
         "strict JSON", _strict, lambda: [*_recaps(), b'{"a":[1,{"b":null}],"c":"\\ud800"}', b"[[[[1]]]]", b"-0", b"1e3"]
     ),

@@ -48,11 +48,11 @@ class Heard:
 _stops: list[threading.Event] = []
 
 
-def join(url: str, name: str, bot: Bot | None = None, **given: Any) -> threading.Thread:
+def join(url: str, name: str, bot: Bot | None = None, secret: str = "", **given: Any) -> threading.Thread:
     _stops.append(threading.Event())
     given = {"stop": _stops[-1]} | given
     thread = threading.Thread(
-        target=client.play, args=(bot or RandomBot(), url, name, f"secret {name}"), kwargs=given, daemon=True
+        target=client.play, args=(bot or RandomBot(), url, name, secret or f"secret {name}"), kwargs=given, daemon=True
     )
     thread.start()
     return thread

@@ -32,17 +32,19 @@ ELSEWHERE = "elsewhere"
 
 HALL = Account("hall", "hall", Role.WATCHER, "secret-of-hall")
 JURY = Account("jury", "jury", Role.REFEREE, "secret-of-jury")
+DESK = Account("desk", "desk", Role.HOST, "secret-of-desk")
 #: Watches and tidies up for the test; it is no actor, so that the server itself can be one.
 EYE = Account("eye", "eye", Role.SERVER, "secret-of-the-eye")
-ACCOUNTS = contest("red", "blue", others=[HALL, JURY, EYE])
+ACCOUNTS = contest("red", "blue", others=[HALL, JURY, DESK, EYE])
 ACTORS = {account.user: account for account in ACCOUNTS if account.user in ("red", "red.1", "blue")}
-ACTORS |= {"server": SERVER, "hall": HALL, "jury": JURY}
+ACTORS |= {"server": SERVER, "hall": HALL, "jury": JURY, "desk": DESK}
 
 #: What the columns of the contract mean where the player in the topic is red.
 MAY_PUBLISH = {"server": {"server"}, "team": {"server", "red", "blue"}, "owner": {"server", "red"}}
+MAY_PUBLISH |= {"host": {"server", "desk"}}
 MAY_READ = {
     "server": {"server"},
-    "everybody": {"server", "red", "red.1", "blue", "hall", "jury"},
+    "everybody": {"server", "red", "red.1", "blue", "hall", "jury", "desk"},
     "owner": {"server", "red", "red.1"},
     "referee": {"server", "jury"},
 }

@@ -56,17 +56,39 @@ def test_filters_and_single_topics_say_the_same(
 
 
 @given(st.sampled_from(Role), st.sampled_from(NAMES), any_topic)
-def test_only_players_and_the_server_publish(role: Role, name: str, topic: str) -> None:
+@example(Role.HOST, "red", "/final/game/host")
+def test_only_players_the_server_and_hosts_publish(role: Role, name: str, topic: str) -> None:
     if topics.may(role, name, TABLES, Action.PUBLISH, topic):
-        assert role in (Role.SERVER, Role.TEAM, Role.ANYBODY)
+        assert role in (Role.SERVER, Role.TEAM, Role.HOST, Role.ANYBODY)
+
+
+@given(st.sampled_from(Role), st.sampled_from(NAMES), any_topic)
+@example(Role.TEAM, "red", "/game/host")
+@example(Role.ANYBODY, "red", "/final/game/host")
+@example(Role.HOST, "red", "/players/red/fire")
+@example(Role.HOST, "red", "/players/blue/error")
+def test_a_host_acts_and_reads_its_refusals_and_nobody_else_acts(role: Role, name: str, topic: str) -> None:
+    address = None
+    with contextlib.suppress(WireError):
+        address = topics.parse(topic)
+    is_act = address is not None and address.topic is topics.HOST and address.table in TABLES
+    if topics.may(role, name, TABLES, Action.PUBLISH, topic):
+        assert is_act == (role is Role.HOST) or role is Role.SERVER
+    if role is Role.HOST:
+        assert topics.may(role, name, TABLES, Action.PUBLISH, topic) == is_act
+        if address is not None and topics.may(role, name, TABLES, Action.RECEIVE, topic):
+            own = address.topic is topics.ERROR and address.player == name
+            assert own or address.topic.reader is Reader.EVERYBODY
 
 
 @given(any_topic)
+@example("/game/host")
+@example("/final/game/host")
 def test_anybody_publishes_what_some_team_may_and_reads_nothing_that_is_for_the_server(topic: str) -> None:
     said = heard = False
     with contextlib.suppress(WireError):
         address = topics.parse(topic)
-        said = address.table in TABLES and address.topic.publisher is not Publisher.SERVER
+        said = address.table in TABLES and address.topic.publisher in (Publisher.TEAM, Publisher.OWNER)
         heard = address.table in TABLES and address.topic.reader in (Reader.EVERYBODY, Reader.OWNER)
     assert topics.may(Role.ANYBODY, "", TABLES, Action.PUBLISH, topic) == said
     assert topics.may(Role.ANYBODY, "", TABLES, Action.RECEIVE, topic) == heard

@@ -4,6 +4,7 @@ somebody who writes down everything that the broker passes on."""
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from random import Random
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 from salvo import messages as m
 from salvo.client import Contestant
+from salvo.codec.commands import write_host
 from salvo.events import Event
 from salvo.lab.bots import HOUSE_BOTS
 from salvo.net.inbound import Inbound
@@ -22,6 +24,7 @@ from salvo.view import View
 from salvo_server.core.authenticator import Authenticator, Opened, Waiting
 from salvo_server.core.identity import Identity
 from salvo_server.core.referee import Referee
+from salvo_server.core.register import Register
 from salvo_server.service import Resume, Service, last_will
 from simulation import crypto
 from simulation.broker import SimBroker
@@ -108,13 +111,18 @@ class _Gate(Authenticator):
 
 
 class Setup(NamedTuple):
-    """What a server is started with."""
+    """What a server is started with.
+
+    Attributes:
+        register: None where anybody may play, and nobody is a host.
+    """
 
     book: RuleBook
     limits: m.Limits
     seed: str
     resume: Resume
     draw: m.Draw
+    register: Register | None = None
 
 
 class Server(Member):
@@ -174,6 +182,7 @@ class Server(Member):
             draw=setup.draw,
             fresh_secret=lambda: self._secrets.randbytes(32),
             resume=setup.resume,
+            register=setup.register,
             listener=lambda *news: self.heard(*news),
         )
         self.edge.checked = self._check_durable
@@ -357,6 +366,79 @@ class SpecTeam(Member):
 
     def _publish(self, topic: str, payload: str) -> None:
         self.edge.publish(topic, payload.encode())
+
+
+# --- the host -----------------------------------------------------------------------------------------------------
+
+
+class Desk(Member):
+    """A host that does something every few seconds until a game is over, and ends every pause that it hears of.
+
+    Attributes:
+        done: what it sent, by action.
+    """
+
+    NAME = "desk"
+    SECRET = "secret of desk"
+
+    def __init__(self, world: World, broker: SimBroker) -> None:
+        super().__init__(world, broker, self.NAME)
+        self.done: Counter[m.HostAction] = Counter()
+        self._random = world.random("desk")
+        self._next_at = self._random.uniform(1.0, 5.0)
+        self._paused = False
+        self._names: list[str] = []
+        self._sealer = Sealer(
+            self.SECRET, crypto.salt(self.NAME, 1), crypto.random_bytes(self.NAME, world.random("seal", self.NAME))
+        )
+
+    def begin(self) -> None:
+        self.edge = self.connect(clean=True)
+        self.edge.on_connect = lambda present: self.edge.subscribe(["/game/hosted", "/players/list"])
+        self.wake(0.0)
+
+    def step(self) -> None:
+        for message in self.edge.poll(MAX_WAIT_SECONDS):
+            if message.topic == "/game/hosted":
+                heard = json.loads(message.payload or b"{}").get("do")
+                self._paused = heard == m.HostAction.PAUSE or (self._paused and heard != m.HostAction.RESUME)
+            elif message.payload:
+                self._names = json.loads(message.payload)
+            self.edge.acknowledge(message)
+        if self.world.now >= self._next_at and self.edge.connected:
+            self._next_at = self.world.now + self._random.uniform(2.0, 12.0)
+            self._act()
+        self.wake(MAX_WAIT_SECONDS)
+
+    def _act(self) -> None:
+        command = self._choose()
+        if command is not None:
+            self.done[command.do] += 1
+            self.world.say("desk does %s", command)
+            self.edge.publish("/game/host", write_host(command, self._sealer))
+
+    def _choose(self) -> m.HostCommand | None:
+        do, random = m.HostAction, self._random
+        if self._paused:
+            return m.HostCommand(self.NAME, do.RESUME)
+        either: list[tuple[m.HostAction, dict[str, Any]]] = [
+            (do.ANNOUNCE, {"text": "hello"}),
+            (do.EXTEND, {"seconds": 30}),
+            (do.PAUSE, {}),
+            (do.RESUME, {}),
+        ]
+        if self.world.phase == "lobby":
+            # A result stands as long as the checks need, and turns are as long as those that may not run out.
+            settings = m.NextGame(turn_seconds=120, over_seconds=60, pace_seconds=random.choice((0, 1)))
+            given = random.choice([*either, (do.SET, {"settings": settings}), (do.NEXT, {}), (do.START, {})])
+        elif self.world.phase == "turn":
+            given = random.choice([*either, *either, (do.SKIP, {}), (do.ANNUL, {"game": 1})])
+            if random.random() < 0.15 and self._names:
+                given = random.choice([(do.ABORT, {}), (do.REMOVE, {"team": random.choice(self._names)})])
+        else:
+            return None
+        action, arguments = given
+        return m.HostCommand(self.NAME, action, **arguments)
 
 
 # --- the observer -------------------------------------------------------------------------------------------------

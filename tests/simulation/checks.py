@@ -62,7 +62,7 @@ def when_over(contest: Contest) -> None:
     for team in contest.teams:
         player = referee.match.players.get(team.name)
         if player is None:
-            only_lost = all(fault.action == "lose" for fault in contest.world.happened)
+            only_lost = not contest.scenario.hosted and all(f.action == "lose" for f in contest.world.happened)
             hold(not only_lost, "%s was left in the lobby", team.name)
             contest.statistics["teams that came too late"] += 1
             continue
@@ -132,7 +132,9 @@ def _stream(heard: Sequence[tuple[str, bytes]], referee: Referee, expected: Sequ
             cell = _read(payload)
             landed[topic.split("/")[2]].append((cell["x"], cell["y"]))
     hold(known == len(expected), "%s heard %d results of %d", who, known, len(expected))
-    hold(len(turns) - 1 == len(expected), "%s heard of %d turns of %d", who, len(turns) - 1, len(expected))
+    unfinished = len(turns) - 1 - len(expected)
+    most = 0 if referee.match.game.over else len(referee.players) if referee.book.order is Order.ROUNDS else 1
+    hold(0 <= unfinished <= most, "%s heard of %d turns of %d", who, len(turns) - 1, len(expected))
     for name, player in referee.match.players.items():
         hold(_covers(landed[name], player.landed), "%s heard other hits on %s than fell", who, name)
 
@@ -205,8 +207,13 @@ def _view(session: Session, player: Player, referee: Referee) -> None:
         ("untouched", set(view.untouched), _untouched(view, player, referee)),
         ("winners", view.winners, tuple(list(referee.players)[seat] for seat in game.winners)),
     ]
+    if not game.over:  # aborted: of the turn that was going on, the team knows at most its own shots
+        facts = [fact for fact in facts if fact[0] not in ("defeated", "untouched")]
+        facts.append(("defeated", view.defeated, tuple(name for each in referee.results for name in each.defeated)))
     if view.rules.sinkings is Sinkings.TOLD:
-        facts += [("sunk", view.sunk, _sunk(referee)), ("afloat", view.ships_afloat, _afloat(referee, game))]
+        facts.append(("sunk", view.sunk, _sunk(referee)))
+        if game.over:
+            facts.append(("afloat", view.ships_afloat, _afloat(referee, game)))
     if view.rules.announce is Announce.CELLS:
         facts += [
             ("marks", view.marks(name), other.seen) for name, other in referee.match.players.items() if other != player
@@ -270,6 +277,7 @@ def _reported(team: Team, referee: Referee) -> None:
     reports = [report for report in team.contestant.reports if report.game == referee.number]
     hold(len(reports) == 1, "%s was told %d times how game %d ended", team.name, len(reports), referee.number)
     hold(reports[0].winner == winner, "%s was told that %s won, not %s", team.name, reports[0].winner, winner)
+    hold(reports[0].aborted != game.over, "%s was told that game %d was aborted", team.name, referee.number)
     hold(
         set(reports[0].stats) == set(referee.players), "%s was told the figures of %s", team.name, set(reports[0].stats)
     )
@@ -285,7 +293,7 @@ def _shots(contest: Contest, team: Team, player: Player, referee: Referee) -> No
     accepted: dict[int, list[tuple[str, int, int]]] = {}
     for shot in player.shots:
         accepted.setdefault(shot.turn, []).append((shot.target, shot.x, shot.y))
-    last = referee.results[-1].turn
+    last = referee.results[-1].turn if referee.results else 0
     for result in referee.results:
         if result.player != team.name:
             continue
@@ -338,7 +346,8 @@ def at_the_end(contest: Contest) -> None:
                 hold(record.proof.nonce not in proofs, "record %d: a nonce was accepted twice", record.id)
                 proofs.add(record.proof.nonce)
             steps.append(execute_step(table, game, number, record))
-            may_begin = _paced(steps[-1], header.limits.pace_ms or 0, may_begin)
+            if not contest.scenario.hosted:  # whose host may end a pause, or remove who is next
+                may_begin = _paced(steps[-1], header.limits.pace_ms or 0, may_begin)
         said = [(step.at, step.announcements) for step in steps]
         results += [result_of("", header.game, at, header.rules.book.name, each) for at, each in said]
         if steps:

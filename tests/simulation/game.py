@@ -10,8 +10,10 @@ from hashlib import blake2b
 from salvo.errors import SalvoError
 from salvo.messages import Draw, Limits, State
 from salvo.rules import BOOKS, SALVO, Grid, RuleBook, ShipClass
+from salvo.topics import Role
+from salvo_server.core.register import Account, Register
 from simulation import checks, faults, settings, sharing
-from simulation.actors import Observer, Server, Setup, SpecTeam, Team
+from simulation.actors import Desk, Observer, Server, Setup, SpecTeam, Team
 from simulation.broker import SimBroker
 from simulation.disk import Disk
 from simulation.faults import Fault
@@ -54,11 +56,12 @@ class Scenario:
     shuffles: bool
     will_at_takeover: bool
     draw: Draw
+    hosted: bool
 
     @property
     def strict(self) -> bool:
-        """Whether turns are so long that none of ours may run out."""
-        return self.limits.turn_ms == AMPLE_TURN_MS
+        """Whether turns are so long that none of ours may run out, and no host ends one."""
+        return self.limits.turn_ms == AMPLE_TURN_MS and not self.hosted
 
     def __str__(self) -> str:
         return (
@@ -112,6 +115,7 @@ def _draw(seed: int) -> Scenario:
         shuffles=random.random() < 0.3,
         will_at_takeover=random.random() < 0.5,
         draw=random.choice((Draw.FAIR, Draw.FAIR, Draw.SEED)),
+        hosted=World(seed, []).random("hosted").random() < 0.2,  # drawn apart, too
     )
 
 
@@ -152,6 +156,10 @@ class Contest:
         )
         self.disk = Disk(world)
         setup = Setup(scenario.book, scenario.limits, f"seed {scenario.seed}", "always", scenario.draw)
+        if scenario.hosted:
+            roster = [Account(name, name, Role.TEAM, f"secret of {name}") for name in scenario.teams]
+            desk = Account(Desk.NAME, Desk.NAME, Role.HOST, Desk.SECRET)
+            setup = setup._replace(register=Register([*roster, desk]))
         self.server = Server(world, self.broker, self.disk, setup)
         self.server.after_step = self._look
         self.server.change = self._change
@@ -161,7 +169,9 @@ class Contest:
         self.spec = [
             SpecTeam(world, self.broker, name, scenario.book) for name, bot in scenario.teams.items() if bot == "spec"
         ]
-        self._members = {each.name: each for each in [self.server, self.observer, *self.teams, *self.spec]}
+        self.desks = [Desk(world, self.broker)] * scenario.hosted
+        everybody = [self.server, self.observer, *self.teams, *self.spec, *self.desks]
+        self._members = {each.name: each for each in everybody}
         self.said: list[tuple[str, bytes]] = []
         self.broker.heard = self._heard
         self._digest = blake2b(digest_size=8)
@@ -237,6 +247,8 @@ class Contest:
         arrivals = self.world.random("arrivals")
         for team in [*self.teams, *self.spec]:
             self.world.after(arrivals.uniform(0.0, 1.0), team.start)
+        for desk in self.desks:
+            desk.start()
         for number in range(1, self.scenario.games + 1):
             self._play_game(last=number == self.scenario.games)
         checks.at_the_end(self)
@@ -253,8 +265,8 @@ class Contest:
         checks.when_over(self)
         world.calm = False
         if last:
-            for team in [*self.teams, *self.spec]:
-                team.end()
+            for member in [*self.teams, *self.spec, *self.desks]:
+                member.end()
         self._until(lambda: world.phase == "lobby", "the table is not reset")
         if last:
             self._pause(CALM_AFTER_SECONDS)

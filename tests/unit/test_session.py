@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from salvo.events import (
     FleetWanted,
     GameEnded,
     GameTakenUp,
+    HostSeen,
     LogDoubted,
     Refused,
     SalvoHeard,
@@ -1457,3 +1458,131 @@ def test_a_recap_that_comes_unasked_and_too_early_is_asked_for(session: Session,
     session._table.rules = None
     assert server.say_recap(recap(), SEALER) == []
     assert requests_until(session, 4.0) == [3.5]
+
+
+# --- what a host does (SALVO-HOST) ----------------------------------------------------------------------------------
+
+HOST = m.HostAction
+FIGURES = (m.PlayerStats("me", 0, 0, 0, 0, 1), m.PlayerStats("you", 0, 0, 0, 0, 1))
+ABORTED: tuple[m.Announcement, ...] = (*FIGURES, m.GameWon(""), m.StateChanged(State.OVER))
+
+
+def acted(do: m.HostAction, **given: Any) -> m.HostActed:
+    return m.HostActed("desk", do, **given)
+
+
+def test_what_a_host_does_is_told_as_news_and_not_again_when_it_is_retained(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    notice = acted(HOST.ANNOUNCE, text="Lunch")
+    assert server.say(notice) == [HostSeen(notice)]
+    assert server.say(notice, retained=True) == []
+    by_terminal = m.HostActed(m.TERMINAL_HOST, HOST.PAUSE)
+    assert server.say(by_terminal) == [HostSeen(by_terminal)]
+
+
+@pytest.mark.parametrize("when", ["before the shots", "after the shots", "after a result"])
+def test_a_game_that_a_host_aborts_ends_once(session: Session, server: ScriptedServer, when: str) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    if when != "before the shots":
+        session.fire([Shot("you", x, 1) for x in range(1, 6)])
+    if when == "after a result":
+        server.say(result(1))
+        server.begin_turn(2, "you", 5)
+    *seen, ended = server.say(acted(HOST.ABORT), *ABORTED)
+    assert seen == [HostSeen(acted(HOST.ABORT))]
+    assert ended == GameEnded(1, "", {each.player: each for each in FIGURES}, aborted=True)
+    assert server.say(*ABORTED) == []
+    session.take_outbox()
+    session.handle_timer(100.0)
+    assert not [c for c in server.commands(SEALER) if isinstance(c, m.Fire)]
+
+
+def test_the_end_of_an_aborted_game_is_told_in_whatever_order_it_arrives(
+    session: Session, server: ScriptedServer
+) -> None:
+    for order in permutations(ABORTED):
+        session = Session("me", "secret", generator(2), sealer=SEALER)
+        server = ScriptedServer(session, "secret")
+        listed(session, server)
+        my_turn(session, server)
+        [ended] = server.say(*order)
+        assert isinstance(ended, GameEnded)
+        assert ended.aborted
+
+
+def test_a_session_that_comes_back_into_an_aborted_game_is_told_how_it_ended(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    session.fire([Shot("you", 1, 1)])
+    session.connected()
+    events = server.say(acted(HOST.ABORT), *ABORTED, m.PlayersListed(("me", "you")), retained=True)
+    shots = (m.OwnShot(1, "you", 1, 1),)
+    events += server.say_recap(m.Recap("me", 1, 1, FLEET.placements, shots, (), (), ("me", "you")), SEALER)
+    [ended] = events
+    assert isinstance(ended, GameEnded)
+    assert ended.aborted
+    assert session.state is State.OVER
+
+
+def test_a_program_that_starts_again_in_an_aborted_game_takes_it_up_and_is_told(
+    session: Session, server: ScriptedServer
+) -> None:
+    server.say(m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
+    server.say(m.PlayersListed(("me", "you")), *ABORTED, retained=True)
+    session.connected()
+    recap = m.Recap("me", 1, 1, FLEET.placements, (), (), (), ("me", "you"))
+    taken, ended = server.say_recap(recap, SEALER)
+    assert taken == GameTakenUp(1)
+    assert isinstance(ended, GameEnded)
+    assert (ended.aborted, ended.winner) == (True, "")
+
+
+@pytest.mark.parametrize("code", ["removed", "not_invited"])
+def test_a_team_that_may_not_take_part_is_told_once_in_every_game(
+    session: Session, server: ScriptedServer, code: str
+) -> None:
+    server.say(m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
+    server.say(m.StateChanged(State.LOBBY), m.PlayersListed(("you",)), retained=True)
+    session.connected()
+    refused = m.CommandRefused("me", code, "not this time")
+    assert server.say(refused) == [Refused(code, "not this time")]
+    assert server.say(refused, refused) == []
+    server.say(m.ServerStatus(True, "0", 2, "open"), m.StateChanged(State.TURN), m.StateChanged(State.LOBBY))
+    assert server.say(refused) == [Refused(code, "not this time")]
+
+
+def test_a_team_that_is_removed_in_the_lobby_asks_again_in_the_next_one(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    session.take_outbox()
+    [told] = server.say(m.CommandRefused("me", "removed", "the host has removed you from this game"))
+    assert isinstance(told, Refused)
+    server.say(m.PlayersListed(("you",)))
+    assert session.fleet is None
+    session.take_outbox()
+    server.say(m.ServerStatus(True, "0", 2, "open"), m.StateChanged(State.LOBBY))
+    session.handle_timer(100.0)
+    assert "ParticipationRequest" in asked(session, server)
+    assert server.say(m.PlayersListed(("you", "me"))) == [FleetWanted(SALVO, 2)]
+
+
+def test_a_lobby_that_a_host_replaces_leads_to_a_new_request_and_a_new_fleet(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    server.say(*(m.PlacementJudged("me", ship.name, True) for ship in SALVO.fleet))
+    session.take_outbox()
+    server.say(acted(HOST.NEXT))
+    server.say(m.PlayersListed(()), m.ServerStatus(True, "0", 2, "open"), m.StateChanged(State.LOBBY))
+    session.handle_timer(10.0)
+    assert "ParticipationRequest" in asked(session, server)
+    assert session.fleet is None
+    assert server.say(m.PlayersListed(("me",))) == [FleetWanted(SALVO, 2)]
+    session.place(FLEET, 10.0)
+    assert {c.placement for c in server.commands(SEALER) if isinstance(c, m.PlaceShip)} == set(FLEET.placements)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
@@ -28,22 +27,6 @@ from unbrokered import Wire
 
 def accounts(*names: str, **secrets: str) -> list[Account]:
     return [Account(name, name, Role.TEAM, secrets.get(name, secret(name))) for name in names]
-
-
-class Later(Executor):
-    """Works when it is told to."""
-
-    def __init__(self) -> None:
-        self._left: list[tuple[Future[Any], Any, Any]] = []
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        self._left.append((Future(), fn, args))
-        return self._left[-1][0]
-
-    def work(self) -> None:
-        for future, fn, args in self._left:
-            future.set_result(fn(*args))
-        self._left.clear()
 
 
 @pytest.fixture
@@ -134,7 +117,8 @@ def test_without_a_roster_another_secret_is_somebody_else() -> None:
 def test_a_key_of_the_former_secret_that_comes_late_is_not_learned() -> None:
     """The recap's key was being derived when the team came back with another secret."""
     name = TEAMS[0]
-    gate = Authenticator(executor=(worker := Later()))
+    gate = Authenticator(executor=(worker := AtOnce()))
+    worker.held = True
     recaps = Recaps(Stage((), play=False).service.tables, gate.keyring, gate.worker)
     gate.keyring.admit("", name, "former", 0)
     assert recaps.seal("", name, b"{}") is None

@@ -168,12 +168,14 @@ def _referee(payload: bytes) -> m.RefereeView:
 
 
 def _hosted(acted: m.HostActed) -> m.HostActed:
-    """Check names and text, which may reach a terminal."""
+    """Check text and names, which may reach a terminal: on an open broker, anyone can write them."""
     if acted.text:
         check_text(acted.text)
-    for name in filter(None, (acted.by, acted.team)):
-        if name != m.TERMINAL_HOST:
-            check_name(name, "host")
+    if acted.by != m.TERMINAL_HOST:
+        check_name(acted.by, "host")
+    teams = acted.settings.teams if acted.settings is not None else None
+    for team in (*([acted.team] if acted.team else ()), *(teams or ())):
+        check_name(team)
     return acted
 
 

@@ -215,6 +215,8 @@ def check_host(command: m.HostCommand) -> m.HostCommand:
         text = f"{command.do} takes {needed or 'no argument'}, and got {', '.join(given) or 'none'}"
         raise WireError("wrong_shape", text)
     settings = command.settings
+    if settings == m.NextGame():
+        raise WireError("wrong_shape", "settings: nothing is set")
     if settings is not None and settings.teams is not None:
         names = [check_name(name) for name in settings.teams]
         if len({name.lower() for name in names}) < len(names):

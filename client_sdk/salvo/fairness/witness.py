@@ -94,6 +94,7 @@ class _Game:
         early: entries after a missing one, with their texts.
         at: time of the latest step, epoch ms of the server.
         over: whether the end was heard.
+        aborted: whether a host has ended the game, perhaps within a turn.
         whole: whether everything was heard.
     """
 
@@ -102,6 +103,7 @@ class _Game:
     early: dict[int, tuple[bytes, Entry]] = field(default_factory=dict)
     at: int = 0
     over: bool = False
+    aborted: bool = False
     whole: bool = False
     confirmed: set[m.Announcement] = field(default_factory=set)
     hidden: list[bytes] = field(default_factory=list)
@@ -387,6 +389,8 @@ class Witness:
                 for each in announcements:
                     if isinstance(each, m.SalvoResolved) and each.player == self._name:
                         game.shots[each.turn] = each.shots
+                    if isinstance(each, m.GameWon):
+                        game.aborted = not each.winners
             case Reveal(texts=texts):
                 game.texts += texts
                 game.revealed = game.revealed or entry.body
@@ -457,7 +461,8 @@ class Witness:
                         opening, f"turn {turn}: a shot at {c.target} ({c.x}, {c.y}) counted that was never fired"
                     )
             announced = game.shots.get(turn, 0)
-            if len(shots) != announced:
+            unfinished = game.aborted and turn not in game.shots  # a host ended the game in it (SALVO-HOST-5)
+            if len(shots) != announced and not unfinished:
                 raise _unfair(opening, f"turn {turn}: it announced {announced} shots, and revealed {len(shots)}")
 
     def _check_skips(self, opening: Opening, sent: _Sent, counted: Sequence[m.Skip]) -> None:

@@ -292,10 +292,14 @@ class Game:
         return [Tally(*figures) for figures in zip(turns, shots, hits, sank, strict=True)]
 
     def places(self) -> list[int]:
-        """Return each seat's place, 1 for the winner; players still standing share the best place."""
+        """Return each seat's place, 1 for the winner; players still standing share the best place.
+
+        A fall in a turn that goes on does not count: a host may end the game without that turn (SALVO-HOST-5).
+        """
         players = len(self.out)
         places = [1] * players
-        for fall, seat in enumerate(self.fallen):
+        going_on = 0 if self.over else len(self._defeated)
+        for fall, seat in enumerate(self.fallen[: len(self.fallen) - going_on]):
             places[seat] = players - fall
         return places
 

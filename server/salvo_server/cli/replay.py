@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 
 import click
 
+from salvo.messages import State
 from salvo_server.cli.checked import Checked, force_rule
 from salvo_server.cli.output import FORCE, Integer, has_terminal, keep_recorded, look_again, write_page
 from salvo_server.spectate import replay_text
@@ -177,7 +178,7 @@ def _columns(summaries: Iterable[Summary]) -> Iterator[str]:
             str(each.game),
             replay_text.when(each.at) or "-",
             str(each.steps),
-            f"won by {each.winner}" if each.winner else each.state,
+            f"won by {each.winner}" if each.winner else "aborted" if each.state == State.OVER else each.state,
             each.trouble or ", ".join(each.players) or "-",
         )
         for each in summaries

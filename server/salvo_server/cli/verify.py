@@ -16,6 +16,7 @@ import click
 from salvo.codec.log import KEY_BYTES
 from salvo.seal import fingerprint
 from salvo_server.cli.checked import Checked
+from salvo_server.spectate.replay_text import ABORTED
 from salvo_server.unused import Unused, is_set
 from salvo_server.verify import (
     BLAME,
@@ -130,7 +131,7 @@ def _tell_agreement(found: Agreement, color: bool | None) -> None:
 def _summary(game: LoggedGame) -> str:
     opening = game.opening
     drawn = "starter chosen fairly" if opening.draw == "fair" else "explicit seed"
-    state = f"won by {game.winner}" if game.winner else "nothing is revealed yet"
+    state = f"won by {game.winner}" if game.winner else ABORTED if game.won is not None else "nothing is revealed yet"
     return f"{game}: {', '.join(game.players)}; {state}; {drawn}; {len(game.lines)} entries"
 
 

@@ -70,6 +70,8 @@ class Admission:
         effects: list[Effect] = []
         if not self._roster_changed():
             return effects
+        if self.register is not None:
+            self.play.keyring.renew_hosts(self.register.host, now)
         for table in self.play.tables.values():
             gone = self._struck_off(self.play.keyring.teams(table.name))
             if gone:

@@ -86,12 +86,14 @@ class Opened(NamedTuple):
     Attributes:
         spent: whether it cost a derivation; ``Keyring.refund`` gives that back once the command is accepted.
         proof: what was burned; None when nothing was.
+        host: whether a host has sent it.
     """
 
     table: str
     command: Command
     spent: bool
     proof: Proof | None = None
+    host: bool = False
 
     @property
     def sender(self) -> str:
@@ -194,7 +196,7 @@ class Authenticator:
             return None
         unknown: list[Member] = []
         for name in likely:
-            member = self.keyring.member(request.table, name)
+            member = self.keyring.member(request.table, name, host=isinstance(request, SignedHost))
             if member is None:
                 continue
             key = member.keys.get(request.blob.salt)
@@ -265,6 +267,7 @@ class Authenticator:
         done: list[tuple[object, Opened | None]] = []
         for job in list(self._jobs.values()):
             same = (job.request.table, job.request.blob.salt) == (proven.table, proven.blob.salt)
+            same = same and _may_be_from(job.request, found.member)
             opened = try_key(job.request.blob, found.member, found.key) if same else None
             if opened is not None:
                 job.result.cancel()
@@ -278,7 +281,9 @@ class Authenticator:
     def _limit(self, request: Sealed, member: Member, text: str) -> Opened:
         """Turn a message away and tell the team."""
         self._turn_away(request, "rate_limited")
-        return Opened(request.table, _unreadable(request, member.name, "rate_limited", text, False), False)
+        return Opened(
+            request.table, _unreadable(request, member.name, "rate_limited", text, False), False, host=member.host
+        )
 
     def _let_in(self, request: Sealed, found: Found, digest: bytes, *, spent: bool) -> Opened:
         """The tag verified: burn the nonce, then read what the message says.
@@ -295,7 +300,8 @@ class Authenticator:
         ):  # as older journals have it
             self.counts["nonce_reused"] += 1
             text = "this nonce was used before; every message needs a fresh one of 24 random bytes"
-            return Opened(request.table, _unreadable(request, found.member.name, "nonce_reused", text, False), spent)
+            unreadable = _unreadable(request, found.member.name, "nonce_reused", text, False)
+            return Opened(request.table, unreadable, spent, host=found.member.host)
         self._burned.add(burned)
         self.counts["opened"] += 1
         command: Command
@@ -312,11 +318,18 @@ class Authenticator:
                 command = reader.read_leave(request, found.plaintext)
         except WireError as error:
             command = _unreadable(request, found.member.name, error.code, error.text, True)
-        return Opened(request.table, command, spent, Proof(burned, digest))
+        return Opened(request.table, command, spent, Proof(burned, digest), found.member.host)
 
     def close(self) -> None:
         """Stop the worker; derivations that wait are dropped, and so is every key."""
         self.worker.close()
+
+
+def _may_be_from(request: Sealed, member: Member) -> bool:
+    """Whether somebody could have sent a message: its topic or body names the sender, but for a shot, which any may."""
+    if isinstance(request, SignedShot):
+        return not member.host
+    return (request.player, isinstance(request, SignedHost)) == (member.name, member.host)
 
 
 def _mark(*parts: bytes) -> bytes:

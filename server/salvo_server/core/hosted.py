@@ -57,4 +57,4 @@ def extended(deadline: int | None, by: Hosted) -> int:
 
 def unknown_team(name: str, names: Iterable[str]) -> IllegalCommand:
     """Return the refusal to remove a team that is not there."""
-    return IllegalCommand("unknown_target", f"no team {name!r} to remove; there are {', '.join(names) or 'none'}")
+    return IllegalCommand("unknown_target", f"no team {name[:40]!r} to remove; there are {', '.join(names) or 'none'}")

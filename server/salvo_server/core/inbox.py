@@ -117,21 +117,19 @@ class Inbox:
         effects = self.play.pass_time(table, now)
         command = table.referee.hold_to_bounds(self.admission.hold_to_profile(opened.command))
         refused = True
-        if isinstance(command, m.Unreadable) and self._is_host(sender):
+        if isinstance(command, m.Unreadable) and opened.host:
+            if opened.proof is not None:  # it is burned for ever, though the table makes nothing of it (SALVO-FRESH-2)
+                effects += self.play.follow(table, table.carry_out(command, now), opened.proof)
             effects += write_announcement(m.CommandRefused(sender, command.code, command.text), table.name)
         elif not table.referee.has_had(command):  # a repetition changes nothing, so it need not be remembered either
             step = table.carry_out(command, now)
             effects += self.play.follow(table, step, opened.proof)
             refused = isinstance(command, m.Unreadable) or _refused(step.announcements, sender)
         if opened.spent and not refused:
-            self.gate.keyring.refund(opened.table, sender)
+            self.gate.keyring.refund(opened.table, sender, host=opened.host)
         if refused and opened.proof is not None:
-            self.gate.keyring.penalize(opened.table, sender, now)
+            self.gate.keyring.penalize(opened.table, sender, now, host=opened.host)
         return effects
-
-    def _is_host(self, name: str) -> bool:
-        register = self.admission.register
-        return register is not None and register.host(name) is not None
 
     def _answer_unreadable(
         self, table: Table, address: topics.Address, message: Inbound, error: SealError | WireError, now: int

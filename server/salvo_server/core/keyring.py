@@ -17,7 +17,7 @@ MAX_SALTS: Final = 16
 
 @dataclass(slots=True, eq=False)
 class Member:
-    """A team at a table, its secret and its known keys.
+    """A team at a table, or a host, with its secret and its known keys.
 
     Attributes:
         credential: stands for name and secret, at any table.
@@ -25,6 +25,7 @@ class Member:
         refused: for its own commands that were refused.
         keys: by salt, the one that was proven last at the end.
         derived: keys that need not be proven, by salt; the worker's own.
+        host: whether it is a host, which is at every table.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Member:
     refused: Bucket
     keys: OrderedDict[bytes, bytes] = field(default_factory=OrderedDict, repr=False)
     derived: OrderedDict[bytes, bytes] = field(default_factory=OrderedDict, repr=False)
+    host: bool = False
 
     def learn(self, salt: bytes, key: bytes) -> None:
         """Keep the key of a proven salt; the one that was proven first makes room for it."""
@@ -89,19 +91,28 @@ class Keyring:
 
     def admit_host(self, name: str, secret: str, now: int) -> None:
         """Let a host act at every table; its former secret, if it had another one, opens nothing any more."""
-        self._hosts[name] = self._renewed(self._hosts.get(name), name, secret, now)
+        self._hosts[name] = self._renewed(self._hosts.get(name), name, secret, now, host=True)
 
-    def _renewed(self, known: Member | None, name: str, secret: str, now: int) -> Member:
+    def renew_hosts(self, secret_of: Callable[[str], str | None], now: int) -> None:
+        """Go by another state of the roster, which may have other secrets of hosts, or lack some."""
+        for name in list(self._hosts):
+            secret = secret_of(name)
+            if secret is None:
+                del self._hosts[name]
+            else:
+                self.admit_host(name, secret, now)
+
+    def _renewed(self, known: Member | None, name: str, secret: str, now: int, *, host: bool = False) -> Member:
         credential = self.credential(name, secret)
         if known is None:
-            return Member(name, secret, credential, Bucket(DERIVATIONS, now), Bucket(REFUSALS, now))
+            return Member(name, secret, credential, Bucket(DERIVATIONS, now), Bucket(REFUSALS, now), host=host)
         if known.credential == credential:
             return known
-        return Member(name, secret, credential, known.bucket, known.refused)
+        return Member(name, secret, credential, known.bucket, known.refused, host=host)
 
-    def member(self, table: str, name: str) -> Member | None:
-        """Return a team at a table, or a host, which is at every table; None when there is none."""
-        return self._members.get(table, {}).get(name) or self._hosts.get(name)
+    def member(self, table: str, name: str, *, host: bool = False) -> Member | None:
+        """Return a team at a table, or a host; None when there is none."""
+        return self._hosts.get(name) if host else self._members.get(table, {}).get(name)
 
     def teams(self, table: str) -> list[tuple[str, str]]:
         """Return name and secret of every team at a table."""
@@ -125,10 +136,10 @@ class Keyring:
 
         The first few of a team are worth keeping beyond a restart.
         """
-        known = self.member(table, member.name)
+        known = self.member(table, member.name, host=member.host)
         if known is None or known.credential != member.credential:
             return False
-        if salt not in known.keys and len(known.keys) < MAX_SALTS and known is not self._hosts.get(member.name):
+        if salt not in known.keys and len(known.keys) < MAX_SALTS and not known.host:
             self.learned.append(Learned(table, known.name, salt, key))
         known.learn(salt, key)
         return True
@@ -141,12 +152,12 @@ class Keyring:
     def _unlearn(self, table: str, names: set[str]) -> None:
         self.learned = [each for each in self.learned if each.table != table or each.name not in names]
 
-    def penalize(self, table: str, name: str, now: int) -> None:
-        """Count a command that was refused to a team, which itself has sent it (SALVO-FRESH-8)."""
-        if (member := self.member(table, name)) is not None:
+    def penalize(self, table: str, name: str, now: int, *, host: bool = False) -> None:
+        """Count a command that was refused to its sender, which itself has sent it (SALVO-FRESH-8)."""
+        if (member := self.member(table, name, host=host)) is not None:
             member.refused.take(now)
 
-    def refund(self, table: str, name: str) -> None:
-        """Give a derivation back to a team whose command was accepted: only what is refused or forged is limited."""
-        if (member := self.member(table, name)) is not None:
+    def refund(self, table: str, name: str, *, host: bool = False) -> None:
+        """Give a derivation back to a sender whose command was accepted: only what is refused or forged is limited."""
+        if (member := self.member(table, name, host=host)) is not None:
             member.bucket.give_back()

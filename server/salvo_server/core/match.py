@@ -59,7 +59,7 @@ class Match:
         seats: the same by seat.
         results: of all turns that are resolved, in order.
         cut_short: turns that ended before their last shot, by their time or by a skip.
-        removed: players that a host has removed; each is out with the end of the turn.
+        removed: players that a host has removed, in that order; each is out with the end of the turn.
     """
 
     __slots__ = ("cut_short", "game", "players", "removed", "results", "seats", "terms")
@@ -77,7 +77,7 @@ class Match:
         self.game = begin(terms.book, fleets, starter)
         self.results: list[m.SalvoResolved] = []
         self.cut_short: set[int] = set()
-        self.removed: set[str] = set()
+        self.removed: list[str] = []
 
     # --- queries ------------------------------------------------------------------------------------------------
 
@@ -200,16 +200,23 @@ class Match:
     def cut_turn_short(self) -> bool:
         """Count a turn that ends before its last shot; return whether its player is defeated (SALVO-TURN-6)."""
         game, player = self.game, self.current
+        self._defeat_removed()
         self.cut_short.add(game.turn)
         player.silent_turns = 0 if game.shots_fired else player.silent_turns + 1
-        return game.judge_silence([each.silent_turns for each in self.seats], self.terms.limits.empty_turns)
+        most = self.terms.limits.empty_turns
+        silent = [most if each.name in self.removed else each.silent_turns for each in self.seats]
+        return not game.over and game.judge_silence(silent, most)
 
-    def end_turn(self) -> tuple[list[m.Announcement], int]:
-        """End the turn; return what is said of all turns that this resolves, and how many they are."""
-        for name in sorted(self.removed):
+    def _defeat_removed(self) -> None:
+        """Defeat those that a host has removed, before the end of the turn can defeat anybody else."""
+        for name in self.removed:
             seat = self.players[name].seat
             if not self.game.over and not self.game.out[seat]:
                 self.game.defeat(seat)
+
+    def end_turn(self) -> tuple[list[m.Announcement], int]:
+        """End the turn; return what is said of all turns that this resolves, and how many they are."""
+        self._defeat_removed()
         self.game.end_turn()
         resolved = self.game.salvos[len(self.results) :]
         return [announcement for salvo in resolved for announcement in self._tell(salvo)], len(resolved)

@@ -34,11 +34,12 @@ class Openings:
 
     def set_table(self, name: str, former: SavedGame | None) -> Referee:
         """Return the referee of a table's first game, which follows the last one of the journal."""
-        number, seed = 1, self._next_seed()
+        number, seed, limits = 1, self._next_seed(), self.limits[name]
         if former is not None:
             number = former.opened.number + bool(former.steps)
             seed = self._opened_seed(former) or seed
-        return Referee(seed, name, self.book, self.limits[name], number, self.draw)
+            limits = self._limits_by_host(former) or limits
+        return Referee(seed, name, self.book, limits, number, self.draw)
 
     def configure(self, referee: Referee) -> None:
         """Set with what a table opens its next game."""
@@ -53,10 +54,22 @@ class Openings:
 
     def _opened_seed(self, game: SavedGame) -> str:
         """Return the secret of a game in which nothing has happened yet: it is opened, and committed to, as it was."""
-        if game.steps or self.draw is not m.Draw.FAIR:
-            return ""
-        try:
-            header = read_header(game.opened.header)
-        except WireError:
+        header = _unbegun(game)
+        if header is None or self.draw is not m.Draw.FAIR:
             return ""
         return header.seed if header.draw is m.Draw.FAIR else ""
+
+    def _limits_by_host(self, game: SavedGame) -> Limits | None:
+        """Return what a host has set for a game in which nothing has happened yet (SALVO-HOST-7)."""
+        header = _unbegun(game)
+        return header.limits if header is not None and header.limits.by_host else None
+
+
+def _unbegun(game: SavedGame) -> Header | None:
+    """Return the header of a game in which nothing has happened yet; None of any other game."""
+    if game.steps:
+        return None
+    try:
+        return read_header(game.opened.header)
+    except WireError:
+        return None

@@ -69,11 +69,11 @@ class InGame:
 
     def remove(self, by: Hosted, now: int) -> tuple[Said, Any]:
         """Defeat a player with the end of the turn; its own turn ends at once (SALVO-HOST-6)."""
-        player = self.players.get(by.command.team)
-        if player is None or self.match.game.out[player.seat]:
-            raise unknown_team(by.command.team, self._standing())
-        self.match.removed.add(player.name)
-        told = m.CommandRefused(player.name, "removed", "the host has removed you from this game")
+        team = by.command.team
+        if team not in (there := self._standing()):
+            raise unknown_team(team, there)
+        self.match.removed.append(team)
+        told = m.CommandRefused(team, "removed", "the host has removed you from this game")
         said, state = self.end_removed(now)
         return [told, *said], state
 
@@ -82,7 +82,8 @@ class InGame:
         return [], self
 
     def _standing(self) -> list[str]:
-        return [name for name, player in self.players.items() if not self.match.game.out[player.seat]]
+        out, removed = self.match.game.out, self.match.removed
+        return [name for name, player in self.players.items() if not out[player.seat] and name not in removed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,9 @@ class Turn(InGame):
         """Begin the next turn of a match; that of a removed player ends at once."""
         match.begin_turn()
         turn = cls._starting(match, now)
+        began = m.TurnBegan(*turn._told(now))
         said, state = turn.end_removed(now)
-        return [m.TurnBegan(*turn._told(now)), *said], state
+        return [began, *said], state
 
     @classmethod
     def _starting(cls, match: Match, now: int) -> Turn:
@@ -302,8 +304,8 @@ class Over(InGame):
         return self.void_shots > 0 and self.match.results[-1].player == command.player
 
     def fell_void(self, command: m.Input) -> bool:
-        """Whether a shot was among the void ones, which have all come already."""
-        if self.void_shots or not isinstance(command, m.Fire) or command.context is None:
+        """Whether a shot was among the void ones, which have all come already; an aborted game has none."""
+        if self.void_shots or not self.match.game.over or not isinstance(command, m.Fire) or command.context is None:
             return False
         last, of = self.match.results[-1], command.context
         return (last.game, last.turn, last.player) == (of.game, of.turn, command.player)

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from salvo.errors import SalvoError
 from salvo.file_errors import missing_file
+from salvo.messages import State
 from salvo_server.spectate.recordings import JournalGames, OneRecording, open_recordings
 from salvo_server.spectate.replay import REFEREE, Replay
 from salvo_server.spectate.replay_text import FIRST_REAL_TIME_MS
@@ -40,7 +41,7 @@ class Entry(NamedTuple):
         id: stands for the game in addresses; empty for what cannot be read.
         at: when the first turn began, epoch ms; of what cannot be read, when it was written.
         players: by place.
-        winners: several after a tie.
+        winners: several after a tie, none of an aborted game.
         duration_ms: from the first turn to the last salvo.
         name: of the file or the journal, without its folder.
         trouble: the error's code where the game cannot be read: of the rest only ``at`` and ``name`` are known then.
@@ -216,7 +217,7 @@ class Archive:
         recording = self._one(id_).recording
         assert recording is not None
         replay = recording.replay()
-        if not (replay.turns and replay.frames(REFEREE)[-1].places):
+        if not any(frame.places for frame in replay.frames(REFEREE)[-1:]):
             raise _no_such_game()  # the file has become another game, which is not over
         return replay
 
@@ -281,7 +282,7 @@ def _read(new: _Kept) -> _Kept:
     except Exception as error:
         # Whatever else a damaged file makes its reader do, the others are to be seen.
         return new._replace(entry=_trouble(SalvoError("bad_file", type(error).__name__), new.name, at))
-    if not course.winners:
+    if course.state != State.OVER or not course.places:
         return new._replace(recording=None, entry=None)
     players = sorted(course.players, key=lambda name: course.places.get(name, 0))
     table, game = header.rules.table, header.game

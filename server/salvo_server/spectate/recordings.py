@@ -56,11 +56,11 @@ class Course(NamedTuple):
     Attributes:
         players: in play order; those at the table while the game has not begun.
         state: lobby, turn or over.
-        winners: once it is over; several after a tie.
+        winners: once it is over; several after a tie, none of an aborted game.
         places: by player, once it is over.
         turns: how many salvos there were.
         began, ended: when the first turn began and when the last salvo was resolved, epoch ms; 0 before.
-        check: the game's checksum when it was won, shortened; the same wherever the game is recorded.
+        check: the game's checksum when it was won or aborted, shortened; the same wherever the game is recorded.
     """
 
     players: tuple[str, ...] = ()

@@ -102,16 +102,16 @@ class RefereeViews:
         charts = self._charts[table.name]
         charts.hear(step.at, told_to(REFEREE, step, table.header.rules.book))
         for frame in charts.take_frames():
-            self._wait(table.name, snapshot(self._games[table.name], charts, frame))
+            self._wait(table.name, snapshot(self._games[table.name], charts, frame), over=bool(frame.places))
 
-    def _wait(self, table: str, view: m.RefereeView) -> None:
+    def _wait(self, table: str, view: m.RefereeView, *, over: bool) -> None:
         [publication] = write_announcement(view, table)
         if len(publication.payload) > MAX_SNAPSHOT_BYTES:
             text = "table %r: the referee's view has %d bytes, more than the %d that every broker takes; it is left out"
             log.warning(text, table, len(publication.payload), MAX_SNAPSHOT_BYTES)
             return
         self._waiting.append(_Waiting(view.at + self._delay, table, publication))
-        if view.winners:  # nothing of the game is secret any more
+        if over:  # nothing of the game is secret any more
             ended = (
                 each._replace(due=min(each.due, view.at)) if each.table == table else each for each in self._waiting
             )

@@ -84,7 +84,7 @@ class Frame:
         current: who is to fire next; empty when the game is over.
         shots: how many shots that player has.
         seas: by player, in play order.
-        winner: once the game is over; empty after a tie.
+        winner: once the game is over; empty after a tie, and if a host has aborted the game.
         tied: who shares the first place then.
         places: by player, once the game is over.
     """
@@ -193,6 +193,8 @@ class Onlooker(ABC):
                 in_order = sorted(self.stats.items(), key=lambda pair: pair[1].place)
                 places = {player: one.place for player, one in in_order}
                 self._next = replace(self._next, winner=winner, tied=tied, places=places)
+                if not news.winners:
+                    self._abort()
             case m.CommandRefused(to, code, text) | m.PlacementRefused(to, _, code, text) if self._begun_at is not None:
                 self._notes.append(f"{to}: {code}: {text}")
             case _:
@@ -201,6 +203,13 @@ class Onlooker(ABC):
     def _begin(self) -> None:
         ships = tuple(ship.name for ship in self.book.fleet)
         self._seas = {name: Sea(Mark.BLANK * self.book.grid.size, ships) for name in self.names}
+
+    def _abort(self) -> None:
+        """End the game with the last frame there is, for no salvo ends it; one that was taken already comes again."""
+        self._next = replace(self._next, current="", shots=0)
+        if self.frames and not self._resolved:
+            self.frames.pop()
+        self._resolved = True
 
     def _turn_began(self, turn: m.TurnBegan) -> None:
         if self._begun_at is None:
@@ -336,6 +345,13 @@ class PlayerOnlooker(Onlooker):
         super()._begin()
         self.fleets = {self._me: Fleet(self.book, list(self._ships.values()))}
         self._view = View(self.book, self._me, self.names, self._game, self.fleets[self._me], Random(0))
+
+    def _abort(self) -> None:
+        """End the game with the last frame there is, for no salvo ends it; one that was taken already comes again."""
+        self._next = replace(self._next, current="", shots=0)
+        if self.frames and not self._resolved:
+            self.frames.pop()
+        self._resolved = True
 
     def _turn_began(self, turn: m.TurnBegan) -> None:
         super()._turn_began(turn)

@@ -14,6 +14,8 @@ from salvo_server.spectate.replay import REFEREE, Frame, Replay, Sea
 
 #: Times before 2001 are not real ones: a game from the arena begins at 0.
 FIRST_REAL_TIME_MS: Final = 978_307_200_000
+#: How a game without a winner has ended (SALVO-HOST-5).
+ABORTED: Final = "aborted by the host"
 LEGEND: Final = (
     (Mark.SHIP, "ship"),
     (Mark.HIT, "hit"),
@@ -67,10 +69,7 @@ def news(frame: Frame) -> list[str]:
 
 
 def _end(frame: Frame) -> list[str]:
-    return [
-        *([f"{frame.winner} wins"] if frame.winner else []),
-        *([f"{' and '.join(frame.tied)} tie"] if frame.tied else []),
-    ]
+    return [outcome(frame.tied or ((frame.winner,) if frame.winner else ()))] if frame.places else []
 
 
 def salvo_lines(replay: Replay, view: str) -> Iterator[str]:
@@ -107,12 +106,14 @@ def _what_next(frame: Frame) -> str:
 
 
 def won_line(winner: str, tied: Sequence[str]) -> str:
-    """Return who has won, as text."""
-    return f"tie: {', '.join(tied)}" if tied else f"winner: {winner}"
+    """Return who has won, as text; of an aborted game that it is one."""
+    return f"tie: {', '.join(tied)}" if tied else f"winner: {winner}" if winner else ABORTED
 
 
 def outcome(winners: Sequence[str]) -> str:
-    """Return who has won, as a sentence's beginning: ``ann wins``, ``ann and bob tie``."""
+    """Return who has won, as a sentence's beginning: ``ann wins``, ``ann and bob tie``; of an aborted game, so."""
+    if not winners:
+        return ABORTED
     return f"{' and '.join(winners)} {'tie' if len(winners) > 1 else 'wins'}"
 
 

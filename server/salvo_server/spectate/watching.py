@@ -634,8 +634,8 @@ class RefereeWatcher(Watcher):
         super().take_in_fact(address, there=there)
 
     def _is_last(self) -> bool:
-        """The boards with the winner come after the news, by as much as they are late; without boards nothing does."""
-        return self.view is None
+        """The boards with the winner come after the news, by as much as they are late; an aborted game has none."""
+        return self.view is None or (self._winner is not None and not self._winner.winners)
 
     def forget_retained(self) -> None:
         """Forget the retained facts of a game, the boards too."""

@@ -208,8 +208,8 @@ def check_ends(report: ProofReport) -> list[Wrong]:
 
 
 def _is_over(game: LoggedGame) -> bool:
-    """Whether a game is won, so that the server owes what was hidden."""
-    return bool(game.winner) or any(isinstance(line.entry.body, Reveal) for line in game.lines)
+    """Whether a game is won, or aborted, so that the server owes what was hidden."""
+    return game.won is not None or any(isinstance(line.entry.body, Reveal) for line in game.lines)
 
 
 def _check_key(line: int, found: bytes, wanted: str | bytes | None) -> None:

@@ -128,10 +128,14 @@ class LoggedGame:
         return any(isinstance(line.entry.body, LogEnd) for line in self.lines)
 
     @property
+    def won(self) -> m.GameWon | None:
+        """How the game has ended; None while it goes on."""
+        return next((each for each in self.said if isinstance(each, m.GameWon)), None)
+
+    @property
     def winner(self) -> str:
-        """Who won, after a tie all of them; empty while there is no winner."""
-        won = next((each for each in self.said if isinstance(each, m.GameWon)), m.GameWon(""))
-        return " and ".join(won.winners)
+        """Who won, after a tie all of them; empty while there is no winner, and of an aborted game."""
+        return " and ".join(self.won.winners) if self.won is not None else ""
 
     @property
     def players(self) -> tuple[str, ...]:

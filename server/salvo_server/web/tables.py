@@ -579,7 +579,7 @@ class Table:
 
     def _headline(self, picture: Mapping[str, Any]) -> str:
         turn, winners = picture["turn"], self.game.winners
-        if picture["state"] == State.OVER and winners:
+        if picture["state"] == State.OVER and (winners or self.game.aborted):
             return outcome(winners)
         if picture["host"]["paused"]:
             return "paused by the host"

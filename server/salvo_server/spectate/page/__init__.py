@@ -214,6 +214,8 @@ class _Page:
     def outcome(self) -> str:
         last, count = self._last, _counted(len(self.moves), "salvo")
         count += f" in {replay_text.clock(last)}" if replay_text.when(last.at) else ""
+        if last.places and not (last.winner or last.tied):
+            return f"{replay_text.ABORTED.capitalize()} after {count}"
         if last.places:
             return f"{' and '.join(last.tied)} tie after {count}" if last.tied else f"{last.winner} wins after {count}"
         if last.current:
