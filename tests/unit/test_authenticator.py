@@ -279,7 +279,35 @@ def test_the_queue_of_derivations_is_bounded(worker: ByHand) -> None:
         gate.keyring.admit("", name, name, NOW)
     for number, request in enumerate(fresh(120)):
         gate.open(request, [names[number % 10]], NOW)
-    assert len(worker.waiting) == MAX_QUEUE_LENGTH
+    assert len(worker.waiting) == len(names) + MAX_QUEUE_LENGTH
+
+
+def test_the_first_salt_of_each_team_has_its_place_however_many_come_at_once(worker: ByHand) -> None:
+    gate = Authenticator(executor=worker)
+    names = [f"team{number}" for number in range(3 * MAX_QUEUE_LENGTH)]
+    for name in names:
+        gate.keyring.admit("", name, name, NOW)
+    sealers = {name: Sealer(name, salt=name.encode().ljust(16)) for name in names}
+    for x in range(1, 6):
+        for name, sealer in sealers.items():
+            assert gate.open(shot(sealer, x=x), [name], NOW) is WAITING, name
+    worker.work()
+    opened = [answer for _, answer in gate.finished()]
+    assert len(opened) == 5 * len(names)
+    assert all(isinstance(answer, Opened) and isinstance(answer.command, m.Fire) for answer in opened)
+    assert gate.waiting == 0
+
+
+def test_the_messages_under_a_first_salt_are_bounded_and_make_room_for_those_that_come_later(worker: ByHand) -> None:
+    gate = Authenticator(executor=worker)
+    gate.keyring.admit("", "ann", "ann", NOW)
+    salt = bytes(range(1, 17))
+    answers = [gate.open(under(salt), ["ann"], NOW) for _ in range(MAX_QUEUE_LENGTH + 2)]
+    assert [answer is WAITING for answer in answers] == [True] * MAX_QUEUE_LENGTH + [False] * 2
+    worker.work()
+    gate.finished()  # they were forged
+    assert gate.waiting == 0
+    assert gate.open(under(bytes(range(2, 18))), ["ann"], NOW) is WAITING
 
 
 # --- what a derivation costs, and whom ------------------------------------------------------------------------------

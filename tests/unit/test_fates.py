@@ -125,11 +125,13 @@ class Bench:
         self._note(opened)
 
     def fill_the_queue(self) -> None:
-        for number in range(MAX_QUEUE_LENGTH):
-            name = f"team{number}"
+        for number in range(2 * MAX_QUEUE_LENGTH):
+            name = f"team{number // 2}"
             self.gate.keyring.admit("hall", name, name, self.now)
             noise = parse_blob(make_blob(b"{}", bytes(32), number.to_bytes(16, "big")))
             self.gate.open(SignedShot("hall", "bob", {}, noise), [name], self.now)
+        first = parse_blob(make_blob(b"{}", bytes(32), b"ann's first salt"))
+        self.gate.open(SignedShot(self.request.table, "bob", {}, first), ["ann"], self.now)
 
     def work(self) -> Outcome:
         """Derive what waits; return what came of the message."""

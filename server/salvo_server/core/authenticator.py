@@ -17,7 +17,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import replace
@@ -35,7 +35,8 @@ from salvo_server.core.key_worker import Found, KeyWorker, try_key
 from salvo_server.core.keyring import Keyring, Member
 from salvo_server.core.rate_limit import DERIVATIONS, REFUSALS, Bucket
 
-#: SALVO-FRESH-6. Three seconds of derivations; what comes on top is refused at once.
+#: SALVO-FRESH-6. Messages that wait under one salt, and all those under salts that are not their team's first one:
+#: three seconds of derivations. What comes on top is refused at once.
 MAX_QUEUE_LENGTH: Final = 64
 #: Messages remembered to tell a re-delivery from a replay; MQTT re-delivers within seconds.
 MAX_RECENT: Final = 4096
@@ -115,12 +116,14 @@ class _Job(NamedTuple):
 
     Attributes:
         members: who may have sent it, and for whom the derivation is paid.
+        further: whether its salt is not the first one that its team waits for.
         receipts: one for every time that the broker has sent it.
     """
 
     request: Sealed
     mark: bytes
     members: Sequence[Member]
+    further: bool
     receipts: list[object]
     result: Future[Found | None]
 
@@ -155,6 +158,9 @@ class Authenticator:
         self.counts: Counter[str] = Counter()
         self._shared_bucket = Bucket(DERIVATIONS, 0)
         self._jobs: OrderedDict[bytes, _Job] = OrderedDict()
+        self._under: defaultdict[bytes, list[_Job]] = defaultdict(list)  # the same, by salt
+        self._first: dict[Member, bytes] = {}  # the salt that a team without a proven one waits for
+        self._further = 0
         self._burned: set[bytes] = set()
         self._recent = _Remembered(MAX_RECENT)
         self._turned_away = _Remembered(MAX_TURNED_AWAY)
@@ -219,18 +225,26 @@ class Authenticator:
 
         The likeliest sender pays from its own bucket, unless its key of this salt has failed. Finding out that it was
         another team, whose shot will only be refused, is a courtesy, paid for from one bucket that all the others
-        share. A key that is being derived for another message has been paid for.
+        share. A key that is being derived for another message has been paid for. The first salt of a team always has
+        its place: hundreds of teams may come at once.
         """
+        salt = request.blob.salt
+        paid = {member for job in self._under.get(salt, ()) for member in job.members}
+        newcomer = pays and not unknown[0].keys and self._first.get(unknown[0], salt) == salt
+        room = len(self._under.get(salt, ())) if newcomer else self._further
         payable: list[Member] = []
-        if len(self._jobs) < MAX_QUEUE_LENGTH:
-            paid = [m for job in self._jobs.values() if job.request.blob.salt == request.blob.salt for m in job.members]
-            for number, member in enumerate(unknown):
-                bucket = member.bucket if pays and number == 0 else self._shared_bucket
-                if member in paid or bucket.take(now):
-                    payable.append(member)
+        for number, member in enumerate(unknown if room < MAX_QUEUE_LENGTH else ()):
+            bucket = member.bucket if pays and number == 0 else self._shared_bucket
+            if member in paid or bucket.take(now):
+                payable.append(member)
         if not payable:
             return self._limit(request, unknown[0], _TOO_MANY_SALTS)
-        self._jobs[mark] = _Job(request, mark, payable, [receipt], self.worker.find(request.blob, payable))
+        if newcomer:
+            self._first[unknown[0]] = salt
+        self._further += not newcomer
+        job = _Job(request, mark, payable, not newcomer, [receipt], self.worker.find(request.blob, payable))
+        self._jobs[mark] = job
+        self._under[salt].append(job)
         return WAITING
 
     def finished(self) -> list[tuple[object, Opened | None]]:
@@ -248,7 +262,13 @@ class Authenticator:
 
     def _close(self, job: _Job, found: Found | None, *, spent: bool) -> list[tuple[object, Opened | None]]:
         """Return all receipts of a message that has waited, the first one with what it says."""
+        salt = job.request.blob.salt
         del self._jobs[job.mark]
+        self._further -= job.further
+        self._under[salt].remove(job)
+        if not self._under[salt]:
+            del self._under[salt]
+            self._first = {member: waits for member, waits in self._first.items() if waits != salt}
         first, *again = job.receipts
         return [(first, self._read(job, found, spent=spent)), *((receipt, None) for receipt in again)]
 
@@ -265,9 +285,8 @@ class Authenticator:
     def _drain_salt(self, proven: Sealed, found: Found) -> list[tuple[object, Opened | None]]:
         """Open what else waits under a salt that was just proven, before a younger message overtakes it."""
         done: list[tuple[object, Opened | None]] = []
-        for job in list(self._jobs.values()):
-            same = (job.request.table, job.request.blob.salt) == (proven.table, proven.blob.salt)
-            same = same and _may_be_from(job.request, found.member)
+        for job in list(self._under.get(proven.blob.salt, ())):
+            same = job.request.table == proven.table and _may_be_from(job.request, found.member)
             opened = try_key(job.request.blob, found.member, found.key) if same else None
             if opened is not None:
                 job.result.cancel()

@@ -27,7 +27,7 @@ class Event(StrEnum):
     FORGED = "it comes under a proven salt, the team's key does not open it"
     FRESH = "it comes under a fresh salt"
     DERIVATIONS_SPENT = "it comes under a fresh salt, the team has used up its derivations"
-    QUEUE_FULL = "it comes under a fresh salt, 64 messages wait"
+    QUEUE_FULL = "it comes under a fresh salt that is not its team's first one, 64 such messages wait"
     STRANGER = "it does not come from a team of the table"
     AGAIN = "it comes again, whatever its salt"
     MOVED = "its blob comes on another topic"
