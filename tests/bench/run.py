@@ -36,6 +36,7 @@ from bench.reports import (
     bench_recovery,
     bench_tables,
 )
+from bench.rush import bench_rush
 from bench.web import bench_web
 from integration.mosquitto import Mosquitto
 from salvo_server.brokers.embedded import EmbeddedBroker
@@ -100,6 +101,7 @@ PARTS: dict[str, Callable[[float], None]] = {
     "log": bench_log,
     "floods": bench_floods,
     "web": bench_web,
+    "rush": bench_rush,
 }
 
 

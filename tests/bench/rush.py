@@ -1,0 +1,89 @@
+"""Hundreds of teams that come at once, as at the start of an evening: who is warned, and how long keys take."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+from bench.children import table_names
+from bench.figures import row
+from integration.mosquitto import Mosquitto
+from processes import started
+from salvo import topics
+from salvo.codec.commands import write_participation, write_placement
+from salvo.net.mqtt import Connection
+from salvo.rules import SALVO, generator, random_fleet
+from salvo.seal import Sealer
+
+TEAMS_A_TABLE: Final = 3
+_COMING_SECONDS: Final = 10.0
+_PATIENCE_SECONDS: Final = 120.0
+
+
+class _Team:
+    """A team whose key is there before it comes."""
+
+    def __init__(self, table: str, number: int) -> None:
+        self.table, self.name = table, f"{table}-{number}"
+        self._sealer = Sealer(self.name, self.name.encode().ljust(16))
+        assert self._sealer.key
+
+    def come(self, connection: Connection) -> None:
+        """Ask to take part, and place all ships."""
+        request = write_participation(self.name, self.name)
+        connection.publish(topics.REQUEST_PARTICIPATION.of(self.table), request)
+        for place in random_fleet(SALVO, generator(self.table, self.name)).placements:
+            topic = topics.PLACE.of(self.table, player=self.name, ship=place.ship)
+            connection.publish(topic, write_placement(place, self._sealer))
+
+
+def bench_rush(share: float) -> None:
+    """Let 300 teams come to 100 tables within ten seconds."""
+    tables = table_names(max(2, int(100 * share)) + 1)[1:]
+    teams = [_Team(table, number) for number in range(TEAMS_A_TABLE) for table in tables]
+    with tempfile.TemporaryDirectory(dir=Path.home()) as folder, Mosquitto() as broker:
+        words = [arg for table in tables for arg in ("--table", table)]
+        words += ["--profile", "open", "--broker", broker.url, "--players", str(TEAMS_A_TABLE), "--json"]
+        serve = [sys.executable, "-m", "salvo_server", "serve", "--journal", f"{folder}/a.journal", *words]
+        environment = os.environ | {"XDG_STATE_HOME": folder}
+        with started(serve, stdout=subprocess.PIPE, env=environment) as server:
+            assert server.stdout is not None
+            for line in server.stdout:
+                if f'"table": "{tables[-1]}"' in line:
+                    break
+            _measure(broker.url, teams, len(tables))
+
+
+def _measure(url: str, teams: list[_Team], tables: int) -> None:
+    connection = Connection(url, "teams", clean_session=True)
+    heard = [f"/+{topic.filter()}" for topic in (topics.STATE, topics.ERROR, topics.PLACEMENT_ERROR)]
+    connection.on_connect = lambda _: connection.subscribe(heard)
+    connection.connect(10)
+    warned: set[str] = set()
+    playing: dict[str, float] = {}
+    began = time.monotonic()
+    waiting = list(teams)
+    sent = began
+    while len(playing) < tables and time.monotonic() < began + _PATIENCE_SECONDS:
+        while waiting and time.monotonic() >= began + _COMING_SECONDS * (len(teams) - len(waiting)) / len(teams):
+            waiting.pop(0).come(connection)
+            sent = time.monotonic()
+        for message in connection.poll(0.005):
+            address = topics.parse(message.topic)
+            if address.topic is topics.STATE and message.payload == b"turn":
+                playing.setdefault(address.table, time.monotonic())
+            elif address.topic is not topics.STATE:
+                warned.add(f"{address.player}: {message.payload.decode()}")
+            connection.acknowledge(message)
+    connection.close()
+    last = max(playing.values(), default=began + _PATIENCE_SECONDS)
+    first = min((at for at in playing.values() if at > sent), default=last)
+    row(f"{len(teams)} teams to {tables} tables in {_COMING_SECONDS:.0f} s: games that began", f"{len(playing)}")
+    row("  teams that were warned", f"{len(warned)}", "goal: none")
+    row("  keys derived", f"{len(teams) / (last - began):.0f} a second")
+    row("  first game, last game after the last fleet", f"{first - sent:.1f} / {last - sent:.1f} s")
