@@ -50,7 +50,7 @@ def test_the_ten_files_to_read_first_have_the_lines_that_are_told() -> None:
 @pytest.mark.parametrize(
     ("module", "package", "most"),
     [
-        ("salvo_server.service", "salvo_server", 3000),
+        ("salvo_server.service", "salvo_server", 3030),
         ("salvo_server.service", "salvo", 3500),
         ("salvo.client", "salvo", 5900),
     ],
