@@ -352,6 +352,11 @@ def view_5() -> str:
     return json.dumps(ann)
 
 
+def stand_5() -> str:
+    """Standings after a game, and one that was annulled."""
+    return str(case("standings", "after a game, and one that was annulled")["input"]["payload"])
+
+
 def exec_4() -> str:
     """A question in mid-game, and its answer."""
     lines = (VECTORS.parent / "exec" / "example.jsonl").read_text().splitlines()

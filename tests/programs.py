@@ -19,6 +19,7 @@ PACKAGES: Final = {
     "perl": "perl",
     "chromium": "chromium chromium-driver",
     "haproxy": "haproxy",
+    "prometheus": "prometheus",
 }
 _PROGRAMS: Final = {"postgresql": "initdb", "chromium": "chromedriver"}
 #: Not a program: some tests mount a small file system.

@@ -244,6 +244,15 @@ RESEND = _row(
     "resend", "/players/{player}/resend", "owner", "server", False, '`{"log": 17}`: the log again from there', "X"
 )
 REFEREE = _row("referee", "/game/referee", "server", "referee", True, "JSON: all boards", "X")
+STANDINGS = _row(
+    "standings",
+    "/game/standings",
+    "server",
+    "everybody",
+    True,
+    "JSON: places, points and ratings of an evening and over all; on the first table only",
+    "X",
+)
 SAY = _row("say", "/players/{player}/say", "owner", "server", False, '`{"text": "..."}`, with `"to": "b"` for one', "X")
 CHAT = _row("chat", "/game/chat", "server", "everybody", False, '`{"from": "a", "text": "..."}`', "X")
 MESSAGE = _row("message", "/players/{player}/message", "server", "owner", False, '`{"from": "a", "text": "..."}`', "X")

@@ -1129,6 +1129,46 @@ def referee_views() -> list[dict[str, Any]]:
     ]
 
 
+def standings() -> list[dict[str, Any]]:
+    """A payload on /game/standings: places and rounded points of the evening and how many games count, or the code."""
+    figures = {"games": 1, "wins": 1, "ties": 0, "losses": 0, "opposition": 0, "shots": 80, "hits": 19}
+    ann = {"place": 1, "team": "ann", "points": 1000, **figures, "rating": 27_640, "low": 11_860, "high": 43_419}
+    bob = {**ann, "place": 2, "team": "bob", "points": 0, "wins": 0, "losses": 1, "opposition": 1000, "rating": 22_360}
+    bob |= {"low": -6_580, "high": 38_139}
+    annulled = {"table": "", "game": 2, "at": 1_760_000_900_000, "by": "desk"}
+    aborted = {"table": "blue", "game": 1, "at": 1_760_000_800_000}
+    evening = {"since": 1_760_000_000_000, "until": 1_760_000_900_000, "games": 1, "teams": 2, "rows": [ann, bob]}
+    evening |= {"uncounted": [annulled]}
+
+    def told(body: dict[str, Any]) -> dict[str, Any]:
+        table = body["evening"]
+        return {
+            "teams": [[row["place"], row["team"], row["points"]] for row in table["rows"]],
+            "games": table["games"],
+            "uncounted": [[each["table"], each["game"], each.get("by", "")] for each in table.get("uncounted", [])],
+        }
+
+    def right(description: str, body: dict[str, Any], sentence: str = "SALVO-STAND-5") -> dict[str, Any]:
+        return case(description, sentence, {"payload": compact(body).decode()}, result=told(body))
+
+    def wrong(description: str, sentence: str, error: str = "wrong_shape", **changed: Any) -> dict[str, Any]:
+        body = {"evening": evening, "overall": {**evening, **changed}}
+        return case(description, sentence, {"payload": compact(body).decode()}, error=error)
+
+    whole = {"evening": evening, "overall": evening}
+    without = {key: value for key, value in evening.items() if key != "uncounted"}
+    return [
+        right("after a game, and one that was annulled", whole),
+        right("a game without a winner", {**whole, "evening": {**evening, "uncounted": [aborted]}}, "SALVO-STAND-4"),
+        right("every game counts", {"evening": without, "overall": without}),
+        right("a field of a later version", {**whole, "later": 1}, "SALVO-VERSION-3"),
+        case("no evening", "SALVO-STAND-5", {"payload": compact({"overall": evening}).decode()}, error="wrong_shape"),
+        wrong("a line without its place", "SALVO-STAND-2", rows=[{k: v for k, v in ann.items() if k != "place"}]),
+        wrong("fewer than no games", "SALVO-STAND-5", games=-1),
+        wrong("points with a point", "SALVO-WIRE-3", "not_integer", rows=[{**ann, "points": 1.5}]),
+    ]
+
+
 # --- the log ----------------------------------------------------------------------------------------------------------
 
 SIGNER = nacl.signing.SigningKey(bytes(range(32)))
@@ -1286,6 +1326,7 @@ MAKERS: tuple[Callable[[], Any], ...] = (
     log,
     refusals,
     referee_views,
+    standings,
     skips,
     leaves,
     hosts,

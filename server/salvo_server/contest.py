@@ -7,11 +7,14 @@ import logging
 import secrets
 import signal
 import threading
+import time
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import FrameType
 from typing import Final
 
+from salvo.codec.announcements import Publication
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.topics import Role
@@ -24,11 +27,13 @@ from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.core.identity import Identity
-from salvo_server.core.journal import Journal, NoJournal
+from salvo_server.core.journal import Journal, JournalUnavailable, NoJournal
 from salvo_server.core.register import Account, Register
+from salvo_server.core.table import Follower, Step, Table
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings, identity_path, roster_path
 from salvo_server.spectate.referee_view import RefereeViews
+from salvo_server.standings.live import CountedJournal, LiveStandings
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.roster import SERVER_USER, Roster
 from salvo_server.storage.roster_watcher import RosterWatcher
@@ -40,10 +45,12 @@ DEFAULT_TABLE = ""
 #: For a broker to accept the first users and rights; one that is not up yet is tried again. Longer than it takes to
 #: notice that no answer comes, so that a broker without the plugin is reported at once.
 FURNISH_SECONDS: Final = 8.0
+#: For the journal's database to come up; as long as its first start takes on a slow machine.
+DATABASE_SECONDS: Final = 30.0
 
 
 def open_journal(settings: ServerSettings) -> Journal:
-    """Return the journal that the settings name.
+    """Return the journal that the settings name; a database that starts together with the server is waited for.
 
     Raises:
         JournalError: it cannot be used.
@@ -53,7 +60,16 @@ def open_journal(settings: ServerSettings) -> Journal:
     from salvo_server.storage.journal.database import DatabaseJournal
 
     safe = settings.journal_safe == "power"
-    return DatabaseJournal(str(settings.journal), key_file=settings.journal_key, power_safe=safe)
+    end, tell = time.monotonic() + DATABASE_SECONDS, log.warning
+    while True:
+        try:
+            return DatabaseJournal(str(settings.journal), key_file=settings.journal_key, power_safe=safe)
+        except JournalUnavailable as error:
+            if error.code != "journal_away" or time.monotonic() > end:
+                raise
+            tell("%s; retrying", error)
+            tell = log.debug
+            time.sleep(1)
 
 
 def open_identity(settings: ServerSettings) -> Identity:
@@ -73,8 +89,8 @@ def check_start(settings: ServerSettings) -> None:
         TlsError: ``bad_tls``.
         ConnectionLost: ``bad_url``.
     """
-    if settings.web is not None:
-        check_free(settings.web)
+    for address in filter(None, (settings.web, settings.metrics)):
+        check_free(address)
     if settings.broker is not None:
         BrokerUrl.parse(settings.broker)
         return
@@ -94,6 +110,30 @@ def _unknown(topic: str, payload: bytes) -> None:
 
 def _let_be(accounts: Sequence[Account]) -> None:
     """Leave a broker's users and rights as they are."""
+
+
+class Followers:
+    """Several followers as one."""
+
+    def __init__(self, *followers: Follower) -> None:
+        self._followers = followers
+        self.retained = ChainMap(*(each.retained for each in followers))
+
+    def follow(self, table: Table, step: Step) -> list[Publication]:
+        """Let all follow a step."""
+        return [said for each in self._followers for said in each.follow(table, step)]
+
+    def deadline(self) -> int | None:
+        """Return when the first of them wants to publish something."""
+        return min((due for each in self._followers if (due := each.deadline()) is not None), default=None)
+
+    def take_due(self, now: int) -> list[Publication]:
+        """Return what all publish by now."""
+        return [said for each in self._followers for said in each.take_due(now)]
+
+    def catch_up(self, now: int) -> list[Publication]:
+        """Return what all publish after steps that were followed with a long delay."""
+        return [said for each in self._followers for said in each.catch_up(now)]
 
 
 def _own_account(settings: ServerSettings) -> Account | None:
@@ -120,6 +160,8 @@ class Contest:
         url: the broker that the tables are on.
         own_url: where programs on this machine find it, without a user.
         websocket_url: where the embedded broker speaks MQTT over WebSocket; None when it does not.
+        embedded: the embedded broker; None when another one was given.
+        connection: the server's own, to the broker.
     """
 
     def __init__(
@@ -153,6 +195,7 @@ class Contest:
         self.guarded = settings.profile != "open" or self._own is not None
         self.journal = journal or open_journal(settings)
         self.websocket_url: str | None = None
+        self.embedded: EmbeddedBroker | None = None
         self._security: DynamicSecurity | None = None
         self._access: RosterAccess | None = None
         with contextlib.ExitStack() as opened:
@@ -173,7 +216,7 @@ class Contest:
         delay = settings.referee_delay_ms
         own_url = self._start_broker(settings, tables, register, opened)
         user = None if BrokerUrl.parse(own_url).username else self._own
-        self._connection = Connection(
+        self.connection = Connection(
             own_url,
             SERVER_CLIENT_ID if user is None else user.user,
             username=None if user is None else user.user,
@@ -182,9 +225,11 @@ class Contest:
             will=last_will(tables[0], settings.profile, self.identity),
             gives_way=False,
         )
-        opened.callback(self._connection.close)
+        opened.callback(self.connection.close)
+        standings = LiveStandings(self.journal, tables[0], self.connection.wake)
+        opened.callback(standings.close)
         self.service = Service(
-            self._connection,
+            self.connection,
             tables,
             seed=self.seed or "",
             draw="fair" if self.seed is None else "seed",
@@ -194,10 +239,10 @@ class Contest:
             },
             book=settings.book,
             profile=settings.profile,
-            journal=self.journal,
+            journal=CountedJournal(self.journal, standings),
             identity=self.identity,
             resume=settings.resume,
-            follower=None if delay is None else RefereeViews(delay),
+            follower=standings if delay is None else Followers(standings, RefereeViews(delay)),
             chat=settings.chat,
             listener=listener,
             register=register,
@@ -229,7 +274,7 @@ class Contest:
         tls = None
         if settings.tls_cert is not None and settings.tls_key is not None:
             tls = ServerTls(settings.tls_cert, settings.tls_key)
-        embedded = EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls).start()
+        embedded = self.embedded = EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls).start()
         opened.callback(embedded.stop)
         self.url, self.websocket_url = embedded.url, embedded.websocket_url
         self.own_url = embedded.own_url
@@ -274,7 +319,7 @@ class Contest:
     def end(self) -> None:
         """Make :meth:`run` return; from any thread or signal handler."""
         self.stop.set()
-        self._connection.wake()
+        self.connection.wake()
 
     @contextlib.contextmanager
     def in_background(self) -> Iterator[None]:

@@ -42,7 +42,7 @@ from salvo_server.core.inbox import Inbox
 from salvo_server.core.journal import Batch, Journal, JournalUnavailable, NoJournal
 from salvo_server.core.log import TableLog
 from salvo_server.core.openings import Openings
-from salvo_server.core.outages import Duty, Outages
+from salvo_server.core.outages import Duty, Outages, Presence
 from salvo_server.core.play import Play
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.referee import Referee
@@ -129,6 +129,7 @@ class Service:
         counts: refused inputs by error code, for the log.
         listener: called once a step of a table is durable, with the table's name, the time, the input (None for the
             opening) and the announcements; for displays and reports.
+        on_round: called in each round with how late it is, ms: how long a message or a deadline may have waited for it.
         tables: by name.
     """
 
@@ -177,6 +178,7 @@ class Service:
         """
         self.counts: Counter[str] = Counter()
         self.listener = listener
+        self.on_round: Callable[[int], None] = lambda late_ms: None
         self.tables: dict[str, Table] = {}
         self._edge = edge
         self._journal = journal or NoJournal()
@@ -202,6 +204,7 @@ class Service:
         self._admission = Admission(profile, register, identity, play, self.counts)
         talk = Chat(self.counts, on=chat)
         self._inbox = Inbox(play, self.gate, self._admission, talk, self._resends, self._sweep, self.counts, sender_of)
+        self._polled_at: int | None = None
         self._next_look = 0
         self._kept = 0  # retained commands before the last look
         edge.on_connect = self._connected
@@ -216,6 +219,11 @@ class Service:
     def logs(self) -> Mapping[str, TableLog]:
         """The signed logs of the games in play, by table."""
         return self._play.logs
+
+    @property
+    def presence(self) -> Presence:
+        """Whether the server serves, and why not; from any thread."""
+        return self._outages.state
 
     @property
     def last_step(self) -> int:
@@ -292,7 +300,11 @@ class Service:
     def _poll(self, longest_seconds: float) -> Sequence[Inbound]:
         wait_seconds, began = self.wait_seconds(longest_seconds), self._raw_clock()
         arrived = self._edge.poll(wait_seconds)
-        held_up_ms = self._raw_clock() - began - int(1000 * wait_seconds)
+        ended = self._raw_clock()
+        held_up_ms = ended - began - int(1000 * wait_seconds)
+        if self._polled_at is not None:
+            self.on_round(began - self._polled_at + max(0, held_up_ms))
+        self._polled_at = ended
         self._outages.held_up_ms = max(self._outages.held_up_ms, held_up_ms)
         return arrived
 

@@ -170,6 +170,14 @@ class ServerSettings(BaseSettings):
     games: Annotated[
         int | None, Field(ge=1, description="end after this many games at every table; no limit by default")
     ] = None
+    metrics: Annotated[
+        str | None,
+        Field(description="where Prometheus reads the server's metrics, over HTTP without a login, HOST:PORT"),
+    ] = None
+    log_format: Annotated[
+        Literal["text", "json"],
+        Field(description="how events and log are printed: lines for people, or a JSON object a line for programs"),
+    ] = "text"
 
     @field_validator("profile", mode="before")
     @classmethod

@@ -47,6 +47,7 @@ from salvo_server.core.rate_limit import Bucket, Buckets
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.register import Account, Register
 from salvo_server.core.resend import Resends
+from salvo_server.core.retained_sync import RetainedSync
 from simulation import crypto
 
 Patch = pytest.MonkeyPatch
@@ -653,6 +654,17 @@ def _leave_a_command_behind() -> bool:
     return "ghost" in stage.referee.players
 
 
+def _leave_false_standings_behind() -> bool:
+    """Leave standings with a broker on which anybody publishes, for everybody who comes after the server."""
+    stage = Stage((), play=False)
+    topic, false = topics.STANDINGS.of(), b'{"evening":{"rows":[]}}'
+    stage.edge.retained[topic] = false
+    stage.edge.connect()
+    stage.wait(1)
+    stage.wait(1)
+    return stage.edge.retained[topic] == false
+
+
 # --- hosts --------------------------------------------------------------------------------------------------------
 
 _HOST = topics.HOST.of()
@@ -785,6 +797,10 @@ def _tell_secrets_by_length() -> bool:
 def _limit_no_derivations(patch: Patch) -> None:
     patch.setattr(Bucket, "take", lambda self, now: True)
     patch.setattr(gates, "MAX_QUEUE_LENGTH", 1_000_000)
+
+
+def _let_retained_messages_be(patch: Patch) -> None:
+    patch.setattr(RetainedSync, "receive", lambda self, address, message: [])
 
 
 def _answer_every_request(patch: Patch) -> None:
@@ -969,6 +985,7 @@ ATTACKS = [
     Attack("a lobby held open", "SALVO-BACK-5", _hold_a_lobby_open, _extend_lobbies_for_ever),
     Attack("a lobby of comings and goings", "SALVO-JOIN-17", _come_and_go_in_the_lobby, _let_every_listing_restart),
     Attack("a retained command", "SALVO-FRESH-4", _leave_a_command_behind, _take_kept_commands),
+    Attack("false standings", "SALVO-STAND-5", _leave_false_standings_behind, _let_retained_messages_be),
     Attack("a command in a host's name", "SALVO-HOST-1", _act_as_a_host, _try_every_key_as_a_host),
     Attack("a command of a team", "SALVO-HOST-1", _act_as_a_team, _take_teams_for_hosts),
     Attack("a command by another's key", "SALVO-HOST-1", _have_a_command_opened_by_the_own_key, _drain_whatever_opens),

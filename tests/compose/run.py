@@ -29,8 +29,24 @@ ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docker-compose.yml"
 PROJECT = "salvotest"
 PACKAGES = ("docker.io", "docker-compose", "debootstrap", "iptables", "iproute2")
-IN_IMAGE = "python3,python3-venv,mosquitto,mosquitto-clients,haproxy,ca-certificates"
+IN_IMAGE = "python3,python3-venv,mosquitto,mosquitto-clients,haproxy,postgresql,ca-certificates"
 HEALTHY_SECONDS = 90
+#: What the image of PostgreSQL does at its first start with the variables of docker-compose.yml, and then at each.
+STAND_IN_POSTGRES = r"""
+RUN groupmod -o -g 999 postgres && usermod -o -u 999 postgres \
+ && install -d -o postgres -g postgres -m 700 /var/lib/postgresql/data \
+ && install -d -o postgres -g postgres -m 3777 /run/postgresql \
+ && ln -s /usr/lib/postgresql/*/bin/* /usr/local/bin/
+ENV PGDATA=/var/lib/postgresql/data
+VOLUME /var/lib/postgresql/data
+CMD ["sh", "-ec", "\
+  if ! test -s $PGDATA/PG_VERSION; then \
+    initdb --encoding=UTF8 --username=$POSTGRES_USER --auth=$POSTGRES_HOST_AUTH_METHOD; \
+    echo host all all all $POSTGRES_HOST_AUTH_METHOD >>$PGDATA/pg_hba.conf; \
+    echo create database $POSTGRES_USER | postgres --single postgres; \
+  fi; \
+  exec postgres -c listen_addresses=*"]
+"""
 #: A result stands for seconds and not for minutes, so that the next lobby opens soon.
 SETTINGS = {"SALVO_PLAYERS": "2", "SALVO_OVER_SECONDS": "5", "SALVO_ADDRESS": "0.0.0.0"}
 PYTHON = sys.executable
@@ -150,28 +166,33 @@ class OwnEngine(Engine):
         sh("ip", "netns", "del", self._space, check=False)
 
     def make_base_images(self) -> None:
-        """One Debian tree serves as all: the Python base, Debian itself, mosquitto's image and HAProxy's."""
+        """One Debian tree serves as all: Python's, Debian's, mosquitto's, HAProxy's and PostgreSQL's."""
         tree = self._folder / "tree"
         sh("debootstrap", "--variant=minbase", f"--include={IN_IMAGE}", "bookworm", str(tree), timeout=600)
         self._lend_pip_settings(tree)
         archive = self._folder / "tree.tar"
         sh("tar", "-C", str(tree), "-cf", str(archive), ".")
         shutil.rmtree(tree)
-        images = dict(re.findall(r"^    image: ((eclipse-mosquitto|haproxy):\S+)$", FILE.read_text(), re.MULTILINE))
-        mosquitto, haproxy = sorted(images)
+        pinned = r"^    image: ((eclipse-mosquitto|haproxy|postgres):\S+)$"
+        mosquitto, haproxy, postgres = sorted(dict(re.findall(pinned, FILE.read_text(), re.MULTILINE)))
         for name in ("debian:bookworm-slim", "python:3.12-slim", haproxy):
             self.docker("import", "--change", "ENV PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin", str(archive), name)
         archive.unlink()
-        context = self._folder / "mosquitto"
-        context.mkdir()
-        (context / "Dockerfile").write_text(
-            "FROM debian:bookworm-slim\n"
+        self._make_image(
+            mosquitto,
             "RUN mkdir -p /mosquitto/config /mosquitto/data /mosquitto/log && chown -R 1883:1883 /mosquitto\n"
             "RUN ln -s /usr/lib/*/mosquitto_dynamic_security.so /usr/lib/mosquitto_dynamic_security.so\n"
             'VOLUME ["/mosquitto/data", "/mosquitto/log"]\n'
-            'CMD ["/usr/sbin/mosquitto", "-c", "/mosquitto/config/mosquitto.conf"]\n'
+            'CMD ["/usr/sbin/mosquitto", "-c", "/mosquitto/config/mosquitto.conf"]\n',
         )
-        self.docker("build", "--network=host", "-t", mosquitto, str(context))
+        self._make_image(postgres, STAND_IN_POSTGRES)
+
+    def _make_image(self, name: str, rest: str) -> None:
+        """Make a stand-in from the Debian tree and the rest of a Dockerfile."""
+        context = self._folder / name.partition(":")[0]
+        context.mkdir()
+        (context / "Dockerfile").write_text(f"FROM debian:bookworm-slim\n{rest}")
+        self.docker("build", "--network=host", "-t", name, str(context))
 
     def _lend_pip_settings(self, tree: Path) -> None:
         """pip inside the build reaches what pip reaches here: its settings and certificates go into the stand-in."""
@@ -433,6 +454,8 @@ def show_the_door(used: Engine, steps: Steps, outside: Outside) -> None:
     with steps.step("the web front tells browsers of the table, and offers the game that is over"):
         assert '"state":"over"' in first_line(used, "http://127.0.0.1:8080/events?table=")
         assert "/games/" in fetched(used, "http://127.0.0.1:8080/games")
+    with steps.step("the server's metrics are on port 9464, and have the game"):
+        assert 'salvo_games_total{table=""} 1.0' in fetched(used, "http://127.0.0.1:9464/metrics").splitlines()
     with steps.step("salvo doctor, from outside with two accounts"):
         tell_doctor(outside.salvo(*doctor(used, outside), check=True))
     with steps.step("salvo doctor, in the server's container"):
@@ -560,6 +583,39 @@ def show_public(used: Engine, steps: Steps, folder: Path, certificates: Path) ->
         used.compose("down", "-v")
 
 
+def show_postgres(used: Engine, steps: Steps, folder: Path) -> None:
+    """The journal in a database, and the log in JSON."""
+    used.settings = {
+        **SETTINGS,
+        "COMPOSE_PROFILES": "postgres",
+        "SALVO_JOURNAL": "postgresql://salvo@postgres/salvo",
+        "SALVO_LOG_FORMAT": "json",
+    }
+    (folder / "postgres").mkdir()
+    outside = Outside(used, folder / "postgres")
+
+    def steps_in_journal() -> int:
+        words = ("psql", "-U", "salvo", "-tAc", "select count(*) from steps")
+        return int(used.compose("exec", "-T", "postgres", *words).split()[-1])
+
+    try:
+        with steps.step("--profile postgres: the server comes up with its journal in PostgreSQL"):
+            go_up(used, "postgres", "broker", "server", "web")
+        with steps.step("--profile postgres: kill -9 of the server in mid-game, and the game goes on"):
+            outside.learn(roster(used, "add", "red", "blue", "--json"))
+            wait_for("online", lambda: outside.health(outside.url("red.2")).startswith("online"))
+            teams = [outside.join(name, "slow") for name in ("red", "blue")]
+            wait_for("mid-game", lambda: steps_in_journal() > 20)
+            kill_server(used)
+            print("    " + outside.play(*teams))
+        with steps.step("SALVO_LOG_FORMAT=json: every line of the server's is an object"):
+            events = [json.loads(line)["event"] for line in used.docker("logs", used.container("server")).splitlines()]
+            assert {"listening", "resumed", "won"} <= set(events), events
+    finally:
+        outside.go()
+        used.compose("down", "-v")
+
+
 def show_tls(used: Engine, steps: Steps, folder: Path, certificates: Path) -> None:
     """The same under TLS, in the profile strict."""
     used.files = (FILE, ROOT / "deploy" / "tls.yml")
@@ -626,6 +682,7 @@ def main() -> int:
                 show(used, steps, Path(folder))
                 certificates = make_certificates(Path(folder))
                 show_public(used, steps, Path(folder), certificates)
+                show_postgres(used, steps, Path(folder))
                 show_tls(used, steps, Path(folder), certificates)
                 show_open(used, steps, Path(folder))
             except BaseException:

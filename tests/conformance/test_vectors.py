@@ -136,6 +136,17 @@ def _referee_views(given: Any) -> Any:
     return {"turn": view.turn, "next": view.player, "winner": view.winner, "second ship sunk": sunk}
 
 
+def _standings(given: Any) -> Any:
+    shown = read_announcement(topics.parse("/game/standings"), _payload(given))
+    assert isinstance(shown, m.StandingsShown)
+    table = shown.evening
+    return {
+        "teams": [[row.place, row.team, row.points] for row in table.rows],
+        "games": table.games,
+        "uncounted": [[each.table, each.game, each.by] for each in table.uncounted],
+    }
+
+
 def _log(given: Any) -> Any:
     finding = verify_lines(iter([payload.encode() + b"\n" for payload in given]), "the vector").finding
     return finding and {"payload": finding.line, "fault": finding.fault}
@@ -176,6 +187,7 @@ READERS = {
     "ships": _ships,
     "log": _log,
     "referee_views": _referee_views,
+    "standings": _standings,
     "skips": _skips,
     "leaves": _leaves,
     "hosts": _hosts,

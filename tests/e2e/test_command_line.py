@@ -56,7 +56,7 @@ def _start(*arguments: str) -> subprocess.CompletedProcess[str]:
 @contextmanager
 def _serve(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run a server; give its process and its address."""
-    command = [SALVO, "serve", "--listen", "127.0.0.1:0", "--profile", "open", "--json", *arguments]
+    command = [SALVO, "serve", "--listen", "127.0.0.1:0", "--profile", "open", "--log-format", "json", *arguments]
     with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()) as server:
         assert server.stdout is not None
         yield server, str(json.loads(server.stdout.readline())["url"])
@@ -121,6 +121,7 @@ def test_the_demo_in_json_names_the_same_game() -> None:
         (("serve", "--turn-seconds", "0"), 2, "error: bad_setting: --turn-seconds: 0: input should be greater than"),
         (("serve", "--table", "game"), 1, "error: bad_name: table name 'game'"),
         (("serve", "--listen", "nowhere"), 2, "error: bad_address: 'nowhere' is not HOST:PORT"),
+        (("serve", "--log-format", "yaml"), 2, "error: bad_setting: --log-format: 'yaml': input should be 'text' or"),
         (("serve", "--broker", "http://x"), 2, "error: bad_url: 'http://x' is not mqtt://"),
         (("replay", "none.jsonl"), 1, "error: transcript_missing: no file none.jsonl"),
         (("replay", "none.jsonl", "--game", "2"), 1, "error: not_a_journal: none.jsonl is no journal"),
@@ -417,6 +418,9 @@ def test_a_server_writes_its_games_to_a_folder_with_and_without_a_journal(tmp_pa
         (["--listen", "127.0.0.1:0", "--websocket", "127.0.0.1"], "bad_address: '127.0.0.1' is not HOST:PORT"),
         (["--listen", "127.0.0.1:0", "--websocket", "TAKEN"], "address_in_use"),
         (["--listen", "nowhere.invalid:1"], "bad_address: nowhere.invalid"),
+        (["--metrics", ":9464"], "bad_address: ':9464' is not HOST:PORT"),
+        (["--metrics", "nowhere.invalid:1"], "bad_address: nowhere.invalid"),
+        (["--metrics", "TAKEN"], "address_in_use"),
         (["--broker", "http://x"], "bad_url"),
         (["--listen", "127.0.0.1:0", "--tls-cert", "none.pem", "--tls-key", "none.key"], "bad_tls"),
     ],
@@ -430,6 +434,30 @@ def test_a_server_that_cannot_start_leaves_nothing_behind(arguments: list[str], 
         done = run("serve", *words, *files, cwd=tmp_path)
     assert done.stderr.startswith(f"error: {error}")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("how", ["option", "file", "environment"])
+def test_every_line_of_a_server_that_logs_json_is_an_object(how: str, tmp_path: Path) -> None:
+    """Its own and those of the programs beside it, such as a gateway that cannot listen."""
+    config = tmp_path / "contest.toml"
+    config.write_text('listen = "127.0.0.1:0"\n' + 'log_format = "json"\n' * (how == "file"))
+    environment = _environment(**({"SALVO_LOG_FORMAT": "json"} if how == "environment" else {}))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        gateway = f"jsonline --listen 127.0.0.1:{taken.getsockname()[1]}"
+        command = [SALVO, "serve", "--profile", "open", "--gateway", gateway, "--config", str(config)]
+        command += ["--log-format", "json"] * (how == "option")
+        with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as server:
+            assert server.stderr is not None
+            said = [json.loads(server.stderr.readline()) for _ in range(2)]
+            server.send_signal(signal.SIGINT)
+            out, err = server.communicate(timeout=60)
+    assert [(each["event"], each.get("code"), each.get("level")) for each in said] == [
+        ("error", "cannot_listen", None),
+        ("log", None, "error"),
+    ]
+    assert "is started again" in said[1]["text"]
+    for line in [*out.splitlines(), *err.splitlines()]:
+        assert datetime.fromisoformat(json.loads(line)["at"]).tzinfo is not None
 
 
 @pytest.mark.long

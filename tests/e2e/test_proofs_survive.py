@@ -81,7 +81,8 @@ class Stage:
         words = [
             "--profile",
             "open",
-            "--json",
+            "--log-format",
+            "json",
             "--players",
             "2",
             "--over-seconds",

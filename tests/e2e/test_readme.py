@@ -48,6 +48,14 @@ ELSEWHERE = {
         'roster(used, "add", "red", "blue"',
     ),
     "docker compose --profile public up --detach": ("tests/compose/run.py", '"COMPOSE_PROFILES": "public"'),
+    "SALVO_JOURNAL=postgresql://salvo@postgres/salvo docker compose --profile postgres up --detach": (
+        "tests/compose/run.py",
+        '"COMPOSE_PROFILES": "postgres"',
+    ),
+    "prometheus --config.file=deploy/prometheus.yml": (
+        "tests/integration/test_alerts.py",
+        '"deploy" / "prometheus.yml"',
+    ),
     "docker compose exec server salvo doctor": ("tests/compose/run.py", '"server", "salvo", "doctor"'),
     "salvo backup evening.tar.gz": ("tests/e2e/test_backup.py", 'machines.run("backup"'),
     "salvo restore evening.tar.gz": ("tests/e2e/test_backup.py", 'self.run("restore"'),
@@ -289,7 +297,7 @@ def test_a_gateway_listens_beside_its_server(folder: Path) -> None:
 @pytest.mark.parametrize("command", GATEWAYS)
 def test_gateways_fit_their_servers(command: str) -> None:
     given = serve.make_context("salvo serve", shlex.split(command)[2:]).params
-    given = {name: value for name, value in given.items() if name not in ("config", "as_json")}
+    given = {name: value for name, value in given.items() if name != "config"}
     settings = with_rules_of_gateways(load_settings(given))
     [protocol] = re.findall(r'--gateway "(\w+)', command)
     assert [read_gateway(line, settings.book).words[0] for line in settings.gateways] == [protocol]
@@ -307,6 +315,24 @@ def test_the_server_of_the_settings_is_examined_by_the_doctor(folder: Path, secr
         assert _run(health.replace("HOST", host), folder).startswith("online: ")
         assert re.search(r"^\d+ findings, none is FAIL$", _run("salvo doctor", folder), re.MULTILINE)
         _end(server)
+
+
+def test_prometheus_reads_what_the_guide_lists_and_the_alerts_ask_for(folder: Path) -> None:
+    [command] = [line for line in SERVES if "--metrics" in line]
+    with ExitStack() as stack:
+        server = _serving(command.replace(":9464", ":0"), folder, stack)
+        assert server.stdout is not None
+        url = next(found[1] for line in server.stdout if (found := re.search(r" metrics (http://\S+)$", line)))
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            text = answer.read().decode()
+        _end(server)
+    there = {name for name in re.findall(r"^# TYPE (\S+) ", text, re.MULTILINE) if not name.endswith("_created")}
+    rows = TEXT.partition("| metric |")[2].partition("\n\n")[0]
+    listed = set(re.findall(r"`(\w+_\w+)`", re.sub(r"\|[^|]*\|$", "", rows, flags=re.MULTILINE)))
+    assert {name for name in there if name.startswith("salvo_")} == {name for name in listed if name[:6] == "salvo_"}
+    assert listed <= there
+    asked = set(re.findall(r"\b(?:salvo|process)_\w+", (ROOT / "deploy" / "alerts.yml").read_text()))
+    assert {re.sub(r"_(bucket|count|sum)$", "", name) for name in asked} <= there
 
 
 def test_a_server_listens_with_the_certificate_that_was_made_for_practice(folder: Path) -> None:
@@ -390,7 +416,7 @@ def test_a_journal_is_looked_at(folder: Path) -> None:
             players.join(address, name, games=1)
         assert "show:   salvo replay games/game-1.jsonl.gz" in server.stdout.read()
     players.send_all_home()
-    games, show, export, check = [line for line in COMMANDS if "contest.journal" in line]
+    games, show, export, check = [line for line in COMMANDS if line.startswith("salvo replay contest.journal")]
     [verify] = [line for line in COMMANDS if line.startswith("salvo verify games/")]
     winner = re.search(r"won by (\w+)", _run(games, folder))
     assert winner is not None
@@ -399,6 +425,11 @@ def test_a_journal_is_looked_at(folder: Path) -> None:
     assert _run("salvo replay game.jsonl.gz", folder) == _run("salvo replay games/game-1.jsonl.gz", folder)
     assert "1 game, " in _run(check, folder)
     assert "fair: game 1" in _run(verify, folder)
+    evening, whole, logs = [line for line in COMMANDS if line.startswith("salvo league show")]
+    for standings in (evening, whole, logs):
+        assert re.search(rf"^ *1  {winner[1]} +1 +1 +1 ", _run(standings, folder), re.MULTILINE)
+    assert (folder / "standings.csv").read_text().splitlines()[1].startswith(f"1,{winner[1]},1.0,1,")
+    assert "<table" in (folder / "standings.html").read_text()
     [site] = [line for line in COMMANDS if line.startswith("salvo site")]
     assert _run(site, folder) == "site:   site/index.html, 1 game\n"
     assert list((folder / "site/games").glob("game-1-*.proof.jsonl"))

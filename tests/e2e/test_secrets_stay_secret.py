@@ -201,7 +201,7 @@ def test_no_secret_is_anywhere_after_a_whole_contest(tmp_path: Path) -> None:
     secrets = {name: token_urlsafe(16) for name in (*TEAMS, "wrong")}
     files = ["--journal", str(tmp_path / "journal"), "--transcripts", str(tmp_path / "transcripts")]
     files += ["--rules", _pond(tmp_path)]
-    serve = ("serve", "--profile", "open", "--listen", "127.0.0.1:0", "--json", "--players", "2", *files)
+    serve = ("serve", "--profile", "open", "--listen", "127.0.0.1:0", "--log-format", "json", "--players", "2", *files)
     processes = [_start(tmp_path, "serve", *serve, "--over-seconds", "2")]
     command_lines = ProcessList()
     command_lines.start()
@@ -257,7 +257,18 @@ def test_no_secret_is_anywhere_after_a_contest_with_rights(tmp_path: Path) -> No
     wrong = token_urlsafe(16)
     files = ["--journal", str(tmp_path / "journal"), "--transcripts", str(tmp_path / "transcripts")]
     files += ["--rules", _pond(tmp_path)]
-    serve = ("serve", "--listen", "127.0.0.1:0", "--json", "--players", "2", *files, "--referee-delay-seconds", "0")
+    serve = (
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--log-format",
+        "json",
+        "--players",
+        "2",
+        *files,
+        "--referee-delay-seconds",
+        "0",
+    )
     processes = [_start(tmp_path, "serve", *serve, "--over-seconds", "2")]
     command_lines = ProcessList()
     command_lines.start()

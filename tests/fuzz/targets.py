@@ -636,6 +636,8 @@ def _service_seeds() -> list[bytes]:
 
 
 def _announcements() -> list[bytes]:
+    line = m.Standing(1, "ann", 1000, 1, 1, 0, 0, 0, 80, 19, 27_640, 11_860, 43_419)
+    table = m.StandingsTable(1000, 2000, 1, 1, (line,), (m.Uncounted("blue", 2, 2000, "desk"),))
     said: list[m.Announcement] = [
         m.StateChanged(m.State.TURN),
         m.PlayersListed(("ann", "bob")),
@@ -652,6 +654,7 @@ def _announcements() -> list[bytes]:
         m.CommandRefused("ann", "off_grid", "x=0"),
         m.ChatSaid("ann", "Ahoy!"),
         m.MessageSaid("bob", "", "Ahoy!"),
+        m.StandingsShown(table, table),
         *map(m.HostActed.of, _host_commands()),
     ]
     written = [publication for each in said for publication in write_announcement(each)]

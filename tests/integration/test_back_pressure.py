@@ -50,7 +50,7 @@ def test_a_game_is_played_to_its_end_under_a_flood_at_full_speed_and_the_server_
 
     with BrokerProcess() as broker:
         contest = Contest(ServerSettings(broker=broker.url, seed="7", players=2, over_seconds=600), heard)
-        connected = contest._connection.on_connect
+        connected = contest.connection.on_connect
         assert connected is not None
 
         def counted(session_present: bool) -> None:
@@ -58,7 +58,7 @@ def test_a_game_is_played_to_its_end_under_a_flood_at_full_speed_and_the_server_
             connections += 1
             connected(session_present)
 
-        contest._connection.on_connect = counted
+        contest.connection.on_connect = counted
         with contest.in_background():
             heard.until(lambda said: any(isinstance(a, m.StateChanged) for a in said))
             with flooded(broker.port, qos):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -9,21 +10,28 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from integration.disks import small_disk
 from integration.postgresql import PostgreSQL
 from programs import needs
+from salvo import messages as m
+from salvo_server import contest
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal import (
     Batch,
+    GameEnded,
     GameOpened,
     JournalError,
     JournalUnavailable,
     KeyLearned,
+    ResultAnnulled,
     StepTaken,
     TeamAdmitted,
 )
+from salvo_server.core.results import Result
+from salvo_server.settings import ServerSettings
 from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
 
 __all__ = ["small_disk"]
@@ -75,6 +83,62 @@ def test_a_journal_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None
     assert JournalReader(postgresql.url).saved(OPENED).next_game == then
     assert again.load().games[0].teams == []
     again.close()
+
+
+@needs("postgresql")
+def test_a_database_that_was_made_without_a_locale(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    with psycopg.connect(postgresql.url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE plain ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+    journal = DatabaseJournal(postgresql.url.removesuffix("postgres") + "plain", key_file=tmp_path / "key")
+    journal.commit(Batch(games=[OPENED]))
+    assert journal.load().last_game == 1
+    journal.close()
+
+
+@needs("postgresql")
+def test_a_server_waits_for_a_database_that_is_still_starting(
+    postgresql: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = ServerSettings(journal=postgresql.url, journal_key=tmp_path / "key")
+    postgresql.kill()
+    monkeypatch.setattr(contest, "DATABASE_SECONDS", 0)
+    with pytest.raises(JournalUnavailable, match="journal_away"):
+        contest.open_journal(settings)
+    monkeypatch.setattr(contest, "DATABASE_SECONDS", 600)
+    monkeypatch.setattr("salvo_server.contest.time.sleep", lambda _: postgresql.start())
+    contest.open_journal(settings).close()
+    assert "journal_away" in caplog.text
+
+
+def test_results_on_postgresql(tmp_path: Path) -> None:
+    """A database of the version before gets the table; a result is written once, annulled, and read beside it."""
+    players = (m.PlayerStats("ann", 20, 17, 5, 4, 1), m.PlayerStats("bob", 15, 3, 0, 3, 2))
+    first, second = (Result("", number, 1_795_000_000_000 + number, "salvo", players, number == 2) for number in (1, 2))
+    with PostgreSQL() as database:
+        journal = DatabaseJournal(database.url, key_file=tmp_path / "key")
+        journal.commit(Batch(games=[OPENED], steps=[step(1)], ended=False))
+        journal._connection.exec_driver_sql("DROP TABLE results")
+        journal._connection.exec_driver_sql("UPDATE schema_version SET version_num = '0001'")
+        journal._connection.commit()
+        journal.close()
+        with pytest.raises(JournalError, match="journal_version"):
+            JournalReader(database.url).results()
+        with contextlib.closing(DatabaseJournal(database.url, key_file=tmp_path / "key")) as journal:
+            batch = Batch(steps=[step(2)], ended_games=[GameEnded(1, first)])
+            journal.commit(batch)
+            journal.commit(batch)
+            then = OPENED._replace(id=2, number=2)
+            journal.commit(Batch(games=[then], steps=[step(3)], ended_games=[GameEnded(2, second)]))
+            assert JournalReader(database.url).results() == journal.results() == [first, second]
+            annulled = ResultAnnulled("", 1, "desk", first.at + 1)
+            journal.commit(Batch(annulled=[annulled, annulled._replace(at=first.at + 2), annulled._replace(number=3)]))
+            database.kill()
+            with pytest.raises(JournalUnavailable, match="journal_away"):
+                journal.commit(Batch(annulled=[annulled]))
+            database.start()
+            journal.commit(Batch(annulled=[annulled._replace(by="jury")]))
+            kept = first._replace(annulled_at=first.at + 1, annulled_by="desk")
+            assert journal.results() == [kept, second]
 
 
 @needs("root")

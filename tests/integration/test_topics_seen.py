@@ -113,7 +113,7 @@ def test_everything_seen_is_in_the_table_and_in_order(
         play_bots(broker.url, names, observer)
         observer.until(lambda seen: [x.payload for x in seen if x.topic == "/game/state"][-1] == b"lobby")
         late = Observer(broker.url)
-        kept = {"/game/state", "/game/rules", "/game/server", *EMPTY}
+        kept = {"/game/state", "/game/rules", "/game/server", "/game/standings", *EMPTY}
         late.until(lambda seen: kept <= {x.topic for x in seen})
         assert {x.topic for x in late.seen} == kept
         assert all(x.retain for x in late.seen)
@@ -139,13 +139,16 @@ def _check_payloads(seen: list[Inbound]) -> None:
         elif address.topic is topics.PLACE:
             assert b"coordinates" not in message.payload  # sealed
     public = {topic.name for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY}
-    elsewhere = {"board", "fleet", "request_error"}  # in other books, and after requests that no bot of ours makes
+    # In other books, after requests that no bot of ours makes, and where there is a host.
+    elsewhere = {"board", "fleet", "request_error", "hosted"}
     assert public - {_name(message) for message in seen} == elsewhere
 
 
 def _check_order(names: list[str], count: int) -> None:
     """The announcements between two salvos come in the order of SALVO-TOPIC-4."""
-    told = [name for name in names if name in OURS and name not in ("log", "chat")]  # whose order is their own business
+    told = [
+        name for name in names if name in OURS and name not in ("log", "chat", "standings")
+    ]  # whose order is their own business
     # Without "current" a turn is the same one, which has more time because the machine was held up.
     told = [a for a, b in itertools.zip_longest(told, told[1:]) if a != "turn" or b == "current"]
     start = told.index("turn")
@@ -207,7 +210,7 @@ def test_a_server_that_ends_says_offline_and_one_that_is_killed_has_its_will(
     observer.until(lambda seen: b'"offline"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
     with start_server() as contest:
         observer.until(lambda seen: b'"online"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
-        sock: Any = contest._connection._client.socket()
+        sock: Any = contest.connection._client.socket()
         sock.shutdown(socket.SHUT_RDWR)  # the connection goes without a goodbye, as in a crash
         contest.stop.set()
         observer.until(lambda seen: b'"offline"' in [x for x in seen if x.topic == "/game/server"][-1].payload)

@@ -26,6 +26,8 @@ from integration.web import WebFront, web_front
 from ports import Port
 from processes import started
 from programs import BROKERS
+from salvo import messages as m
+from salvo.codec.announcement_writer import write_announcement
 from salvo.messages import Limits, State
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker
@@ -203,7 +205,7 @@ def test_the_wheel_is_this_version_whole(web: WebFront, tmp_path: Path) -> None:
 
 def test_the_page_is_right_again_when_the_server_and_its_broker_are_back(tmp_path: Path) -> None:
     with Port() as port:
-        words = ["serve", "--profile", "open", "--json", "--listen", f"127.0.0.1:{port.number}"]
+        words = ["serve", "--profile", "open", "--log-format", "json", "--listen", f"127.0.0.1:{port.number}"]
         words += ["--journal", str(tmp_path / "journal"), "--identity", str(tmp_path / "identity")]
         with web_front(f"mqtt://127.0.0.1:{port.number}") as web, web.pictures() as pictures:
             assert next(pictures)["trouble"] == "broker"
@@ -223,7 +225,8 @@ def test_a_server_starts_its_web_front_and_ends_it(tmp_path: Path) -> None:
         "serve",
         "--profile",
         "open",
-        "--json",
+        "--log-format",
+        "json",
         "--listen",
         "127.0.0.1:0",
         "--web",
@@ -268,3 +271,17 @@ def test_every_table_of_a_broker_is_followed() -> None:
                     assert time.monotonic() < end, (table, names)
                     with web.pictures(table) as pictures:
                         names = [player["name"] for player in next(pictures)["players"]]
+
+
+def test_a_front_that_starts_again_shows_the_standings_of_the_evening() -> None:
+    line = m.Standing(1, "ann", 1500, 2, 1, 1, 0, 0, 80, 19, 27_640, 11_860, 43_419)
+    table = m.StandingsTable(1, 2, 2, 1, (line,))
+    [(topic, payload, retain)] = write_announcement(m.StandingsShown(table, table))
+    with EmbeddedBroker() as broker, contextlib.closing(Connection(broker.url, "rude", clean_session=True)) as server:
+        server.connect(_SECONDS)
+        server.publish(topic, payload, retain=retain)
+        assert server.flush(_SECONDS)
+        for _ in range(2):
+            with web_front(broker.url) as web, web.pictures() as pictures:
+                [told] = next(filter(None, (picture["standings"] for picture in pictures)))
+                assert (told["name"], told["points"], told["games"]) == ("ann", 1.5, 2)

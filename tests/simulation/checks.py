@@ -22,6 +22,7 @@ from salvo_server.core.log import GameLog, game_secret
 from salvo_server.core.match import Player
 from salvo_server.core.recovery import execute_step, open_table
 from salvo_server.core.referee import Referee
+from salvo_server.core.results import Result, result_of, when
 from salvo_server.core.table import Step
 from salvo_server.verify import verify_lines
 from simulation.disk import every_game
@@ -335,6 +336,7 @@ def at_the_end(contest: Contest) -> None:
     logged = {take_apart(payload)[0] for topic, payload in contest.said if topic == "/game/log" and payload}
     live = contest.server.service.tables[""]
     games = every_game(contest.disk)
+    results: list[Result | None] = []
     newest = max((game.opened.id for game in games), default=0)
     for game in games:
         table = open_table(game, live._status)
@@ -346,6 +348,8 @@ def at_the_end(contest: Contest) -> None:
             steps.append(execute_step(table, game, number, record))
             if not contest.scenario.hosted:  # whose host may end a pause, or remove who is next
                 may_begin = _paced(steps[-1], header.limits.pace_ms or 0, may_begin)
+        said = [(step.at, step.announcements) for step in steps]
+        results += [result_of("", header.game, at, header.rules.book.name, each) for at, each in said]
         if steps:
             texts = _log_texts(header, steps, contest.server.identity)
             hold(logged.issuperset(texts), "the journal's log of game %d is another one than was said", header.game)
@@ -358,6 +362,8 @@ def at_the_end(contest: Contest) -> None:
         if last:
             hold(table.check == live.check, "a replay of the journal comes out otherwise")
             hold(table.referee.state is State.LOBBY, "the last game is in state %s", table.referee.state)
+    wanted = sorted(filter(None, results), key=when)
+    hold(contest.server.journal.results() == wanted, "the journal has other results than its games came to")
 
 
 def _log_texts(header: Header, steps: Sequence[Step], identity: Identity) -> list[bytes]:

@@ -8,10 +8,12 @@ nothing; a database across a network may take a batch whose answer is then lost.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal import Batch, GameOpened, JournalUnavailable, Saved, SavedGame, SavedTeam, StepTaken
+from salvo_server.core.results import Result, when
 from simulation.world import Broken, World
 
 _MARK = object()
@@ -132,24 +134,27 @@ class SimJournal:
         ]
         return Saved(saved, max(games, default=0), self.last_step, sent_through, ended, iter(burned))
 
+    def results(self) -> list[Result]:
+        """Return what games came to; a database refuses a second result of one."""
+        ended = [each for batch in self._disk.batches() for each in batch.ended_games]
+        if len({each.id for each in ended}) != len(ended):
+            raise Broken("the journal has two results of one game")
+        return sorted((each.result for each in ended), key=when)
+
     def close(self) -> None:
         """There is nothing to let go of."""
 
 
 def _copied(batch: Batch) -> Batch:
     """The service may go on to fill a batch whose answer was lost."""
-    lists = ([*batch.games], [*batch.steps], [*batch.teams], [*batch.keys], [*batch.closed])
-    return Batch(*lists, batch.sent_through, batch.ended)
+    lists: dict[str, Any] = {
+        each.name: [*kept] for each in fields(Batch) if isinstance(kept := getattr(batch, each.name), list)
+    }
+    return replace(batch, **lists)
 
 
 def _same(one: Batch, other: Batch) -> bool:
-    return (one.games, one.steps, one.teams, one.keys, one.closed) == (
-        other.games,
-        other.steps,
-        other.teams,
-        other.keys,
-        other.closed,
-    )
+    return replace(one, sent_through=None, ended=None) == replace(other, sent_through=None, ended=None)
 
 
 def every_game(disk: Disk) -> Sequence[SavedGame]:

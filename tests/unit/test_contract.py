@@ -114,6 +114,10 @@ def test_every_code_that_players_meet_is_published() -> None:
 SHIP = m.SunkShip("b", "carrier", "Carrier")
 RESULT = m.SalvoResolved(1, 9, "a", 5, 2, (SHIP,), ("b",))
 SEEN = m.RefereeBoard("a", ("aA.", "b.*"), 3, 1, False)
+LINE = m.Standing(1, "a", 1500, 3, 1, 1, 1, 3000, 80, 19, 25_120, -1_000, 51_240)
+PLACES = m.StandingsTable(
+    1_760_000_000_000, 1_760_000_900_000, 3, 1, (LINE,), (m.Uncounted("blue", 2, 1_760_000_000_000),)
+)
 AIMED = m.RefereeSalvo("b", (m.AimedShot("a", 2, 1, True), m.AimedShot("a", 3, 2, False)))
 JSON_ANNOUNCEMENTS: list[tuple[m.Announcement, str, Message]] = [
     (m.TurnBegan(1, 9, "a", 5, 1_760_000_000_000, 1_760_000_030_000), "turn", announcements_pb2.Turn()),
@@ -147,6 +151,7 @@ JSON_ANNOUNCEMENTS: list[tuple[m.Announcement, str, Message]] = [
     (m.MessageSaid("b", "", "Ahoy!"), "message", announcements_pb2.ChatLine()),
     (m.RefereeView(1, 0, 1_760_000_000_000, "a", 5, (SEEN,)), "referee", announcements_pb2.RefereeView()),
     (m.RefereeView(1, 9, 1_760_000_000_000, "", 0, (SEEN,), AIMED, "a"), "referee", announcements_pb2.RefereeView()),
+    (m.StandingsShown(PLACES, PLACES), "standings", announcements_pb2.Standings()),
     (
         m.ServerStatus(True, "0.1.0", 1, "open", keys=m.ServerKeys(bytes(32), bytes(range(32)))),
         "server",
@@ -249,6 +254,10 @@ SHAPES: list[Pair] = [
     (m.RefereeBoard, announcements_pb2.RefereeBoard),
     (m.RefereeSalvo, announcements_pb2.RefereeSalvo),
     (m.AimedShot, announcements_pb2.AimedShot),
+    (m.StandingsShown, announcements_pb2.Standings),
+    (m.StandingsTable, announcements_pb2.StandingsTable),
+    (m.Standing, announcements_pb2.Standing),
+    (m.Uncounted, announcements_pb2.UncountedGame),
     (m.HostActed, announcements_pb2.HostActed),
     (m.ChatSaid, announcements_pb2.ChatLine),
     (_payload(m.MessageSaid, "to"), announcements_pb2.ChatLine),

@@ -40,10 +40,30 @@ def _of_the_web_front() -> set[str]:
     return {name.removeprefix("SALVO_").lower() for name in of_options} | {"team"}
 
 
+#: Settings that mean nothing to the server of docker-compose.yml, and why.
+NOT_IN_COMPOSE = {
+    "listen": "mosquitto listens",
+    "websocket": "mosquitto listens",
+    "tls_cert": "mosquitto's listeners have it (deploy/tls.yml)",
+    "tls_key": "mosquitto's listeners have it (deploy/tls.yml)",
+    "tls_ca": "SALVO_CA is for every command in the container (deploy/tls.yml)",
+    "web": "the web front is a service of its own",
+    "gateways": "clients would have to reach their ports: a gateway is a service of its own, salvo gateway",
+    "games": "a server that has ended would be started again",
+}
+
+
+def test_compose_passes_on_every_setting_that_means_something_there() -> None:
+    server = (ROOT / "docker-compose.yml").read_text().partition("\n  server:\n")[2].partition("\n\n")[0]
+    passed = {name.lower() for name in re.findall(r"^      SALVO_([A-Z_]+):", server, re.MULTILINE)}
+    assert not passed & set(NOT_IN_COMPOSE)
+    assert passed | set(NOT_IN_COMPOSE) == set(ServerSettings.model_fields)
+
+
 def test_every_service_is_locked_in_and_nobody_is_root() -> None:
-    services = (ROOT / "docker-compose.yml").read_text().partition("\nservices:\n")[2].partition("\nvolumes:\n")[0]
+    services = (ROOT / "docker-compose.yml").read_text().partition("\nservices:\n")[2].partition("\nnetworks:\n")[0]
     texts = re.split(r"^  (?=[a-z]+:$)", services, flags=re.MULTILINE)[1:]
-    assert len(texts) == 5
+    assert len(texts) == 6
     bounds = (ROOT / "docker-compose.yml").read_text().partition("x-bounds: &bounds\n")[2].partition("\nservices:\n")[0]
     for line in (
         "read_only: true",
@@ -57,18 +77,26 @@ def test_every_service_is_locked_in_and_nobody_is_root() -> None:
     assert user == ["10001:10001"]
     for text in texts:
         assert "    <<: *bounds\n    mem_limit: " in text
-        assert f'user: "{user[0]}"' in text or "image: battleship-salvo" in text
+        assert re.search(r'^    user: "[1-9]\d*:[1-9]\d*"', text, re.MULTILINE) or "image: battleship-salvo" in text
 
 
 def test_images_are_pinned_and_the_brokers_ports_are_this_machines_own_unless_opened() -> None:
     text = (ROOT / "docker-compose.yml").read_text()
     images = [image for image in re.findall(r"^    image: (\S+)$", text, re.MULTILINE) if image != "battleship-salvo"]
-    assert len(images) == 2
-    assert all(re.fullmatch(r"[a-z-]+:\d+\.\d+\.\d+", image) for image in images), images
+    assert len(images) == 3
+    assert all(re.fullmatch(r"[a-z-]+:\d+\.\d+(\.\d+)?", image) for image in images), images
     broker = text.partition("\n  broker:\n")[2].partition("\n  server:\n")[0]
     published = re.findall(r'^      - "(.+):\d+"$', broker, re.MULTILINE)
     assert len(published) == 2
     assert all(port.startswith("${SALVO_ADDRESS:-127.0.0.1}:") for port in published)
+
+
+def test_metrics_and_journal_are_for_this_machine_and_for_the_server_alone() -> None:
+    text = (ROOT / "docker-compose.yml").read_text()
+    assert re.findall(r'^      - "(.*9464)"', text, re.MULTILINE) == ["127.0.0.1:${SALVO_METRICS_PORT:-9464}:9464"]
+    assert "\nnetworks:\n  journal:\n    internal: true\n" in text
+    members = re.findall(r"^  (\w+):\n(?:    .*\n|\n)*?    networks: \[.*journal\]$", text, re.MULTILINE)
+    assert members == ["server", "postgres"]
 
 
 def test_the_dockerfile_installs_what_the_project_is_made_of() -> None:

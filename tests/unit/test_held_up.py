@@ -171,3 +171,17 @@ def test_another_team_has_a_whole_minute_however_often_the_server_stood_still_be
     ask(lobby, "bob")
     hold_up(lobby)
     assert lobby.left_ms == PLACEMENT_MS
+
+
+def test_a_round_that_begins_late_says_how_late(world: HeldUpWorld) -> None:
+    """By what the poll took beyond its time, and by all that was done since the poll before."""
+    late: list[int] = []
+    world.service.on_round = late.append
+    world.poll_ms = 3000
+    world.service.step()
+    world.commit_ms = 700
+    world.fire(1)
+    world.commit_ms = 0
+    world.service.step()
+    assert late[0] == 3000
+    assert 700 in late[1:]

@@ -10,24 +10,30 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import alembic.autogenerate
+import alembic.command
 import alembic.config
 import alembic.script
 import pytest
 import sqlalchemy as sql
 from alembic.runtime.migration import MigrationContext
 
+from salvo import messages as m
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal import (
     Batch,
+    GameEnded,
     GameOpened,
     JournalError,
     JournalUnavailable,
     KeyLearned,
+    ResultAnnulled,
     StepTaken,
     TeamAdmitted,
 )
+from salvo_server.core.results import Result
 from salvo_server.storage.journal import schema
 from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
 
@@ -41,6 +47,11 @@ def opened(number: int = 1, table: str = "") -> GameOpened:
 
 def step(number: int, game: int = 1, proof: Proof | None = None) -> StepTaken:
     return StepTaken(number, game, 1000 + number, FIRE, number.to_bytes(16, "big"), proof)
+
+
+def ended(game: int = 1, number: int = 1, table: str = "", **given: Any) -> GameEnded:
+    players = (m.PlayerStats("ann", 20, 17, 5, 4, 1), m.PlayerStats("bob", 15, 3, 0, 3, 2))
+    return GameEnded(game, Result(table, number, 2000 + game, "salvo", players, False)._replace(**given))
 
 
 @pytest.fixture
@@ -180,6 +191,71 @@ def test_the_migrations_come_to_todays_schema(journal: DatabaseJournal) -> None:
         MigrationContext.configure(journal._connection, opts={"version_table": schema.VERSION_TABLE}), schema.metadata
     )
     assert found == []
+
+
+def test_results_are_there_after_a_restart_in_the_order_of_their_ends(journal: DatabaseJournal) -> None:
+    games = [opened(1), opened(2, "blue"), opened(3)]
+    results = [ended(1, at=2500), ended(2, 2, "blue"), ended(3, 3, aborted=True, players=())]
+    journal.commit(Batch(games=games, steps=[step(1), step(2, 2), step(3, 3)], ended_games=results))
+    wanted = [results[1].result, results[2].result, results[0].result]
+    assert journal.results() == wanted
+    again = reopened(journal)
+    assert again.results() == wanted == JournalReader(again.name).results()
+    again.close()
+
+
+def test_a_game_has_one_result_and_a_step_whose_result_is_refused_is_none(journal: DatabaseJournal) -> None:
+    first = Batch(games=[opened()], steps=[step(1)], ended_games=[ended()])
+    journal.commit(first)
+    journal.commit(first)  # the answer was lost
+    with pytest.raises(JournalError, match="journal_in_use"):
+        journal.commit(Batch(steps=[step(2)], ended_games=[ended(number=2)]))
+    assert journal.results() == [ended().result]
+    assert journal.load().last_step == 1
+
+
+def test_an_annulment_is_of_the_result_that_is_meant_and_the_first_one_stands(journal: DatabaseJournal) -> None:
+    games = [opened(1), opened(2, "blue")]
+    journal.commit(Batch(games=games, steps=[step(1), step(2, 2)], ended_games=[ended(), ended(2, 2, "blue")]))
+    for meant in (("", 2, "desk", 3000), ("blue", 1, "desk", 3000), ("", 1, "desk", 2000)):  # the last one is too early
+        journal.commit(Batch(annulled=[ResultAnnulled(*meant)]))
+    assert [each.annulled_at for each in journal.results()] == [None, None]
+    journal.commit(Batch(annulled=[ResultAnnulled("", 1, "desk", 3000)]))
+    journal.commit(Batch(annulled=[ResultAnnulled("", 1, "jury", 4000)]))
+    assert [(each.annulled_at, each.annulled_by) for each in journal.results()] == [(3000, "desk"), (None, None)]
+
+
+def test_a_result_and_its_annulment_may_be_of_one_commit(journal: DatabaseJournal) -> None:
+    annulled = ResultAnnulled("", 1, "desk", 3000)
+    journal.commit(Batch(games=[opened()], steps=[step(1)], ended_games=[ended()], annulled=[annulled]))
+    [result] = journal.results()
+    assert not result.counts
+
+
+def test_a_result_that_cannot_be_read_is_told(journal: DatabaseJournal) -> None:
+    journal.commit(Batch(games=[opened()], steps=[step(1)], ended_games=[ended()]))
+    journal._connection.execute(sql.text("UPDATE results SET players = '[{}]'"))
+    with pytest.raises(JournalError, match=r"journal_corrupt.*the result of record 1"):
+        journal.results()
+
+
+def test_a_journal_of_the_version_before_results_gets_them_and_keeps_what_it_has(path: Path) -> None:
+    with contextlib.closing(DatabaseJournal(str(path))) as journal:
+        journal.commit(Batch(games=[opened()], steps=[step(1, proof=PROOF)], ended=False))
+        config = alembic.config.Config()
+        config.set_main_option("script_location", "salvo_server.storage.journal:migrations")
+        config.attributes["connection"] = journal._connection
+        journal._connection.exec_driver_sql("DROP TABLE results")
+        alembic.command.stamp(config, "0001")
+        journal._connection.commit()
+    with pytest.raises(JournalError, match=r"journal_version.*start salvo serve with it once"):
+        JournalReader(str(path)).results()
+    with contextlib.closing(DatabaseJournal(str(path))) as journal:
+        assert journal.results() == []
+        [game] = journal.load().games
+        assert (game.opened, list(game.steps)) == (opened(), [step(1, proof=PROOF)])
+        journal.commit(Batch(steps=[step(2)], ended_games=[ended()]))
+        assert journal.results() == [ended().result]
 
 
 def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(journal: DatabaseJournal) -> None:

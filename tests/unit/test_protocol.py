@@ -75,7 +75,7 @@ def test_another_major_version_is_refused_by_both_names_and_with_what_to_install
     with pytest.raises(ProtocolError) as refused:
         read(status(protocol={"major": major, "minor": 3}))
     assert refused.value.code == "other_protocol"
-    assert f"protocol {major}.3, and this client 1.1" in refused.value.text
+    assert f"protocol {major}.3, and this client {m.PROTOCOL}" in refused.value.text
     assert "install the server's version of battleship-salvo, '9.8.7'" in refused.value.text
 
 

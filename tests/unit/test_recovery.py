@@ -290,6 +290,9 @@ class _Full:
     def load(self) -> Any:
         return self._journal.load()
 
+    def results(self) -> Any:
+        return self._journal.results()
+
     def close(self) -> None:
         self._journal.close()
 

@@ -288,7 +288,7 @@ CASES = [
             (Event.HOST_NEXT, Do.NEXT),
             (Event.HOST_SPEAK, Do.ANNOUNCE),
             (Event.HOST_SPEAK, Do.SET),
-            (Event.HOST_SPEAK, Do.ANNUL),
+            (Event.HOST_ANNUL, Do.ANNUL),
         )
         for each in same(event, host(do, context=2), said=refused("stale_context"))
     ),
@@ -359,9 +359,11 @@ CASES = [
         Event.HOST_SPEAK,
         host(Do.ANNOUNCE, text="Lunch"),
         host(Do.SET, settings=m.NextGame(turn_seconds=5)),
-        host(Do.ANNUL, game=1),
         said="HostActed",
     ),
+    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=0), said="HostActed", where="lobby turn pause"),
+    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=1), said=refused("stale_context"), where="lobby turn pause"),
+    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=0), said=refused("wrong_state"), where="over"),
 ]
 
 
@@ -424,7 +426,13 @@ def test_an_input_in_a_state_gives_what_is_expected(case: Case) -> None:
     assert type(referee.stage) is case.then
     row = TABLE[case.stage][case.event]
     if any(isinstance(each, m.HostActed) for each in said):
-        assert changed or case.event in (Event.HOST_EXTEND, Event.HOST_PAUSE, Event.HOST_RESUME, Event.HOST_SPEAK)
+        assert changed or case.event in (
+            Event.HOST_EXTEND,
+            Event.HOST_PAUSE,
+            Event.HOST_RESUME,
+            Event.HOST_ANNUL,
+            Event.HOST_SPEAK,
+        )
     elif ("Refused" in case.said and case.event is not Event.DEADLINE) or row.answer is not Answer.ACCEPTED:
         assert not changed
     else:

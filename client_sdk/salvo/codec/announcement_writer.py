@@ -21,6 +21,7 @@ from salvo.codec.announcements import (
     RESULT,
     RULES,
     SERVER,
+    STANDINGS,
     STATS,
     TURN,
     TURN_RESUMED,
@@ -83,6 +84,7 @@ _WRITERS: Final[dict[type, Callable[[Any], list[_Part]]]] = {
     m.HostActed: lambda a: [(topics.HOSTED, "", "", HOSTED.write(a))],
     m.ServerStatus: lambda a: [(topics.SERVER, "", "", SERVER.write(a))],
     m.RefereeView: lambda a: [(topics.REFEREE, "", "", REFEREE.write(a))],
+    m.StandingsShown: lambda a: [(topics.STANDINGS, "", "", STANDINGS.write(a))],
     m.ChatSaid: lambda a: [(topics.CHAT, "", "", CHAT.write(a))],
     m.MessageSaid: lambda a: [(topics.MESSAGE, a.to, "", MESSAGE.write(a))],
 }

@@ -101,6 +101,7 @@ STATS: Final[Codec[m.PlayerStats]] = _codec(m.PlayerStats, "player")
 RULES: Final[Codec[m.RulesAnnounced]] = _codec(Rules)
 SERVER: Final[Codec[m.ServerStatus]] = _codec(Annotated[m.ServerStatus, Via(ServerBody)])
 REFEREE: Final[Codec[m.RefereeView]] = _codec(m.RefereeView)
+STANDINGS: Final[Codec[m.StandingsShown]] = _codec(m.StandingsShown)
 HOSTED: Final[Codec[m.HostActed]] = _codec(m.HostActed)
 CHAT: Final[Codec[m.ChatSaid]] = _codec(m.ChatSaid)
 MESSAGE: Final[Codec[m.MessageSaid]] = _codec(m.MessageSaid, "to")
@@ -202,6 +203,7 @@ _READERS: Final[dict[Topic, Callable[[Address, bytes], m.Announcement]]] = {
     topics.RULES: lambda address, payload: _rules(payload),
     topics.SERVER: lambda address, payload: _status(payload),
     topics.REFEREE: lambda address, payload: _referee(payload),
+    topics.STANDINGS: lambda address, payload: STANDINGS.read(payload),
     topics.HOSTED: lambda address, payload: _hosted(HOSTED.read(payload)),
     topics.CHAT: lambda address, payload: _line(CHAT.read(payload)),
     topics.MESSAGE: lambda address, payload: _line(MESSAGE.read(payload, address.player)),

@@ -349,6 +349,11 @@ class Connection:
         self._unconfirmed[sent.mid] = self.published
 
     @property
+    def unconfirmed(self) -> int:
+        """How many published messages the broker has not acknowledged; from any thread."""
+        return len(self._unconfirmed)
+
+    @property
     def delivered(self) -> int:
         """How many messages, counted from the first, the broker has acknowledged without a gap."""
         return next(iter(self._unconfirmed.values()), self.published + 1) - 1

@@ -250,6 +250,72 @@ class AimedShot(_message.Message):
     hit: bool
     def __init__(self, to: _Optional[str] = ..., x: _Optional[int] = ..., y: _Optional[int] = ..., hit: bool = ...) -> None: ...
 
+class Standings(_message.Message):
+    __slots__ = ("evening", "overall")
+    EVENING_FIELD_NUMBER: _ClassVar[int]
+    OVERALL_FIELD_NUMBER: _ClassVar[int]
+    evening: StandingsTable
+    overall: StandingsTable
+    def __init__(self, evening: _Optional[_Union[StandingsTable, _Mapping]] = ..., overall: _Optional[_Union[StandingsTable, _Mapping]] = ...) -> None: ...
+
+class StandingsTable(_message.Message):
+    __slots__ = ("since", "until", "games", "teams", "rows", "uncounted")
+    SINCE_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    GAMES_FIELD_NUMBER: _ClassVar[int]
+    TEAMS_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    UNCOUNTED_FIELD_NUMBER: _ClassVar[int]
+    since: float
+    until: float
+    games: int
+    teams: int
+    rows: _containers.RepeatedCompositeFieldContainer[Standing]
+    uncounted: _containers.RepeatedCompositeFieldContainer[UncountedGame]
+    def __init__(self, since: _Optional[float] = ..., until: _Optional[float] = ..., games: _Optional[int] = ..., teams: _Optional[int] = ..., rows: _Optional[_Iterable[_Union[Standing, _Mapping]]] = ..., uncounted: _Optional[_Iterable[_Union[UncountedGame, _Mapping]]] = ...) -> None: ...
+
+class Standing(_message.Message):
+    __slots__ = ("place", "team", "points", "games", "wins", "ties", "losses", "opposition", "shots", "hits", "rating", "low", "high")
+    PLACE_FIELD_NUMBER: _ClassVar[int]
+    TEAM_FIELD_NUMBER: _ClassVar[int]
+    POINTS_FIELD_NUMBER: _ClassVar[int]
+    GAMES_FIELD_NUMBER: _ClassVar[int]
+    WINS_FIELD_NUMBER: _ClassVar[int]
+    TIES_FIELD_NUMBER: _ClassVar[int]
+    LOSSES_FIELD_NUMBER: _ClassVar[int]
+    OPPOSITION_FIELD_NUMBER: _ClassVar[int]
+    SHOTS_FIELD_NUMBER: _ClassVar[int]
+    HITS_FIELD_NUMBER: _ClassVar[int]
+    RATING_FIELD_NUMBER: _ClassVar[int]
+    LOW_FIELD_NUMBER: _ClassVar[int]
+    HIGH_FIELD_NUMBER: _ClassVar[int]
+    place: int
+    team: str
+    points: int
+    games: int
+    wins: int
+    ties: int
+    losses: int
+    opposition: int
+    shots: int
+    hits: int
+    rating: int
+    low: int
+    high: int
+    def __init__(self, place: _Optional[int] = ..., team: _Optional[str] = ..., points: _Optional[int] = ..., games: _Optional[int] = ..., wins: _Optional[int] = ..., ties: _Optional[int] = ..., losses: _Optional[int] = ..., opposition: _Optional[int] = ..., shots: _Optional[int] = ..., hits: _Optional[int] = ..., rating: _Optional[int] = ..., low: _Optional[int] = ..., high: _Optional[int] = ...) -> None: ...
+
+class UncountedGame(_message.Message):
+    __slots__ = ("table", "game", "at", "by")
+    TABLE_FIELD_NUMBER: _ClassVar[int]
+    GAME_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    BY_FIELD_NUMBER: _ClassVar[int]
+    table: str
+    game: int
+    at: float
+    by: str
+    def __init__(self, table: _Optional[str] = ..., game: _Optional[int] = ..., at: _Optional[float] = ..., by: _Optional[str] = ...) -> None: ...
+
 class Recap(_message.Message):
     __slots__ = ("game", "turn", "players", "fleet", "first", "results", "sunk", "defeated", "shots", "hits", "outcomes", "aims", "before")
     GAME_FIELD_NUMBER: _ClassVar[int]

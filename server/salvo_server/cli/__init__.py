@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import importlib
-import logging
 import os
 import sys
 from typing import Any
@@ -19,6 +18,7 @@ import click
 from salvo.errors import SalvoError
 from salvo_server import __version__
 from salvo_server.cli.checked import Suggesting
+from salvo_server.cli.logs import begin_log, error_line
 
 #: Command name -> (module, what it is for). The texts are here so that ``--help`` imports none of the modules.
 COMMANDS = {
@@ -46,6 +46,7 @@ COMMANDS = {
     "doctor": "Examine a contest, try to break in, and report what to fix.",
     "health": "Report whether a server is online.",
     "bots": "List the built-in bots.",
+    "league": "Show the standings of a contest: an evening's, or all.",
     "tournament": "Play a tournament of bots, or resume one.",
 }
 
@@ -101,9 +102,7 @@ class _Lazy(Suggesting):
 def cli(ctx: click.Context, log_level: str, debug: bool) -> None:
     """Battleship: Salvo over MQTT: the contest server and what a team needs."""
     ctx.ensure_object(dict)["debug"] = debug
-    logging.basicConfig(
-        level=log_level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    begin_log(log_level)
 
 
 def main(arguments: list[str] | None = None) -> Any:
@@ -144,7 +143,7 @@ def _run(given: list[str]) -> Any:
             click.echo(trace, nl=False, err=True)
         more = "; --traceback shows it whole" if trace and _hides_traces(given) else ""
         first, line, source = str(error).partition("\n")
-        click.echo(f"error: {first}{more}{line}{source}", err=True)
+        click.echo(error_line(error, f"{first}{more}{line}{source}"), err=True)
         return 2 if error.code in _WRONG_USAGE else 1
 
 

@@ -75,7 +75,7 @@ def backup(file: Path, config: Path | None, no_database: bool, force: bool, **gi
     The files are those of the running server, or of one that salvo serve with the same settings would start. A server
     that runs is not held up.
     """
-    settings = _settings(given, config)
+    settings = settings_of(given, config)
     places = places_of(settings)
     on_server = JOURNAL_KEY in places and JOURNAL not in places
     if on_server and not no_database:
@@ -105,7 +105,7 @@ def backup(file: Path, config: Path | None, no_database: bool, force: bool, **gi
         click.echo("a server is writing this journal: what it accepts from now on is not in the backup")
 
 
-def _settings(given: Mapping[str, Any], config: Path | None) -> ServerSettings:
+def settings_of(given: Mapping[str, Any], config: Path | None) -> ServerSettings:
     """Return the settings of the server that runs with this roster, unless others are named."""
     settings = load_settings(given, config)
     if settings.model_fields_set & _ONE_SERVER:

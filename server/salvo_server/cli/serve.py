@@ -5,22 +5,27 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from salvo.net.mqtt import BrokerUrl
 from salvo.topics import Role
-from salvo_server.brokers.embedded.addresses import joined, split_address
+from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
 from salvo_server.cli.gateway import GatewayCall, read_gateway, with_rules_of_gateways
+from salvo_server.cli.logs import VARIABLE, set_log_format
 from salvo_server.cli.serve_keys import host_keys
 from salvo_server.cli.serve_report import WEB_FRONT, ServeReport
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.gateways.supervisor import Program, programs_beside
 from salvo_server.running import announced, reached_at
+from salvo_server.service import Listener
 from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript_folder import TranscriptFolder
+
+if TYPE_CHECKING:
+    from salvo_server.metrics import Metrics
 
 #: What any client of the broker can read and do, by profile.
 PROFILES = {
@@ -98,22 +103,28 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
     multiple=True,
     help="Run a gateway alongside the server, as salvo gateway would be called; may be repeated.",
 )
+@click.option("--metrics", metavar="HOST:PORT", help="Where Prometheus reads the server's metrics, over plain HTTP.")
+@click.option("--log-format", help="Events and log as text, or as json: an object a line.  [default: text]")
+@click.option("--json", "log_format", flag_value="json", help="The same as --log-format json.")
 @click.option("--games", type=int, help="End after this many games at every table.")
 @click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per event, with its time.")
-def serve(config: Path | None, as_json: bool, **given: Any) -> None:
+def serve(config: Path | None, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
     settings = with_rules_of_gateways(load_settings(given, config)).with_journal()
+    set_log_format(settings.log_format)
     check_start(settings)
+    metrics = _metrics(settings)
     gateways = [read_gateway(line, settings.book) for line in settings.gateways]
-    report = ServeReport(as_json, settings.games)
+    report = ServeReport(settings.log_format == "json", settings.games)
     identity = open_identity(settings)
     kept: KeptGames | None = None
     if settings.transcripts is not None:
         report.folder = TranscriptFolder(settings.transcripts, report.written, identity)
         kept = KeptGames(open_journal(settings))
     tables = {each.table: any(one.for_people for one in gateways if one.table == each.table) for each in gateways}
-    contest = Contest(settings, report, journal=kept, identity=identity, gateway_tables=tables)
+    listener: Listener = report if metrics is None else metrics.heard(report)
+    journal = kept if metrics is None else metrics.timed(kept or open_journal(settings))
+    contest = Contest(settings, listener, journal=journal, identity=identity, gateway_tables=tables)
     report.contest, report.kept = contest, kept
     contest.end_on_signals()
     _tell_where(report, contest, settings)
@@ -121,10 +132,11 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     report.report_resumed_games()
     with (
         announced(settings, contest.url, contest.websocket_url),
+        _scraped(metrics, contest, settings, report),
         programs_beside(
             [*_web_front(contest, settings), *_gateways(contest, gateways, settings)], report.report_output
         ),
-        host_keys(contest, report.say_to_person) if not as_json else contextlib.nullcontext(),
+        host_keys(contest, report.say_to_person) if settings.log_format == "text" else contextlib.nullcontext(),
     ):
         contest.run()
     report.report_unfinished_games(settings)
@@ -133,13 +145,42 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
     report.say("ended", event="ended")
 
 
+def _metrics(settings: ServerSettings) -> Metrics | None:
+    """Return what counts for Prometheus, whose library only such a server loads.
+
+    Raises:
+        MissingExtra: the library is not installed.
+    """
+    if settings.metrics is None:
+        return None
+    from salvo_server.metrics import Metrics
+
+    return Metrics()
+
+
+@contextlib.contextmanager
+def _scraped(
+    metrics: Metrics | None, contest: Contest, settings: ServerSettings, report: ServeReport
+) -> Iterator[None]:
+    """Answer Prometheus during a ``with`` block, and print where."""
+    if metrics is None or settings.metrics is None:
+        yield
+        return
+    metrics.watch(contest.service, contest.connection, contest.embedded)
+    with metrics.served(settings.metrics) as url:
+        host, _ = split_address(settings.metrics)
+        who = "; no login and no TLS: anyone who reaches this address reads them" if lan_addresses(host) else ""
+        report.say(f"metrics {url}{who}", event="metrics", url=url)
+        yield
+
+
 def _gateways(contest: Contest, gateways: Sequence[GatewayCall], settings: ServerSettings) -> Iterator[Program]:
     """Return the gateways, and where they find this server; they need not know it by its key."""
     accounts = ["--no-roster"] if contest.roster is None else ["--roster", str(contest.roster.path)]
     options = ["--broker", contest.own_url, "--no-pin", *accounts, *_trusted(contest, settings)]
     for each in gateways:
         words = ["gateway", *each.words, *options, *_fixed_number(each, settings)]
-        yield Program(f"gateway {each.words[0]}", words)
+        yield Program(f"gateway {each.words[0]}", words, {VARIABLE: settings.log_format})
 
 
 def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:
@@ -147,7 +188,9 @@ def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:
     if settings.web is None:
         return
     account = None if contest.roster is None else contest.roster.web
-    environment = {} if account is None else {"SALVO_TEAM": account.user, "SALVO_SECRET": account.secret}
+    environment: dict[str, str] = {VARIABLE: settings.log_format}
+    if account is not None:
+        environment |= {"SALVO_TEAM": account.user, "SALVO_SECRET": account.secret}
     options = ["--listen", settings.web, "--json", *_trusted(contest, settings)]
     if settings.referee_delay_seconds:
         options += ["--delay", str(settings.referee_delay_seconds)]

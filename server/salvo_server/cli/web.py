@@ -113,6 +113,7 @@ def web(
     app = application(relay, Front(urls[0].rstrip("/"), join or str(address)), routes(Archive(games)) if games else ())
     config = uvicorn.Config(
         app,
+        log_config=None,
         log_level="warning",
         access_log=False,
         lifespan="off",

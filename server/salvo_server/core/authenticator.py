@@ -159,6 +159,11 @@ class Authenticator:
         self._recent = _Remembered(MAX_RECENT)
         self._turned_away = _Remembered(MAX_TURNED_AWAY)
 
+    @property
+    def waiting(self) -> int:
+        """How many messages wait for a derivation; from any thread."""
+        return len(self._jobs)
+
     def burn(self, proofs: Iterable[Proof]) -> None:
         """Remember what was burned before a restart, the oldest first."""
         for nonce, message in proofs:

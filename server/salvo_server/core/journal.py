@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 
 from salvo.errors import SalvoError
 from salvo_server.core.authenticator import Proof
+from salvo_server.core.results import Result
 
 
 class JournalError(SalvoError):
@@ -86,7 +87,29 @@ class GameClosed(NamedTuple):
     id: int
 
 
-Record = GameOpened | StepTaken | TeamAdmitted | KeyLearned | GameClosed
+class GameEnded(NamedTuple):
+    """A game came to its result, with the step that is committed beside it (SALVO-STAND-1)."""
+
+    id: int
+    result: Result
+
+
+class ResultAnnulled(NamedTuple):
+    """A result that stands no longer counts (SALVO-STAND-4); nothing happens where there is none, or not any more.
+
+    Attributes:
+        number: the game's, counted by table.
+        by: the host's name.
+        at: epoch ms.
+    """
+
+    table: str
+    number: int
+    by: str
+    at: int
+
+
+Record = GameOpened | StepTaken | TeamAdmitted | KeyLearned | GameClosed | GameEnded | ResultAnnulled
 
 
 @dataclass(slots=True)
@@ -95,6 +118,7 @@ class Batch:
 
     Attributes:
         closed: games that are over, whose secrets are deleted.
+        annulled: results, which may be of this batch.
         sent_through: the last step all of whose announcements the broker has acknowledged; None when that is unchanged.
         ended: whether the server shuts down cleanly with this batch; None when that is unchanged.
     """
@@ -104,6 +128,8 @@ class Batch:
     teams: list[TeamAdmitted] = field(default_factory=list)
     keys: list[KeyLearned] = field(default_factory=list)
     closed: list[int] = field(default_factory=list)
+    ended_games: list[GameEnded] = field(default_factory=list)
+    annulled: list[ResultAnnulled] = field(default_factory=list)
     sent_through: int | None = None
     ended: bool | None = None
 
@@ -120,10 +146,16 @@ class Batch:
                 self.keys.append(record)
             case GameClosed(id_):
                 self.closed.append(id_)
+            case GameEnded():
+                self.ended_games.append(record)
+            case ResultAnnulled():
+                self.annulled.append(record)
 
     def __bool__(self) -> bool:
         """Whether the batch must be committed now; ``sent_through`` and ``ended`` alone can wait."""
-        return bool(self.games or self.steps or self.teams or self.keys or self.closed)
+        return bool(
+            self.games or self.steps or self.teams or self.keys or self.closed or self.ended_games or self.annulled
+        )
 
 
 class SavedTeam(NamedTuple):
@@ -194,6 +226,13 @@ class Journal(Protocol):
             JournalError: a record cannot be read; the text names it.
         """
 
+    def results(self) -> list[Result]:
+        """Return all results, in the order of :func:`~salvo_server.core.results.when`.
+
+        Raises:
+            JournalError: a record cannot be read; the text names it.
+        """
+
     def close(self) -> None:
         """Release the journal's files or connections."""
 
@@ -210,6 +249,10 @@ class NoJournal:
     def load(self) -> Saved:
         """Return an empty history, after a clean shutdown."""
         return Saved((), 0, 0, 0, True, iter(()))
+
+    def results(self) -> list[Result]:
+        """Return none."""
+        return []
 
     def close(self) -> None:
         """There is nothing to release."""

@@ -12,13 +12,14 @@ from salvo.messages import State
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.delivery import Delivery
 from salvo_server.core.effects import Effect, Ledger, News
-from salvo_server.core.journal import GameClosed, KeyLearned, Saved, SavedGame, TeamAdmitted
+from salvo_server.core.journal import GameClosed, GameEnded, KeyLearned, ResultAnnulled, Saved, SavedGame, TeamAdmitted
 from salvo_server.core.keyring import Keyring
 from salvo_server.core.log import TableLog
 from salvo_server.core.openings import Openings
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.recovery import recover
 from salvo_server.core.referee import Referee
+from salvo_server.core.results import result_of
 from salvo_server.core.table import Follower, Step, Table
 from salvo_server.core.timers import Timers
 
@@ -64,10 +65,15 @@ class Play:
         if table.name in self.logs:
             effects += self.logs[table.name].take_in(step)
         effects += self.follower.take_due(step.at)
+        result = result_of(table.name, step.game, step.at, table.header.rules.book.name, step.announcements)
+        if result is not None:
+            effects.append(GameEnded(self.ledger.games[table.name], result))
         for announcement in step.announcements:
             match announcement:
                 case m.Recap(to):
                     effects += self.recaps.recall(table.name, to)
+                case m.HostActed(by=by, do=m.HostAction.ANNUL, game=int(number)):
+                    effects.append(ResultAnnulled(table.name, number, by, step.at))
                 case m.PlayerLeft():
                     self.keyring.retain(table.name, table.referee.players)
                 case m.TurnBegan(turn=turn) | m.TurnResumed(turn=turn) if table.referee.limits.bank_ms is not None:

@@ -8,7 +8,7 @@ Equal checks mean equal games, and a record that was changed, lost or put elsewh
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
@@ -212,8 +212,8 @@ class Follower(Protocol):
         retained: payload by topic, of what the broker should retain for it now.
     """
 
-    retained: dict[str, bytes]
-
+    @property
+    def retained(self) -> MutableMapping[str, bytes]: ...
     def follow(self, table: Table, step: Step) -> list[Publication]: ...
     def deadline(self) -> int | None: ...
     def take_due(self, now: int) -> list[Publication]: ...

@@ -50,7 +50,8 @@ class Event(StrEnum):
     HOST_ABORT = "HostCommand abort"
     HOST_REMOVE = "HostCommand remove"
     HOST_NEXT = "HostCommand next"
-    HOST_SPEAK = "HostCommand announce, set or annul"
+    HOST_ANNUL = "HostCommand annul"
+    HOST_SPEAK = "HostCommand announce or set"
 
 
 class Answer(StrEnum):
@@ -132,6 +133,13 @@ def _reopen(state: Over | Lobby, following: Terms, now: int) -> tuple[Said, Tabl
 
 def _reopen_by_host(state: Over | Lobby, by: Hosted, now: int) -> tuple[Said, TableState]:
     return _reopen(state, by.following, now)
+
+
+def _annul(state: TableState, by: Hosted, now: int) -> tuple[Said, TableState]:
+    number = by.command.game
+    if number is None or number >= state.terms.number:
+        raise IllegalCommand("stale_context", f"game {number} has no result here; this is game {state.terms.number}")
+    return [], state
 
 
 def _refuse_host(state: TableState, by: Hosted, now: int) -> NoReturn:
@@ -225,6 +233,7 @@ _H_TURN_REMOVE = Row(_told(Turn.remove), _OK, "SALVO-HOST-6", ("unknown_target",
 _H_REMOVE = _H_LOBBY_REMOVE._replace(step=_told(InGame.remove))
 _H_NEXT = Row(_told(_reopen_by_host), _OK, "SALVO-HOST-7", (_STALE,), (Arrow(Lobby),))
 _H_SPEAK = Row(_told(_ignore), _OK, "SALVO-HOST-7", (_STALE,))
+_H_ANNUL = Row(_told(_annul), _OK, "SALVO-STAND-4", (_STALE,))
 _H_STATE = Row(_told(_refuse_host), _NO, "SALVO-HOST-2", ("wrong_state", _STALE))
 
 # fmt: off
@@ -251,6 +260,7 @@ _ROWS: dict[Event, tuple[Row, Row, Row, Row]] = {
     Event.HOST_ABORT:  (_H_STATE,        _H_ABORT,       _H_ABORT,        _H_STATE),
     Event.HOST_REMOVE: (_H_LOBBY_REMOVE, _H_TURN_REMOVE, _H_REMOVE,       _H_STATE),
     Event.HOST_NEXT:   (_H_NEXT,         _H_STATE,       _H_STATE,        _H_NEXT),
+    Event.HOST_ANNUL:  (_H_ANNUL,        _H_ANNUL,       _H_ANNUL,        _H_STATE),
     Event.HOST_SPEAK:  (_H_SPEAK,        _H_SPEAK,       _H_SPEAK,        _H_SPEAK),
 }
 # fmt: on

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
-from salvo_server.spectate.page import emblems, team_style
+from salvo_server.spectate.page import emblems
 from salvo_server.spectate.page.rendering import policy, render
+from salvo_server.standings.page import page_style
 from salvo_server.storage.atomic_file import replace_file
 from salvo_server.tournament.file import TournamentError
 from salvo_server.tournament.games import Played
@@ -112,7 +112,7 @@ def page(came_to: Standings, site: Links | None = None) -> str:
     rows = came_to.rows
     ends = [end for row in rows for end in (row.rating.low, row.rating.high)]
     told = [mu for course in came_to.course.values() for mu in course]
-    best = [mu for row in rows[:_BEST] for mu in came_to.course[row.bot]]
+    best = [mu for row in rows[:_BEST] for mu in came_to.course[row.name]]
     upwards = _Scale(min(best) - 1, max(best) + 1, _COURSE)
     little = _Scale(min(told) - 1, max(told) + 1, _SMALL_HEIGHT)
     return rendered(
@@ -121,7 +121,7 @@ def page(came_to: Standings, site: Links | None = None) -> str:
         given=came_to.tournament,
         rows=rows,
         emblems=emblems(came_to.tournament.bots),
-        podium=[(row.place, row.bot, f"{row.points:.4g} points") for row in rows if row.place <= 3 and row.games],
+        podium=[(row.place, row.name, f"{row.points:.4g} points") for row in rows if row.place <= 3 and row.games],
         most_on_podium=_MAX_PODIUM,
         closest=_closest(came_to.games),
         rounds=_rounds(came_to, site),
@@ -133,12 +133,11 @@ def page(came_to: Standings, site: Links | None = None) -> str:
         across=_Scale(min(ends), max(ends), _WIDTH),
         upwards=upwards,
         courses=[
-            (row, _polyline(came_to.course[row.bot], upwards, _WIDTH, _MAX_POINTS), end)
+            (row, _polyline(came_to.course[row.name], upwards, _WIDTH, _MAX_POINTS), end)
             for row, end in zip(rows[:_BEST], _labels([upwards(row.rating.mu) for row in rows[:_BEST]]), strict=True)
         ],
         small=(_SMALL_WIDTH, _SMALL_HEIGHT, round(_SMALL_HEIGHT - little(25), 1)),
-        one_by_one=[(row, _polyline(came_to.course[row.bot], little, _SMALL_WIDTH, _FEW_POINTS)) for row in rows],
-        share=_share,
+        one_by_one=[(row, _polyline(came_to.course[row.name], little, _SMALL_WIDTH, _FEW_POINTS)) for row in rows],
         command=lambda game: command_of(game, came_to.tournament),
         games=came_to.games[:_MAX_GAMES],
         site=site,
@@ -182,7 +181,7 @@ def _labels(heights: list[float]) -> list[float]:
 
 def rendered(template: str, **said: object) -> str:
     """Return a page made of a template, with the style of all of them."""
-    style = files("salvo_server.tournament").joinpath("page.css").read_text(encoding="utf-8") + team_style()
+    style = page_style()
     return render(f"tournament/{template}", style=style, policy=policy(style), **said)
 
 
@@ -195,12 +194,6 @@ def _polyline(course: list[float], upwards: _Scale, width: int, points: int) -> 
         f"{round(width * index / max(1, last), 1)},{round(upwards.length - upwards(course[index]), 1)}"
         for index in shown
     )
-
-
-def _share(points: float, games: int) -> str:
-    """Return the class of a cell of the cross table: none at half of the points, blue above, orange below."""
-    lean = round(5 * (2 * points / games - 1))
-    return f"{'w' if lean > 0 else 'l'}{abs(lean)}" if lean else "even"
 
 
 def write_page(came_to: Standings, path: Path) -> None:

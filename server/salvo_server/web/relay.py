@@ -21,7 +21,7 @@ from salvo.net.mqtt import Connection
 from salvo.topics import Reader
 from salvo_server.spectate.screen_users import ScreenUsers
 from salvo_server.web.chances import chances
-from salvo_server.web.tables import Forget, Heard, Table, read
+from salvo_server.web.tables import BOARDS_SECONDS, PLAY_OUT_SECONDS, Fact, Forget, Heard, Table, read
 
 #: Tables that are followed; on an open broker any client may make some up.
 MAX_TABLES: Final = 1000
@@ -108,6 +108,8 @@ class Relay:
         self._connection, self._users = connection, users
         self._boards, self._delay = boards, delay_seconds
         self._statuses: dict[str, m.ServerStatus] = {}
+        self._standings: tuple[m.Standing, ...] = ()  # of the evening, as they are shown
+        self._standings_heard = self._standings_shown = 0
         self._channels: dict[str, Channel] = {}
         self._overview = Channel()
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -184,6 +186,7 @@ class Relay:
     def _forget(self) -> None:
         now = self._loop.time()
         self._statuses.clear()
+        self._hear_standings(None, 0.0)
         for table in self.tables.values():
             table.hear(Heard(Forget()), now)
 
@@ -196,6 +199,12 @@ class Relay:
         now = self._loop.time()
         touched = set()
         for name, what in heard:
+            if isinstance(what, Heard) and isinstance(what.what, m.StandingsShown):
+                self._hear_standings(what.what, 0.0 if what.retained else self._results_late)
+                continue
+            if isinstance(what, Heard) and isinstance(what.what, Fact) and what.what.topic is topics.STANDINGS:
+                self._hear_standings(None, 0.0)
+                continue
             table = self.tables.get(name)
             if table is None:
                 table = self.tables[name] = Table(
@@ -210,6 +219,24 @@ class Relay:
             touched.add(name)
         for name in touched:
             self.tables[name].advance(now)
+            self._draw(name)
+
+    @property
+    def _results_late(self) -> float:
+        """How many seconds after its end a game is over on every page."""
+        return self._delay + PLAY_OUT_SECONDS + BOARDS_SECONDS if self._boards and self._delay else 0.0
+
+    def _hear_standings(self, shown: m.StandingsShown | None, late_seconds: float) -> None:
+        """Show the standings of the evening, but no result before its table does."""
+        self._standings_heard += 1
+        rows = () if shown is None else shown.evening.rows
+        self._loop.call_later(late_seconds, self._show_standings, self._standings_heard, rows)
+
+    def _show_standings(self, number: int, rows: tuple[m.Standing, ...]) -> None:
+        if number < self._standings_shown:  # newer ones were not held, after a new connection
+            return
+        self._standings, self._standings_shown = rows, number
+        for name in self.tables:
             self._draw(name)
 
     def _draw(self, name: str) -> None:
@@ -276,7 +303,7 @@ class Relay:
         """Return what a page shows of a table, also of one that nothing is known of."""
         table = self.tables.get(name) or Table(name)
         states = [[each.name, each.state] for each in self._shown()]
-        return {**table.picture(self._loop.time()), "tables": states, "trouble": self.trouble(name)}
+        return {**table.picture(self._loop.time(), self._standings), "tables": states, "trouble": self.trouble(name)}
 
     def overview(self) -> dict[str, Any]:
         """Return what the page of all tables shows."""

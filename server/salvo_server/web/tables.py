@@ -11,7 +11,7 @@ who came late are None, never wrong.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -32,11 +32,11 @@ from salvo_server.web.commentary import Standing, comment
 #: Salvos that were held when a game ended are shown within this time.
 PLAY_OUT_SECONDS: Final = 8.0
 #: For the last boards to arrive after the news that the game is over.
-_BOARDS_SECONDS: Final = 3.0
+BOARDS_SECONDS: Final = 3.0
 MAX_FEED: Final = 12
 MAX_CHAT: Final = 30
-#: Games of an evening that are remembered.
-MAX_GAMES: Final = 500
+#: Teams of the standings that a picture has.
+MAX_STANDINGS: Final = 40
 #: Facts of a kind: 26 ships of a thousand players. On an open broker any client may make some up.
 MAX_FACTS: Final = 26_000
 #: What is told by being there; the announcements have the rest.
@@ -170,7 +170,6 @@ class Table:
         self.feed: deque[dict[str, Any]] = deque(maxlen=MAX_FEED)
         self.chat: deque[m.ChatSaid] = deque(maxlen=MAX_CHAT)
         self._paused, self._notice = False, ""  # what the host has said last in this game
-        self.evening: dict[int, tuple[tuple[str, ...], dict[str, m.PlayerStats]]] = {}
         self._placement_seconds = 60
         self._placing_ends: float | None = None
         self._approved: dict[str, set[str]] = {}
@@ -211,7 +210,7 @@ class Table:
 
     def _release(self, now: float) -> None:
         """Let what was held be shown, after the boards that are still to come."""
-        due = now + _BOARDS_SECONDS if self._boards and self.delay_seconds else now
+        due = now + BOARDS_SECONDS if self._boards and self.delay_seconds else now
         self._held = deque(held._replace(due=min(held.due, due)) for held in self._held)
 
     def next_due(self) -> float | None:
@@ -264,7 +263,6 @@ class Table:
                 _keep(self.game.marks, player, cells)
             case m.PlayerStats(player) as stats:
                 _keep(self.game.stats, player, stats)
-                self._note_game()
             case m.GameWon() as won:
                 self.game.aborted = not won.winners
                 self._win(won.winners)
@@ -326,7 +324,6 @@ class Table:
             self._placing_ends = None
         self._starting = state == State.TURN and self.state == State.LOBBY
         self.state = state
-        self._note_game()
 
     def _in_game(self, number: int) -> None:
         """Begin to show another game than before."""
@@ -386,13 +383,6 @@ class Table:
                 turn = self.game.last_turn
                 self.feed.appendleft({"kind": "won", "game": self.game.number, "turn": turn, "players": list(winners)})
         self.game.winners = winners
-        self._note_game()
-
-    def _note_game(self) -> None:
-        game = self.game
-        if self.state == State.OVER and game.winners and game.number:
-            stats = {name: game.stats[name] for name in self.names if name in game.stats}
-            _keep(self.evening, game.number, (game.winners, stats), MAX_GAMES)
 
     # --- the referee's boards -------------------------------------------------------------------------------------
 
@@ -457,8 +447,12 @@ class Table:
 
     # --- the picture ----------------------------------------------------------------------------------------------
 
-    def picture(self, now: float) -> dict[str, Any]:
-        """Return all that a page shows of this table, JSON-ready; ``static/hall.js`` draws it."""
+    def picture(self, now: float, standings: Sequence[m.Standing] = ()) -> dict[str, Any]:
+        """Return all that a page shows of this table, JSON-ready; ``static/hall.js`` draws it.
+
+        Args:
+            standings: of the evening, over all tables.
+        """
         view, game = self._view, self.game
         playing = self.state == State.TURN or (view is not None and self.state != State.OVER)
         return {
@@ -478,7 +472,7 @@ class Table:
             "aborted": game.aborted,
             "host": {"paused": self._paused, "text": self._notice},
             "chat": [{"from": said.sender, "text": said.text} for said in self.chat],
-            "standings": self._standings(),
+            "standings": self._standings(standings[:MAX_STANDINGS]),
         }
 
     def _rules(self) -> dict[str, Any]:
@@ -552,20 +546,19 @@ class Table:
             "chance": None if chances is None or over else chances.of.get(name),
         }
 
-    def _standings(self) -> list[dict[str, Any]]:
-        """Return the evening so far: by team games, wins (a tie of two is half a win each), shots and hits."""
-        rows: dict[str, dict[str, Any]] = {}
+    def _standings(self, standings: Sequence[m.Standing]) -> list[dict[str, Any]]:
         badges = badges_of(self.names)
-        for winners, stats in self.evening.values():
-            for name in dict.fromkeys([*stats, *winners]):
-                badge = badges.get(name) or badge_of(name)
-                fresh = {"name": name, **badge._asdict(), "games": 0, "wins": 0.0, "shots": 0, "hits": 0}
-                row = rows.setdefault(name, fresh)
-                row["games"] += 1
-                row["wins"] += 1 / len(winners) if name in winners else 0
-                row["shots"] += stats[name].shots if name in stats else 0
-                row["hits"] += stats[name].hits if name in stats else 0
-        return sorted(rows.values(), key=lambda row: (-row["wins"], row["games"], row["name"]))
+        return [
+            {
+                "name": each.team,
+                **(badges.get(each.team) or badge_of(each.team))._asdict(),
+                "points": each.points / 1000,
+                "games": each.games,
+                "shots": each.shots,
+                "hits": each.hits,
+            }
+            for each in standings
+        ]
 
     def summary(self) -> dict[str, Any]:
         """Return what an overview of all tables shows of this one."""

@@ -8,6 +8,7 @@ import logging
 import socket
 import ssl
 import threading
+from collections.abc import Mapping
 from typing import Any, Final
 
 from salvo_server.brokers.embedded.addresses import BrokerError, joined, listening, reachable, split_address
@@ -89,6 +90,16 @@ class EmbeddedBroker:
         host, port = self._bound["websocket"]
         scheme = "ws" if self._tls is None else "wss"
         return f"{scheme}://{reachable(host)}:{port}/mqtt"
+
+    @property
+    def connections(self) -> int:
+        """How many clients are connected, the server among them; from any thread."""
+        return 0 if self._serving is None else len(self._serving.peers)
+
+    @property
+    def faults(self) -> Mapping[str, int]:
+        """How often clients did what they may not do, by kind; a copy, from any thread."""
+        return {} if self._serving is None else dict(self._serving.seldom.counts)
 
     def start(self) -> EmbeddedBroker:
         """Return once the listeners are bound.

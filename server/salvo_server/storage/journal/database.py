@@ -9,10 +9,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from salvo.errors import MissingExtra
+from salvo import messages as m
+from salvo.codec.steps import line_codec
+from salvo.errors import MissingExtra, WireError
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal import (
     Batch,
+    GameEnded,
     GameOpened,
     JournalError,
     JournalUnavailable,
@@ -21,6 +24,7 @@ from salvo_server.core.journal import (
     SavedTeam,
     StepTaken,
 )
+from salvo_server.core.results import Result, when
 from salvo_server.storage.vault import Vault
 
 try:
@@ -28,7 +32,7 @@ try:
     import sqlalchemy as sql
     from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError
 
-    from salvo_server.storage.journal.schema import HEAD, VERSION_TABLE, games, keys, progress, steps, teams
+    from salvo_server.storage.journal.schema import HEAD, VERSION_TABLE, games, keys, progress, results, steps, teams
 except ModuleNotFoundError:
     raise MissingExtra("the journal", "server") from None
 
@@ -147,6 +151,11 @@ class DatabaseJournal:
         if batch.closed:
             execute(sql.delete(keys).where(keys.c.game.in_(batch.closed)))
             execute(sql.delete(teams).where(teams.c.game.in_(batch.closed)))
+        if batch.ended_games:
+            execute(sql.insert(results), [_result_row(ended) for ended in batch.ended_games])
+        for annulled in batch.annulled:
+            table, number, by, at = annulled
+            execute(_ANNUL, {"of_table": table, "of_number": number, "by": by, "annulled": at})
         if batch.sent_through is not None:
             execute(_UPDATE_SENT, {"sent_through": batch.sent_through})
         if batch.ended is not None:
@@ -213,6 +222,13 @@ class DatabaseJournal:
             secret = self.vault.open(row.secret, where.format(row.name)).decode()
             yield row.game, SavedTeam(row.name, secret, known[row.game, row.name])
 
+    def results(self) -> list[Result]:
+        """Return all results; see :class:`salvo_server.core.journal.Journal`."""
+        with explained(self.name):
+            found = _results(self._connection, self.name)
+            self._connection.commit()
+            return found
+
     # --- its end and its errors -----------------------------------------------------------------------------------
 
     def close(self) -> None:
@@ -251,6 +267,18 @@ class JournalReader:
         with explained(self.name), self._engine.connect() as connection:
             rows = connection.execute(query.order_by(games.c.id)).all()
         return [(GameOpened(*row[:5]), row.steps or 0) for row in rows]
+
+    def results(self) -> list[Result]:
+        """Return all results, in their order.
+
+        Raises:
+            JournalError: ``journal_version`` for a journal that no server of this version has opened yet.
+        """
+        with explained(self.name), self._engine.connect() as connection:
+            if not sql.inspect(connection).has_table(results.name):
+                text = "was written by an earlier version of Salvo, without results; start salvo serve with it once"
+                raise JournalError("journal_version", f"{self.name} {text}")
+            return _results(connection, self.name)
 
     def steps(self, game: GameOpened) -> list[StepTaken]:
         """Return the steps of a game."""
@@ -350,6 +378,35 @@ def _step_row(step: StepTaken) -> tuple[Any, ...]:
     return (*step[:5], *(step.proof or (None, None)))
 
 
+def _result_row(ended: GameEnded) -> dict[str, Any]:
+    result = ended.result
+    row = {"game": ended.id, "table_name": result.table, "players": _PLAYERS.write(result.players).decode()}
+    return {**row, **{name: getattr(result, name) for name in results.columns.keys() - row.keys()}}
+
+
+def _results(connection: sql.Connection, name: str) -> list[Result]:
+    found = []
+    for game, *row in connection.execute(sql.select(results)):
+        table, number, at, rules, players, *rest = row
+        try:
+            found.append(Result(table, number, at, rules, _PLAYERS.read(players.encode()), *rest))
+        except WireError as error:
+            raise JournalError("journal_corrupt", f"{name}: the result of record {game}: {error}; {_NEW_ONE}") from None
+    return sorted(found, key=when)
+
+
+#: The players of a result, as JSON.
+_PLAYERS: Final = line_codec(tuple[m.PlayerStats, ...])
+_ANNUL = (
+    sql.update(results)
+    .where(
+        results.c.table_name == sql.bindparam("of_table"),
+        results.c.number == sql.bindparam("of_number"),
+        results.c.at <= sql.bindparam("annulled"),
+        results.c.annulled_at.is_(None),
+    )
+    .values(annulled_at=sql.bindparam("annulled"), annulled_by=sql.bindparam("by"))
+)
 _INSERT_GAME = sql.insert(games)
 _INSERT_TEAM = sql.insert(teams)
 _INSERT_KEY = sql.insert(keys)
@@ -378,7 +435,9 @@ def _database_url(where: str) -> sql.URL:
 
 def _make_engine(url: sql.URL, power_safe: bool, poolclass: type[sql.Pool] | None = None) -> sql.Engine:
     try:
-        engine = sql.create_engine(url, poolclass=poolclass)
+        # A database in SQL_ASCII, as initdb makes it without a locale, would answer in bytes.
+        encoding = {} if url.get_backend_name() == "sqlite" else {"client_encoding": "utf8"}
+        engine = sql.create_engine(url, poolclass=poolclass, connect_args=encoding)
     except NoSuchModuleError as error:
         raise JournalError("bad_journal", str(error)) from None
     except ModuleNotFoundError:

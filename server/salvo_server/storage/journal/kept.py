@@ -6,6 +6,7 @@ What is written about a game is taken from here, so that it is the same whatever
 from __future__ import annotations
 
 from salvo_server.core.journal import Batch, GameOpened, Journal, Saved, SavedGame, StepTaken
+from salvo_server.core.results import Result
 
 
 class KeptGames:
@@ -40,6 +41,10 @@ class KeptGames:
             self._enter(game.opened)
             self._steps[game.opened.id] += game.steps
         return saved
+
+    def results(self) -> list[Result]:
+        """Return all results; see :class:`salvo_server.core.journal.Journal`."""
+        return self._journal.results()
 
     def _enter(self, opened: GameOpened) -> None:
         games = self._latest.get(opened.table, [])

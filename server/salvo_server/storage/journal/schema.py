@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
 
 #: The latest migration, and the table that tells which one a journal has had.
-HEAD: Final = "0001"
+HEAD: Final = "0002"
 VERSION_TABLE: Final = "schema_version"
 
 #: SQLite counts rows in its own integer type only.
@@ -61,4 +61,19 @@ keys = Table(
     Column("name", String(32), primary_key=True),
     Column("salt", LargeBinary(16), primary_key=True),
     Column("key", LargeBinary, nullable=False),
+)
+
+#: One row for each game that is over.
+results = Table(
+    "results",
+    metadata,
+    Column("game", _Number, ForeignKey("games.id"), primary_key=True, autoincrement=False),
+    Column("table_name", String(32), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("at", _Number, nullable=False),
+    Column("rules", Text, nullable=False),
+    Column("players", Text, nullable=False),
+    Column("aborted", Boolean, nullable=False),
+    Column("annulled_at", _Number),
+    Column("annulled_by", String(32)),
 )

@@ -287,8 +287,8 @@ function drawSide() {
   fill(find("standings-list"), JSON.stringify([standings, mine]), () =>
     standings.map((row) => {
       const rate = row.shots ? `${Math.round((100 * row.hits) / row.shots)} %` : "";
-      const wins = make("b", "", `${Number(row.wins.toFixed(2))}`);
-      const told = make("span", "figures", wins, ` ${row.wins === 1 ? "win" : "wins"} in ${row.games}`, make("i", "", rate && `${rate} hits`));
+      const points = make("b", "", `${Number(row.points.toFixed(2))}`);
+      const told = make("span", "figures", points, ` ${row.points === 1 ? "point" : "points"} in ${row.games}`, make("i", "", rate && `${rate} hits`));
       return make("li", `team ${colourOf(row)}${row.name === mine ? " followed" : ""}`, badge(row), nameOf(row.name), told);
     }),
   );

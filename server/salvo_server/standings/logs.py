@@ -1,0 +1,59 @@
+"""Results from signed logs, where everybody can check them; the same ones as in the server's journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from salvo import messages as m
+from salvo.codec.log import Fault
+from salvo_server.core.journal import ResultAnnulled
+from salvo_server.core.results import Result, result_of
+from salvo_server.standings.chronicle import Chronicle
+from salvo_server.verify import Finding, LoggedGame, verify_file
+
+
+def read_logs(paths: Iterable[Path]) -> tuple[Chronicle, list[Finding]]:
+    """Return the results of games that were fair, and what is wrong with others; a game that is still on has neither.
+
+    A game may be in several files. A host that annuls a result says so at its table, in the log of the game that is on
+    there by then. Where logs are of several servers, it is the latest game before with that table and number.
+
+    Raises:
+        ProofError: ``proof_missing`` or ``proof_unreadable``.
+    """
+    results: dict[str, Result] = {}
+    annulled: set[ResultAnnulled] = set()
+    findings: list[Finding] = []
+    for path in paths:
+        report = verify_file(path)
+        stray = report.stray
+        if stray is not None and not (report.games and stray.fault is Fault.INCOMPLETE):  # such as the next game's log
+            findings.append(stray)
+        for game in report.games:
+            result = _result(game)
+            holds = game.finding is None or game.finding.fault is Fault.INCOMPLETE
+            if holds:
+                annulled.update(_annulled(game))
+            if game.finding is None and result is not None:
+                results[game.of] = result
+            elif game.finding is not None and not (holds and result is None):
+                findings.append(game.finding)
+    chronicle = Chronicle(results.values())
+    for each in sorted(annulled, key=lambda each: each.at):
+        chronicle.annul(each)
+    return chronicle, findings
+
+
+def _result(game: LoggedGame) -> Result | None:
+    opening = game.opening
+    where = (opening.table, opening.game)
+    found = (result_of(*where, step.at, opening.rules.book.name, step.said) for step in game.told)
+    return next(filter(None, found), None)
+
+
+def _annulled(game: LoggedGame) -> Iterator[ResultAnnulled]:
+    for step in game.told:
+        for each in step.said:
+            if isinstance(each, m.HostActed) and each.do is m.HostAction.ANNUL and each.game is not None:
+                yield ResultAnnulled(game.opening.table, each.game, each.by, step.at)

@@ -1,0 +1,276 @@
+"""The standings of a contest: what counts, in which order, and what a server publishes of it (SALVO-STAND)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import MAX_ANNOUNCEMENT_BYTES, STANDINGS, Publication, read_announcement
+from salvo_server.contest import Followers
+from salvo_server.core.journal import Batch, GameEnded, JournalUnavailable, NoJournal, ResultAnnulled
+from salvo_server.core.results import Result, result_of
+from salvo_server.core.table import Follower
+from salvo_server.spectate.referee_view import RefereeViews
+from salvo_server.standings.chronicle import EVENING_GAP_MS, MOST_ROWS, MOST_UNCOUNTED, Chronicle
+from salvo_server.standings.live import CountedJournal, LiveStandings
+from salvo_server.standings.page import page
+
+NOON = 1_760_000_000_000
+HOUR = 3_600_000
+TOPIC = "/game/standings"
+
+
+def result(number: int, *order: str, at: int | None = None, table: str = "", aborted: bool = False) -> Result:
+    """Return a game in which the players came in this order."""
+    players = tuple(m.PlayerStats(name, 20, 20 - place, 1, 5, place) for place, name in enumerate(order, start=1))
+    return Result(table, number, NOON + number if at is None else at, "salvo", players, aborted)
+
+
+def annulled(number: int, at: int = NOON + HOUR, table: str = "", by: str = "desk") -> ResultAnnulled:
+    return ResultAnnulled(table, number, by, at)
+
+
+def points(table: m.StandingsTable) -> dict[str, int]:
+    return {row.team: row.points for row in table.rows}
+
+
+# --- what counts ----------------------------------------------------------------------------------------------------
+
+
+def test_the_end_of_a_game_is_a_result_and_nothing_else_is() -> None:
+    stats = (m.PlayerStats("ann", 20, 17, 5, 4, 1), m.PlayerStats("bob", 15, 3, 0, 3, 2))
+    assert result_of("", 3, NOON, "salvo", [m.StateChanged(m.State.TURN), *stats]) is None
+    won = result_of("blue", 3, NOON, "salvo", [*stats, m.GameWon("ann"), m.StateChanged(m.State.OVER)])
+    assert won == Result("blue", 3, NOON, "salvo", stats, False)
+    tied = result_of("", 3, NOON, "salvo", [*stats, m.GameWon("", ("ann", "bob"))])
+    assert tied is not None
+    assert tied.counts
+    aborted = result_of("", 3, NOON, "salvo", [*stats, m.GameWon("")])
+    assert aborted is not None
+    assert (aborted.aborted, aborted.counts) == (True, False)
+
+
+def test_a_game_without_a_winner_and_one_that_was_annulled_are_listed_and_do_not_count() -> None:
+    chronicle = Chronicle([result(1, "ann", "bob"), result(2, "bob", "ann", aborted=True), result(3, "bob", "ann")])
+    chronicle.annul(annulled(3))
+    table = chronicle.shown().evening
+    assert points(table) == {"ann": 1000, "bob": 0}
+    assert table.games == 1
+    assert table.uncounted == (m.Uncounted("", 2, NOON + 2), m.Uncounted("", 3, NOON + 3, "desk"))
+
+
+def test_an_annulment_is_of_a_result_that_is_there_and_the_first_one_stands() -> None:
+    chronicle = Chronicle([result(1, "ann", "bob"), result(1, "bob", "ann", table="blue", at=NOON + 9)])
+    chronicle.annul(annulled(1, at=NOON))  # before the game was over
+    chronicle.annul(annulled(2))
+    chronicle.annul(annulled(1, table="red"))
+    assert chronicle.shown().overall.uncounted == ()
+    chronicle.annul(annulled(1, table="blue"))
+    chronicle.annul(annulled(1, table="blue", by="somebody else", at=NOON + 2 * HOUR))
+    assert chronicle.shown().overall.uncounted == (m.Uncounted("blue", 1, NOON + 9, "desk"),)
+
+
+def test_an_evening_ends_with_six_hours_without_a_result() -> None:
+    before, gap = result(1, "ann", "bob", at=NOON), EVENING_GAP_MS
+    for later, together in ((gap - 1, True), (gap, False)):
+        shown = Chronicle([before, result(2, "bob", "ann", at=NOON + later)]).shown()
+        assert (shown.evening.since == NOON) is together
+        assert shown.overall.games == 2
+        assert points(shown.evening) == ({"ann": 1000, "bob": 1000} if together else {"bob": 1000, "ann": 0})
+
+
+def test_a_game_that_does_not_count_belongs_to_its_evening_all_the_same() -> None:
+    results = [result(number, "ann", "bob", at=NOON + 4 * HOUR * number) for number in (1, 2, 3)]
+    chronicle = Chronicle(results)
+    chronicle.annul(annulled(2, at=NOON + 100 * HOUR))
+    assert chronicle.shown().evening.since == results[0].at
+
+
+def test_results_that_come_one_by_one_and_in_any_order_come_to_the_same() -> None:
+    results = [
+        result(1, "ann", "bob", "cem"),
+        result(2, "cem", "ann"),
+        result(3, "bob", "cem", "ann", table="blue"),
+        result(4, "dan", "ann", at=NOON + 10 * HOUR),
+    ]
+    wanted = Chronicle(results).shown()
+    for order in (results, results[::-1], [*results[2:], *results[:2]]):
+        chronicle = Chronicle()
+        for each in order:
+            chronicle.add(each)
+            chronicle.shown()
+        assert chronicle.shown() == wanted
+
+
+def test_a_result_later_than_all_before_is_counted_on_top_of_them() -> None:
+    chronicle = Chronicle([result(number, "ann", "bob") for number in range(1, 50)])
+    _, overall = chronicle.standings()
+    chronicle.add(result(50, "bob", "ann"))
+    assert chronicle.standings()[1] is overall
+    assert overall.counted == 50
+    chronicle.annul(annulled(50))
+    assert chronicle.standings()[1] is not overall
+
+
+def test_ratings_follow_the_results() -> None:
+    [best, worst] = Chronicle([result(number, "ann", "bob") for number in range(1, 5)]).shown().overall.rows
+    assert (best.team, worst.team) == ("ann", "bob")
+    assert best.rating > 25_000 > worst.rating
+    assert best.low < best.rating < best.high
+
+
+# --- what is published ----------------------------------------------------------------------------------------------
+
+
+def test_the_largest_standings_fit_into_a_message_and_say_how_many_teams_there_are() -> None:
+    names = [f"{number:04}".rjust(32, "x") for number in range(400)]
+    order = [names[first : first + 4] for first in range(0, 400, 4)]
+    results = [
+        result(10_000 + number, *(order[number % 100]), table="t" * 32, at=NOON + number) for number in range(1000)
+    ]
+    results = [each._replace(players=tuple(replace(p, shots=9_999_999) for p in each.players)) for each in results]
+    chronicle = Chronicle(results)
+    for each in results[-2 * MOST_UNCOUNTED :]:
+        chronicle.annul(ResultAnnulled(each.table, each.number, "h" * 32, NOON + HOUR))
+    [publication] = write_announcement(chronicle.shown())
+    assert len(publication.payload) <= MAX_ANNOUNCEMENT_BYTES
+    assert publication == Publication(TOPIC, publication.payload, True)
+    shown = read_announcement(topics.parse(TOPIC), publication.payload)
+    assert shown == chronicle.shown()
+    table = chronicle.shown().overall
+    assert (len(table.rows), table.teams, len(table.uncounted)) == (MOST_ROWS, 400, MOST_UNCOUNTED)
+    assert table.uncounted[-1].game == results[-1].number  # the latest
+
+
+class Kept(NoJournal):
+    """A journal in memory; it takes nothing while it is full."""
+
+    def __init__(self, results: Sequence[Result] = ()) -> None:
+        self.full = False
+        self._results = list(results)
+
+    def commit(self, batch: Batch) -> None:
+        if self.full:
+            raise JournalUnavailable("journal_full", "no room")
+
+    def results(self) -> list[Result]:
+        return self._results
+
+
+class Server:
+    """What a contest does with standings, without the rest of it."""
+
+    def __init__(self, results: Sequence[Result] = ()) -> None:
+        self._woken = threading.Event()
+        self.kept = Kept(results)
+        self.live = LiveStandings(self.kept, "", self._woken.set)
+        self.journal = CountedJournal(self.kept, self.live)
+
+    def heard(self, follower: Follower | None = None) -> m.StandingsShown:
+        """Wait until the loop is woken, and return what it publishes."""
+        due: list[Publication] = []
+        while not due:
+            assert self._woken.wait(60)
+            self._woken.clear()
+            due = (follower or self.live).take_due(NOON)
+        [publication] = due
+        assert self.live.retained == {TOPIC: publication.payload}
+        return STANDINGS.read(publication.payload)
+
+
+@pytest.fixture
+def start() -> Iterator[type[Server]]:
+    started: list[Server] = []
+
+    class Started(Server):
+        def __init__(self, results: Sequence[Result] = ()) -> None:
+            super().__init__(results)
+            started.append(self)
+
+    yield Started
+    for server in started:
+        server.live.close()
+
+
+def test_a_server_publishes_the_standings_after_each_result_and_annulment(start: type[Server]) -> None:
+    server = start()
+    server.journal.commit(Batch(ended_games=[GameEnded(1, result(1, "ann", "bob"))]))
+    assert points(server.heard().evening) == {"ann": 1000, "bob": 0}
+    server.journal.commit(Batch(annulled=[annulled(1)]))
+    assert server.heard().overall.uncounted == (m.Uncounted("", 1, NOON + 1, "desk"),)
+    server.journal.commit(Batch())
+    assert server.live.take_due(NOON) == []
+
+
+def test_a_server_that_starts_again_publishes_what_its_journal_has(start: type[Server]) -> None:
+    results = [result(1, "ann", "bob"), result(2, "bob", "ann")]
+    server = start(results)
+    assert STANDINGS.read(server.live.retained[TOPIC]) == Chronicle(results).shown()
+    assert server.live.take_due(NOON) == []  # the sweep of what is retained publishes it where it is missing
+
+
+def test_a_server_without_results_publishes_no_standings(start: type[Server]) -> None:
+    server = start()
+    server.live.close()
+    assert server.live.take_due(NOON) == []
+    assert server.live.retained == {}
+
+
+def test_a_result_that_is_not_durable_does_not_count(start: type[Server]) -> None:
+    server = start([result(1, "ann", "bob")])
+    batch = Batch(ended_games=[GameEnded(2, result(2, "bob", "ann"))])
+    server.kept.full = True
+    with pytest.raises(JournalUnavailable):
+        server.journal.commit(batch)
+    server.kept.full = False
+    server.journal.commit(batch)
+    assert server.heard().overall.games == 2  # once
+
+
+def test_many_results_at_once_are_published_once_they_are_all_counted(start: type[Server]) -> None:
+    server = start()
+    count = 200
+    ended = [GameEnded(number, result(number, "ann", "bob")) for number in range(1, count + 1)]
+    server.journal.commit(Batch(ended_games=ended))
+    published = 1
+    while server.heard().overall.games < count:
+        published += 1
+    assert published < count
+
+
+def test_standings_and_the_referees_view_are_followed_side_by_side(start: type[Server]) -> None:
+    server, views = start([result(1, "ann", "bob")]), RefereeViews(1000)
+    both = Followers(server.live, views)
+    views.retained["/game/referee"] = b"{}"
+    assert both.retained.keys() == {TOPIC, "/game/referee"}
+    del views.retained["/game/referee"]
+    assert both.retained.keys() == {TOPIC}
+    assert both.deadline() is None
+    server.journal.commit(Batch(ended_games=[GameEnded(2, result(2, "bob", "ann"))]))
+    assert server.heard(both).overall.games == 2
+    assert both.catch_up(NOON) == []
+
+
+# --- the page -------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_shows_the_table_who_met_whom_and_what_does_not_count() -> None:
+    chronicle = Chronicle([result(1, "ann", "bob"), result(2, "ann", "<b>"), result(3, "bob", "ann", aborted=True)])
+    chronicle.annul(annulled(2))
+    made = page(chronicle.standings()[0], "An evening")
+    assert "1 game, and 2 that do not count" in made
+    assert "desk annulled it" in made
+    assert "it ended without a winner" in made
+    assert "1 of 1" in made
+    assert "<b>," not in made.replace("&lt;b&gt;", "")
+    assert made.count("does not count</span>") == 2
+
+
+def test_a_page_of_an_evening_without_games_can_be_made() -> None:
+    assert "0 teams, 0 games" in page(Chronicle().standings()[0], "An evening")
