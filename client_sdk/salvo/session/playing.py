@@ -303,7 +303,7 @@ class Playing:
         """Tell the player how the game ended."""
         if self.view is None:
             return []
-        winners = self.view.winners
+        winners = self._winners or ()
         winner = winners[0] if len(winners) == 1 else ""
         stats = {player: self._stats[player] for player in self.view.players}
         return [GameEnded(self.view.game, winner, stats, aborted=not self._winners)]
