@@ -189,6 +189,8 @@ class Playing:
         view = self.view
         if view is None or self._winners is None or (self._winners and {*view.winners} != {*self._winners}):
             return []
+        if not self._winners and self._stats.keys() - view.players:
+            return []  # the view was begun with an old list of players; a recap has the whole one
         return self._handle(PlayingEvent.ENDED) if self._stats.keys() >= set(view.players) else []
 
     def forget(self) -> None:
