@@ -52,6 +52,7 @@ class NaiveTable:
         self.teams: dict[str, Team] = {}
         self.order: list[str] = []  # play order, as fleets were completed
         self.out: list[str] = []  # defeated, in that order
+        self.removed: list[str] = []  # by the host
         self.current = ""
         self.shots_allowed = 0
         self.shots_fired = 0
@@ -84,16 +85,63 @@ class NaiveTable:
             self._begin_turn()
         elif self.state == "turn":
             self.now = now
-            team = self.teams[self.current]
-            team.empty_turns = 0 if self.shots_fired else team.empty_turns + 1
-            if team.empty_turns >= self.most_empty:
-                self.out.append(self.current)
-            self._end_turn()
+            self._cut_short()
         else:
-            first = (self.wanted, self.times["placement"], self.times["turn"], self.times["over"])
-            fresh = NaiveTable(*first, self.most_empty, self.times["pace"])
-            fresh.game = self.game + 1
-            self.__dict__.update(fresh.__dict__)
+            self._reset()
+
+    def _reset(self) -> None:
+        first = (self.wanted, self.times["placement"], self.times["turn"], self.times["over"])
+        fresh = NaiveTable(*first, self.most_empty, self.times["pace"])
+        fresh.game = self.game + 1
+        self.__dict__.update(fresh.__dict__)
+
+    def _cut_short(self) -> None:
+        self._defeat_removed()
+        team = self.teams[self.current]
+        team.empty_turns = 0 if self.shots_fired else team.empty_turns + 1
+        if team.empty_turns >= self.most_empty and self._standing() > 1 and self.current not in self.out:
+            self.out.append(self.current)
+        self._end_turn()
+
+    def _defeat_removed(self) -> None:
+        for name in self.removed:
+            if name not in self.out and self._standing() > 1:
+                self.out.append(name)
+
+    def host(self, do: str, team: str, now: int) -> str | None:
+        """What a host does (SALVO-HOST): start, skip, extend by a minute, remove, or next."""
+        self.tick(now)
+        lobby, playing = self.state == "lobby", self.state == "turn"
+        allowed = {"start": lobby, "skip": playing and not self.paused, "remove": lobby or playing}
+        if not allowed.get(do, do == "extend" or not playing):
+            return "wrong_state"
+        self.now = now
+        if do == "start":
+            if len(self.order) < 2:
+                return "too_few_fleets"
+            self._start(now)
+        elif do == "skip":
+            self._cut_short()
+        elif do == "extend":
+            if self.deadline is None:
+                return "clock_stopped"
+            self.deadline += 60_000
+        elif do == "next":
+            self._reset()
+        else:
+            return self._remove(team)
+        return None
+
+    def _remove(self, team: str) -> str | None:
+        if team not in self.teams or team in self.out or team in self.removed:
+            return "unknown_target"
+        self.removed.append(team)
+        if self.state == "lobby":
+            del self.teams[team]
+            self.order = [name for name in self.order if name != team]
+        elif team == self.current and not self.paused:
+            self._cut_short()
+        return None
 
     def participate(self, name: str, secret: str, now: int) -> str | None:
         self.tick(now)
@@ -102,6 +150,8 @@ class NaiveTable:
                 return None if (other, team.secret) == (name, secret) else "name_taken"
         if self.state != "lobby":
             return "wrong_state"
+        if name in self.removed:
+            return "removed"
         self.teams[name] = Team(secret)
         self.deadline = now + self.times["placement"]
         return None
@@ -134,6 +184,7 @@ class NaiveTable:
         self._dismiss()
         self.teams = {name: self.teams[name] for name in self.order}
         self.state = "turn"
+        self.removed = []
         self.now = now
         self.starter_wanted = True
 
@@ -142,6 +193,8 @@ class NaiveTable:
         self.shots_allowed = self.teams[self.current].afloat()
         self.shots_fired = self.hits = 0
         self.deadline = self.now + self.times["turn"]
+        if self.current in self.removed:
+            self._cut_short()
 
     def fire(self, name: str, target: str, x: int, y: int, now: int) -> str | None:
         self.tick(now)
@@ -180,6 +233,7 @@ class NaiveTable:
         return len(self.order) - len(self.out)
 
     def _end_turn(self) -> None:
+        self._defeat_removed()
         self.teams[self.current].turns += 1
         self.last_salvo = (self.current, self.shots_fired, self.hits)
         self.last_was_full = self.shots_fired == self.shots_allowed

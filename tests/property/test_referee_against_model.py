@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -149,6 +150,19 @@ class Table(RuleBasedStateMachine):
         self.now += seconds * 1000
         self.model.tick(self.now)
         self._follow(self.referee.handle_timer(self.now))
+
+    @rule(do=st.sampled_from(("start", "skip", "extend", "remove", "next")), team=anybody)
+    def act_as_host(self, do: str, team: str) -> None:
+        expected = self.model.host(do, team, self.now)
+        arguments: dict[str, dict[str, Any]] = {"extend": {"seconds": 60}, "remove": {"team": team}}
+        before, due = board_state(self.referee), self.referee.deadline()
+        announcements = self.referee.receive(m.HostCommand("desk", m.HostAction(do), **arguments.get(do, {})), self.now)
+        refused = [each.code for each in announcements if isinstance(each, m.CommandRefused) and each.to == "desk"]
+        assert refused == ([] if expected is None else [expected])
+        assert any(isinstance(each, m.HostActed) for each in announcements) == (expected is None)
+        if expected is not None and (due is None or due > self.now):
+            assert board_state(self.referee) == before
+        self._follow(announcements)
 
     @rule(name=anybody, proven=st.booleans())
     def send_rubbish(self, name: str, proven: bool) -> None:

@@ -13,7 +13,8 @@ import pytest
 from salvo import messages as m
 from salvo.codec.transcript import read_header, write_header
 from salvo.messages import Limits, State
-from salvo.rules import BOOKS, SALVO, SMACKDOWN, STREAK, XBS, Ending, Order, RuleBook, Starter
+from salvo.rules import BOOKS, SALVO, SMACKDOWN, STREAK, XBS, Ending, Fleet, Order, RuleBook, Starter, generator
+from salvo.view import Feed, View
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.core.turn import Over, Pause, Turn
@@ -185,6 +186,23 @@ def test_the_turns_of_many_removed_players_pass_at_once() -> None:
     assert current(referee) == names[0]
     act(referee, Do.REMOVE, team=names[0])
     assert referee.state is State.OVER
+
+
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_players_see_that_a_game_for_points_ends_once_all_are_removed(first: str) -> None:
+    referee = playing(XBS, "a", "b", pace_ms=800, empty_turns=100)
+    fire(referee, "b", (1, 1), now=LATER)
+    act(referee, Do.REMOVE, team=first)
+    act(referee, Do.REMOVE, team="b" if first == "a" else "a")
+    while referee.state is State.TURN:
+        referee.handle_timer(referee.deadline() or 0)
+    book = small(XBS)
+    fleet = Fleet(book, list(referee.players["a"].placements.values()))
+    view = View(book, "a", tuple(referee.players), 1, fleet, generator(1))
+    for result in referee.results:
+        assert view.winners == ()
+        Feed(view).resolved(result)
+    assert view.winners == ("a",)
 
 
 def test_the_last_but_one_leaves_the_last_one_as_the_winner() -> None:

@@ -189,6 +189,8 @@ class Playing:
         view = self.view
         if view is None or self._winners is None or (self._winners and {*view.winners} != {*self._winners}):
             return []
+        if not self._winners and self._stats.keys() - view.players:
+            return []  # the view was begun with an old list of players; a recap has the whole one
         return self._handle(PlayingEvent.ENDED) if self._stats.keys() >= set(view.players) else []
 
     def forget(self) -> None:
@@ -303,7 +305,7 @@ class Playing:
         """Tell the player how the game ended."""
         if self.view is None:
             return []
-        winners = self.view.winners
+        winners = self._winners or ()
         winner = winners[0] if len(winners) == 1 else ""
         stats = {player: self._stats[player] for player in self.view.players}
         return [GameEnded(self.view.game, winner, stats, aborted=not self._winners)]

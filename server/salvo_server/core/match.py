@@ -204,7 +204,8 @@ class Match:
         self.cut_short.add(game.turn)
         player.silent_turns = 0 if game.shots_fired else player.silent_turns + 1
         most = self.terms.limits.empty_turns
-        silent = [most if each.name in self.removed else each.silent_turns for each in self.seats]
+        # The next turns of a removed player are empty; yet all see that a game for points ends with an empty round.
+        silent = [most if each.silent_turns and each.name in self.removed else each.silent_turns for each in self.seats]
         return not game.over and game.judge_silence(silent, most)
 
     def _defeat_removed(self) -> None:
