@@ -9,6 +9,7 @@ Ratios are what counts: the machine's own speed is in both of their halves. Noth
     profiles.py   the same for the profiles, the signed log, TLS and ``salvo verify``
     floods.py     what one team's floods take from another table
     web.py        what thousands of browsers cost
+    rush.py       hundreds of teams that come at once
     figures.py    the table itself
 """
 
