@@ -63,7 +63,7 @@ def _whole(value: object) -> object:
     return value
 
 
-def _number(value: object) -> object:
+def number(value: object) -> object:
     if type(value) not in (int, float):
         raise PydanticCustomError("number", "input should be a number")
     return value
@@ -76,7 +76,7 @@ def _text_or_integer(value: object) -> str:
 
 
 Integer = Annotated[int, BeforeValidator(_whole)]
-Seconds = Annotated[float, BeforeValidator(_number), Field(ge=0.01, le=3600, allow_inf_nan=False)]
+Seconds = Annotated[float, BeforeValidator(number), Field(ge=0.01, le=3600, allow_inf_nan=False)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,31}$")]
 
 
