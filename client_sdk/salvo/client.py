@@ -77,11 +77,14 @@ class _Player:
                 self._answer(view)
             case e.SalvoHeard(result):
                 self._tell("on_result", lambda: self._bot.on_result(result))
-            case e.GameEnded(game, winner, stats):
+            case e.GameEnded(game, winner, stats, aborted):
                 self._tell("on_game_over", lambda: self._bot.on_game_over(winner, stats))
                 place = stats[self._session.name].place if self._session.name in stats else 0
                 self.reports.append(GameReport(game, winner, place, stats))
-                log.info("%s: game %d won by %s, place %d", self._session.name, game, winner or "several", place)
+                ended = "aborted by the host" if aborted else f"won by {winner or 'several'}, place {place}"
+                log.info("%s: game %d %s", self._session.name, game, ended)
+            case e.HostSeen(acted):
+                log.info("%s: %s", self._session.name, acted)
             case e.Refused(code, text):
                 if code in FINAL:
                     raise SalvoError(code, text)

@@ -103,6 +103,12 @@ CODES = {
         "the chat line is not one line of 1..200 printable characters", Answered.ADDRESSED, "SALVO-CHAT-3"
     ),
     "chat_off": Code("the operator has turned chat off", Answered.ADDRESSED, "SALVO-CHAT-7"),
+    "not_a_host": Code("the roster has no host of this name", Answered.NOBODY, "SALVO-HOST-1"),
+    "too_few_fleets": Code("fewer than two fleets are complete", Answered.SENDER, "SALVO-HOST-3"),
+    "clock_stopped": Code("no time is running that could be stopped or extended", Answered.SENDER, "SALVO-HOST-4"),
+    "not_paused": Code("no host has paused the table", Answered.SENDER, "SALVO-HOST-4"),
+    "removed": Code("a host has removed the team from this game", Answered.PLAYER, "SALVO-HOST-6"),
+    "not_invited": Code("a host has set which teams play this game", Answered.NAME, "SALVO-HOST-7"),
 }
 
 

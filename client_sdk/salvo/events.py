@@ -48,12 +48,20 @@ class GameEnded:
     """A game in which this player took part is over.
 
     Attributes:
-        winner: empty after a tie.
+        winner: empty after a tie, and after a host has aborted the game.
     """
 
     game: int
     winner: str
     stats: Mapping[str, m.PlayerStats]
+    aborted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HostSeen:
+    """A host did something at the table (SALVO-HOST); nothing is to be done about it."""
+
+    acted: m.HostActed
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +150,7 @@ Event = (
     | SalvoWanted
     | SalvoHeard
     | GameEnded
+    | HostSeen
     | Refused
     | ServerSeen
     | ServerMet

@@ -10,7 +10,7 @@ The classes are also the one definition of their JSON (:mod:`salvo.shape`), whic
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
@@ -79,6 +79,7 @@ class Limits(Strict):
         pace_ms: pause after each result before the next turn begins (SALVO-PACE-1); None for none.
         restarts: how many teams' listing restarts the placement time, each team's once, until that time ends
             (SALVO-JOIN-17); None where every listing does, as in games recorded before this limit existed.
+        teams: the only ones that may take part, as a host has set (SALVO-HOST-7); None for any.
     """
 
     players: Count | None = None
@@ -92,6 +93,7 @@ class Limits(Strict):
     absent_ms: Count | None = None
     pace_ms: Count | None = None
     restarts: Count | None = None
+    teams: tuple[str, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -223,6 +225,82 @@ class Unreadable(Composed):
 Command = Participate | Leave | PlaceShip | Fire | Skip | Unreadable
 
 
+class HostAction(StrEnum):
+    """What a host can do at a table (SALVO-HOST)."""
+
+    START = "start"
+    SKIP = "skip"
+    PAUSE = "pause"
+    RESUME = "resume"
+    EXTEND = "extend"
+    ABORT = "abort"
+    REMOVE = "remove"
+    ANNOUNCE = "announce"
+    NEXT = "next"
+    SET = "set"
+    ANNUL = "annul"
+
+
+_Seconds = Annotated[int, Bounds(ge=1, le=86_400)]
+
+
+@dataclass(frozen=True, slots=True)
+class NextGame(Strict):
+    """What a host sets for the next game alone; None leaves what the operator has set (SALVO-HOST-7).
+
+    Attributes:
+        players: fleets that start the game; the number of ``teams`` if only those are set.
+        teams: the only ones that may take part.
+    """
+
+    players: Annotated[int, Bounds(ge=2, le=64)] | None = None
+    placement_seconds: _Seconds | None = None
+    turn_seconds: _Seconds | None = None
+    over_seconds: _Seconds | None = None
+    pace_seconds: Annotated[int, Bounds(ge=0, le=600)] | None = None
+    teams: Annotated[tuple[str, ...], Bounds(min_length=2, max_length=64)] | None = None
+
+    def limits(self, limits: Limits) -> Limits:
+        """Return the limits of the next game."""
+        wanted: dict[str, Any] = {
+            "players": self.players or (self.teams and len(self.teams)),
+            "placement_ms": self.placement_seconds and self.placement_seconds * 1000,
+            "turn_ms": self.turn_seconds and self.turn_seconds * 1000,
+            "over_ms": self.over_seconds and self.over_seconds * 1000,
+            "pace_ms": self.pace_seconds if self.pace_seconds is None else self.pace_seconds * 1000,
+            "teams": self.teams,
+        }
+        return replace(limits, **{name: value for name, value in wanted.items() if value is not None})
+
+
+@dataclass(frozen=True, slots=True)
+class _HostAction(Strict):
+    by: str
+    do: HostAction
+    seconds: Annotated[int, Bounds(ge=1, le=3600)] | None = None
+    team: str = field(default="", metadata=UNLESS_EMPTY)
+    text: str = field(default="", metadata=UNLESS_EMPTY)
+    game: Annotated[int, Bounds(ge=1, le=10**9)] | None = None
+    settings: NextGame | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostCommand(_HostAction):
+    """A host does something at a table.
+
+    Attributes:
+        by: the host's name.
+        seconds: for ``extend``.
+        team: for ``remove``.
+        text: for ``announce``.
+        game: whose result no longer counts, for ``annul``.
+        settings: for ``set``.
+        context: the game that it was signed for; None when it names none.
+    """
+
+    context: int | None = field(default=None, metadata={"alias": "g"})
+
+
 @dataclass(frozen=True, slots=True)
 class TimePassed(Strict):
     """The table's clock reached its deadline."""
@@ -248,7 +326,7 @@ class StruckOff(Strict):
 
 
 #: Everything that can move a table; a game is its header and the inputs after it, each with its time.
-Input = Command | StruckOff | TimePassed | Resumed | TurnDelivered
+Input = Command | HostCommand | StruckOff | TimePassed | Resumed | TurnDelivered
 
 
 # --- announcements to everybody -------------------------------------------------------------------------------
@@ -462,7 +540,7 @@ class PlayerStats(Strict):
 
 @dataclass(frozen=True, slots=True)
 class GameWon(Strict):
-    """The game is over.
+    """The game is over, without a winner if a host has aborted it (SALVO-HOST-5).
 
     Attributes:
         winner: empty after a tie.
@@ -474,8 +552,8 @@ class GameWon(Strict):
 
     @property
     def winners(self) -> tuple[str, ...]:
-        """All winners, one or several."""
-        return self.tied or (self.winner,)
+        """All winners, one or several; none of an aborted game."""
+        return self.tied or ((self.winner,) if self.winner else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,6 +580,35 @@ class RulesAnnounced(Strict):
     empty_turns: Count
     bank_seconds: Count | None = None
     increment_seconds: Count | None = None
+
+
+_DONE: Final = {
+    HostAction.START: "starts the game",
+    HostAction.SKIP: "ends the turn",
+    HostAction.PAUSE: "pauses the table",
+    HostAction.RESUME: "resumes the table",
+    HostAction.EXTEND: "gives {0.seconds} s more",
+    HostAction.ABORT: "aborts the game",
+    HostAction.REMOVE: "removes {0.team} from this game",
+    HostAction.ANNOUNCE: "says: {0.text}",
+    HostAction.NEXT: "opens the next lobby",
+    HostAction.SET: "changes the settings of the next game",
+    HostAction.ANNUL: "annuls the result of game {0.game}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HostActed(_HostAction):
+    """A host did something at the table; the fields are those of :class:`HostCommand`."""
+
+    @classmethod
+    def of(cls, command: HostCommand) -> HostActed:
+        """Return what everybody is told of a command."""
+        return cls(command.by, command.do, command.seconds, command.team, command.text, command.game, command.settings)
+
+    def __str__(self) -> str:
+        """Return one line for people."""
+        return f"host {self.by} {_DONE[self.do].format(self)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -531,7 +638,7 @@ class Protocol(Strict):
 #: What a server speaks that does not say.
 FIRST_PROTOCOL: Final = Protocol(1, 0)
 #: What this package speaks.
-PROTOCOL: Final = Protocol(1, 0)
+PROTOCOL: Final = Protocol(1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -798,6 +905,7 @@ Announcement = (
     | PlayerLeft
     | TableReset
     | RulesAnnounced
+    | HostActed
     | ServerStatus
     | ShotLanded
     | ShotAccepted

@@ -26,6 +26,7 @@ class Publisher(StrEnum):
     SERVER = "server"
     TEAM = "team"  # any team
     OWNER = "owner"  # the player whose name stands in the topic
+    HOST = "host"
 
 
 class Reader(StrEnum):
@@ -45,6 +46,7 @@ class Role(StrEnum):
     SCREEN = "screen"  # reads what the team of the account's name reads: a second, read-only connection
     WATCHER = "watcher"  # reads what is public
     REFEREE = "referee"  # reads what is public, and all boards
+    HOST = "host"  # reads what is public, and acts at the tables
     ANYBODY = "anybody"  # any client of an open contest: plays under any name, and reads all but what is the server's
 
 
@@ -185,7 +187,7 @@ WINNER = _row(
     "server",
     "everybody",
     True,
-    'a player\'s name; after a tie `["a", "b"]`, where the rules have it',
+    'a player\'s name; after a tie `["a", "b"]`, where the rules have it; `[]` after a host has aborted the game',
     "S",
 )
 STATS = _row(
@@ -245,6 +247,24 @@ REFEREE = _row("referee", "/game/referee", "server", "referee", True, "JSON: all
 SAY = _row("say", "/players/{player}/say", "owner", "server", False, '`{"text": "..."}`, with `"to": "b"` for one', "X")
 CHAT = _row("chat", "/game/chat", "server", "everybody", False, '`{"from": "a", "text": "..."}`', "X")
 MESSAGE = _row("message", "/players/{player}/message", "server", "owner", False, '`{"from": "a", "text": "..."}`', "X")
+HOST = _row(
+    "host",
+    "/game/host",
+    "host",
+    "server",
+    False,
+    '`{"data": {"by": "desk", "do": "extend", "seconds": 60, "g": 1}, "signature": "<blob>"}`',
+    "X",
+)
+HOSTED = _row(
+    "hosted",
+    "/game/hosted",
+    "server",
+    "everybody",
+    True,
+    '`{"by": "desk", "do": "extend", "seconds": 60}`: what a host did last at this table',
+    "X",
+)
 
 TOPICS: Final = tuple(_rows)
 
@@ -345,13 +365,13 @@ def rights(
     Raises:
         WireError: ``bad_name``: in a filter it would match other teams' topics, too.
     """
-    if role in (Role.TEAM, Role.SCREEN):
+    if role in (Role.TEAM, Role.SCREEN, Role.HOST):
         check_name(name)
     if role is Role.ANYBODY:
         name = "+"
     if role is Role.SERVER:
         return tuple(Right(action, f"{place}/#") for place in _places(tables) for action in Action)
-    said_at = {Publisher.OWNER: (name,), Publisher.TEAM: tuple(players)}
+    said_at = {Publisher.OWNER: (name,), Publisher.TEAM: tuple(players), Publisher.HOST: ("+",)}
     named = tuple(ships)
     found = []
     for table in tables:
@@ -389,7 +409,9 @@ def _places(tables: Iterable[str]) -> Iterator[str]:
 
 def _may_publish(role: Role, topic: Topic, *, own: bool) -> bool:
     if role is Role.ANYBODY:
-        return topic.publisher is not Publisher.SERVER
+        return topic.publisher in (Publisher.TEAM, Publisher.OWNER)
+    if role is Role.HOST:
+        return topic.publisher is Publisher.HOST
     if role is not Role.TEAM:
         return False
     return topic.publisher is Publisher.TEAM or (topic.publisher is Publisher.OWNER and own)
@@ -400,6 +422,8 @@ def _may_receive(role: Role, topic: Topic, *, own: bool) -> bool:
         case Reader.EVERYBODY:
             return True
         case Reader.OWNER:
+            if role is Role.HOST:
+                return own and topic is ERROR
             return role is Role.ANYBODY or (own and role in (Role.TEAM, Role.SCREEN))
         case Reader.REFEREE:
             return role is Role.REFEREE

@@ -354,6 +354,7 @@ def ships() -> list[dict[str, Any]]:
 # --- a whole server ---------------------------------------------------------------------------------------------------
 
 TEAMS = {"ann": (SECRET, KEY, SALT), "bob": ("secret", key_of("secret", SALT[::-1]), SALT[::-1])}
+HOSTS = {"desk": ("of the desk", key_of("of the desk", SALT[1:] + SALT[:1]), SALT[1:] + SALT[:1])}
 FLEET = {"carrier": 5, "battleship": 4, "destroyer": 3, "submarine": 3, "patrolboat": 2}
 ROWS = {ship: 2 * number for number, ship in enumerate(FLEET, start=1)}
 
@@ -365,7 +366,7 @@ class Sender:
         self._number = last_nonce
 
     def _sealed(self, team: str, text: str, salt: bytes | None = None) -> str:
-        _, key, own_salt = TEAMS[team]
+        _, key, own_salt = (TEAMS | HOSTS)[team]
         self._number += 1
         nonce = self._number.to_bytes(24, "big")
         return base64.b64encode(
@@ -414,6 +415,13 @@ class Sender:
         payload = json.dumps({"data": body if shown is None else shown, "signature": signature})
         return message(f"/players/{team}/skip", payload)
 
+    def host(self, do: str, shown: dict[str, Any] | None = None, by: str = "desk", **body: Any) -> dict[str, Any]:
+        """``shown`` is the open body when it is to be another one."""
+        body = {"by": by, "do": do} | body
+        signature = self._sealed(by if by in TEAMS else "desk", json.dumps(body))
+        payload = json.dumps({"data": body if shown is None else shown, "signature": signature})
+        return message("/game/host", payload)
+
 
 def say(player: str, line: dict[str, str]) -> dict[str, Any]:
     return message(f"/players/{player}/say", json.dumps(line))
@@ -430,7 +438,8 @@ def refusals() -> dict[str, Any]:
     server has to draw (SALVO-TURN-1). A case then sends its own messages and lets "seconds" go by. "answers" are the
     error topics that the server publishes for it, with the code at the begin of each text; "logged" is a code that
     nobody is told. "retain" is the flag with which the broker delivers a message. A state may have a "profile", then
-    "roster" has the teams and their secrets, and "private_key_hex" what requests are sealed for.
+    "roster" has the teams and their secrets, "hosts" the hosts and theirs, and "private_key_hex" what requests are
+    sealed for.
     """
     return {"states": _states(), "cases": _refused()}
 
@@ -440,8 +449,10 @@ def _states() -> dict[str, Any]:
         starter = {"starter": "ann"} if settings.get("players") else {}
         return {"settings": settings, **starter, "messages": messages}
 
-    lobby, full, turn, over, strict, quiet, bank = (Sender() for _ in range(7))
+    lobby, full, turn, over, strict, quiet, bank, hosted, invited = (Sender() for _ in range(9))
     secrets_of_all = {name: team[0] for name, team in TEAMS.items()}
+    hosts = {name: host[0] for name, host in HOSTS.items()}
+    with_host = {"state": "lobby", "profile": "contest", "roster": secrets_of_all, "hosts": hosts}
     return {
         "lobby": state([lobby.ask("ann"), lobby.ask("bob"), *lobby.fleet("ann"), lobby.place("bob", "carrier")]),
         "full": state([full.ask("ann"), full.ask("bob")], most_players=2),
@@ -449,6 +460,8 @@ def _states() -> dict[str, Any]:
         "bank": state(_seated(bank), players=2, bank_seconds=5) | {"state": "turn"},
         "over": state([*_seated(over), *_game(over)], players=2),
         "quiet": state([quiet.ask("ann"), quiet.ask("bob")], chat=False) | {"state": "lobby"},
+        "hosted": state([hosted.ask("ann"), hosted.ask("bob"), *hosted.fleet("ann")]) | with_host,
+        "invited": state([invited.host("set", settings={"teams": ["ann", "cy"]}), invited.host("next")]) | with_host,
         "contest": state([]) | {"profile": "contest", "roster": {"ann": TEAMS["ann"][0]}},
         "strict": state([strict.seal("ann"), strict.seal("bob"), *strict.fleet("ann"), *strict.fleet("bob")], players=2)
         | {"profile": "strict", "roster": secrets_of_all, "private_key_hex": SERVER_PRIVATE.hex()},
@@ -474,7 +487,7 @@ def _game(sender: Sender) -> list[dict[str, Any]]:
 
 def _refused() -> list[dict[str, Any]]:
     sender = Sender(last_nonce=1000)  # above every nonce of a state
-    fire, place, ask, leave = sender.fire, sender.place, sender.ask, sender.leave
+    fire, place, ask, leave, host = sender.fire, sender.place, sender.ask, sender.leave, sender.host
 
     def told(topic: str, code: str) -> dict[str, str]:
         return {"topic": f"/players/{topic}", "code": code}
@@ -498,6 +511,42 @@ def _refused() -> list[dict[str, Any]]:
     elsewhere = {"g": 1, "t": 1, "n": 1, "to": "ann"}
     bobs, anns = "bob/ships/battleship/error", "ann/ships/carrier/error"
     return [
+        when("lobby", "a host of an open contest", "SALVO-HOST-1", host("pause"), logged="not_a_host"),
+        when("hosted", "a team as a host", "SALVO-HOST-1", host("pause", by="ann"), logged="not_a_host"),
+        when("hosted", "a host's pause", "SALVO-HOST-4", host("pause")),
+        when("hosted", "a pause", "SALVO-HOST-1", host("pause", g=2), answer=told("desk/error", "stale_context")),
+        when(
+            "hosted",
+            "a host's command with another body than was signed",
+            "SALVO-SEAL-5",
+            host("pause", shown={"by": "desk", "do": "next"}),
+            answer=told("desk/error", "body_mismatch"),
+        ),
+        when(
+            "hosted", "more time of no length", "SALVO-HOST-4", host("extend"), answer=told("desk/error", "wrong_shape")
+        ),
+        when("hosted", "one fleet", "SALVO-HOST-3", host("start"), answer=told("desk/error", "too_few_fleets")),
+        when(
+            "hosted",
+            "a second pause",
+            "SALVO-HOST-4",
+            host("pause"),
+            host("pause"),
+            answer=told("desk/error", "clock_stopped"),
+        ),
+        when("hosted", "no pause", "SALVO-HOST-4", host("resume"), answer=told("desk/error", "not_paused")),
+        when("hosted", "no game to abort", "SALVO-HOST-2", host("abort"), answer=told("desk/error", "wrong_state")),
+        when(
+            "hosted",
+            "a team that is gone",
+            "SALVO-HOST-6",
+            host("remove", team="bob"),
+            answer=told("bob/error", "removed"),
+        ),
+        when(
+            "invited", "a team that is not invited", "SALVO-HOST-7", ask("bob"), answer=told("bob/error", "not_invited")
+        ),
+        when("invited", "a team that is invited", "SALVO-HOST-7", ask("ann")),
         when("contest", "a team of nobody", "SALVO-ACCESS-3", ask("bob"), answer=told("bob/error", "not_in_roster")),
         when(
             "contest",
@@ -755,6 +804,38 @@ def leaves() -> list[dict[str, Any]]:
         case("another body signed", "SALVO-SEAL-5", given('{"g": 1}', '{"g": 2}'), error="body_mismatch"),
         case("the body of a skip", "SALVO-WIRE-4", given('{"g": 1, "t": 9}'), error="wrong_shape"),
         case("a text for the game", "SALVO-WIRE-4", given('{"g": "1"}'), error="wrong_shape"),
+    ]
+
+
+def hosts() -> list[dict[str, Any]]:
+    """What a host does on `/game/host`: the body that it signed, or why it is none (SALVO-HOST)."""
+
+    def given(**body: Any) -> dict[str, str]:
+        text = json.dumps({"by": "desk", **body})
+        return {"secret": SECRET, "payload": f'{{"data": {text}, "signature": "{blob(text)}"}}'}
+
+    def good(description: str, sentence: str, **body: Any) -> dict[str, Any]:
+        return case(description, sentence, given(**body), result={"by": "desk", **body})
+
+    text, settings = "SALVO-HOST-7", {"players": 2, "turn_seconds": 5, "pace_seconds": 0, "teams": ["ann", "bob"]}
+    return [
+        good("a pause", "SALVO-HOST-4", do="pause"),
+        good("a pause of one game", "SALVO-HOST-1", do="pause", g=3),
+        good("more time", "SALVO-HOST-4", do="extend", seconds=3600),
+        good("a team less", "SALVO-HOST-6", do="remove", team="ann"),
+        good("a line", text, do="announce", text="Lunch is at noon."),
+        good("settings", text, do="set", settings=settings),
+        good("a result that does not count", text, do="annul", game=3),
+        case("an hour and a second", "SALVO-HOST-4", given(do="extend", seconds=3601), error="wrong_shape"),
+        case("something else", "SALVO-HOST-1", given(do="win"), error="wrong_shape"),
+        case("a needless argument", "SALVO-HOST-1", given(do="pause", seconds=3), error="wrong_shape"),
+        case("no argument", "SALVO-HOST-6", given(do="remove"), error="wrong_shape"),
+        case("two lines", text, given(do="announce", text="Lunch\nis over"), error="bad_text"),
+        case("one team", text, given(do="set", settings={"teams": ["ann"]}), error="wrong_shape"),
+        case("a team twice", text, given(do="set", settings={"teams": ["ann", "Ann"]}), error="wrong_shape"),
+        case("a team with a bad name", text, given(do="set", settings={"teams": ["ann", "+"]}), error="bad_name"),
+        case("more players than teams", text, given(do="set", settings=settings | {"players": 3}), error="wrong_shape"),
+        case("an unknown setting", text, given(do="set", settings={"seed": 1}), error="wrong_shape"),
     ]
 
 
@@ -1207,6 +1288,7 @@ MAKERS: tuple[Callable[[], Any], ...] = (
     referee_views,
     skips,
     leaves,
+    hosts,
     lines,
     resends,
     book_refusals,

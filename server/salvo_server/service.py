@@ -20,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Literal, Protocol
 
 from salvo import messages as m
@@ -187,6 +188,7 @@ class Service:
         self._status = _Status(profile, tables[0], identity, chat)
         self._pending = Pending()
         self._held: list[Inbound] = []
+        self._asked: SimpleQueue[tuple[str, m.HostCommand]] = SimpleQueue()
         self._outages = Outages(lambda: edge.connected)
         self._ledger = Ledger(saved.last_game, saved.last_step)
         self._delivery = Delivery()
@@ -224,6 +226,11 @@ class Service:
     def has_news(self) -> bool:
         """Whether anything waits to be published."""
         return bool(self._pending.publications)
+
+    def act(self, table: str, command: m.HostCommand) -> None:
+        """Let a person at the server's own terminal act as the host; from any thread."""
+        self._asked.put((table, command))
+        self._edge.wake()
 
     def wait_seconds(self, longest_seconds: float) -> float:
         """Return how long the next round may wait for a message."""
@@ -308,6 +315,10 @@ class Service:
     def _decide(self, arrived: Iterable[Inbound]) -> None:
         """Collect the effects of all that has arrived, been derived or come due."""
         pending, play = self._pending, self._play
+        while not self._asked.empty():
+            name, command = self._asked.get()
+            pending.add(play.pass_time(self.tables[name], self.now()))
+            pending.add(play.carry_out(self.tables[name], command, self.now()))
         pending.add(self._admission.strike_off(self.now()))
         pending.add(play.take_delivered(self._edge.delivered, self.now()))  # before any shot of the round
         sweeping = self._sweep.active

@@ -19,10 +19,12 @@ from salvo.codec.announcements import read_announcement
 from salvo.codec.command_reader import (
     SealedParticipation,
     SealedPlacement,
+    SignedHost,
     SignedLeave,
     SignedShot,
     SignedSkip,
     read_command,
+    read_host,
     read_leave,
     read_participation,
     read_placement,
@@ -31,7 +33,7 @@ from salvo.codec.command_reader import (
     read_shot,
     read_skip,
 )
-from salvo.codec.commands import ParticipationRequest, ResendRequest
+from salvo.codec.commands import HOST, ParticipationRequest, ResendRequest
 from salvo.codec.recap import read_recap
 from salvo.errors import CODES, Answered, SalvoError
 from salvo.net.inbound import Inbound
@@ -83,6 +85,12 @@ def _leaves(given: Any) -> Any:
     request = read_command(topics.parse("/players/me/leave"), _payload(given), SALVO)
     assert isinstance(request, SignedLeave)
     return read_leave(request, _open(given["secret"], request.blob)).game
+
+
+def _hosts(given: Any) -> Any:
+    request = read_command(topics.parse("/game/host"), _payload(given), SALVO)
+    assert isinstance(request, SignedHost)
+    return HOST.value(read_host(request, _open(given["secret"], request.blob)))
 
 
 def _lines(given: Any) -> Any:
@@ -170,6 +178,7 @@ READERS = {
     "referee_views": _referee_views,
     "skips": _skips,
     "leaves": _leaves,
+    "hosts": _hosts,
     "lines": _lines,
     "resends": _resends,
     "recaps": _recaps,
@@ -214,7 +223,8 @@ class Server:
         gate = Authenticator(executor=AtOnce())
         seed = _seed_for(state.get("starter"))
         profile, roster = state.get("profile", "open"), state.get("roster")
-        teams = [Account(name, name, Role.TEAM, secret) for name, secret in (roster or {}).items()]
+        accounts = [Account(name, name, Role.TEAM, secret) for name, secret in (roster or {}).items()]
+        accounts += [Account(name, name, Role.HOST, secret) for name, secret in state.get("hosts", {}).items()]
         self.service = Service(
             self.edge,
             [""],
@@ -225,7 +235,7 @@ class Server:
             gate=gate,
             profile=profile,
             identity=_identity(state.get("private_key_hex")),
-            register=None if roster is None else Register(teams),
+            register=None if roster is None else Register(accounts),
             chat=settings.chat,
         )
         self.referee = self.service.tables[""].referee

@@ -31,7 +31,8 @@ def board_state(referee: Referee) -> str:
     order = [entrant.name for entrant in stage.complete] if isinstance(stage, Lobby) else []
     engine = [] if game is None else [getattr(game, slot) for slot in type(game).__slots__ if slot not in _CONSTANT]
     when = referee.deadline(), referee.extensions, referee.awaits_delivery()
-    return repr((referee.state, referee.number, teams, order, referee.results, when, engine))
+    removed = sorted(stage.removed if isinstance(stage, Lobby) else stage.match.removed)
+    return repr((referee.state, referee.number, teams, order, referee.results, when, removed, engine))
 
 
 def _without_answers(team: Team) -> Team:

@@ -393,7 +393,7 @@ def test_a_known_team_that_did_not_send_it_does_not_pay(gate: Authenticator, wor
     worker.work()
     [(_, opened)] = gate.finished()
     assert opened is not None
-    assert opened.command.player == "bob"
+    assert opened.sender == "bob"
 
 
 def test_looking_at_the_refusals_uses_none_up(gate: Authenticator, worker: ByHand) -> None:
@@ -410,7 +410,7 @@ def test_looking_at_the_refusals_uses_none_up(gate: Authenticator, worker: ByHan
     refused = gate.open(shot(ANN), ["ann"], NOW)
     assert code(refused) == "rate_limited"
     assert isinstance(refused, Opened)
-    assert (refused.table, refused.command.player, refused.spent, refused.proof) == ("", "ann", False, None)
+    assert (refused.table, refused.sender, refused.spent, refused.proof) == ("", "ann", False, None)
 
 
 # --- the order of things --------------------------------------------------------------------------------------------

@@ -228,6 +228,8 @@ SHAPES: list[Pair] = [
     (commands.Shot, commands_pb2.Shot),
     (commands.Skip, commands_pb2.Skip),
     (commands.Leave, commands_pb2.Leave),
+    (m.HostCommand, commands_pb2.HostCommand),
+    (m.NextGame, commands_pb2.NextGame),
     (commands.Line, commands_pb2.Say),
     (_payload(ResendRequest, "table", "player"), commands_pb2.Resend),
     (m.TurnBegan, announcements_pb2.Turn),
@@ -247,6 +249,7 @@ SHAPES: list[Pair] = [
     (m.RefereeBoard, announcements_pb2.RefereeBoard),
     (m.RefereeSalvo, announcements_pb2.RefereeSalvo),
     (m.AimedShot, announcements_pb2.AimedShot),
+    (m.HostActed, announcements_pb2.HostActed),
     (m.ChatSaid, announcements_pb2.ChatLine),
     (_payload(m.MessageSaid, "to"), announcements_pb2.ChatLine),
     (recap.RecapBody, announcements_pb2.Recap),
@@ -261,7 +264,12 @@ def test_schema_and_class_have_the_same_fields_types_and_presence(shape: Any, me
 
 @pytest.mark.parametrize(
     ("signed", "name"),
-    [(commands_pb2.SignedShot, "Shot"), (commands_pb2.SignedSkip, "Skip"), (commands_pb2.SignedLeave, "Leave")],
+    [
+        (commands_pb2.SignedShot, "Shot"),
+        (commands_pb2.SignedSkip, "Skip"),
+        (commands_pb2.SignedLeave, "Leave"),
+        (commands_pb2.SignedHostCommand, "HostCommand"),
+    ],
 )
 def test_a_signed_message_has_one_of_two_bodies_in_the_schema_as_in_the_reader(
     signed: type[Message], name: str
@@ -280,7 +288,8 @@ def test_a_signed_message_has_one_of_two_bodies_in_the_schema_as_in_the_reader(
 
 
 def test_every_message_of_the_schema_is_compared_and_tells_0_from_missing() -> None:
-    compared = {*(message.DESCRIPTOR.name for _, message in SHAPES), "SignedShot", "SignedSkip", "SignedLeave"}
+    signed = {"SignedShot", "SignedSkip", "SignedLeave", "SignedHostCommand"}
+    compared = {message.DESCRIPTOR.name for _, message in SHAPES} | signed
     for file in (commands_pb2.DESCRIPTOR, announcements_pb2.DESCRIPTOR):
         for message in file.message_types_by_name.values():
             assert message.name in compared

@@ -45,6 +45,7 @@ OTHER: dict[str, Any] = {
     "absent_ms": 2_000,
     "pace_ms": 500,
     "restarts": 1,
+    "teams": ("ann", "bob"),
 }
 CHANGES: dict[str, dict[str, Any]] = {
     **{name: {"limits": replace(LIMITS, **{name: value})} for name, value in OTHER.items()},

@@ -57,7 +57,7 @@ def told_by_a_newer_server(*announcements: m.Announcement) -> Iterator[tuple[str
 
 def test_the_server_names_the_protocol_that_it_speaks() -> None:
     topic, will = service.last_will("", "contest")
-    assert json.loads(will)["protocol"] == {"major": 1, "minor": 0}
+    assert json.loads(will)["protocol"] == {"major": 1, "minor": 1}
     assert topic == "/game/server"
 
 
@@ -75,7 +75,7 @@ def test_another_major_version_is_refused_by_both_names_and_with_what_to_install
     with pytest.raises(ProtocolError) as refused:
         read(status(protocol={"major": major, "minor": 3}))
     assert refused.value.code == "other_protocol"
-    assert f"protocol {major}.3, and this client 1.0" in refused.value.text
+    assert f"protocol {major}.3, and this client 1.1" in refused.value.text
     assert "install the server's version of battleship-salvo, '9.8.7'" in refused.value.text
 
 

@@ -36,6 +36,7 @@ INPUTS: tuple[m.Input, ...] = (
     m.Skip("ann", m.TurnContext(1, 1)),
     m.Unreadable("ann", "", "not_json", "text"),
     m.Leave("ann", 1),
+    m.HostCommand("desk", m.HostAction.SET, settings=m.NextGame(players=3, teams=("ann", "bob")), context=1),
     m.StruckOff("ann"),
     m.TimePassed(),
     m.Resumed(),

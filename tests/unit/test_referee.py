@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from salvo import messages as m
@@ -27,7 +29,7 @@ def seat(referee: Referee, *names: str, now: int = NOW) -> list[m.Announcement]:
     return said
 
 
-def playing(*names: str, **limits: int) -> Referee:
+def playing(*names: str, **limits: Any) -> Referee:
     referee = Referee(7, limits=Limits(players=len(names), **limits))
     seat(referee, *names)
     return referee

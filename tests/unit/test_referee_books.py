@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ def small(book: RuleBook) -> RuleBook:
     return replace(book, name="small", grid=Grid(4, 4), fleet=FLEET, goal=None)
 
 
-def playing(book: RuleBook, *names: str, game: int = 1, **limits: int) -> Referee:
+def playing(book: RuleBook, *names: str, game: int = 1, **limits: Any) -> Referee:
     referee = Referee(7, book=small(book), limits=Limits(players=len(names), **limits), number=game)
     sit(referee, *names)
     return referee
@@ -195,7 +196,7 @@ def test_a_game_for_points_ends_when_everybody_sleeps_and_one_that_wakes_goes_on
 # --- a player that is gone ----------------------------------------------------------------------------------------
 
 
-def gone(**limits: int) -> tuple[Referee, str, str, int]:
+def gone(**limits: Any) -> tuple[Referee, str, str, int]:
     """Return a game for points with one that has missed two turns, who it is, the other one, and the time."""
     referee, now = playing(XBS, "a", "b", empty_turns=2, absent_ms=2000, **limits), NOW
     assert referee.current is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ TURN_MS = 30_000
 class Room:
     """A table with the referee's view of it; keeps what was said there, with the times."""
 
-    def __init__(self, delay_ms: int | None, fleets: dict[str, Fleet], **limits: int) -> None:
+    def __init__(self, delay_ms: int | None, fleets: dict[str, Fleet], **limits: Any) -> None:
         chosen = m.Limits(players=len(fleets), turn_ms=TURN_MS, **limits)
         self.table = Table(Referee("2", "", SALVO, chosen), no_status)
         self.views: Follower = NoFollower() if delay_ms is None else RefereeViews(delay_ms)

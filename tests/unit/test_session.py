@@ -1420,7 +1420,7 @@ def test_a_tap_hears_every_announcement_before_its_consequences(session: Session
 
 
 def test_a_session_hears_the_public_topics_and_its_own_and_no_others(session: Session) -> None:
-    public = ("state", "turn", "result", "winner", "rules", "server", "log", "chat", "stats/+")
+    public = ("state", "turn", "result", "winner", "rules", "server", "log", "chat", "stats/+", "hosted")
     filters = session.filters()
     assert len(filters) == len(set(filters))
     assert {f"/game/{name}" for name in public} <= set(filters)

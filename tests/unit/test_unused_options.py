@@ -63,6 +63,8 @@ USELESS = {
     "join mqtt://h hunter --ca ca.pem": "--ca",
     "join mqtt://h hunter --secret s --secret-file f": "--secret-file",
     "join mqtt://h human --strict": "--strict",
+    "control pause mqtt://h --ca ca.pem": "--ca",
+    "control pause mqtt://h --secret s --secret-file f": "--secret-file",
     "join xbs://h:1 hunter --secret s": "--secret",
     "join xbs://h:1 hunter --secret-file f": "--secret-file",
     "join jsonline://h:1 hunter --table t": "--table",

@@ -14,6 +14,7 @@ from salvo import topics
 from salvo.codec.announcements import (
     CHAT,
     FLEET,
+    HOSTED,
     MESSAGE,
     NAMES,
     REFEREE,
@@ -73,12 +74,13 @@ _WRITERS: Final[dict[type, Callable[[Any], list[_Part]]]] = {
     m.BoardShown: lambda a: [(topics.BOARD, a.player, "", a.cells.encode())],
     m.FleetRevealed: lambda a: [(topics.FLEET, a.player, "", FLEET.write(a))],
     m.PlayerStats: lambda a: [(topics.STATS, a.player, "", STATS.write(a))],
-    m.GameWon: lambda a: [(topics.WINNER, "", "", NAMES.write(a.tied) if a.tied else a.winner.encode())],
+    m.GameWon: lambda a: [(topics.WINNER, "", "", a.winner.encode() or NAMES.write(a.tied))],
     m.ShotLanded: lambda a: [(topics.HIT, a.to, "", b'{"x": %d, "y": %d}' % (a.x, a.y))],
     m.ShotAccepted: lambda a: [],  # nothing is published before the end of the round
     m.PlacementRefused: lambda a: [(topics.PLACEMENT_ERROR, a.to, a.spelling, _refusal(a))],
     m.CommandRefused: lambda a: [(topics.ERROR, a.to, "", _refusal(a))],
     m.RulesAnnounced: lambda a: [(topics.RULES, "", "", RULES.write(a))],
+    m.HostActed: lambda a: [(topics.HOSTED, "", "", HOSTED.write(a))],
     m.ServerStatus: lambda a: [(topics.SERVER, "", "", SERVER.write(a))],
     m.RefereeView: lambda a: [(topics.REFEREE, "", "", REFEREE.write(a))],
     m.ChatSaid: lambda a: [(topics.CHAT, "", "", CHAT.write(a))],

@@ -101,6 +101,7 @@ STATS: Final[Codec[m.PlayerStats]] = _codec(m.PlayerStats, "player")
 RULES: Final[Codec[m.RulesAnnounced]] = _codec(Rules)
 SERVER: Final[Codec[m.ServerStatus]] = _codec(Annotated[m.ServerStatus, Via(ServerBody)])
 REFEREE: Final[Codec[m.RefereeView]] = _codec(m.RefereeView)
+HOSTED: Final[Codec[m.HostActed]] = _codec(m.HostActed)
 CHAT: Final[Codec[m.ChatSaid]] = _codec(m.ChatSaid)
 MESSAGE: Final[Codec[m.MessageSaid]] = _codec(m.MessageSaid, "to")
 _SERVER_VERSIONS: Final[Codec[_ServerVersions]] = _codec(_ServerVersions)
@@ -165,6 +166,14 @@ def _referee(payload: bytes) -> m.RefereeView:
     return view
 
 
+def _hosted(acted: m.HostActed) -> m.HostActed:
+    """Check the text, which may reach a terminal."""
+    if acted.text:
+        check_text(acted.text)
+    check_name(acted.by, "host")
+    return acted
+
+
 def _line(line: m.ChatSaid | m.MessageSaid) -> m.ChatSaid | m.MessageSaid:
     """Check sender and text, which may reach a terminal: on an open broker, anyone can write them."""
     check_text(line.text)
@@ -189,6 +198,7 @@ _READERS: Final[dict[Topic, Callable[[Address, bytes], m.Announcement]]] = {
     topics.RULES: lambda address, payload: _rules(payload),
     topics.SERVER: lambda address, payload: _status(payload),
     topics.REFEREE: lambda address, payload: _referee(payload),
+    topics.HOSTED: lambda address, payload: _hosted(HOSTED.read(payload)),
     topics.CHAT: lambda address, payload: _line(CHAT.read(payload)),
     topics.MESSAGE: lambda address, payload: _line(MESSAGE.read(payload, address.player)),
 }

@@ -16,6 +16,7 @@ from salvo import messages as m
 from salvo import topics
 from salvo.chat import clean_text
 from salvo.codec.commands import (
+    HOST,
     LEAVE,
     PARTICIPATION,
     PLACE,
@@ -26,6 +27,7 @@ from salvo.codec.commands import (
     Line,
     ParticipationRequest,
     ResendRequest,
+    check_host,
     read_envelope,
 )
 from salvo.codec.strict_json import parse_json, read_text, same_value
@@ -105,8 +107,14 @@ class SignedSkip(_SignedByPlayer):
     __slots__ = ()
 
 
-#: Requests that a team's key opens.
-Sealed = SealedPlacement | SignedShot | SignedSkip | SignedLeave
+class SignedHost(_SignedByPlayer):
+    """What a host does, whose signature has not been checked yet; ``player`` is the host, as the body says."""
+
+    __slots__ = ()
+
+
+#: Requests that a team's or a host's key opens.
+Sealed = SealedPlacement | SignedShot | SignedSkip | SignedLeave | SignedHost
 Request = ParticipationRequest | SealedParticipation | ResendRequest | Sealed
 
 
@@ -131,6 +139,12 @@ def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
             return SignedSkip(address.table, address.player, *_read_signed(payload), payload)
         case topics.LEAVE:
             return SignedLeave(address.table, address.player, *_read_signed(payload), payload)
+        case topics.HOST:
+            body, blob = _read_signed(payload)
+            by = body.get("by")
+            if not isinstance(by, str):
+                raise WireError("wrong_shape", "by: the body of a host's command has the name of the host")
+            return SignedHost(address.table, topics.check_name(by, "host"), body, blob, payload)
         case topics.RESEND:
             return RESEND.read(payload, address.table, address.player)
     raise WireError("unknown_topic", f"no command of the game is sent on {address.topic.pattern}")
@@ -194,7 +208,7 @@ def read_shot(request: SignedShot, player: str, plaintext: bytes) -> m.Fire:
     return SHOT.validate(plaintext).value(player, request.target)
 
 
-def _check_signed(request: SignedShot | SignedSkip | SignedLeave, plaintext: bytes) -> None:
+def _check_signed(request: SignedShot | _SignedByPlayer, plaintext: bytes) -> None:
     # Our SDK sends the exact text that it signs, which has then been parsed already, as part of the payload.
     if request.payload.startswith(b'{"data":%s,"signature":' % plaintext.rstrip(b" ")):
         return
@@ -221,6 +235,16 @@ def read_leave(request: SignedLeave, plaintext: bytes) -> m.Leave:
     """
     _check_signed(request, plaintext)
     return m.Leave(request.player, LEAVE.validate(plaintext).g)
+
+
+def read_host(request: SignedHost, plaintext: bytes) -> m.HostCommand:
+    """Turn what a host does, whose signature verified, into a command.
+
+    Raises:
+        WireError: a code of SALVO-WIRE, ``body_mismatch``, or a code of :func:`~salvo.codec.commands.check_host`.
+    """
+    _check_signed(request, plaintext)
+    return check_host(HOST.validate(plaintext))
 
 
 def read_say(payload: bytes) -> Line:

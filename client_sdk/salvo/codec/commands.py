@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final, TypeVar
 
 from salvo import messages as m
@@ -16,6 +16,7 @@ from salvo.errors import WireError
 from salvo.rules import Placement
 from salvo.seal import Sealer, seal_for_server
 from salvo.shape import UNLESS_EMPTY, Bounds, Strict
+from salvo.topics import check_name
 
 #: SALVO-JOIN-3. Long enough for any passphrase; argon2 takes the same time for all of them.
 MAX_SECRET_CHARACTERS: Final = 256
@@ -147,6 +148,15 @@ SKIP: Final[Codec[Skip]] = Codec(Skip)
 LEAVE: Final[Codec[Leave]] = Codec(Leave)
 SAY: Final[Codec[Line]] = Codec(Line)
 RESEND: Final[Codec[ResendRequest]] = Codec(ResendRequest, "table", "player")
+HOST: Final[Codec[m.HostCommand]] = Codec(m.HostCommand)
+#: The one argument that an action of a host has; the others have none.
+HOST_ARGUMENTS: Final = {
+    m.HostAction.EXTEND: "seconds",
+    m.HostAction.REMOVE: "team",
+    m.HostAction.ANNOUNCE: "text",
+    m.HostAction.SET: "settings",
+    m.HostAction.ANNUL: "game",
+}
 
 
 def read_envelope(payload: bytes) -> tuple[dict[str, Any], str]:
@@ -191,6 +201,36 @@ def write_skip(context: m.TurnContext | None, sealer: Sealer) -> bytes:
 def write_leave(game: int | None, sealer: Sealer) -> bytes:
     """Return the payload that leaves the lobby, signed for one game or for any."""
     return sealer.sign_text(LEAVE.write(Leave(game)))
+
+
+def check_host(command: m.HostCommand) -> m.HostCommand:
+    """Return a host's command, ready to be announced.
+
+    Raises:
+        WireError: ``wrong_shape`` for a missing or needless argument, ``bad_name`` or ``bad_text``.
+    """
+    needed = HOST_ARGUMENTS.get(command.do, "")
+    given = [name for name in HOST_ARGUMENTS.values() if getattr(command, name)]
+    if given != [needed] * bool(needed):
+        text = f"{command.do} takes {needed or 'no argument'}, and got {', '.join(given) or 'none'}"
+        raise WireError("wrong_shape", text)
+    settings = command.settings
+    if settings is not None and settings.teams is not None:
+        names = [check_name(name) for name in settings.teams]
+        if len({name.lower() for name in names}) < len(names):
+            raise WireError("wrong_shape", f"settings.teams: a name twice in {', '.join(names)[:200]}")
+        if settings.players is not None and settings.players > len(names):
+            raise WireError("wrong_shape", f"settings: {settings.players} players of only {len(names)} teams")
+    return replace(command, text=clean_text(command.text)) if command.text else command
+
+
+def write_host(command: m.HostCommand, sealer: Sealer) -> bytes:
+    """Return the payload of a host's command, signed with the host's secret.
+
+    Raises:
+        WireError: see :func:`check_host`.
+    """
+    return sealer.sign_text(HOST.write(check_host(command)))
 
 
 def write_say(text: str, to: str = "") -> bytes:

@@ -54,7 +54,7 @@ _MAX_ENTRY_DEPTH: Final = 8
 _TO_ONE: Final = frozenset({"given", "landed", "placement_refused", "refused"})
 PublicSaid = Annotated[m.Announcement, OneOf({key: of for key, of in SAID.items() if key not in _TO_ONE})]
 #: Inputs that everybody may know.
-_OPEN: Final = ("participate", "strike", "time", "resume", "delivered")
+_OPEN: Final = ("participate", "host", "strike", "time", "resume", "delivered")
 OpenInput = Annotated[m.Input, OneOf({key: INPUTS[key] for key in _OPEN})]
 
 

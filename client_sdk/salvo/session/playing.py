@@ -69,7 +69,7 @@ class Playing:
         self._begun: m.TurnContext | None = None  # the turn that the view is in
         self._due: float | None = None  # when to send the salvo again; None: not before time was told
         self._stats: dict[str, m.PlayerStats] = {}
-        self._winners: tuple[str, ...] = ()
+        self._winners: tuple[str, ...] | None = None  # none of an aborted game
 
     @property
     def state(self) -> PlayingState:
@@ -177,7 +177,7 @@ class Playing:
         self._stats[stats.player] = stats
 
     def note_winners(self, winners: tuple[str, ...]) -> None:
-        """Take in who has won."""
+        """Take in who has won; none of an aborted game."""
         self._winners = winners
 
     def end(self) -> list[Event]:
@@ -187,8 +187,7 @@ class Playing:
         they count only if they agree with the view.
         """
         view = self.view
-        winners = () if view is None else view.winners
-        if view is None or not winners or set(winners) != set(self._winners):
+        if view is None or self._winners is None or (self._winners and {*view.winners} != {*self._winners}):
             return []
         return self._handle(PlayingEvent.ENDED) if self._stats.keys() >= set(view.players) else []
 
@@ -307,12 +306,12 @@ class Playing:
         winners = self.view.winners
         winner = winners[0] if len(winners) == 1 else ""
         stats = {player: self._stats[player] for player in self.view.players}
-        return [GameEnded(self.view.game, winner, stats)]
+        return [GameEnded(self.view.game, winner, stats, aborted=not self._winners)]
 
     def _forget(self, now: float) -> None:
         """Forget the game."""
         self.view = self._turn = self._begun = None
-        self._stats, self._winners = {}, ()
+        self._stats, self._winners = {}, None
 
 
 _S, _E = PlayingState, PlayingEvent

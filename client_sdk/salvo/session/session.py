@@ -22,7 +22,7 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import Publication, read_announcement
 from salvo.errors import CODES, IllegalCommand, WireError
-from salvo.events import Event, GameTakenUp, Refused, Said, ServerSeen
+from salvo.events import Event, GameTakenUp, HostSeen, Refused, Said, ServerSeen
 from salvo.fairness.witness import Witness
 from salvo.messages import State
 from salvo.rules import Fleet, RuleBook
@@ -318,6 +318,8 @@ class Session:
                 return self._end()
             case m.FleetRevealed(player, fleet):
                 playing.reveal(player, fleet)
+            case m.HostActed() if not retained:
+                return [HostSeen(announcement)]
             case m.ChatSaid(sender, text) if not retained:
                 return [Said(sender, text, False)]
             case m.MessageSaid(_, sender, text) if not retained:
@@ -457,7 +459,7 @@ class Session:
                 return self._reports.name_in_use()
             case "wrong_state":
                 return self._refused_by_state(text)
-            case "table_full":
+            case "table_full" | "not_invited" | "removed" if not self._table.listed:
                 return self._reports.once(code, self.game, Refused(code, text))
             case "placement_timeout":
                 self._reports.left_out_of = self.game
@@ -581,6 +583,7 @@ _HEARD = frozenset(
         topics.FLEET,
         topics.LOG,
         topics.CHAT,
+        topics.HOSTED,
     }
 )
 #: Topics that a session hears for all players; of the others, only those of its own player.

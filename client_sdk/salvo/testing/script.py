@@ -9,10 +9,12 @@ from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import (
     SealedParticipation,
     SealedPlacement,
+    SignedHost,
     SignedLeave,
     SignedShot,
     SignedSkip,
     read_command,
+    read_host,
     read_leave,
     read_participation,
     read_placement,
@@ -88,18 +90,20 @@ class ScriptedServer:
 
     def commands(
         self, sealer: Sealer
-    ) -> list[m.PlaceShip | m.Fire | m.Skip | m.Leave | ParticipationRequest | ResendRequest]:
+    ) -> list[m.PlaceShip | m.Fire | m.Skip | m.Leave | m.HostCommand | ParticipationRequest | ResendRequest]:
         """Return the session's messages, opened with its key."""
         return [self._read(publication, sealer) for publication in self._session.take_outbox()]
 
     def _read(
         self, publication: Publication, sealer: Sealer
-    ) -> m.PlaceShip | m.Fire | m.Skip | m.Leave | ParticipationRequest | ResendRequest:
+    ) -> m.PlaceShip | m.Fire | m.Skip | m.Leave | m.HostCommand | ParticipationRequest | ResendRequest:
         request = read_command(topics.parse(publication.topic), publication.payload, self._book)
         if isinstance(request, SealedPlacement):
             return read_placement(request, open_blob(request.blob, sealer.key))
         if isinstance(request, SignedSkip):
             return read_skip(request, open_blob(request.blob, sealer.key))
+        if isinstance(request, SignedHost):
+            return read_host(request, open_blob(request.blob, sealer.key))
         if isinstance(request, SignedLeave):
             return read_leave(request, open_blob(request.blob, sealer.key))
         if isinstance(request, SignedShot):

@@ -1,3 +1,4 @@
+from salvo.v1 import commands_pb2 as _commands_pb2
 from salvo.v1 import options_pb2 as _options_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
@@ -308,3 +309,21 @@ class RecapShip(_message.Message):
     coordinates: str
     orientation: str
     def __init__(self, ship: _Optional[str] = ..., coordinates: _Optional[str] = ..., orientation: _Optional[str] = ...) -> None: ...
+
+class HostActed(_message.Message):
+    __slots__ = ("by", "do", "seconds", "team", "text", "game", "settings")
+    BY_FIELD_NUMBER: _ClassVar[int]
+    DO_FIELD_NUMBER: _ClassVar[int]
+    SECONDS_FIELD_NUMBER: _ClassVar[int]
+    TEAM_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    GAME_FIELD_NUMBER: _ClassVar[int]
+    SETTINGS_FIELD_NUMBER: _ClassVar[int]
+    by: str
+    do: str
+    seconds: int
+    team: str
+    text: str
+    game: int
+    settings: _commands_pb2.NextGame
+    def __init__(self, by: _Optional[str] = ..., do: _Optional[str] = ..., seconds: _Optional[int] = ..., team: _Optional[str] = ..., text: _Optional[str] = ..., game: _Optional[int] = ..., settings: _Optional[_Union[_commands_pb2.NextGame, _Mapping]] = ...) -> None: ...

@@ -1,8 +1,9 @@
 from salvo.v1 import options_pb2 as _options_pb2
+from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from collections.abc import Mapping as _Mapping
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
@@ -97,6 +98,52 @@ class SignedLeave(_message.Message):
     payload: Leave
     signature: str
     def __init__(self, data: _Optional[_Union[Leave, _Mapping]] = ..., payload: _Optional[_Union[Leave, _Mapping]] = ..., signature: _Optional[str] = ...) -> None: ...
+
+class NextGame(_message.Message):
+    __slots__ = ("players", "placement_seconds", "turn_seconds", "over_seconds", "pace_seconds", "teams")
+    PLAYERS_FIELD_NUMBER: _ClassVar[int]
+    PLACEMENT_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    TURN_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    OVER_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    PACE_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    TEAMS_FIELD_NUMBER: _ClassVar[int]
+    players: int
+    placement_seconds: int
+    turn_seconds: int
+    over_seconds: int
+    pace_seconds: int
+    teams: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, players: _Optional[int] = ..., placement_seconds: _Optional[int] = ..., turn_seconds: _Optional[int] = ..., over_seconds: _Optional[int] = ..., pace_seconds: _Optional[int] = ..., teams: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class HostCommand(_message.Message):
+    __slots__ = ("by", "do", "seconds", "team", "text", "game", "settings", "g")
+    BY_FIELD_NUMBER: _ClassVar[int]
+    DO_FIELD_NUMBER: _ClassVar[int]
+    SECONDS_FIELD_NUMBER: _ClassVar[int]
+    TEAM_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    GAME_FIELD_NUMBER: _ClassVar[int]
+    SETTINGS_FIELD_NUMBER: _ClassVar[int]
+    G_FIELD_NUMBER: _ClassVar[int]
+    by: str
+    do: str
+    seconds: int
+    team: str
+    text: str
+    game: int
+    settings: NextGame
+    g: int
+    def __init__(self, by: _Optional[str] = ..., do: _Optional[str] = ..., seconds: _Optional[int] = ..., team: _Optional[str] = ..., text: _Optional[str] = ..., game: _Optional[int] = ..., settings: _Optional[_Union[NextGame, _Mapping]] = ..., g: _Optional[int] = ...) -> None: ...
+
+class SignedHostCommand(_message.Message):
+    __slots__ = ("data", "payload", "signature")
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    SIGNATURE_FIELD_NUMBER: _ClassVar[int]
+    data: HostCommand
+    payload: HostCommand
+    signature: str
+    def __init__(self, data: _Optional[_Union[HostCommand, _Mapping]] = ..., payload: _Optional[_Union[HostCommand, _Mapping]] = ..., signature: _Optional[str] = ...) -> None: ...
 
 class Say(_message.Message):
     __slots__ = ("text", "to")

@@ -1,4 +1,5 @@
 from salvo.v1 import announcements_pb2 as _announcements_pb2
+from salvo.v1 import commands_pb2 as _commands_pb2
 from salvo.v1 import options_pb2 as _options_pb2
 from salvo.v1 import transcript_pb2 as _transcript_pb2
 from google.protobuf.internal import containers as _containers
@@ -70,18 +71,20 @@ class LogStep(_message.Message):
     def __init__(self, at: _Optional[float] = ..., said: _Optional[_Iterable[_Union[_transcript_pb2.Said, _Mapping]]] = ..., input: _Optional[_Union[LogInput, _Mapping]] = ..., message: _Optional[str] = ..., hidden: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class LogInput(_message.Message):
-    __slots__ = ("participate", "time", "resume", "strike", "delivered")
+    __slots__ = ("participate", "time", "resume", "strike", "delivered", "host")
     PARTICIPATE_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
     RESUME_FIELD_NUMBER: _ClassVar[int]
     STRIKE_FIELD_NUMBER: _ClassVar[int]
     DELIVERED_FIELD_NUMBER: _ClassVar[int]
+    HOST_FIELD_NUMBER: _ClassVar[int]
     participate: _transcript_pb2.ParticipateInput
     time: _transcript_pb2.Nothing
     resume: _transcript_pb2.Nothing
     strike: _transcript_pb2.StrikeInput
     delivered: _transcript_pb2.DeliveredInput
-    def __init__(self, participate: _Optional[_Union[_transcript_pb2.ParticipateInput, _Mapping]] = ..., time: _Optional[_Union[_transcript_pb2.Nothing, _Mapping]] = ..., resume: _Optional[_Union[_transcript_pb2.Nothing, _Mapping]] = ..., strike: _Optional[_Union[_transcript_pb2.StrikeInput, _Mapping]] = ..., delivered: _Optional[_Union[_transcript_pb2.DeliveredInput, _Mapping]] = ...) -> None: ...
+    host: _commands_pb2.HostCommand
+    def __init__(self, participate: _Optional[_Union[_transcript_pb2.ParticipateInput, _Mapping]] = ..., time: _Optional[_Union[_transcript_pb2.Nothing, _Mapping]] = ..., resume: _Optional[_Union[_transcript_pb2.Nothing, _Mapping]] = ..., strike: _Optional[_Union[_transcript_pb2.StrikeInput, _Mapping]] = ..., delivered: _Optional[_Union[_transcript_pb2.DeliveredInput, _Mapping]] = ..., host: _Optional[_Union[_commands_pb2.HostCommand, _Mapping]] = ...) -> None: ...
 
 class LogReveal(_message.Message):
     __slots__ = ("first", "seed", "secret", "texts")

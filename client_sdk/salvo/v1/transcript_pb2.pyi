@@ -1,4 +1,5 @@
 from salvo.v1 import announcements_pb2 as _announcements_pb2
+from salvo.v1 import commands_pb2 as _commands_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -28,7 +29,7 @@ class TranscriptHeader(_message.Message):
     def __init__(self, transcript: _Optional[int] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., seed: _Optional[str] = ..., rules: _Optional[_Union[_announcements_pb2.Rules, _Mapping]] = ..., limits: _Optional[_Union[TranscriptLimits, _Mapping]] = ..., check: _Optional[str] = ..., draw: _Optional[str] = ...) -> None: ...
 
 class TranscriptLimits(_message.Message):
-    __slots__ = ("players", "placement_ms", "turn_ms", "over_ms", "empty_turns", "most_players", "bank_ms", "increment_ms", "absent_ms", "pace_ms", "restarts")
+    __slots__ = ("players", "placement_ms", "turn_ms", "over_ms", "empty_turns", "most_players", "bank_ms", "increment_ms", "absent_ms", "pace_ms", "restarts", "teams")
     PLAYERS_FIELD_NUMBER: _ClassVar[int]
     PLACEMENT_MS_FIELD_NUMBER: _ClassVar[int]
     TURN_MS_FIELD_NUMBER: _ClassVar[int]
@@ -40,6 +41,7 @@ class TranscriptLimits(_message.Message):
     ABSENT_MS_FIELD_NUMBER: _ClassVar[int]
     PACE_MS_FIELD_NUMBER: _ClassVar[int]
     RESTARTS_FIELD_NUMBER: _ClassVar[int]
+    TEAMS_FIELD_NUMBER: _ClassVar[int]
     players: int
     placement_ms: int
     turn_ms: int
@@ -51,7 +53,8 @@ class TranscriptLimits(_message.Message):
     absent_ms: int
     pace_ms: int
     restarts: int
-    def __init__(self, players: _Optional[int] = ..., placement_ms: _Optional[int] = ..., turn_ms: _Optional[int] = ..., over_ms: _Optional[int] = ..., empty_turns: _Optional[int] = ..., most_players: _Optional[int] = ..., bank_ms: _Optional[int] = ..., increment_ms: _Optional[int] = ..., absent_ms: _Optional[int] = ..., pace_ms: _Optional[int] = ..., restarts: _Optional[int] = ...) -> None: ...
+    teams: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, players: _Optional[int] = ..., placement_ms: _Optional[int] = ..., turn_ms: _Optional[int] = ..., over_ms: _Optional[int] = ..., empty_turns: _Optional[int] = ..., most_players: _Optional[int] = ..., bank_ms: _Optional[int] = ..., increment_ms: _Optional[int] = ..., absent_ms: _Optional[int] = ..., pace_ms: _Optional[int] = ..., restarts: _Optional[int] = ..., teams: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ParticipateInput(_message.Message):
     __slots__ = ("name",)
@@ -158,7 +161,7 @@ class Nothing(_message.Message):
     def __init__(self) -> None: ...
 
 class TranscriptStep(_message.Message):
-    __slots__ = ("n", "at", "participate", "place", "fire", "unreadable", "time", "resume", "skip", "strike", "delivered", "leave", "says", "check")
+    __slots__ = ("n", "at", "participate", "place", "fire", "unreadable", "time", "resume", "skip", "strike", "delivered", "leave", "host", "says", "check")
     N_FIELD_NUMBER: _ClassVar[int]
     AT_FIELD_NUMBER: _ClassVar[int]
     PARTICIPATE_FIELD_NUMBER: _ClassVar[int]
@@ -171,6 +174,7 @@ class TranscriptStep(_message.Message):
     STRIKE_FIELD_NUMBER: _ClassVar[int]
     DELIVERED_FIELD_NUMBER: _ClassVar[int]
     LEAVE_FIELD_NUMBER: _ClassVar[int]
+    HOST_FIELD_NUMBER: _ClassVar[int]
     SAYS_FIELD_NUMBER: _ClassVar[int]
     CHECK_FIELD_NUMBER: _ClassVar[int]
     n: int
@@ -185,12 +189,13 @@ class TranscriptStep(_message.Message):
     strike: StrikeInput
     delivered: DeliveredInput
     leave: LeaveInput
+    host: _commands_pb2.HostCommand
     says: _containers.RepeatedCompositeFieldContainer[Said]
     check: str
-    def __init__(self, n: _Optional[int] = ..., at: _Optional[float] = ..., participate: _Optional[_Union[ParticipateInput, _Mapping]] = ..., place: _Optional[_Union[PlaceInput, _Mapping]] = ..., fire: _Optional[_Union[FireInput, _Mapping]] = ..., unreadable: _Optional[_Union[UnreadableInput, _Mapping]] = ..., time: _Optional[_Union[Nothing, _Mapping]] = ..., resume: _Optional[_Union[Nothing, _Mapping]] = ..., skip: _Optional[_Union[SkipInput, _Mapping]] = ..., strike: _Optional[_Union[StrikeInput, _Mapping]] = ..., delivered: _Optional[_Union[DeliveredInput, _Mapping]] = ..., leave: _Optional[_Union[LeaveInput, _Mapping]] = ..., says: _Optional[_Iterable[_Union[Said, _Mapping]]] = ..., check: _Optional[str] = ...) -> None: ...
+    def __init__(self, n: _Optional[int] = ..., at: _Optional[float] = ..., participate: _Optional[_Union[ParticipateInput, _Mapping]] = ..., place: _Optional[_Union[PlaceInput, _Mapping]] = ..., fire: _Optional[_Union[FireInput, _Mapping]] = ..., unreadable: _Optional[_Union[UnreadableInput, _Mapping]] = ..., time: _Optional[_Union[Nothing, _Mapping]] = ..., resume: _Optional[_Union[Nothing, _Mapping]] = ..., skip: _Optional[_Union[SkipInput, _Mapping]] = ..., strike: _Optional[_Union[StrikeInput, _Mapping]] = ..., delivered: _Optional[_Union[DeliveredInput, _Mapping]] = ..., leave: _Optional[_Union[LeaveInput, _Mapping]] = ..., host: _Optional[_Union[_commands_pb2.HostCommand, _Mapping]] = ..., says: _Optional[_Iterable[_Union[Said, _Mapping]]] = ..., check: _Optional[str] = ...) -> None: ...
 
 class Said(_message.Message):
-    __slots__ = ("opened", "state", "players", "judged", "dropped", "turn", "turn_resumed", "result", "stats", "won", "left", "forgotten", "rules", "landed", "placement_refused", "refused", "shown", "revealed", "given")
+    __slots__ = ("opened", "state", "players", "judged", "dropped", "turn", "turn_resumed", "result", "stats", "won", "left", "forgotten", "rules", "landed", "placement_refused", "refused", "shown", "revealed", "given", "hosted")
     OPENED_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     PLAYERS_FIELD_NUMBER: _ClassVar[int]
@@ -210,6 +215,7 @@ class Said(_message.Message):
     SHOWN_FIELD_NUMBER: _ClassVar[int]
     REVEALED_FIELD_NUMBER: _ClassVar[int]
     GIVEN_FIELD_NUMBER: _ClassVar[int]
+    HOSTED_FIELD_NUMBER: _ClassVar[int]
     opened: SaidOpened
     state: SaidState
     players: SaidPlayers
@@ -229,7 +235,8 @@ class Said(_message.Message):
     shown: SaidShown
     revealed: SaidRevealed
     given: SaidGiven
-    def __init__(self, opened: _Optional[_Union[SaidOpened, _Mapping]] = ..., state: _Optional[_Union[SaidState, _Mapping]] = ..., players: _Optional[_Union[SaidPlayers, _Mapping]] = ..., judged: _Optional[_Union[SaidJudged, _Mapping]] = ..., dropped: _Optional[_Union[SaidDropped, _Mapping]] = ..., turn: _Optional[_Union[_announcements_pb2.Turn, _Mapping]] = ..., turn_resumed: _Optional[_Union[_announcements_pb2.Turn, _Mapping]] = ..., result: _Optional[_Union[_announcements_pb2.Result, _Mapping]] = ..., stats: _Optional[_Union[SaidStats, _Mapping]] = ..., won: _Optional[_Union[SaidWon, _Mapping]] = ..., left: _Optional[_Union[SaidLeft, _Mapping]] = ..., forgotten: _Optional[_Union[Nothing, _Mapping]] = ..., rules: _Optional[_Union[_announcements_pb2.Rules, _Mapping]] = ..., landed: _Optional[_Union[SaidLanded, _Mapping]] = ..., placement_refused: _Optional[_Union[SaidPlacementRefused, _Mapping]] = ..., refused: _Optional[_Union[SaidRefused, _Mapping]] = ..., shown: _Optional[_Union[SaidShown, _Mapping]] = ..., revealed: _Optional[_Union[SaidRevealed, _Mapping]] = ..., given: _Optional[_Union[SaidGiven, _Mapping]] = ...) -> None: ...
+    hosted: _announcements_pb2.HostActed
+    def __init__(self, opened: _Optional[_Union[SaidOpened, _Mapping]] = ..., state: _Optional[_Union[SaidState, _Mapping]] = ..., players: _Optional[_Union[SaidPlayers, _Mapping]] = ..., judged: _Optional[_Union[SaidJudged, _Mapping]] = ..., dropped: _Optional[_Union[SaidDropped, _Mapping]] = ..., turn: _Optional[_Union[_announcements_pb2.Turn, _Mapping]] = ..., turn_resumed: _Optional[_Union[_announcements_pb2.Turn, _Mapping]] = ..., result: _Optional[_Union[_announcements_pb2.Result, _Mapping]] = ..., stats: _Optional[_Union[SaidStats, _Mapping]] = ..., won: _Optional[_Union[SaidWon, _Mapping]] = ..., left: _Optional[_Union[SaidLeft, _Mapping]] = ..., forgotten: _Optional[_Union[Nothing, _Mapping]] = ..., rules: _Optional[_Union[_announcements_pb2.Rules, _Mapping]] = ..., landed: _Optional[_Union[SaidLanded, _Mapping]] = ..., placement_refused: _Optional[_Union[SaidPlacementRefused, _Mapping]] = ..., refused: _Optional[_Union[SaidRefused, _Mapping]] = ..., shown: _Optional[_Union[SaidShown, _Mapping]] = ..., revealed: _Optional[_Union[SaidRevealed, _Mapping]] = ..., given: _Optional[_Union[SaidGiven, _Mapping]] = ..., hosted: _Optional[_Union[_announcements_pb2.HostActed, _Mapping]] = ...) -> None: ...
 
 class SaidOpened(_message.Message):
     __slots__ = ("game",)

@@ -29,6 +29,7 @@ COMMANDS = {
     "dev": "Play a bot every time its file is saved, and report whether it got better.",
     "solo": "Count the shots a bot needs to clear random boards.",
     "serve": "Run the contest server, with its own broker or on a given one.",
+    "control": "Act as the host at a table: start, pause, extend, abort and more.",
     "teams": "Manage a contest's roster: add, list, rotate and remove accounts, and their viewers.",
     "backup": "Write one archive with roster, identity and journal, also while the server runs.",
     "restore": "Put a backup's files where a server on this machine looks for them.",

@@ -35,7 +35,7 @@ UNGUARDED = (
     "requests, and speaks as the server; salvo mosquitto FOLDER --profile open sets up a broker that keeps both from it"
 )
 
-_ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"}
+_ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees", Role.HOST: "hosts"}
 
 
 @click.command()

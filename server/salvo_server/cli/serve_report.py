@@ -125,6 +125,12 @@ class ServeReport:
                     self.say(said, event="players", table=table, names=names)
                 case m.StateChanged(State.TURN):
                     self.say(f"{prefix}{self._in_game(table)}the game begins", event="begin", table=table)
+                case m.HostActed():
+                    done = f"{prefix}{self._in_game(table)}{announcement}"
+                    self.say(done, event="host", table=table, by=announcement.by, do=announcement.do.value)
+                case m.CommandRefused(by, code, text) if isinstance(command, m.HostCommand) and by == command.by:
+                    refused = f"{prefix}{by} cannot {command.do}: {text}"
+                    self.say(refused, event="host_refused", table=table, by=by, do=command.do.value, code=code)
                 case m.CommandRefused(player, "placement_timeout" as code, _) if (
                     m.StateChanged(State.TURN) in announcements
                 ):
@@ -209,6 +215,8 @@ class ServeReport:
 
 
 def _outcome(won: m.GameWon) -> str:
+    if not won.winners:
+        return "no winner: the host has aborted it"
     return f"{' and '.join(won.tied)} tie" if won.tied else f"{won.winner} wins"
 
 

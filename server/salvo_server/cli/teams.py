@@ -224,6 +224,8 @@ def _print(members: Iterable[Member], as_json: bool) -> None:
         account = f"SALVO_TEAM={name} SALVO_SECRET={secret}"
         if role == "team":
             click.echo(f"  play:     {account} salvo join mqtt://HOST bot.py")
+        elif role == "host":
+            click.echo(f"  host:     {account} salvo control pause mqtt://HOST")
         click.echo(f"  watch:    {account} salvo watch mqtt://HOST")
         users = f"user {name}.1" + (f" ... {name}.{member.screens}, each" if member.screens > 1 else ",")
         click.echo(f"  explorer: {users} for one connection; password: the secret")

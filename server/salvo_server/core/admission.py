@@ -119,7 +119,7 @@ class Admission:
 
     def hold_to_profile(self, command: Command) -> Command:
         """Return a command as the profile takes it: in strict, a shot or skip says what it is meant for."""
-        if self.profile != "strict" or not isinstance(command, (m.Fire, m.Skip, m.Leave)):
+        if self.profile != "strict" or isinstance(command, (m.PlaceShip, m.Unreadable)):
             return command
         if (command.game if isinstance(command, m.Leave) else command.context) is not None:
             return command
@@ -128,4 +128,7 @@ class Admission:
             text = "in profile strict the body of a skip has g and t: game and turn"
         if isinstance(command, m.Leave):
             text = "in profile strict the body of leaving the lobby has g: the game"
+        if isinstance(command, m.HostCommand):
+            text = "in profile strict the body of a host's command has g: the game"
+            return m.Unreadable(command.by, "", "context_required", text, proven=True)
         return m.Unreadable(command.player, "", "context_required", text, proven=True)

@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 from salvo import messages as m
 from salvo import topics
 from salvo.codec import command_reader as reader
-from salvo.codec.command_reader import Sealed, SealedPlacement, SignedShot, SignedSkip
+from salvo.codec.command_reader import Sealed, SealedPlacement, SignedHost, SignedShot, SignedSkip
 from salvo.codec.log import message_digest
 from salvo.errors import WireError
 from salvo.seal import Blob
@@ -77,7 +77,7 @@ class Proof(NamedTuple):
 
 
 #: What a message says once it is open.
-Command = m.PlaceShip | m.Fire | m.Skip | m.Leave | m.Unreadable
+Command = m.PlaceShip | m.Fire | m.Skip | m.Leave | m.HostCommand | m.Unreadable
 
 
 class Opened(NamedTuple):
@@ -92,6 +92,11 @@ class Opened(NamedTuple):
     command: Command
     spent: bool
     proof: Proof | None = None
+
+    @property
+    def sender(self) -> str:
+        """The team or host that sent it."""
+        return self.command.by if isinstance(self.command, m.HostCommand) else self.command.player
 
 
 class Waiting(Enum):
@@ -296,6 +301,8 @@ class Authenticator:
                 command = replace(reader.read_placement(request, found.plaintext), message=_message_digest(request))
             elif isinstance(request, SignedSkip):
                 command = reader.read_skip(request, found.plaintext)
+            elif isinstance(request, SignedHost):
+                command = reader.read_host(request, found.plaintext)
             else:
                 command = reader.read_leave(request, found.plaintext)
         except WireError as error:
@@ -325,6 +332,8 @@ def _digest(request: Sealed) -> bytes:
             where = f"{request.player}/{request.ship}"
         case SignedSkip():
             where = f"{request.player}/skip/"  # no ship has a name with a slash
+        case SignedHost():
+            where = f"{request.player}/host/"
         case _:
             where = f"{request.player}/leave/"
     return _mark(request.table.encode(), where.encode(), blob.salt, blob.nonce, blob.ciphertext)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from salvo import messages as m
 from salvo import topics
+from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
-from salvo.codec.command_reader import Sealed, SealedParticipation, SignedShot, SignedSkip, read_command
+from salvo.codec.command_reader import Sealed, SealedParticipation, SignedHost, SignedShot, SignedSkip, read_command
 from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.errors import CODES, Answered, SealError, WireError
 from salvo.messages import State
@@ -91,6 +92,8 @@ class Inbox:
             return self._answer_unreadable(table, address, message, error, now)
         if isinstance(request, ParticipationRequest):
             return self.admission.participate(table, request, now, sealed=sealed)
+        if isinstance(request, SignedHost) and not self._admit_host(request.player, message, now):
+            return []
         if isinstance(request, ResendRequest):
             if request.player in table.referee.players:
                 self.resends.ask(table.name, request.player, request.first, now)
@@ -99,21 +102,36 @@ class Inbox:
         result = self.gate.open(request, likely, now, expected=expected, receipt=message)
         return self._carry_out(result, now) if isinstance(result, Opened) else result or []
 
+    def _admit_host(self, name: str, message: Inbound, now: int) -> bool:
+        """Let a host of the roster act; an open contest has none (SALVO-HOST-1)."""
+        secret = None if self.admission.register is None else self.admission.register.host(name)
+        if secret is None:
+            self._count(WireError("not_a_host", f"the roster has no host {name!r}"), message)
+            return False
+        self.gate.keyring.admit_host(name, secret, now)
+        return True
+
     def _carry_out(self, opened: Opened, now: int) -> list[Effect]:
-        """Give a table what a team has said, and settle what that costs the team."""
-        table = self.play.tables[opened.table]
+        """Give a table what a team or a host has said, and settle what that costs its sender."""
+        table, sender = self.play.tables[opened.table], opened.sender
         effects = self.play.pass_time(table, now)
         command = table.referee.hold_to_bounds(self.admission.hold_to_profile(opened.command))
         refused = True
-        if not table.referee.has_had(command):  # a repetition changes nothing, so it need not be remembered either
+        if isinstance(command, m.Unreadable) and self._is_host(sender):
+            effects += write_announcement(m.CommandRefused(sender, command.code, command.text), table.name)
+        elif not table.referee.has_had(command):  # a repetition changes nothing, so it need not be remembered either
             step = table.carry_out(command, now)
             effects += self.play.follow(table, step, opened.proof)
-            refused = isinstance(command, m.Unreadable) or _refused(step.announcements, command.player)
+            refused = isinstance(command, m.Unreadable) or _refused(step.announcements, sender)
         if opened.spent and not refused:
-            self.gate.keyring.refund(opened.table, command.player)
+            self.gate.keyring.refund(opened.table, sender)
         if refused and opened.proof is not None:
-            self.gate.keyring.penalize(opened.table, command.player, now)
+            self.gate.keyring.penalize(opened.table, sender, now)
         return effects
+
+    def _is_host(self, name: str) -> bool:
+        register = self.admission.register
+        return register is not None and register.host(name) is not None
 
     def _answer_unreadable(
         self, table: Table, address: topics.Address, message: Inbound, error: SealError | WireError, now: int
@@ -158,6 +176,8 @@ def _senders(referee: Referee, request: Sealed, sender: str | None) -> tuple[lis
         sender: who has, if the broker tells; then nobody else pays for it (SALVO-FRESH-9).
     """
     current = referee.current
+    if isinstance(request, SignedHost):
+        return [request.player], True
     if sender is not None:
         return [sender] if sender in referee.players else [], True
     if isinstance(request, SignedShot):

@@ -1,4 +1,4 @@
-"""The teams at the tables of a server: their secrets, the keys that they have proven, and what each may spend."""
+"""The teams at the tables of a server, and its hosts: their secrets, proven keys, and what each may spend."""
 
 from __future__ import annotations
 
@@ -70,6 +70,7 @@ class Keyring:
         self.random_bytes = random_bytes
         self._pepper = pepper or random_bytes(32)
         self._members: dict[str, dict[str, Member]] = {}
+        self._hosts: dict[str, Member] = {}
 
     def credential(self, name: str, secret: str) -> bytes:
         """Return what stands for a secret elsewhere: equal for equal secrets, useless for anything else."""
@@ -81,18 +82,26 @@ class Keyring:
         A new secret replaces the former one, none of whose keys opens anything any more (SALVO-ACCESS-8).
         """
         known = self.member(table, name)
-        credential = self.credential(name, secret)
-        if known is not None and known.credential == credential:
-            return
-        bucket, refused = Bucket(DERIVATIONS, now), Bucket(REFUSALS, now)
-        if known is not None:
-            bucket, refused = known.bucket, known.refused
+        member = self._renewed(known, name, secret, now)
+        if member is not known:
             self._unlearn(table, {name})
-        self._members.setdefault(table, {})[name] = Member(name, secret, credential, bucket, refused)
+            self._members.setdefault(table, {})[name] = member
+
+    def admit_host(self, name: str, secret: str, now: int) -> None:
+        """Let a host act at every table; its former secret, if it had another one, opens nothing any more."""
+        self._hosts[name] = self._renewed(self._hosts.get(name), name, secret, now)
+
+    def _renewed(self, known: Member | None, name: str, secret: str, now: int) -> Member:
+        credential = self.credential(name, secret)
+        if known is None:
+            return Member(name, secret, credential, Bucket(DERIVATIONS, now), Bucket(REFUSALS, now))
+        if known.credential == credential:
+            return known
+        return Member(name, secret, credential, known.bucket, known.refused)
 
     def member(self, table: str, name: str) -> Member | None:
-        """Return a team at a table; None when it is not there."""
-        return self._members.get(table, {}).get(name)
+        """Return a team at a table, or a host, which is at every table; None when there is none."""
+        return self._members.get(table, {}).get(name) or self._hosts.get(name)
 
     def teams(self, table: str) -> list[tuple[str, str]]:
         """Return name and secret of every team at a table."""
@@ -119,7 +128,7 @@ class Keyring:
         known = self.member(table, member.name)
         if known is None or known.credential != member.credential:
             return False
-        if salt not in known.keys and len(known.keys) < MAX_SALTS:
+        if salt not in known.keys and len(known.keys) < MAX_SALTS and known is not self._hosts.get(member.name):
             self.learned.append(Learned(table, known.name, salt, key))
         known.learn(salt, key)
         return True

@@ -12,10 +12,11 @@ from salvo.errors import IllegalCommand
 from salvo.messages import State
 from salvo.rules import RuleBook, check_placement
 from salvo.rules.game import draw_fair_starter, draw_starter, set_starter
+from salvo_server.core.hosted import Hosted, check_pausing, extended, unknown_team
 from salvo_server.core.match import Match
 from salvo_server.core.team import Team
 from salvo_server.core.terms import Terms
-from salvo_server.core.turn import Said, Turn
+from salvo_server.core.turn import InMatch, Said, Turn
 
 #: Accepted placements of each ship while its team is listed (SALVO-PLACE-7): each is a log entry, and a nonce for ever.
 MAX_PLACEMENTS = 20
@@ -60,9 +61,11 @@ class Lobby:
         players: the listed teams by name, in order of arrival.
         complete: those with all their ships, in the order in which they were completed (SALVO-TURN-2).
         deadline: when the placement time ends, in epoch ms; None when it does not run: before the first team, and
-            after it has ended without a game.
+            after it has ended without a game, and in a host's pause.
         extensions: how often the placement time has been restarted since the newest team was listed.
         restarted_by: the teams whose listing has restarted it since it began.
+        paused: whether a host has paused the table, so that no game begins.
+        removed: teams that a host has removed from this game.
     """
 
     state: ClassVar[State] = State.LOBBY
@@ -72,6 +75,8 @@ class Lobby:
     deadline: int | None = None
     extensions: int = 0
     restarted_by: set[str] = field(default_factory=set)
+    paused: bool = False
+    removed: set[str] = field(default_factory=set)
 
     def recap(self, name: str) -> m.Recap:
         """Return what a team may know: who is listed, and its own ships."""
@@ -96,12 +101,17 @@ class Lobby:
 
     def admit(self, command: m.Participate, now: int) -> tuple[Said, Lobby]:
         """List a new team, and restart the placement time for all (SALVO-JOIN-4, SALVO-JOIN-17)."""
+        invited = self.terms.limits.teams
+        if invited is not None and command.name not in invited:
+            raise IllegalCommand("not_invited", f"this game is for {', '.join(invited)}")
+        if command.name in self.removed:
+            raise IllegalCommand("removed", "the host has removed you from this game; wait for the next one")
         if len(self.players) >= self.terms.limits.most_players:
             raise IllegalCommand("table_full", f"{len(self.players)} teams take part; that is the most")
         self.players[command.name] = Entrant(command.name, command.credential)
         if self._may_restart(command.name):
             self.extensions = 0
-            self.deadline = now + self.terms.limits.placement_ms
+            self.deadline = None if self.paused else now + self.terms.limits.placement_ms
         for entrant in self.players.values():
             self._refill(entrant)
         return [self._listing()], self
@@ -137,7 +147,7 @@ class Lobby:
 
     # --- placement (SALVO-PLACE) --------------------------------------------------------------------------------
 
-    def place(self, command: m.PlaceShip, now: int) -> tuple[Said, Lobby | Turn]:
+    def place(self, command: m.PlaceShip, now: int) -> tuple[Said, Lobby | InMatch]:
         """Judge a placement; the game begins with the fleet that was still missing (SALVO-JOIN-6)."""
         entrant, placement, book = self.players[command.player], command.placement, self.terms.book
         if self._is_complete(entrant):
@@ -150,17 +160,57 @@ class Lobby:
             return [*entrant.judge(command.spelling, False, book), *refused] if refused else [], self
         return self._accept(entrant, command, now)
 
-    def _accept(self, entrant: Entrant, command: m.PlaceShip, now: int) -> tuple[Said, Lobby | Turn]:
+    def _accept(self, entrant: Entrant, command: m.PlaceShip, now: int) -> tuple[Said, Lobby | InMatch]:
         entrant.take(command)
         self._refill(entrant)
         said = entrant.judge(command.spelling, True, self.terms.book)
         if not self._is_complete(entrant):
             return said, self
         self.complete.append(entrant)
-        if len(self.complete) != self.terms.limits.players:
+        if self.paused or len(self.complete) != self.terms.limits.players:
             return said, self
         started, turn = self._start(now)
         return said + started, turn
+
+    # --- the host (SALVO-HOST) ----------------------------------------------------------------------------------
+
+    def start(self, by: Hosted, now: int) -> tuple[Said, Lobby | InMatch]:
+        """Begin with the fleets that are complete, even in a pause (SALVO-HOST-3)."""
+        if len(self.complete) < 2:
+            text = f"{len(self.complete)} fleets are complete; a game needs two"
+            raise IllegalCommand("too_few_fleets", text)
+        return self._start(now)
+
+    def pause(self, by: Hosted, now: int) -> tuple[Said, Lobby]:
+        """Stop the placement time; no game begins (SALVO-HOST-4)."""
+        check_pausing(self.paused, wanted=True)
+        self.paused, self.deadline = True, None
+        return [], self
+
+    def resume_paused(self, by: Hosted, now: int) -> tuple[Said, Lobby | InMatch]:
+        """Begin, if the pause alone has prevented it, or restart the placement time (SALVO-HOST-4)."""
+        check_pausing(self.paused, wanted=False)
+        self.paused = False
+        if self.terms.limits.players is not None and len(self.complete) >= self.terms.limits.players:
+            return self._start(now)
+        if self.players:
+            self.deadline = now + self.terms.limits.placement_ms
+        return [], self
+
+    def extend(self, by: Hosted, now: int) -> tuple[Said, Lobby]:
+        """Give the teams more time to place their ships (SALVO-HOST-4)."""
+        self.deadline = extended(self.deadline, by)
+        return [], self
+
+    def remove(self, by: Hosted, now: int) -> tuple[Said, Lobby]:
+        """Take a team off the list, and keep it off until the next lobby (SALVO-HOST-6)."""
+        team = by.command.team
+        if team not in self.players:
+            raise unknown_team(team, self.players)
+        self.removed.add(team)
+        told = m.CommandRefused(team, "removed", "the host has removed you from this game")
+        said, _ = self._take_off_list(team)
+        return [told, *said], self
 
     # --- the placement time (SALVO-JOIN-4) ----------------------------------------------------------------------
 
@@ -171,7 +221,7 @@ class Lobby:
             self.deadline = now + self.terms.limits.placement_ms
         return [], self
 
-    def end_placement_time(self, following: Terms, now: int) -> tuple[Said, Lobby | Turn]:
+    def end_placement_time(self, following: Terms, now: int) -> tuple[Said, Lobby | InMatch]:
         """Begin with the fleets that are complete, or wait on with them (SALVO-JOIN-5)."""
         if len(self.complete) >= 2:
             return self._start(now)
@@ -189,7 +239,7 @@ class Lobby:
             del self.players[entrant.name]
         return [*said, self._listing()] if leaving else []
 
-    def _start(self, now: int) -> tuple[Said, Turn]:
+    def _start(self, now: int) -> tuple[Said, InMatch]:
         said = self._dismiss_incomplete()
         match = Match(self.terms, self.complete, self._starter())
         if list(match.players) != list(self.players):  # in play order from now on (SALVO-JOIN-10)

@@ -39,7 +39,7 @@ from salvo.messages import Draw
 from salvo_server.core.table import Step
 
 #: Inputs that are public.
-PUBLIC_INPUTS: Final = (m.Participate, m.StruckOff, m.TimePassed, m.Resumed, m.TurnDelivered)
+PUBLIC_INPUTS: Final = (m.Participate, m.HostCommand, m.StruckOff, m.TimePassed, m.Resumed, m.TurnDelivered)
 #: What an entry with texts has besides them: numbers, digests, seed, secret, signature.
 _AROUND_TEXTS_BYTES: Final = 512
 

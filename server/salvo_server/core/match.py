@@ -59,9 +59,10 @@ class Match:
         seats: the same by seat.
         results: of all turns that are resolved, in order.
         cut_short: turns that ended before their last shot, by their time or by a skip.
+        removed: players that a host has removed; each is out with the end of the turn.
     """
 
-    __slots__ = ("cut_short", "game", "players", "results", "seats", "terms")
+    __slots__ = ("cut_short", "game", "players", "removed", "results", "seats", "terms")
 
     def __init__(self, terms: Terms, teams: Iterable[Team], starter: int) -> None:
         """Seat teams with complete fleets in the order given."""
@@ -76,6 +77,7 @@ class Match:
         self.game = begin(terms.book, fleets, starter)
         self.results: list[m.SalvoResolved] = []
         self.cut_short: set[int] = set()
+        self.removed: set[str] = set()
 
     # --- queries ------------------------------------------------------------------------------------------------
 
@@ -204,6 +206,10 @@ class Match:
 
     def end_turn(self) -> tuple[list[m.Announcement], int]:
         """End the turn; return what is said of all turns that this resolves, and how many they are."""
+        for name in sorted(self.removed):
+            seat = self.players[name].seat
+            if not self.game.over and not self.game.out[seat]:
+                self.game.defeat(seat)
         self.game.end_turn()
         resolved = self.game.salvos[len(self.results) :]
         return [announcement for salvo in resolved for announcement in self._tell(salvo)], len(resolved)
@@ -236,7 +242,7 @@ class Match:
     # --- the end (SALVO-END) ------------------------------------------------------------------------------------
 
     def figures(self) -> list[m.Announcement]:
-        """Return what is told of a game that is over: fleets, figures, who won."""
+        """Return what is told of a game that is over, or aborted: fleets, figures, who won."""
         game = self.game
         figures = zip(self.seats, game.tally(), game.places(), strict=True)
         stats = [m.PlayerStats(p.name, t.shots, t.hits, t.sank, t.turns, place) for p, t, place in figures]

@@ -20,6 +20,7 @@ from salvo.errors import IllegalCommand
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, RuleBook
 from salvo.rules.game import Game
+from salvo_server.core.hosted import Hosted
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.match import Match, Player
 from salvo_server.core.team import Team
@@ -27,7 +28,7 @@ from salvo_server.core.terms import Terms
 from salvo_server.core.transitions import TABLE, Event, TableState, event_of
 from salvo_server.core.turn import Over, Turn
 
-_C = TypeVar("_C", bound=m.Command)
+_C = TypeVar("_C", bound=m.Input)
 
 
 class Referee:
@@ -54,7 +55,8 @@ class Referee:
         """
         terms = Terms(table, number, seed, draw, book, limits or Limits())
         self.stage: TableState = Lobby(terms)
-        self._following = terms  # but for the number, of the game after this one
+        self._following = terms  # but for the number and what a host has set, of the game after this one
+        self._set: list[m.NextGame] = []  # by hosts, for the game after this one
 
     # --- inputs -------------------------------------------------------------------------------------------------
 
@@ -69,7 +71,7 @@ class Referee:
     def handle_timer(self, now: int) -> list[m.Announcement]:
         """Do what time does; nothing before the deadline."""
         due = self.stage.deadline
-        return [] if due is None or now < due else self._step(Event.DEADLINE, self._following, now)
+        return [] if due is None or now < due else self._step(Event.DEADLINE, self._next, now)
 
     def receive(self, command: m.Input, now: int) -> list[m.Announcement]:
         """Carry out or refuse one command; due timers run first, so a shot after the deadline comes too late."""
@@ -77,23 +79,36 @@ class Referee:
         if isinstance(command, m.TimePassed):
             return late
         try:
-            said = self._step(event_of(command, self.stage.players), command, now)
+            told = Hosted(command, self._next) if isinstance(command, m.HostCommand) else command
+            said = self._step(event_of(command, self.stage.players), told, now)
         except IllegalCommand as error:
             said = self._refuse(command, error)
+        else:
+            if isinstance(command, m.HostCommand) and command.settings is not None:
+                self._set.append(command.settings)
         return late + said if late else said
 
-    def _step(self, event: Event, command: m.Input | Terms, now: int) -> list[m.Announcement]:
+    def _step(self, event: Event, command: m.Input | Hosted | Terms, now: int) -> list[m.Announcement]:
         state = self.stage
         said, self.stage = TABLE[type(state)][event].step(state, command, now)
+        if self.stage.terms is not state.terms:
+            self._set.clear()
         return said
 
     def _refuse(self, command: m.Input, error: IllegalCommand) -> list[m.Announcement]:
         match command:
-            case m.Participate(name):
+            case m.Participate(name) | m.HostCommand(name):
                 return [m.CommandRefused(name, error.code, error.text)]
             case m.Leave(player) | m.PlaceShip(player) | m.Fire(player) | m.Skip(player):
                 return self.players[player].refuse(command, error)
         raise error  # the server's own inputs are not refused
+
+    @property
+    def _next(self) -> Terms:
+        limits = self._following.limits
+        for settings in self._set:
+            limits = settings.limits(limits)
+        return self._following if limits is self._following.limits else replace(self._following, limits=limits)
 
     def configure(
         self, seed: int | str, limits: Limits, draw: m.Draw = m.Draw.SEED, book: RuleBook | None = None
@@ -142,7 +157,7 @@ class Referee:
     @property
     def next_differs(self) -> bool:
         """Whether the next lobby has other limits or rules than this game."""
-        following = self._following
+        following = self._next
         return (following.limits, following.book) != (self.limits, self.book)
 
     @property

@@ -25,7 +25,7 @@ class Account:
 
 
 class Register:
-    """Who may take part: the teams of a roster as they are at the moment.
+    """Who may take part, and who may act as a host, by a roster as it is at the moment.
 
     Thread-safe by replacement, without locks: a reader sees one state of the roster or the next.
 
@@ -38,11 +38,17 @@ class Register:
 
     def replace(self, accounts: Iterable[Account]) -> None:
         """Go by another state of the roster."""
-        self.revision = self._teams = {
-            account.name: account.secret for account in accounts if account.role is Role.TEAM
+        self.revision = self._secrets = {
+            (account.role, account.name): account.secret
+            for account in accounts
+            if account.role in (Role.TEAM, Role.HOST)
         }
 
     def has(self, name: str, secret: str) -> bool:
         """Whether this is a team of the roster and its secret (SALVO-ACCESS-3)."""
-        known = self._teams.get(name)
+        known = self._secrets.get((Role.TEAM, name))
         return known is not None and hmac.compare_digest(known.encode(), secret.encode())
+
+    def host(self, name: str) -> str | None:
+        """Return the secret of a host; None for any other name (SALVO-HOST-1)."""
+        return self._secrets.get((Role.HOST, name))

@@ -8,7 +8,7 @@ next state. A step that is not allowed raises :class:`~salvo.errors.IllegalComma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any, NamedTuple, NoReturn
@@ -16,10 +16,11 @@ from typing import Any, NamedTuple, NoReturn
 from salvo import messages as m
 from salvo.errors import IllegalCommand
 from salvo.messages import State
+from salvo_server.core.hosted import Hosted
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.team import Team
 from salvo_server.core.terms import Terms
-from salvo_server.core.turn import Over, Pause, Said, Turn
+from salvo_server.core.turn import InGame, Over, Pause, Said, Turn
 
 TableState = Lobby | Turn | Pause | Over
 STATES: tuple[type[TableState], ...] = (Lobby, Turn, Pause, Over)
@@ -41,6 +42,15 @@ class Event(StrEnum):
     DEADLINE = "TimePassed at the deadline"
     RESUMED = "Resumed"
     DELIVERED = "TurnDelivered"
+    HOST_START = "HostCommand start"
+    HOST_SKIP = "HostCommand skip"
+    HOST_PAUSE = "HostCommand pause"
+    HOST_RESUME = "HostCommand resume"
+    HOST_EXTEND = "HostCommand extend"
+    HOST_ABORT = "HostCommand abort"
+    HOST_REMOVE = "HostCommand remove"
+    HOST_NEXT = "HostCommand next"
+    HOST_SPEAK = "HostCommand announce, set or annul"
 
 
 class Answer(StrEnum):
@@ -65,7 +75,8 @@ class Row(NamedTuple):
     """What follows from an input in a state.
 
     Attributes:
-        step: of (state, input, now); the input of a deadline is the terms of the game after this one.
+        step: of (state, input, now); the input of a deadline is the terms of the game after this one, a host's is a
+            :class:`~salvo_server.core.hosted.Hosted`.
         codes: refusals that may follow; at a deadline, what a player may be told.
         arrows: to all states that may follow; none where the state stays.
     """
@@ -80,7 +91,7 @@ class Row(NamedTuple):
 # --- steps that are the same in several states --------------------------------------------------------------------
 
 
-def _ignore(state: TableState, command: m.Input, now: int) -> tuple[Said, TableState]:
+def _ignore(state: TableState, command: object, now: int) -> tuple[Said, TableState]:
     return [], state
 
 
@@ -97,9 +108,13 @@ def _refuse_name(state: TableState, command: m.Participate, now: int) -> NoRetur
 
 
 def _refuse(state: TableState, command: m.Command, now: int) -> NoReturn:
-    kind = type(command)
-    text = f"{kind.__name__} is accepted in state {' and '.join(ACCEPTED[kind])}; the state is {state.state}"
-    raise IllegalCommand("wrong_state", text)
+    raise _wrong_state(type(command).__name__, ACCEPTED[type(command)], state)
+
+
+def _wrong_state(what: str, accepted: Iterable[State], state: TableState) -> IllegalCommand:
+    now = f"{state.state}{', between two turns' if isinstance(state, Pause) else ''}"
+    text = f"{what} is accepted in state {' and '.join(accepted)}; the state is {now}"
+    return IllegalCommand("wrong_state", text)
 
 
 def _fire_after_the_end(over: Over, command: m.Fire, now: int) -> tuple[Said, TableState]:
@@ -108,11 +123,33 @@ def _fire_after_the_end(over: Over, command: m.Fire, now: int) -> tuple[Said, Ta
     return [], replace(over, void_shots=over.void_shots - 1)
 
 
-def _reopen(over: Over, following: Terms, now: int) -> tuple[Said, TableState]:
+def _reopen(state: Over | Lobby, following: Terms, now: int) -> tuple[Said, TableState]:
     """Forget the game, its secrets and its boards, and open the next lobby."""
-    former, terms = over.terms, replace(following, number=over.terms.number + 1)
+    former, terms = state.terms, replace(following, number=state.terms.number + 1)
     changed = [] if terms.rules == former.rules else [terms.rules]
     return [m.TableReset(), m.TableOpened(terms.number), *changed, m.StateChanged(State.LOBBY)], Lobby(terms)
+
+
+def _reopen_by_host(state: Over | Lobby, by: Hosted, now: int) -> tuple[Said, TableState]:
+    return _reopen(state, by.following, now)
+
+
+def _refuse_host(state: TableState, by: Hosted, now: int) -> NoReturn:
+    do = by.command.do
+    raise _wrong_state(do, _accepting(_BY_HOST[do]), state)
+
+
+def _told(
+    step: Callable[[Any, Hosted, int], tuple[Said, TableState]],
+) -> Callable[[Any, Hosted, int], tuple[Said, TableState]]:
+    """Return a step of a host that everybody is told of before anything follows from it (SALVO-HOST-2)."""
+
+    def told(state: TableState, by: Hosted, now: int) -> tuple[Said, TableState]:
+        by.check_game(state.terms.number)
+        said, following = step(state, by, now)
+        return [m.HostActed.of(by.command), *said], following
+
+    return told
 
 
 # --- the table ----------------------------------------------------------------------------------------------------
@@ -125,6 +162,8 @@ _BEGINS = Arrow(Turn)  # after a pause
 _NEXT = Arrow(Turn, "a turn ends, two or more players left", "SALVO-TURN-3")
 _WON = Arrow(Over, "one player left", "SALVO-END-1")
 _FORGOTTEN = Arrow(Lobby, "time of the result ends", "SALVO-END-4")
+_STARTED = Arrow(Turn, "the host starts the game, two or more fleets complete", "SALVO-HOST-3")
+_ABORTED = Arrow(Over, "the host aborts the game", "SALVO-HOST-5")
 _TURN_ENDS = (_NEXT, _NEXT._replace(target=Pause), _WON)
 
 _PLACING = ("fleet_final", "off_grid", "overlap", "too_close")
@@ -141,7 +180,7 @@ _RECAP = Row(_recap, Answer.RECAP, "SALVO-JOIN-7")
 _NOISE = Row(_answer, Answer.OWN_CODE, "SALVO-ERR-3")
 _UNLISTED = Row(_ignore, _IGNORED, "SALVO-ERR-2")
 
-_ADMIT = Row(Lobby.admit, _OK, "SALVO-JOIN-9", ("table_full",))
+_ADMIT = Row(Lobby.admit, _OK, "SALVO-JOIN-9", ("table_full", "not_invited", "removed"))
 _LEAVE = Row(Lobby.leave, _OK, "SALVO-JOIN-15", ("stale_context",))
 _STRIKE = Row(Lobby.strike_off, _OK, "SALVO-ACCESS-8")
 _STAYS = Row(_ignore, _IGNORED, "SALVO-ACCESS-8")
@@ -165,6 +204,29 @@ _NO_MATTER = Row(_ignore, _IGNORED, "SALVO-BACK-2")
 _COUNT = Row(Turn.count_from, _OK, "SALVO-TIME-2")
 _NO_BANK = Row(_ignore, _IGNORED, "SALVO-TIME-2")
 
+_STALE = "stale_context"
+_H_START = Row(_told(Lobby.start), _OK, "SALVO-HOST-3", ("too_few_fleets", _STALE), (_STARTED,))
+_H_SKIP = Row(_told(Turn.skip_by_host), _OK, "SALVO-HOST-3", (_STALE,), _TURN_ENDS)
+_H_LOBBY_PAUSE = Row(_told(Lobby.pause), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE))
+_H_PAUSE = _H_LOBBY_PAUSE._replace(step=_told(InGame.pause))
+_H_TURN_PAUSE = _H_LOBBY_PAUSE._replace(step=_told(Turn.pause))
+_H_LOBBY_RESUME = Row(_told(Lobby.resume_paused), _OK, "SALVO-HOST-4", ("not_paused", _STALE), (_WAITS, _BEGINS))
+_H_TURN_RESUME = Row(_told(Turn.resume_paused), _OK, "SALVO-HOST-4", ("not_paused", _STALE))
+_H_PAUSE_RESUME = _H_TURN_RESUME._replace(
+    step=_told(Pause.resume_paused), arrows=(_BEGINS, _BEGINS._replace(target=Pause))
+)
+_H_OVER_RESUME = _H_TURN_RESUME._replace(step=_told(Over.resume_paused))
+_H_LOBBY_EXTEND = Row(_told(Lobby.extend), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE))
+_H_TURN_EXTEND = _H_LOBBY_EXTEND._replace(step=_told(Turn.extend))
+_H_EXTEND = _H_LOBBY_EXTEND._replace(step=_told(InGame.extend))
+_H_ABORT = Row(_told(InGame.abort), _OK, "SALVO-HOST-5", (_STALE,), (_ABORTED,))
+_H_LOBBY_REMOVE = Row(_told(Lobby.remove), _OK, "SALVO-HOST-6", ("unknown_target", _STALE))
+_H_TURN_REMOVE = Row(_told(Turn.remove), _OK, "SALVO-HOST-6", ("unknown_target", _STALE), _TURN_ENDS)
+_H_REMOVE = _H_LOBBY_REMOVE._replace(step=_told(InGame.remove))
+_H_NEXT = Row(_told(_reopen_by_host), _OK, "SALVO-HOST-7", (_STALE,), (Arrow(Lobby),))
+_H_SPEAK = Row(_told(_ignore), _OK, "SALVO-HOST-7", (_STALE,))
+_H_STATE = Row(_told(_refuse_host), _NO, "SALVO-HOST-2", ("wrong_state", _STALE))
+
 # fmt: off
 _ROWS: dict[Event, tuple[Row, Row, Row, Row]] = {
     #                  lobby         turn         pause         over
@@ -181,6 +243,15 @@ _ROWS: dict[Event, tuple[Row, Row, Row, Row]] = {
     Event.DEADLINE:   (_START,       _RUN_OUT,    _GO_ON,       _REOPEN),
     Event.RESUMED:    (_LOBBY_AGAIN, _TURN_AGAIN, _PAUSE_AGAIN, _NO_MATTER),
     Event.DELIVERED:  (_NO_BANK,     _COUNT,      _NO_BANK,     _NO_BANK),
+    Event.HOST_START:  (_H_START,        _H_STATE,       _H_STATE,        _H_STATE),
+    Event.HOST_SKIP:   (_H_STATE,        _H_SKIP,        _H_STATE,        _H_STATE),
+    Event.HOST_PAUSE:  (_H_LOBBY_PAUSE,  _H_TURN_PAUSE,  _H_PAUSE,        _H_PAUSE),
+    Event.HOST_RESUME: (_H_LOBBY_RESUME, _H_TURN_RESUME, _H_PAUSE_RESUME, _H_OVER_RESUME),
+    Event.HOST_EXTEND: (_H_LOBBY_EXTEND, _H_TURN_EXTEND, _H_EXTEND,       _H_EXTEND),
+    Event.HOST_ABORT:  (_H_STATE,        _H_ABORT,       _H_ABORT,        _H_STATE),
+    Event.HOST_REMOVE: (_H_LOBBY_REMOVE, _H_TURN_REMOVE, _H_REMOVE,       _H_STATE),
+    Event.HOST_NEXT:   (_H_NEXT,         _H_STATE,       _H_STATE,        _H_NEXT),
+    Event.HOST_SPEAK:  (_H_SPEAK,        _H_SPEAK,       _H_SPEAK,        _H_SPEAK),
 }
 # fmt: on
 
@@ -191,11 +262,15 @@ TABLE: dict[type[TableState], dict[Event, Row]] = {
 _PLAIN = (m.Leave, m.StruckOff, m.PlaceShip, m.Fire, m.Skip, m.Unreadable, m.Resumed, m.TurnDelivered)
 _EVENTS: dict[type[m.Input], Event] = {m.Participate: Event.NEW, **{kind: Event(kind.__name__) for kind in _PLAIN}}
 
+_BY_HOST = {action: Event.__members__.get(f"HOST_{action.name}", Event.HOST_SPEAK) for action in m.HostAction}
+
+
+def _accepting(event: Event) -> list[State]:
+    return sorted({state.state for state in STATES if TABLE[state][event].answer is Answer.ACCEPTED})
+
+
 #: The states in which a command can be accepted, which a refusal names.
-ACCEPTED: dict[type[m.Input], list[State]] = {
-    kind: sorted({state.state for state in STATES if TABLE[state][event].answer is Answer.ACCEPTED})
-    for kind, event in _EVENTS.items()
-}
+ACCEPTED: dict[type[m.Input], list[State]] = {kind: _accepting(event) for kind, event in _EVENTS.items()}
 
 
 def event_of(command: m.Input, players: Mapping[str, Team]) -> Event:
@@ -206,6 +281,8 @@ def event_of(command: m.Input, players: Mapping[str, Team]) -> Event:
         return Event.STRUCK_OFF if command.name in players else Event.UNLISTED
     if isinstance(command, m.Participate):
         return _asked(command, players)
+    if isinstance(command, m.HostCommand):
+        return _BY_HOST[command.do]
     return _EVENTS[type(command)]
 
 

@@ -7,15 +7,17 @@ pass on.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, TypeAlias
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
 from salvo.messages import State
+from salvo_server.core.hosted import Hosted, check_pausing, extended, unknown_team
 from salvo_server.core.match import Match, Player
 from salvo_server.core.terms import Terms
 
 Said = list[m.Announcement]
+InMatch: TypeAlias = "Turn | Pause | Over"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +25,12 @@ class InGame:
     """What these states have in common.
 
     Attributes:
-        deadline: when the state ends by itself, in epoch ms.
+        deadline: when the state ends by itself, in epoch ms; None in a host's pause (SALVO-HOST-4).
     """
 
     state: ClassVar[State]
     match: Match
-    deadline: int
+    deadline: int | None
 
     @property
     def terms(self) -> Terms:
@@ -43,6 +45,39 @@ class InGame:
     def recap(self, name: str) -> m.Recap:
         """Return all that a player may know of the game so far."""
         return self.match.recap(name)
+
+    # --- the host (SALVO-HOST) ----------------------------------------------------------------------------------
+
+    def pause(self, by: Hosted, now: int) -> tuple[Said, Any]:
+        """Stop the clock; a turn can still be finished, but none begins (SALVO-HOST-4)."""
+        check_pausing(self.deadline is None, wanted=True)
+        return [], replace(self, deadline=None)
+
+    def extend(self, by: Hosted, now: int) -> tuple[Said, Any]:
+        """Give what is going on more time (SALVO-HOST-4)."""
+        return [], replace(self, deadline=extended(self.deadline, by))
+
+    def abort(self, by: Hosted, now: int) -> tuple[Said, Over]:
+        """End the game without a winner; what was fired in the turn that is going on does not count (SALVO-HOST-5)."""
+        figures = self.match.figures()
+        return [*figures, m.StateChanged(State.OVER)], Over(self.match, now + self.terms.limits.over_ms, 0)
+
+    def remove(self, by: Hosted, now: int) -> tuple[Said, Any]:
+        """Defeat a player with the end of the turn; its own turn ends at once (SALVO-HOST-6)."""
+        player = self.players.get(by.command.team)
+        if player is None or self.match.game.out[player.seat]:
+            raise unknown_team(by.command.team, self._standing())
+        self.match.removed.add(player.name)
+        told = m.CommandRefused(player.name, "removed", "the host has removed you from this game")
+        said, state = self.end_removed(now)
+        return [told, *said], state
+
+    def end_removed(self, now: int) -> tuple[Said, Any]:
+        """End the turn of a player that a host has removed."""
+        return [], self
+
+    def _standing(self) -> list[str]:
+        return [name for name, player in self.players.items() if not self.match.game.out[player.seat]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +94,12 @@ class Turn(InGame):
     bank_ends: bool = False
 
     @classmethod
-    def begin(cls, match: Match, now: int) -> tuple[Said, Turn]:
-        """Begin the next turn of a match."""
+    def begin(cls, match: Match, now: int) -> tuple[Said, InMatch]:
+        """Begin the next turn of a match; that of a removed player ends at once."""
         match.begin_turn()
         turn = cls._starting(match, now)
-        return [m.TurnBegan(*turn._told(now))], turn
+        said, state = turn.end_removed(now)
+        return [m.TurnBegan(*turn._told(now)), *said], state
 
     @classmethod
     def _starting(cls, match: Match, now: int) -> Turn:
@@ -72,27 +108,60 @@ class Turn(InGame):
     def _told(self, now: int) -> tuple[int, int, str, int, int, int]:
         """Game, turn, player, shots, time and end, as if the begin had been delivered already (SALVO-TIME-4)."""
         match, game, player = self.match, self.match.game, self.match.current
-        end = self.deadline if match.terms.limits.bank_ms is None else min(self.deadline, now + player.bank_ms)
+        end = self.deadline or now
+        if match.terms.limits.bank_ms is not None:
+            end = min(end, now + player.bank_ms)
         return match.terms.number, game.turn, player.name, game.shots_fired + game.shots_left, now, end
 
     @property
     def awaits_delivery(self) -> bool:
         """Whether there is a bank that does not count yet."""
-        return self.terms.limits.bank_ms is not None and self.delivered is None
+        return self.terms.limits.bank_ms is not None and self.delivered is None and self.deadline is not None
 
     def count_from(self, command: m.TurnDelivered, now: int) -> tuple[Said, Turn]:
         """Let the player's bank count (SALVO-TIME-2); unannounced, since no player has less time by it."""
-        if not self.awaits_delivery or command.turn != self.match.game.turn:
+        if not self.awaits_delivery or command.turn != self.match.game.turn or self.deadline is None:
             return [], self
         empty = now + self.match.current.bank_ms
         return [], Turn(self.match, min(self.deadline, empty), now, empty < self.deadline)
 
     def resume(self, command: m.Resumed, now: int) -> tuple[Said, Turn]:
         """Restart the time to act, because no player could act (SALVO-BACK-2)."""
+        return ([], self) if self.deadline is None else self._restart(now)
+
+    def _restart(self, now: int) -> tuple[Said, Turn]:
         turn = self._starting(self.match, now)
         return [m.TurnResumed(*turn._told(now))], turn
 
-    def fire(self, command: m.Fire, now: int) -> tuple[Said, Turn | Pause | Over]:
+    def resume_paused(self, by: Hosted, now: int) -> tuple[Said, Turn]:
+        """Restart the time of the turn (SALVO-HOST-4)."""
+        check_pausing(self.deadline is None, wanted=False)
+        return self._restart(now)
+
+    def pause(self, by: Hosted, now: int) -> tuple[Said, Turn]:
+        """Stop the clock, that of the player's bank, too (SALVO-HOST-4)."""
+        check_pausing(self.deadline is None, wanted=True)
+        return [], Turn(self.match, None)
+
+    def extend(self, by: Hosted, now: int) -> tuple[Said, Turn]:
+        """Give the player more time, in its bank, too (SALVO-HOST-4)."""
+        turn = replace(self, deadline=extended(self.deadline, by))
+        if self.terms.limits.bank_ms is not None:
+            self.match.current.bank_ms += by.ms
+        return [m.TurnResumed(*turn._told(now))], turn
+
+    def skip_by_host(self, by: Hosted, now: int) -> tuple[Said, InMatch]:
+        """End the turn as if its time had run out (SALVO-HOST-3)."""
+        return self._run_out("turn_timeout", f"the host ended turn {self.match.game.turn}", now)
+
+    def end_removed(self, now: int) -> tuple[Said, InMatch]:
+        """End the turn of a player that a host has removed (SALVO-HOST-6)."""
+        if self.match.current.name not in self.match.removed:
+            return [], self
+        self.match.cut_turn_short()
+        return self._end([], now)
+
+    def fire(self, command: m.Fire, now: int) -> tuple[Said, InMatch]:
         """Carry out a shot, and end the turn with the last one (SALVO-FIRE)."""
         match = self.match
         player = match.players[command.player]
@@ -104,7 +173,7 @@ class Turn(InGame):
         player.silent_turns = 0
         return self._end([told], now)
 
-    def skip(self, command: m.Skip, now: int) -> tuple[Said, Turn | Pause | Over]:
+    def skip(self, command: m.Skip, now: int) -> tuple[Said, InMatch]:
         """End the turn of a player that wants no more of it (SALVO-BOOK-7)."""
         match = self.match
         check_skipping(self.terms)
@@ -129,15 +198,19 @@ class Turn(InGame):
     def _whose(self) -> str:
         return f"it is {self.match.current.name}'s turn"
 
-    def run_out(self, following: Terms, now: int) -> tuple[Said, Turn | Pause | Over]:
+    def run_out(self, following: Terms, now: int) -> tuple[Said, InMatch]:
         """Close a turn whose deadline has passed (SALVO-TURN-5, SALVO-TURN-6)."""
         match = self.match
-        game, player = match.game, match.current
-        code, reason = "turn_timeout", f"turn {game.turn} ended after {match.turn_ms(player) // 1000} s"
+        turn, seconds = match.game.turn, match.turn_ms(match.current) // 1000
         if self.bank_ends:
-            seconds = (self.terms.limits.bank_ms or 0) // 1000
-            code = "bank_empty"
-            reason = f"turn {game.turn} ended when your {seconds} s for this game were used up,"
+            bank_seconds = (self.terms.limits.bank_ms or 0) // 1000
+            reason = f"turn {turn} ended when your {bank_seconds} s for this game were used up,"
+            return self._run_out("bank_empty", reason, now)
+        return self._run_out("turn_timeout", f"turn {turn} ended after {seconds} s", now)
+
+    def _run_out(self, code: str, reason: str, now: int) -> tuple[Said, InMatch]:
+        match = self.match
+        game, player = match.game, match.current
         reason += f" with {game.shots_left} shots not fired"
         if match.cut_turn_short():
             reason += f"; {player.silent_turns} empty turns in a row are a defeat"
@@ -146,7 +219,7 @@ class Turn(InGame):
             reason += f"; your turns have {match.turn_ms(player) // 1000} s until you fire or skip"
         return self._end([m.CommandRefused(player.name, code, reason)], now)
 
-    def _end(self, said: Said, now: int) -> tuple[Said, Turn | Pause | Over]:
+    def _end(self, said: Said, now: int) -> tuple[Said, InMatch]:
         match = self.match
         if self.delivered is not None:
             match.current.bank_ms = max(0, match.current.bank_ms - (now - self.delivered))
@@ -156,6 +229,8 @@ class Turn(InGame):
             over = Over(match, now + self.terms.limits.over_ms, match.game.shots_left)
             return [*said, *match.figures(), m.StateChanged(State.OVER)], over
         pause_ms = (self.terms.limits.pace_ms or 0) * resolved
+        if self.deadline is None:
+            return said, Pause(match, None, pause_ms)
         if pause_ms:
             return said, Pause(match, now + pause_ms, pause_ms)
         began, turn = Turn.begin(match, now)
@@ -173,13 +248,18 @@ class Pause(InGame):
     state = State.TURN
     pause_ms: int
 
-    def end(self, following: Terms, now: int) -> tuple[Said, Turn]:
+    def end(self, following: Terms, now: int) -> tuple[Said, InMatch]:
         """Begin the next turn."""
         return Turn.begin(self.match, now)
 
     def resume(self, command: m.Resumed, now: int) -> tuple[Said, Pause]:
         """Begin the pause again, because no one could watch (SALVO-PACE-5)."""
-        return [], replace(self, deadline=now + self.pause_ms)
+        return [], self if self.deadline is None else replace(self, deadline=now + self.pause_ms)
+
+    def resume_paused(self, by: Hosted, now: int) -> tuple[Said, InMatch]:
+        """Begin the pause again, or the next turn where there is none (SALVO-HOST-4)."""
+        check_pausing(self.deadline is None, wanted=False)
+        return ([], replace(self, deadline=now + self.pause_ms)) if self.pause_ms else Turn.begin(self.match, now)
 
     def fire(self, command: m.Fire, now: int) -> NoReturn:
         """Refuse a shot (SALVO-PACE-2)."""
@@ -192,7 +272,8 @@ class Pause(InGame):
 
     def _whose(self) -> str:
         turn, following = self.match.game.turn, self.match.current.name
-        return f"it is nobody's turn: turn {turn}, {following}'s, begins {self.pause_ms} ms after the last result"
+        when = "when the host resumes" if self.deadline is None else f"{self.pause_ms} ms after the last result"
+        return f"it is nobody's turn: turn {turn}, {following}'s, begins {when}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +286,11 @@ class Over(InGame):
 
     state = State.OVER
     void_shots: int
+
+    def resume_paused(self, by: Hosted, now: int) -> tuple[Said, Over]:
+        """Restart the time of the result (SALVO-HOST-4)."""
+        check_pausing(self.deadline is None, wanted=False)
+        return [], replace(self, deadline=now + self.terms.limits.over_ms)
 
     def is_void(self, command: m.Fire) -> bool:
         """Whether a shot belongs to the rest of the salvo that won the game."""

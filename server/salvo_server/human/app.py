@@ -253,6 +253,9 @@ class Table(App[str]):
         winners = [name for name, place in over.places.items() if place == 1]
         me = self._asked.me if self._asked is not None else self._sight.me if self._sight is not None else ""
         mine = "You win" if winners == [me] else "It is a tie" if me in winners else "You lose"
+        if over.aborted:
+            self._say(f"The host has aborted game {over.game}")
+            return
         won = f"{over.winner} wins" if over.winner else f"{' and '.join(winners)} tie"
         self._say(f"{mine}. {won} game {over.game}. Places: {places_line(over.places)}")
         if self._outcome and winners == [me]:

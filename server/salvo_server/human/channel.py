@@ -65,7 +65,7 @@ class Over:
     """The game is over.
 
     Attributes:
-        winner: empty after a tie.
+        winner: empty after a tie, and after a host has aborted the game.
         fleets: by player, where the rules show them.
         again: whether the person may begin another one.
     """
@@ -75,6 +75,7 @@ class Over:
     places: Mapping[str, int]
     fleets: Mapping[str, Fleet] = field(default_factory=dict)
     again: bool = False
+    aborted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

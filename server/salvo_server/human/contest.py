@@ -108,6 +108,8 @@ class Person:
                 self._taunt(result.player, self._session.view)
             case e.GameEnded():
                 self._ended(event)
+            case e.HostSeen(acted):
+                self._tell(str(acted))
             case e.Refused(code, text):
                 if code in FINAL:
                     raise SalvoError(code, text)
@@ -162,7 +164,9 @@ class Person:
         self._show()
         places = {name: stats.place for name, stats in sorted(ended.stats.items(), key=lambda pair: pair[1].place)}
         view = self._session.view
-        self._desk.tell(Over(ended.game, ended.winner, places, dict(view.revealed) if view is not None else {}))
+        self._desk.tell(
+            Over(ended.game, ended.winner, places, dict(view.revealed) if view else {}, aborted=ended.aborted)
+        )
         self.reports.append(GameReport(ended.game, ended.winner, places.get(self._session.name, 0), ended.stats))
 
     def _show(self) -> None:

@@ -37,7 +37,7 @@ SECRET_BYTES: Final = 16
 #: Further users of a team or watcher, for people who watch: one for each of a team of four.
 SCREENS: Final = 4
 #: What an account may be.
-ROLES: Final = (Role.TEAM, Role.WATCHER, Role.REFEREE)
+ROLES: Final = (Role.TEAM, Role.WATCHER, Role.REFEREE, Role.HOST)
 #: A hall of watchers may have as many.
 MAX_SCREENS: Final = 200
 #: The server's own users: one talks at the tables, the other one sets up users and rights at a broker.
@@ -64,7 +64,7 @@ class _Member(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     name: str
-    role: Literal["team", "watcher", "referee"]
+    role: Literal["team", "watcher", "referee", "host"]
     since: str
     sealed: str
     door: str = ""

@@ -84,7 +84,7 @@ class AtTable:
 
     def board(self, fleet: Fleet, *, listed: bool) -> None:
         view = self._view
-        if view is None or not view.winners or self._landed():
+        if view is None or not (view.winners or self.ended) or self._landed():
             raise GatewayError("not_over", "The game is not over yet.")
         if not same_ships(fleet, self._fleet):
             raise GatewayError("contradiction", "This is not the board that was sent before the first shot.")
@@ -94,7 +94,7 @@ class AtTable:
 
     def history(self) -> None:
         view = self._view
-        if view is None or not view.winners:
+        if view is None or not (view.winners or self.ended):
             raise GatewayError("not_over", "The game is not over yet.")
         self._guest.answer_history(self._moves(view))
 

@@ -445,6 +445,9 @@ class Player(Guest):
         elif self._told is _Told.READY and self.session.view is not None:
             self._waits_for_own = False
             self._tell(self.session.view)
+        if ended.aborted:
+            self._finish(lines.TIED)
+            return
         winners = self.session.view.winners if self.session.view is not None else (ended.winner,)
         self._finish(lines.LOST if self._called not in winners else lines.WON if ended.winner else lines.TIED)
 

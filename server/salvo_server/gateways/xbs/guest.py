@@ -492,8 +492,8 @@ class XbsGuest(Guest):
             return
         if ended:
             assert self._ended_as is not None
-            stats = self._ended_as.stats
-            self._tell_results("finished", {name: m.Tally(s.turns, s.shots, s.hits) for name, s in stats.items()})
+            how, stats = "aborted" if self._ended_as.aborted else "finished", self._ended_as.stats
+            self._tell_results(how, {name: m.Tally(s.turns, s.shots, s.hits) for name, s in stats.items()})
         elif known is not view:
             self._tell_results("aborted", known.tallies)
 

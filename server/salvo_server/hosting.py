@@ -1,0 +1,74 @@
+"""A host's side of the protocol: commands to tables, and what becomes of them (SALVO-HOST)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcements import Publication, read_announcement
+from salvo.codec.commands import write_host
+from salvo.errors import WireError
+from salvo.net.inbound import Inbound
+from salvo.seal import Sealer, salt_of
+
+
+class Answer(NamedTuple):
+    """What became of a command at a table: done, or refused."""
+
+    table: str
+    outcome: m.HostActed | m.CommandRefused
+
+    def is_to(self, command: m.HostCommand) -> bool:
+        """Whether this answers a command; a refusal names none, so send one at a time."""
+        return isinstance(self.outcome, m.CommandRefused) or self.outcome == m.HostActed.of(command)
+
+
+class HostDesk:
+    """What a host knows of its tables.
+
+    Attributes:
+        statuses: what ``/game/server`` says, by table.
+    """
+
+    def __init__(self, name: str, secret: str) -> None:
+        """Prepare; :meth:`command` works once the status of its table was heard."""
+        self.name = name
+        self.statuses: dict[str, m.ServerStatus] = {}
+        self._secret = secret
+        self._sealers: dict[bytes, Sealer] = {}
+
+    def filters(self, tables: Iterable[str]) -> list[str]:
+        """Return the topics to subscribe to."""
+        heard = (topics.SERVER, topics.HOSTED, topics.ERROR)
+        return [topic.filter(table, player=self.name) for table in tables for topic in heard]
+
+    def command(self, table: str, do: m.HostAction, **arguments: Any) -> tuple[m.HostCommand, Publication]:
+        """Return a command for the game that a table has now, and its message.
+
+        Raises:
+            LookupError: nothing was heard of the table.
+            WireError: see :func:`salvo.codec.commands.check_host`.
+        """
+        status = self.statuses[table]
+        key = b"" if status.keys is None else status.keys.sign
+        sealer = self._sealers.setdefault(key, Sealer(self._secret, salt_of(self.name, key)))
+        command = m.HostCommand(self.name, do, context=status.game, **arguments)
+        return command, Publication(topics.HOST.of(table), write_host(command, sealer), False)
+
+    def hear(self, message: Inbound) -> Answer | None:
+        """Take in a message; return the answer to a command if it is one."""
+        try:
+            address = topics.parse(message.topic)
+            announcement = read_announcement(address, message.payload)
+        except WireError:
+            return None
+        match announcement:
+            case m.ServerStatus():
+                self.statuses[address.table] = announcement
+            case m.HostActed(by=self.name) | m.CommandRefused(to=self.name) if not message.retain:
+                return Answer(address.table, announcement)
+            case _:
+                pass
+        return None
