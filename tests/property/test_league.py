@@ -130,7 +130,7 @@ def test_a_team_that_is_gone_forfeits_twice_and_is_seated_again_when_it_is_back(
 
 
 def test_seats_are_filled_with_bots_of_the_house_when_there_are_too_few_teams() -> None:
-    fill = {f"house{number}": "" for number in range(3)}
+    fill = {f"house{number}": "SECRET" for number in range(3)}
     world = World(league(format="swiss", rounds=4, table_size=4, fill=fill), [*NAMES[:6], *fill], seed=1).run(5000)
     assert world.director.over
     for line in world.of(Drawn):

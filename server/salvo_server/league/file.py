@@ -75,7 +75,7 @@ class League(Model):
         patience_seconds: how long somebody waits on a ladder for opponents that are nearer in rating.
         teams: the only ones that take part; any when empty.
         plain: teams whose clients know no seats, and play at the default table; others are noticed.
-        fill: accounts of built-in bots: name to the environment variable that has the secret; an empty one draws it.
+        fill: accounts of built-in bots: name to the environment variable that has the secret.
         seed: decides all that is drawn; empty when the file has none: then the first run draws a secret one.
     """
 
@@ -95,7 +95,7 @@ class League(Model):
     patience_seconds: Annotated[Integer, Field(ge=0, le=3600)] = 20
     teams: Annotated[tuple[Team, ...], Field(max_length=1000)] = ()
     plain: Annotated[tuple[Team, ...], Field(max_length=1000)] = ()
-    fill: Annotated[dict[Team, str], Field(default_factory=dict, max_length=7)]
+    fill: Annotated[dict[Team, Annotated[str, Field(min_length=1)]], Field(default_factory=dict, max_length=7)]
     seed: Seed = ""
 
     @model_validator(mode="after")
