@@ -287,7 +287,7 @@ def test_a_bye_counts_as_a_match_won_and_is_no_game() -> None:
     given = tournament(names=named(3), format=Format.SWISS, games=4)
     [bye] = [match for match in schedule(given, []) if len(match.bots) == 1]
     assert list(games_of(bye, given)) == []
-    assert points_by_bot(given.bots, [bye], [], given.games)[bye.bots[0]] == 4
+    assert points_by_bot(given, [bye], [])[bye.bots[0]] == 4
     assert number_of_games(given) == 8
 
 

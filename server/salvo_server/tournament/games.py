@@ -35,7 +35,6 @@ class Played:
         forfeited: whether one was out before the end.
         seconds: of thinking; ``longest`` of a single decision; ``decisions`` how many.
         moves: digest of all fleets and shots; empty in files that are older than it.
-        absent: who did not come to a league's table; empty where all were there.
     """
 
     match: int
@@ -54,7 +53,6 @@ class Played:
     longest: tuple[float, ...]
     decisions: tuple[int, ...]
     moves: str = ""
-    absent: tuple[bool, ...] = ()
 
 
 def _read(line: bytes) -> Played:
@@ -153,3 +151,4 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
 def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> str:
     """Return what is not the same, in words."""
     return ", ".join(key for key in {**old, **new} if old.get(key) != new.get(key))
+

@@ -163,7 +163,7 @@ def _rounds(came_to: Standings, site: Links | None) -> list[tuple[int, list[Met]
         played.setdefault(game.match, []).append(game)
     rounds: dict[int, list[Met]] = {}
     for match in came_to.matches:
-        points = points_by_bot(came_to.tournament.bots, [match], played.get(match.number, ()), came_to.tournament.games)
+        points = points_by_bot(came_to.tournament, [match], played.get(match.number, ()))
         sides = sorted(((bot, points[bot]) for bot in match.bots), key=lambda side: -side[1])
         address = site.match(match.number) if site is not None else ""
         met = Met(sides, sides[0][1], len(played.get(match.number, ())), address)

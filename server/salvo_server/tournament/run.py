@@ -32,7 +32,7 @@ def schedule(tournament: Tournament, games: Iterable[Played]) -> list[Match]:
         if len([game for game in played if game.match <= len(matches)]) < _games_in(matches, tournament):
             break  # the round before is not over
         before = [game for game in played if game.match <= len(matches)]
-        points = points_by_bot(tournament.bots, matches, before, tournament.games)
+        points = points_by_bot(tournament, matches, before)
         matches += swiss_round(number, len(matches) + 1, points, matches, tournament.seed)
     return matches
 

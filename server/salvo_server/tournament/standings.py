@@ -103,32 +103,24 @@ class Standings:
         return len(self.games) == self.all_games
 
 
-def points_of(places: Sequence[int], absent: Sequence[bool] = ()) -> list[float]:
-    """Return what each seat of a game gets: the share of the others that it is placed before, a tie is half.
-
-    Args:
-        absent: by seat, who was not there: they get nothing, not even for a tie with each other.
-    """
+def points_of(places: Sequence[int]) -> list[float]:
+    """Return what each seat of a game gets: the share of the others that it is placed before, a tie is half."""
     others = len(places) - 1
     return [
-        0.0
-        if absent and absent[mine]
-        else sum((1.0 if own < other else 0.5) for seat, other in enumerate(places) if seat != mine and own <= other)
+        sum((1.0 if own < other else 0.5) for seat, other in enumerate(places) if seat != mine and own <= other)
         / others
         for mine, own in enumerate(places)
     ]
 
 
-def points_by_bot(
-    bots: Iterable[str], matches: Iterable[Match], games: Iterable[Played], games_of_a_match: int = 1
-) -> dict[str, float]:
+def points_by_bot(tournament: Tournament, matches: Iterable[Match], games: Iterable[Played]) -> dict[str, float]:
     """Return all bots' points of some matches; a bye counts as a match won."""
-    points = dict.fromkeys(bots, 0.0)
+    points = dict.fromkeys(tournament.bots, 0.0)
     for match in matches:
         if len(match.bots) == 1:
-            points[match.bots[0]] += games_of_a_match
+            points[match.bots[0]] += tournament.games
     for game in games:
-        for bot, got in zip(game.bots, points_of(game.places, game.absent), strict=True):
+        for bot, got in zip(game.bots, points_of(game.places), strict=True):
             points[bot] += got
     return points
 
@@ -143,31 +135,12 @@ def standings(tournament: Tournament, matches: Sequence[Match], games: Iterable[
         MissingExtra: ``tournament`` is not installed.
     """
     games = sorted(games, key=lambda game: (game.match, game.index))
-    points = points_by_bot(tournament.bots, matches, games, tournament.games)
-    rows, meetings, course = table(tournament.bots, games, points)
-    byes = [(match.round, match.bots[0]) for match in matches if len(match.bots) == 1]
-    return Standings(tournament, rows, meetings, games, course, byes, all_games, matches)
-
-
-def table(
-    sources: Mapping[str, str], games: Sequence[Played], points: Mapping[str, float]
-) -> tuple[list[Row], dict[str, dict[str, Meeting]], dict[str, list[float]]]:
-    """Return the rows of all bots, best first, who beat whom, and the course of the ratings.
-
-    Args:
-        sources: by bot.
-        games: in the order in which they count for the ratings.
-        points: by bot.
-
-    Raises:
-        MissingExtra: ``tournament`` is not installed.
-    """
-    rows = {name: Row(name, source) for name, source in sources.items()}
+    rows = {name: Row(name, source) for name, source in tournament.bots.items()}
     meetings = {name: {other: Meeting() for other in rows if other != name} for name in rows}
     for game in games:
         _count(game, rows, meetings)
-    for name, row in rows.items():
-        row.points = points[name]
+    for name, points in points_by_bot(tournament, matches, games).items():
+        rows[name].points = points
     for name, row in rows.items():
         row.opposition = sum(met.games * rows[other].points for other, met in meetings[name].items())
     course = _rate(rows, games)
@@ -176,7 +149,8 @@ def table(
         above = ordered[number - 2] if number > 1 else None
         same = above is not None and _worth(above) == _worth(row)
         row.place = above.place if same and above is not None else number
-    return ordered, meetings, course
+    byes = [(match.round, match.bots[0]) for match in matches if len(match.bots) == 1]
+    return Standings(tournament, ordered, meetings, games, course, byes, all_games, matches)
 
 
 def _worth(row: Row) -> tuple[float, float]:
@@ -206,47 +180,19 @@ def _count(game: Played, rows: Mapping[str, Row], meetings: Mapping[str, Mapping
 
 def _rate(rows: Mapping[str, Row], games: Sequence[Played]) -> dict[str, list[float]]:
     """Rate all bots from the games in their order; return the course of the ratings."""
-    ratings = Ratings()
-    course = {name: [ratings.of(name).mu] for name in rows}
+    model = plackett_luce()
+    ratings = {name: model.rating(name=name) for name in rows}
+    course = {name: [float(rating.mu)] for name, rating in ratings.items()}
     for index, game in enumerate(games):
-        ratings.add(game)
+        rated = model.rate([[ratings[bot]] for bot in game.bots], ranks=[float(place) for place in game.places])
+        for bot, [rating] in zip(game.bots, rated, strict=True):
+            ratings[bot] = rating
         if index + 1 == len(games) or games[index + 1].match != game.match:
             for bot in game.bots:
-                course[bot].append(ratings.of(bot).mu)
+                course[bot].append(float(ratings[bot].mu))
     for name, row in rows.items():
-        row.rating = ratings.of(name)
+        row.rating = Rating(float(ratings[name].mu), float(ratings[name].sigma))
     return course
-
-
-class Ratings:
-    """OpenSkill ratings of whoever played, game by game; those who were absent neither win nor lose by it."""
-
-    def __init__(self) -> None:
-        """Begin with all alike.
-
-        Raises:
-            MissingExtra: ``tournament`` is not installed.
-        """
-        self._model = plackett_luce()
-        self._ratings: dict[str, Any] = {}
-
-    def of(self, name: str) -> Rating:
-        """Return a rating, also of somebody who has not played."""
-        rating = self._get(name)
-        return Rating(float(rating.mu), float(rating.sigma))
-
-    def _get(self, name: str) -> Any:
-        return self._ratings.get(name) or self._model.rating(name=name)
-
-    def add(self, game: Played) -> None:
-        """Rate the players of a game."""
-        absent = game.absent or (False,) * len(game.bots)
-        there = [(bot, float(place)) for bot, place, out in zip(game.bots, game.places, absent, strict=True) if not out]
-        if len(there) < 2:
-            return
-        rated = self._model.rate([[self._get(bot)] for bot, _ in there], ranks=[place for _, place in there])
-        for (bot, _), [rating] in zip(there, rated, strict=True):
-            self._ratings[bot] = rating
 
 
 def plackett_luce() -> Any:
