@@ -19,13 +19,14 @@ from salvo.lab import arena
 from salvo.lab.replay_command import seat_names
 from salvo.lab.sources import make
 from salvo.rules import BOOKS, own_seed
+from salvo_server.standings.counting import points_of
 from salvo_server.tournament.file import Format, Tournament, TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, Played, read_games
 from salvo_server.tournament.judge import Alarm
 from salvo_server.tournament.page import page
 from salvo_server.tournament.run import play_tournament, schedule, stand
 from salvo_server.tournament.schedule import Match, games_of, number_of_games, swiss_round, whole_schedule
-from salvo_server.tournament.standings import points_by_bot, points_of, record, standings
+from salvo_server.tournament.standings import points_by_bot, record, standings
 from salvo_server.tournament.workers import Task, Workers, play_game
 
 from .test_missing_extra import Absent
@@ -319,7 +320,7 @@ def test_ratings_rise_with_wins_and_their_intervals_narrow_with_games() -> None:
     given = tournament(names=("a", "b"))
     match = [Match(1, 1, ("a", "b"))]
     rated = [
-        next(row.rating.mu for row in standings(given, match, _results(20, wins), 20).rows if row.bot == "a")
+        next(row.rating.mu for row in standings(given, match, _results(20, wins), 20).rows if row.name == "a")
         for wins in range(0, 21, 4)
     ]
     assert rated == sorted(rated)
@@ -351,7 +352,7 @@ def test_equal_points_are_told_apart_by_the_opponents_and_else_share_a_place() -
     given = tournament(names=("a", "b", "c", "d"), games=1)
     games = [played(1, 0, ("a", "b"), (1, 2)), played(2, 0, ("c", "d"), (1, 2)), played(3, 0, ("b", "d"), (1, 2))]
     table = standings(given, [], games, 3).rows
-    assert [(row.bot, row.place) for row in table] == [("a", 1), ("b", 1), ("c", 3), ("d", 4)]
+    assert [(row.name, row.place) for row in table] == [("a", 1), ("b", 1), ("c", 3), ("d", 4)]
     assert [row.place for row in standings(given, [], [], 3).rows] == [1, 1, 1, 1]
 
 

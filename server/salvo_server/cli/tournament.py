@@ -16,6 +16,7 @@ import click
 
 from salvo_server.cli.checked import Suggesting
 from salvo_server.cli.output import Integer, has_terminal, progress_bar
+from salvo_server.standings.counting import plackett_luce
 from salvo_server.tournament.file import TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, read_games
 from salvo_server.tournament.highlights import choose
@@ -23,7 +24,7 @@ from salvo_server.tournament.page import write_page
 from salvo_server.tournament.run import games_path, play_tournament, stand
 from salvo_server.tournament.schedule import number_of_games
 from salvo_server.tournament.site import make_site
-from salvo_server.tournament.standings import Standings, command_of, plackett_luce, record
+from salvo_server.tournament.standings import Standings, command_of, record
 
 _EXAMPLE: Final = """\
 # A tournament of bots: salvo tournament run FILE
@@ -210,9 +211,9 @@ def _tell(came_to: Standings, file: Path, as_json: bool) -> None:
     _print_table(came_to)
     there = "" if file.parent == Path() else f"cd {shlex.quote(str(file.parent))} && "
     for row in [row for row in came_to.rows if row.strikes]:
-        game = next(game for game in came_to.games if row.bot in game.bots and game.strikes[game.bots.index(row.bot)])
-        cause = game.strikes[game.bots.index(row.bot)][0]
-        click.echo(f"strike: {row.bot}, the first of {row.strikes}: {cause}")
+        game = next(game for game in came_to.games if row.name in game.bots and game.strikes[game.bots.index(row.name)])
+        cause = game.strikes[game.bots.index(row.name)][0]
+        click.echo(f"strike: {row.name}, the first of {row.strikes}: {cause}")
         click.echo(f"        see it: {there}{command_of(game, given)}")
 
 
@@ -220,7 +221,7 @@ def _lines(came_to: Standings) -> list[tuple[str, ...]]:
     return [
         (
             str(row.place),
-            row.bot,
+            row.name,
             f"{row.points:.6g}",
             str(row.games),
             str(row.wins),

@@ -112,7 +112,7 @@ def page(came_to: Standings, site: Links | None = None) -> str:
     rows = came_to.rows
     ends = [end for row in rows for end in (row.rating.low, row.rating.high)]
     told = [mu for course in came_to.course.values() for mu in course]
-    best = [mu for row in rows[:_BEST] for mu in came_to.course[row.bot]]
+    best = [mu for row in rows[:_BEST] for mu in came_to.course[row.name]]
     upwards = _Scale(min(best) - 1, max(best) + 1, _COURSE)
     little = _Scale(min(told) - 1, max(told) + 1, _SMALL_HEIGHT)
     return rendered(
@@ -121,7 +121,7 @@ def page(came_to: Standings, site: Links | None = None) -> str:
         given=came_to.tournament,
         rows=rows,
         emblems=emblems(came_to.tournament.bots),
-        podium=[(row.place, row.bot, f"{row.points:.4g} points") for row in rows if row.place <= 3 and row.games],
+        podium=[(row.place, row.name, f"{row.points:.4g} points") for row in rows if row.place <= 3 and row.games],
         most_on_podium=_MAX_PODIUM,
         closest=_closest(came_to.games),
         rounds=_rounds(came_to, site),
@@ -133,11 +133,11 @@ def page(came_to: Standings, site: Links | None = None) -> str:
         across=_Scale(min(ends), max(ends), _WIDTH),
         upwards=upwards,
         courses=[
-            (row, _polyline(came_to.course[row.bot], upwards, _WIDTH, _MAX_POINTS), end)
+            (row, _polyline(came_to.course[row.name], upwards, _WIDTH, _MAX_POINTS), end)
             for row, end in zip(rows[:_BEST], _labels([upwards(row.rating.mu) for row in rows[:_BEST]]), strict=True)
         ],
         small=(_SMALL_WIDTH, _SMALL_HEIGHT, round(_SMALL_HEIGHT - little(25), 1)),
-        one_by_one=[(row, _polyline(came_to.course[row.bot], little, _SMALL_WIDTH, _FEW_POINTS)) for row in rows],
+        one_by_one=[(row, _polyline(came_to.course[row.name], little, _SMALL_WIDTH, _FEW_POINTS)) for row in rows],
         share=_share,
         command=lambda game: command_of(game, came_to.tournament),
         games=came_to.games[:_MAX_GAMES],

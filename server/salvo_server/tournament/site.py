@@ -190,7 +190,7 @@ class _Site:
     def write_bots(self) -> None:
         """Write the page of every bot."""
         for row in self._standings.rows:
-            self.folder.write(self.bot(row.bot), self._bot_page(row))
+            self.folder.write(self.bot(row.name), self._bot_page(row))
 
     def _bot_page(self, row: Row) -> str:
         return rendered(
@@ -198,20 +198,20 @@ class _Site:
             given=self._standings.tournament,
             emblems=emblems(self._number),
             row=row,
-            number=self._number[row.bot],
+            number=self._number[row.name],
             complete=self._standings.complete,
             most=self._selection.max_games,
             opponents=[
                 {
-                    "number": self._number[other.bot],
-                    "name": other.bot,
+                    "number": self._number[other.name],
+                    "name": other.name,
                     "points": met.points,
                     "in_all": met.games,
-                    "lost": self._losses[row.bot, other.bot],
-                    "games": self._against(row.bot, other.bot),
+                    "lost": self._losses[row.name, other.name],
+                    "games": self._against(row.name, other.name),
                 }
                 for other in self._standings.rows
-                if other.bot != row.bot and (met := self._standings.meetings[row.bot][other.bot]).games
+                if other.name != row.name and (met := self._standings.meetings[row.name][other.name]).games
             ],
         )
 
@@ -285,7 +285,7 @@ def _without_paths(standings: Standings) -> Standings:
     given = standings.tournament
     bots: Mapping[str, str] = {bot: without_paths(source) for bot, source in given.bots.items()}
     shown: Tournament = given.model_copy(update={"bots": bots, "rules": without_paths(given.rules)})
-    rows = [replace(row, source=bots[row.bot]) for row in standings.rows]
+    rows = [replace(row, source=bots[row.name]) for row in standings.rows]
     return replace(
         standings, tournament=shown, rows=rows, games=[_game_without_paths(game) for game in standings.games]
     )
