@@ -86,7 +86,7 @@ class World:
         self.here = set(teams)
         self.plain = set(plain)
         self.deaths, self.losses, self.outages = deaths, losses, outages
-        self.director = Director(Book(league, []), HOST)
+        self.director = Director(Book(league, [], filling=bool(league.fill)), HOST)
         self.tables = {at: Table() for at in self.director.tables}
         self.games: dict[tuple[str, int], dict[str, int]] = {}
         self.seats: dict[str, str | None] = {}
@@ -220,7 +220,7 @@ class World:
 
     def _restart(self) -> None:
         self.killed += 1
-        self.director = Director(Book(self.league, self.lines), HOST)
+        self.director = Director(Book(self.league, self.lines, filling=bool(self.league.fill)), HOST)
 
     # --- what must hold -------------------------------------------------------------------------------------------
 

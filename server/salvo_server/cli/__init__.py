@@ -47,6 +47,7 @@ COMMANDS = {
     "health": "Report whether a server is online.",
     "bots": "List the built-in bots.",
     "tournament": "Play a tournament of bots, or resume one.",
+    "league": "Play a league over the tables of a running contest server, or resume one.",
 }
 
 #: Codes of what was typed, or written into a file of settings.
@@ -59,6 +60,7 @@ _WRONG_USAGE = frozenset(
         "bad_url",
         "bad_rules",
         "bad_tournament",
+        "bad_league",
         "bad_comparison",
         "bad_fleets",
         "bad_file",

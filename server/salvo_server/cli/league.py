@@ -2,24 +2,187 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
-from salvo_server.cli.checked import Suggesting, ca_rule, checked_group
-from salvo_server.cli.output import Progress, given_secret, leave_on_sigterm, print_table
+from salvo_server.cli.checked import Checked, Suggesting, ca_rule
+from salvo_server.cli.output import given_secret, leave_on_sigterm, print_table
 from salvo_server.gateways.supervisor import programs_beside
 from salvo_server.league.book import Book
 from salvo_server.league.desk import Desk
 from salvo_server.league.director import Director
 from salvo_server.league.file import load_league
 from salvo_server.league.fill import house_bots
-from salvo_server.league.lines import Line, Record, record_path
+from salvo_server.league.lines import (
+    Assigned,
+    Back,
+    Began,
+    Closing,
+    Drawn,
+    Line,
+    Plain,
+    Record,
+    Result,
+    Voided,
+    record_path,
+)
 from salvo_server.league.run import play_league
+from salvo_server.standings.counting import score_record
+
+_HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "missed", "rating", "95%")
+
+
+class _Running(Suggesting):
+    """A group whose command ``run`` needs not be named: ``salvo league FILE.toml URL``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the command in front where there is none."""
+        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_Running)
+def league() -> None:
+    """Play a league over the tables of a running contest server: salvo league FILE.toml URL."""
+
+
+@league.command(cls=Checked, unused=[ca_rule("url")])
+@click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
+@click.argument("url")
+@click.option("--team", envvar="SALVO_TEAM", help="The host's name on the roster.")
+@click.option(
+    "--secret-file", type=click.Path(path_type=Path), envvar="SALVO_SECRET_FILE", help="A file with the host's secret."
+)
+@click.option("--fill", metavar="BOT", help="Fill empty seats with this built-in bot, on the accounts in [fill].")
+@click.option("--ca", metavar="FILE", help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]")
+@click.option("--json", "as_json", is_flag=True, help="JSON lines: what happens, and the table at the end.")
+def run(
+    file: Path, url: str, team: str | None, secret_file: Path | None, fill: str | None, ca: str | None, as_json: bool
+) -> None:
+    """Play the league of FILE.toml at the tables of the contest at URL, or what is left of it.
+
+    It acts as a host: salvo teams add NAME --role host. The account is in SALVO_TEAM and SALVO_SECRET. Teams ask to
+    take part at the default table; salvo join without --table goes from there to the seats that they get.
+
+    What was decided and what came of it is saved at once, in FILE.league.jsonl. After an interruption, by Ctrl-C or a
+    power failure, the same command goes on.
+    """
+    given = load_league(file)
+    secret = given_secret(secret_file)
+    if not team or not secret:
+        raise click.UsageError("a league needs a host's name and secret: SALVO_TEAM and SALVO_SECRET")
+    house = house_bots(file, given, url, fill, ca) if fill is not None else []
+    leave_on_sigterm()
+    record = Record(record_path(file), given)
+    try:
+        director = Director(Book(record.league, record.lines, filling=bool(house)), team)
+        desk = Desk(url, team, secret, director.tables, ca=ca)
+        if record.lines and not as_json:
+            click.echo(f"{given.name}: goes on, {len(director.book.results)} games are played")
+        try:
+            with programs_beside(house, lambda name, line: None):
+                play_league(director, record, desk, _teller(as_json, director.book), _waiting(as_json))
+        finally:
+            desk.close()
+    except KeyboardInterrupt:
+        click.echo(
+            f"\n{len(record.lines)} lines are kept; go on: {shlex.join(['salvo', 'league', str(file), url])}", err=True
+        )
+        raise
+    finally:
+        record.close()
+    _show(director.book, as_json)
+
+
+def _teller(as_json: bool, book: Book) -> Callable[[Line], None]:
+    def tell(line: Line) -> None:
+        if as_json:
+            click.echo(json.dumps(asdict(line)))
+        else:
+            for text in _said(line, book):
+                click.echo(text)
+
+    return tell
+
+
+def _said(line: Line, book: Book) -> list[str]:
+    """Return what a line says to people."""
+    match line:
+        case Began():
+            return [f"{book.league.name} begins"]
+        case Drawn(number, _, matches):
+            byes = [teams[0] for teams in matches if len(teams) == 1]
+            games = len(matches) - len(byes)
+            what = f"{games} games" if games != 1 else "1 game"
+            return [f"round {number}: {what}" + (f", {byes[0]} has a bye" if byes else "")]
+        case Assigned(_, at, game, teams):
+            return [f"{_table(at)}, game {game}: {', '.join(teams)}"]
+        case Closing(match, there):
+            why = f"only {there[0]} has come" if there else "nobody has come"
+            return [f"game of {', '.join(book.matches[match].bots)}: {why}"]
+        case Result(_, at, game, teams, places, absent=absent):
+            seats = sorted(zip(places, teams, absent, strict=True))
+            told = [f"{place}. {team}" for place, team, out in seats if not out]
+            told += [f"{team} did not come" for _, team, out in seats if out]
+            return [f"{_table(at)}, game {game}, result: {', '.join(told)}"]
+        case Voided(match, why):
+            return [f"game of {', '.join(book.matches[match].bots)} is played again: {why}"]
+        case Plain(team):
+            return [f"{team} follows no seat, and plays at the default table"]
+        case Back(team):
+            return [f"{team} is back"]
+    return []
+
+
+def _table(at: str) -> str:
+    return at or "default table"
+
+
+def _waiting(as_json: bool) -> Callable[[list[str]], None]:
+    """Return what says who waits whenever that has changed."""
+    said: list[str] = []
+
+    def tell(teams: list[str]) -> None:
+        nonlocal said
+        if teams == said:
+            return
+        said = teams
+        if as_json:
+            click.echo(json.dumps({"waiting": teams}))
+        elif teams:
+            click.echo(f"waiting: {', '.join(teams)}")
+
+    return tell
+
+
+def _show(book: Book, as_json: bool) -> None:
+    """Print the table."""
+    rows = book.rows()
+    if as_json:
+        table = [{"team": row.name, "fills": row.fills, "missed": row.missed, **score_record(row)} for row in rows]
+        click.echo(json.dumps({"name": book.league.name, "table": table}))
+        return
+    lines = [
+        (
+            str(row.place),
+            row.name,
+            f"{row.points:.6g}",
+            str(row.games),
+            str(row.wins),
+            str(row.ties),
+            str(row.losses),
+            str(row.missed),
+            f"{row.rating.mu:.2f}",
+            f"{row.rating.low:.2f}..{row.rating.high:.2f}",
+        )
+        for row in rows
+    ]
+    click.echo(f"{book.league.name}: {book.league.format}, {len(book.results)} games")
+    print_table(_HEADINGS, lines)

@@ -113,6 +113,32 @@ def has_terminal() -> bool:
     return sys.stdout.isatty() and sys.stderr.isatty()
 
 
+def print_table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print a table of standings, ruled on a terminal; its second column has names."""
+    if has_terminal():
+        try:
+            from rich.console import Console
+            from rich.table import Table
+            from rich.text import Text
+        except ModuleNotFoundError:
+            pass  # plain lines do
+        else:
+            table = Table()
+            for column, heading in enumerate(headings):
+                table.add_column(heading, justify="left" if column == 1 else "right")
+            for line in lines:
+                table.add_row(*map(Text, line))
+            Console().print(table)
+            return
+    widths = [max(map(len, column)) for column in zip(headings, *lines, strict=True)]
+    for line in (headings, *lines):
+        cells = [
+            f"{cell:<{width}}" if column == 1 else f"{cell:>{width}}"
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        click.echo("  ".join(cells).rstrip())
+
+
 def winner_line(winner: str, places: Mapping[str, int]) -> str:
     """Return who has won, or who ties, in words."""
     if winner:

@@ -15,7 +15,7 @@ from typing import Final
 import click
 
 from salvo_server.cli.checked import Suggesting
-from salvo_server.cli.output import Integer, has_terminal, progress_bar
+from salvo_server.cli.output import Integer, print_table, progress_bar
 from salvo_server.standings.counting import plackett_luce
 from salvo_server.tournament.file import TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, read_games
@@ -208,7 +208,7 @@ def _tell(came_to: Standings, file: Path, as_json: bool) -> None:
     click.echo(
         f"{given.name}: {given.format}, rules {given.rules}, seed {given.seed or 'not chosen yet'}, {played} games"
     )
-    _print_table(came_to)
+    print_table(_HEADINGS, _lines(came_to))
     there = "" if file.parent == Path() else f"cd {shlex.quote(str(file.parent))} && "
     for row in [row for row in came_to.rows if row.strikes]:
         game = next(game for game in came_to.games if row.name in game.bots and game.strikes[game.bots.index(row.name)])
@@ -233,29 +233,3 @@ def _lines(came_to: Standings) -> list[tuple[str, ...]]:
         )
         for row in came_to.rows
     ]
-
-
-def _print_table(came_to: Standings) -> None:
-    lines = _lines(came_to)
-    if has_terminal():
-        try:
-            from rich.console import Console
-            from rich.table import Table
-            from rich.text import Text
-        except ModuleNotFoundError:
-            pass  # plain lines do
-        else:
-            table = Table()
-            for heading in _HEADINGS:
-                table.add_column(heading, justify="left" if heading == "bot" else "right")
-            for line in lines:
-                table.add_row(*map(Text, line))
-            Console().print(table)
-            return
-    widths = [max(map(len, column)) for column in zip(_HEADINGS, *lines, strict=True)]
-    for line in (_HEADINGS, *lines):
-        cells = [
-            f"{cell:<{width}}" if heading == "bot" else f"{cell:>{width}}"
-            for cell, width, heading in zip(line, widths, _HEADINGS, strict=True)
-        ]
-        click.echo("  ".join(cells).rstrip())

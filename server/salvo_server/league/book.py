@@ -4,22 +4,36 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from salvo_server.league.file import League
 from salvo_server.league.lines import Assigned, Back, Began, Closing, Drawn, Line, Plain, Result, Voided
-from salvo_server.tournament.games import Played
+from salvo_server.standings.counting import Counting, Rating, Score
 from salvo_server.tournament.schedule import Match
-from salvo_server.tournament.standings import Ratings, Row, points_by_bot, table
 
 #: A team that did not come this often in a row is not seated until it is back.
 MAX_MISSES: Final = 2
+
+
+@dataclass(slots=True)
+class Row(Score):
+    """A line of the table. A bye counts as a match won, and so does a match to which nobody else came.
+
+    Attributes:
+        missed: matches that it did not come to.
+        fills: whether it is a built-in bot that fills seats.
+    """
+
+    missed: int = 0
+    fills: bool = False
 
 
 class Book:
     """What a league has come to.
 
     Attributes:
+        filling: whether built-in bots fill seats now.
         matches: by number, byes included.
         assigned: matches that are at a table now, by that table's name.
         closing: who was there, by match whose table is being closed.
@@ -30,8 +44,9 @@ class Book:
         began: in epoch seconds; None before the first round.
     """
 
-    def __init__(self, league: League, lines: Iterable[Line]) -> None:
+    def __init__(self, league: League, lines: Iterable[Line], *, filling: bool = False) -> None:
         self.league = league
+        self.filling = filling
         self.matches: dict[int, Match] = {}
         self.assigned: dict[str, Assigned] = {}
         self.closing: dict[int, tuple[str, ...]] = {}
@@ -40,8 +55,10 @@ class Book:
         self.teams: dict[str, None] = {}
         self.round = 0
         self.began: int | None = None
-        self.ratings = Ratings()
-        self._misses: Counter[str] = Counter()
+        self._counting = Counting(Row)
+        self._unplayed: Counter[str] = Counter()  # matches won without a game
+        self._misses: Counter[str] = Counter()  # in a row
+        self._missed: Counter[str] = Counter()
         for line in lines:
             self.add(line)
 
@@ -54,6 +71,7 @@ class Book:
                 self.round = number
                 for place, teams in enumerate(matches):
                     self.matches[first + place] = Match(first + place, number, teams)
+                    self._unplayed.update(teams if len(teams) == 1 else ())
                 names = {name for teams in matches for name in teams}
                 self.teams |= dict.fromkeys(sorted(names - self.league.fill.keys()))
             case Assigned(_, at):
@@ -65,9 +83,12 @@ class Book:
             case Result(number):
                 self.results[number] = line
                 self._leave_table(number)
-                self.ratings.add(_played(line))
+                _count(self._counting, line)
                 for team, absent in zip(line.teams, line.absent, strict=True):
                     self._misses[team] = self._misses[team] + 1 if absent else 0
+                    self._missed[team] += absent
+                if line.absent.count(False) == 1:
+                    self._unplayed[line.teams[line.absent.index(False)]] += 1
             case Plain(team):
                 self.plain.add(team)
             case Back(team):
@@ -99,36 +120,30 @@ class Book:
         return list(self.matches.values())
 
     def points(self, teams: Iterable[str]) -> dict[str, float]:
-        """Return the points of some teams, and of all that they have met."""
-        names = dict.fromkeys([*teams, *self.teams, *self.league.fill])
-        return points_by_bot(names, self.matches.values(), map(_played, self.results.values()))
+        """Return the points of some teams."""
+        scores = self._counting.scores
+        return {name: self._unplayed[name] + (scores[name].points if name in scores else 0.0) for name in teams}
+
+    def rating(self, team: str) -> Rating:
+        """Return how good a team is, also one that has not played."""
+        score = self._counting.scores.get(team)
+        return Rating() if score is None else score.rating
 
     def rows(self) -> list[Row]:
-        """Return the table, best first; the source of a built-in bot that fills seats is ``fill``."""
-        played = {name for result in self.results.values() for name in result.teams}
-        sources = dict.fromkeys(self.teams, "") | {name: "fill" for name in self.league.fill if name in played}
-        games = [_played(self.results[number]) for number in sorted(self.results)]
-        return table(sources, games, self.points(sources))[0]
+        """Return the table, best first."""
+        fill = self.league.fill
+        counting = Counting(lambda name: Row(name, missed=self._missed[name], fills=name in fill), self.teams)
+        for number in sorted(self.results):
+            _count(counting, self.results[number])
+        for name, row in counting.scores.items():
+            row.points += self._unplayed[name]
+        return counting.ranked()
 
 
-def _played(result: Result) -> Played:
-    """Return a result as standings count it; there are no strikes, and nobody measured how long a team thought."""
-    none = (0.0,) * len(result.teams)
-    return Played(
-        result.result,
-        0,
-        result.teams,
-        result.teams,
-        "",
-        result.game,
-        result.turns,
-        result.places,
-        result.shots,
-        result.hits,
-        ((),) * len(result.teams),
-        result.absent,
-        none,
-        none,
-        (0,) * len(result.teams),
-        absent=result.absent,
-    )
+def _count(counting: Counting[Row], result: Result) -> None:
+    """Count the game of those who were there; whoever was not neither wins nor loses by it."""
+    there = [seat for seat, absent in enumerate(result.absent) if not absent]
+    if len(there) > 1:
+        names = [result.teams[seat] for seat in there]
+        figures = ([each[seat] for seat in there] for each in (result.places, result.shots, result.hits))
+        counting.add(names, *figures)

@@ -349,7 +349,7 @@ class Director:
                 self._keep(drawn)
 
     def _are_enough(self, teams: Sequence[str]) -> bool:
-        return len(teams) >= (1 if self._league.fill else 2)
+        return len(teams) >= (1 if self.book.filling else 2)
 
     def _may_begin(self, now: float) -> bool:
         """Whether all are there, or were waited for long enough."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from salvo_server.league.book import Book
-from salvo_server.league.file import Format, League
+from salvo_server.league.file import Format
 from salvo_server.league.lines import Drawn
 from salvo_server.tournament.schedule import Match, meetings, mixed_round, swiss_round
 
@@ -22,7 +22,7 @@ def next_round(book: Book, teams: Sequence[str]) -> Drawn | None:
     """Return the next round of these teams, which are in order of drawing; None when the league is over."""
     league, number = book.league, book.round + 1
     first = len(book.matches) + 1
-    filling = fillers(league, len(teams))
+    filling = fillers(book, len(teams))
     names = [*teams, *filling]
     earlier = book.earlier
     if len(filling) > 1:  # they sit apart, as if they had met more often than anybody
@@ -46,9 +46,9 @@ def unmet(book: Book, teams: Sequence[str]) -> bool:
     return any(not met[frozenset((a, b))] for at, a in enumerate(teams) for b in teams[:at])
 
 
-def fillers(league: League, teams: int) -> list[str]:
+def fillers(book: Book, teams: int) -> list[str]:
     """Return the built-in bots that fill up the tables."""
-    return list(league.fill)[: -teams % league.table_size]
+    return list(book.league.fill)[: -teams % book.league.table_size] if book.filling else []
 
 
 def next_on_ladder(book: Book, since: Mapping[str, float]) -> Drawn:
@@ -63,7 +63,7 @@ def next_on_ladder(book: Book, since: Mapping[str, float]) -> Drawn:
     ordered = sorted(since, key=lambda name: (since[name], name))
     first = ordered[0]
     longest = max(since.values()) - since[first]
-    rating = {name: book.ratings.of(name).mu for name in ordered}
+    rating = {name: book.rating(name).mu for name in ordered}
     met = _met_lately(book, first)
 
     def distance(name: str) -> float:
@@ -71,7 +71,7 @@ def next_on_ladder(book: Book, since: Mapping[str, float]) -> Drawn:
         return abs(rating[name] - rating[first]) / RATING_SCALE + AGAIN / RATING_SCALE * met.count(name) - waited
 
     others = sorted(ordered[1:], key=distance)[: book.league.table_size - 1]
-    filling = fillers(book.league, 1 + len(others))
+    filling = fillers(book, 1 + len(others))
     number = book.round + 1
     return Drawn(number, len(book.matches) + 1, ((first, *others, *filling),))
 

@@ -151,4 +151,3 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
 def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> str:
     """Return what is not the same, in words."""
     return ", ".join(key for key in {**old, **new} if old.get(key) != new.get(key))
-
