@@ -202,8 +202,11 @@ class Director:
         """Set the next game, and once that is accepted open its lobby; a game of others is played to its end."""
         if view.state is State.TURN:
             return
-        sent = self._desk(at).sent
+        desk = self._desk(at)
+        sent = desk.sent
         ours = sent is not None and sent.context == view.game and sent.do in (HostAction.SET, HostAction.NEXT)
+        if ours and sent is not None and sent.do is HostAction.NEXT and now - desk.sent_at < AGAIN_SECONDS:
+            return  # it is on its way: the table forgets first what was set, and only then says that it has obeyed
         if ours and view.hosted == m.HostActed(self._host, HostAction.SET, settings=settings):
             self._command(at, HostAction.NEXT, view, now)
         else:
