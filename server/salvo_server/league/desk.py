@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 from salvo import messages as m
 from salvo import topics
@@ -13,9 +14,14 @@ from salvo.codec.announcements import SEAT
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.hosting import HostDesk
 from salvo_server.league.director import Command
+from salvo_server.league.file import LeagueError
 from salvo_server.league.views import TableView, Views
+from salvo_server.settings import OPEN_PROFILES
 
 log = logging.getLogger(__name__)
+
+#: A table of which nothing is heard for so long does not exist.
+_UNKNOWN_SECONDS: Final = 5.0
 
 
 class Desk:
@@ -36,6 +42,8 @@ class Desk:
         self._host = HostDesk(name, secret)
         self._views = Views(self._tables)
         self._seats: dict[str, str | None] = {}  # as they were said on this connection
+        self._connected_at = 0.0
+        self._warned = False
         self._connection = Connection(
             BrokerUrl.parse(url),
             f"salvo-league-{name}",
@@ -47,6 +55,7 @@ class Desk:
         )
 
     def _connected(self, session_present: bool) -> None:
+        self._connected_at = time.monotonic()
         self._views.connected()
         self._seats.clear()
         filters = dict.fromkeys([*self._host.filters(self._tables), *self._views.filters()])
@@ -56,6 +65,7 @@ class Desk:
         """Wait at most this long for news; return what is known of the tables.
 
         Raises:
+            LeagueError: ``no_hosts``: the contest is open.
             ConnectionLost: the broker refuses this client, or another program runs as this host.
         """
         for message in self._connection.poll(longest_seconds):
@@ -65,10 +75,26 @@ class Desk:
                 log.info("refused at %s: %s: %s", where, answer.outcome.code, answer.outcome.text)
             self._views.hear(message, time.monotonic())
             self._connection.acknowledge(message)
+        self._check()
         views = self._views.all()
         if self._connection.connected:
             return views
         return {at: replace(view, here=False) for at, view in views.items()}
+
+    def _check(self) -> None:
+        """Make sure that this can go well.
+
+        Raises:
+            LeagueError: ``no_hosts``.
+        """
+        statuses, now = self._host.statuses, time.monotonic()
+        if any(status.profile in OPEN_PROFILES for status in statuses.values()):
+            text = f"the contest at {self._connection.url} is open, where nobody can be a host"
+            raise LeagueError("no_hosts", f"{text}; start the server with --profile contest")
+        unknown = [at for at in self._tables if at not in statuses]
+        if unknown and statuses and now - self._connected_at > _UNKNOWN_SECONDS and not self._warned:
+            self._warned = True
+            log.warning("the server has no table %s; its games are played at the others", ", ".join(unknown))
 
     def act(self, told: Command) -> None:
         """Give a command."""

@@ -32,7 +32,7 @@ OVER_SECONDS: Final = 86_400
 
 
 class LeagueError(SalvoError):
-    """``bad_league``: a file that is no league; ``bad_results``: a record that is not of this one."""
+    """``bad_league``: a file that is no league; ``bad_results``: a record that is not of this one; ``no_hosts``."""
 
 
 class Format(StrEnum):
