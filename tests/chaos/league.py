@@ -23,6 +23,8 @@ from command_line import run
 from integration.mosquitto import start_mosquitto
 from ports import Port
 from salvo import messages as m
+from salvo.errors import ConnectionLost
+from salvo.net.mqtt import Connection
 from salvo_server.verify import verify_file
 
 SALVO = [sys.executable, "-m", "salvo_server"]
@@ -94,9 +96,19 @@ class LeagueStage:
     def __enter__(self) -> LeagueStage:
         self._start_broker()
         self.server.start()
+        for name, secret in {**self.secrets, HOST: self.host_secret}.items():
+            self.until(lambda: self._is_let_in(name, secret), f"{name} has an account at the broker")  # noqa: B023
         self.start_bots(self.secrets)
         self.league.start()
         return self
+
+    def _is_let_in(self, name: str, secret: str) -> bool:
+        """Whether the broker knows an account; the server tells mosquitto of them one by one."""
+        connection = Connection(self.url, "", clean_session=True, username=name, password=secret)
+        with contextlib.suppress(ConnectionLost), contextlib.closing(connection):
+            connection.connect(5)
+            return True
+        return False
 
     def start_bots(self, teams: Sequence[str] | dict[str, str]) -> None:
         """Let hunters play for some teams."""

@@ -68,6 +68,15 @@ ELSEWHERE = {
     "salvo join smackdown: mybot.py": ("tests/integration/test_standin_servers.py", '"join", "smackdown:"'),
     "SALVO_TEAM=commentator SALVO_SECRET=the-one-of-the-commentator salvo web --broker mqtt://HOST --delay 0 "
     "--listen 127.0.0.1:8081": ("tests/integration/test_web_front.py", '"--delay", str(delay)'),
+    "salvo teams add desk --role host": ("tests/chaos/league.py", '"--role", "host"'),
+    "salvo serve --listen 0.0.0.0:1883 --profile contest --table t1 --table t2": (
+        "tests/chaos/league.py",
+        '"--profile", "contest"',
+    ),
+    "SALVO_TEAM=desk SALVO_SECRET=the-one-of-the-desk salvo league league.toml mqtt://HOST": (
+        "tests/chaos/league.py",
+        '"league", str(self.file), self.url',
+    ),
     "salvo watch mqtt://HOST --view referee": ("tests/integration/test_views.py", '"--view", "referee"'),
 }
 

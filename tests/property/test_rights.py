@@ -66,7 +66,7 @@ def test_anybody_publishes_what_some_team_may_and_reads_nothing_that_is_for_the_
     said = heard = False
     with contextlib.suppress(WireError):
         address = topics.parse(topic)
-        said = address.table in TABLES and address.topic.publisher is not Publisher.SERVER
+        said = address.table in TABLES and address.topic.publisher in (Publisher.TEAM, Publisher.OWNER)
         heard = address.table in TABLES and address.topic.reader in (Reader.EVERYBODY, Reader.OWNER)
     assert topics.may(Role.ANYBODY, "", TABLES, Action.PUBLISH, topic) == said
     assert topics.may(Role.ANYBODY, "", TABLES, Action.RECEIVE, topic) == heard
@@ -116,6 +116,7 @@ def test_filters_name_tables_and_teams_without_a_wildcard() -> None:
         "/players/red/recap",
         "/players/red/resend",
         "/players/red/say",
+        "/players/red/seat",
         "/players/red/ships/+/error",
         "/players/red/ships/+/place",
         "/players/red/skip",

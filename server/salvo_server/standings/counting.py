@@ -60,6 +60,12 @@ class Meeting:
     games: int = 0
     points: float = 0.0
 
+    @property
+    def lean(self) -> str:
+        """The class of its cell in a table: ``even`` at half of the points, else ``w1``..``w5`` or ``l1``..``l5``."""
+        lean = round(5 * (2 * self.points / self.games - 1))
+        return f"{'w' if lean > 0 else 'l'}{abs(lean)}" if lean else "even"
+
 
 def points_of(places: Sequence[int]) -> list[float]:
     """Return what each seat of a game gets: the share of the others that it is placed before, a tie is half."""
@@ -163,5 +169,5 @@ def plackett_luce() -> Any:
     try:
         from openskill.models import PlackettLuce
     except ModuleNotFoundError:
-        raise MissingExtra("rating", "tournament") from None
+        raise MissingExtra("rating teams", "tournament") from None
     return PlackettLuce(tau=0.0)
