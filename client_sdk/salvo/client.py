@@ -45,12 +45,13 @@ LEAVING_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class GameReport:
-    """How a game ended for this team; ``winner`` is empty after a tie."""
+    """How a game ended for this team; ``winner`` is empty after a tie and in an aborted game."""
 
     game: int
     winner: str
     place: int
     stats: Mapping[str, PlayerStats]
+    aborted: bool = False
 
 
 class _Player:
@@ -82,7 +83,7 @@ class _Player:
             case e.GameEnded(game, winner, stats, aborted):
                 self._tell("on_game_over", lambda: self._bot.on_game_over(winner, stats))
                 place = stats[self._session.name].place if self._session.name in stats else 0
-                self.reports.append(GameReport(game, winner, place, stats))
+                self.reports.append(GameReport(game, winner, place, stats, aborted))
                 ended = "aborted by the host" if aborted else f"won by {winner or 'several'}, place {place}"
                 log.info("%s: game %d %s", self._session.name, game, ended)
             case e.Seated(None):

@@ -225,6 +225,10 @@ class Unreadable(Composed):
 Command = Participate | Leave | PlaceShip | Fire | Skip | Unreadable
 
 
+#: The host who sits at the server's own terminal; no account has this name, since it is a word of the topic tree.
+TERMINAL_HOST: Final = "host"
+
+
 class HostAction(StrEnum):
     """What a host can do at a table (SALVO-HOST)."""
 
@@ -599,16 +603,24 @@ _DONE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class HostActed(_HostAction):
-    """A host did something at the table; the fields are those of :class:`HostCommand`."""
+    """A host did something at the table; most fields are those of :class:`HostCommand`.
+
+    Attributes:
+        paused: whether the table is paused from now on (SALVO-HOST-4).
+    """
+
+    paused: bool = field(default=False, metadata=UNLESS_EMPTY)
 
     @classmethod
-    def of(cls, command: HostCommand) -> HostActed:
+    def of(cls, command: HostCommand, *, paused: bool = False) -> HostActed:
         """Return what everybody is told of a command."""
-        return cls(command.by, command.do, command.seconds, command.team, command.text, command.game, command.settings)
+        told = (command.by, command.do, command.seconds, command.team, command.text, command.game, command.settings)
+        return cls(*told, paused)
 
     def __str__(self) -> str:
         """Return one line for people."""
-        return f"host {self.by} {_DONE[self.do].format(self)}"
+        who = "the host" if self.by == TERMINAL_HOST else f"host {self.by}"
+        return f"{who} {_DONE[self.do].format(self)}"
 
 
 @dataclass(frozen=True, slots=True)

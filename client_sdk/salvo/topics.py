@@ -262,7 +262,7 @@ HOSTED = _row(
     "server",
     "everybody",
     True,
-    '`{"by": "desk", "do": "extend", "seconds": 60}`: what a host did last at this table',
+    '`{"by": "desk", "do": "pause", "paused": true}`: what a host did last at this table',
     "X",
 )
 SEAT = _row(

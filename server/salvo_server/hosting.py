@@ -22,7 +22,9 @@ class Answer(NamedTuple):
 
     def is_to(self, command: m.HostCommand) -> bool:
         """Whether this answers a command; a refusal names none, so send one at a time."""
-        return isinstance(self.outcome, m.CommandRefused) or self.outcome == m.HostActed.of(command)
+        if isinstance(self.outcome, m.CommandRefused):
+            return True
+        return self.outcome == m.HostActed.of(command, paused=self.outcome.paused)
 
 
 class HostDesk:

@@ -68,7 +68,6 @@ ELSEWHERE = {
     "salvo join smackdown: mybot.py": ("tests/integration/test_standin_servers.py", '"join", "smackdown:"'),
     "SALVO_TEAM=commentator SALVO_SECRET=the-one-of-the-commentator salvo web --broker mqtt://HOST --delay 0 "
     "--listen 127.0.0.1:8081": ("tests/integration/test_web_front.py", '"--delay", str(delay)'),
-    "salvo teams add desk --role host": ("tests/chaos/league.py", '"--role", "host"'),
     "salvo serve --listen 0.0.0.0:1883 --profile contest --table t1 --table t2": (
         "tests/chaos/league.py",
         '"--profile", "contest"',
@@ -76,6 +75,13 @@ ELSEWHERE = {
     "SALVO_TEAM=desk SALVO_SECRET=the-one-of-the-desk salvo league league.toml mqtt://HOST": (
         "tests/chaos/league.py",
         '"league", str(self.file), self.url',
+    ),
+    "salvo teams add desk --role host": ("tests/e2e/test_host.py", 'added_account("desk", "host")'),
+    "salvo control pause mqtt://HOST": ("tests/e2e/test_host.py", 'said("control", "pause", url'),
+    "salvo control extend mqtt://HOST 60": ("tests/e2e/test_host.py", 'said("control", "extend", url'),
+    "salvo control announce mqtt://HOST Lunch is at noon": (
+        "tests/e2e/test_host.py",
+        'said("control", "announce", url',
     ),
     "salvo watch mqtt://HOST --view referee": ("tests/integration/test_views.py", '"--view", "referee"'),
 }
@@ -323,7 +329,7 @@ def test_a_server_listens_with_the_certificate_that_was_made_for_practice(folder
 
 
 def test_teams_are_added_by_name(folder: Path) -> None:
-    [command] = [line for line in COMMANDS if re.match("salvo teams add (?!-)", line)]
+    [command] = [line for line in COMMANDS if line not in ELSEWHERE and re.match("salvo teams add (?!-)", line)]
     assert re.findall(r"^team (\w+), secret", _run(command, folder), re.MULTILINE) == ["red", "blue"]
 
 

@@ -506,3 +506,27 @@ def test_a_gateway_that_dies_and_comes_back_finds_its_players_where_they_were(
     assert before < len(heard.of(m.SalvoResolved))
     check_points(outcome, heard)
     assert all(any(line.startswith("Y|") for line in client.lines) for client in playing.clients)
+
+
+def test_what_the_host_does_reaches_the_clients_in_their_own_words(tmp_path: Path) -> None:
+    heard = Heard()
+    with EmbeddedBroker() as broker:
+        contest = Contest(ServerSettings(broker=broker.url, seed="7", over_seconds=600, rules=small(tmp_path)), heard)
+
+        def act(do: m.HostAction, **argument: Any) -> None:
+            contest.service.act("", m.HostCommand(m.TERMINAL_HOST, do, **argument))
+
+        with contest.in_background(), open_door(broker.url, tmp_path, door) as address:
+            clients = sit_down(address, "ann", "bob")
+            heard.until(lambda said: sum(isinstance(each, m.PlacementJudged) for each in said) == 6)
+            act(m.HostAction.START)
+            [first] = {until(client, "N")[1] for client in clients}
+            act(m.HostAction.ANNOUNCE, text="Lunch is at noon")
+            for client in clients:
+                assert until(client, "M") == ["M", "", "Lunch is at noon"]
+            act(m.HostAction.SKIP)
+            for client in clients:
+                assert until(client, "K") == ["K", first, "skipped by the host"]
+            act(m.HostAction.ABORT)
+            for client in clients:
+                assert until(client, "F")[:2] == ["F", "aborted"]

@@ -250,3 +250,24 @@ def test_a_game_that_has_begun_is_announced_with_the_time_until_it_is_shown() ->
     assert picture["lobby"]["begins_ms"] == round(1000 * (began + DELAY - contest.seconds))
     contest.pass_time(DELAY)
     assert contest.page.picture(contest.seconds)["state"] == "turn"
+
+
+def test_a_page_shows_a_hosts_pause_its_last_line_and_an_aborted_game_until_the_next_lobby() -> None:
+    table = Table("")
+
+    def shows(topic: str, payload: bytes) -> tuple[bool, str, bool]:
+        tell(table, topic, payload, retained=False)
+        table.advance(0.0)
+        picture = table.picture(0.0)
+        return picture["host"]["paused"], picture["host"]["text"], picture["aborted"]
+
+    hosted = topics.HOSTED.of("")
+    shows("/game/state", b"turn")
+    assert shows(hosted, b'{"by":"desk","do":"announce","text":"Lunch"}') == (False, "Lunch", False)
+    assert shows(hosted, b'{"by":"desk","do":"pause","paused":true}') == (True, "Lunch", False)
+    assert table.summary()["headline"] == "paused by the host"
+    assert shows(hosted, b'{"by":"desk","do":"abort"}') == (False, "Lunch", False)
+    shows("/game/winner", b"[]")
+    assert shows("/game/state", b"over") == (False, "Lunch", True)
+    shows("/game/winner", b"")
+    assert shows(hosted, b"") == (False, "", False)

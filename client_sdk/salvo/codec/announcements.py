@@ -168,10 +168,12 @@ def _referee(payload: bytes) -> m.RefereeView:
 
 
 def _hosted(acted: m.HostActed) -> m.HostActed:
-    """Check the text, which may reach a terminal."""
+    """Check names and text, which may reach a terminal."""
     if acted.text:
         check_text(acted.text)
-    check_name(acted.by, "host")
+    for name in filter(None, (acted.by, acted.team)):
+        if name != m.TERMINAL_HOST:
+            check_name(name, "host")
     return acted
 
 

@@ -311,7 +311,7 @@ class RecapShip(_message.Message):
     def __init__(self, ship: _Optional[str] = ..., coordinates: _Optional[str] = ..., orientation: _Optional[str] = ...) -> None: ...
 
 class HostActed(_message.Message):
-    __slots__ = ("by", "do", "seconds", "team", "text", "game", "settings")
+    __slots__ = ("by", "do", "seconds", "team", "text", "game", "settings", "paused")
     BY_FIELD_NUMBER: _ClassVar[int]
     DO_FIELD_NUMBER: _ClassVar[int]
     SECONDS_FIELD_NUMBER: _ClassVar[int]
@@ -319,6 +319,7 @@ class HostActed(_message.Message):
     TEXT_FIELD_NUMBER: _ClassVar[int]
     GAME_FIELD_NUMBER: _ClassVar[int]
     SETTINGS_FIELD_NUMBER: _ClassVar[int]
+    PAUSED_FIELD_NUMBER: _ClassVar[int]
     by: str
     do: str
     seconds: int
@@ -326,4 +327,5 @@ class HostActed(_message.Message):
     text: str
     game: int
     settings: _commands_pb2.NextGame
-    def __init__(self, by: _Optional[str] = ..., do: _Optional[str] = ..., seconds: _Optional[int] = ..., team: _Optional[str] = ..., text: _Optional[str] = ..., game: _Optional[int] = ..., settings: _Optional[_Union[_commands_pb2.NextGame, _Mapping]] = ...) -> None: ...
+    paused: bool
+    def __init__(self, by: _Optional[str] = ..., do: _Optional[str] = ..., seconds: _Optional[int] = ..., team: _Optional[str] = ..., text: _Optional[str] = ..., game: _Optional[int] = ..., settings: _Optional[_Union[_commands_pb2.NextGame, _Mapping]] = ..., paused: bool = ...) -> None: ...

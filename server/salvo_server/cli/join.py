@@ -149,7 +149,10 @@ def join(
 
 def _print(report: GameReport, team: str, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({"game": report.game, "winner": report.winner, "place": report.place}))
+        record = {"game": report.game, "winner": report.winner, "place": report.place}
+        click.echo(json.dumps(record | ({"aborted": True} if report.aborted else {})))
+    elif report.aborted:
+        click.echo(f"game {report.game}: the host has aborted it")
     else:
         click.echo(f"game {report.game}: {report.winner or 'no one alone'} wins, {team} is number {report.place}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.topics import Role
 from salvo_server.brokers.embedded.addresses import joined, split_address
 from salvo_server.cli.gateway import GatewayCall, read_gateway, with_rules_of_gateways
+from salvo_server.cli.serve_keys import host_keys
 from salvo_server.cli.serve_report import WEB_FRONT, ServeReport
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.gateways.supervisor import Program, programs_beside
@@ -122,6 +124,7 @@ def serve(config: Path | None, as_json: bool, **given: Any) -> None:
         programs_beside(
             [*_web_front(contest, settings), *_gateways(contest, gateways, settings)], report.report_output
         ),
+        host_keys(contest, report.say_to_person) if not as_json else contextlib.nullcontext(),
     ):
         contest.run()
     report.report_unfinished_games(settings)

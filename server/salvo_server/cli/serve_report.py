@@ -110,9 +110,12 @@ class ServeReport:
         click.echo(json.dumps(record) if self._as_json else f"{now:%H:%M:%S} {line}")
         sys.stdout.flush()
 
+    def say_to_person(self, line: str) -> None:
+        """Print a line that no event causes."""
+        click.echo(f"{datetime.now().astimezone():%H:%M:%S} {line}")
+
     def __call__(self, table: str, now: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:
         prefix = _prefix(table)
-        game = 0
         for announcement in announcements:
             match announcement:
                 case m.TableOpened(opened):
@@ -129,7 +132,8 @@ class ServeReport:
                     done = f"{prefix}{self._in_game(table)}{announcement}"
                     self.say(done, event="host", table=table, by=announcement.by, do=announcement.do.value)
                 case m.CommandRefused(by, code, text) if isinstance(command, m.HostCommand) and by == command.by:
-                    refused = f"{prefix}{by} cannot {command.do}: {text}"
+                    who = "the host" if by == m.TERMINAL_HOST else f"host {by}"
+                    refused = f"{prefix}{self._in_game(table)}{who} cannot {command.do}: {text}"
                     self.say(refused, event="host_refused", table=table, by=by, do=command.do.value, code=code)
                 case m.CommandRefused(player, "placement_timeout" as code, _) if (
                     m.StateChanged(State.TURN) in announcements
@@ -141,14 +145,13 @@ class ServeReport:
                         self.say(f"{prefix}{player}: {text}", event="missed", table=table, player=player, code=code)
                         self._report_if_absent(table, player)
                 case m.SalvoResolved():
-                    game = announcement.game
                     if announcement.shots:
                         self._absent.discard((table, announcement.player))
                     self._report_defeats(table, announcement)
                 case m.PlayerStats():
                     self._stats.setdefault(table, []).append(announcement)
                 case m.GameWon():
-                    self._report_end(table, game, announcement)
+                    self._report_end(table, self._opened.get(table, 0), announcement)
                 case _:
                     pass
 

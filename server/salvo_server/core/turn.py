@@ -33,6 +33,11 @@ class InGame:
     deadline: int | None
 
     @property
+    def paused(self) -> bool:
+        """Whether a host has paused the table."""
+        return self.deadline is None
+
+    @property
     def terms(self) -> Terms:
         """What the game is played by."""
         return self.match.terms
@@ -50,7 +55,7 @@ class InGame:
 
     def pause(self, by: Hosted, now: int) -> tuple[Said, Any]:
         """Stop the clock; a turn can still be finished, but none begins (SALVO-HOST-4)."""
-        check_pausing(self.deadline is None, wanted=True)
+        check_pausing(self.paused, wanted=True)
         return [], replace(self, deadline=None)
 
     def extend(self, by: Hosted, now: int) -> tuple[Said, Any]:
@@ -135,12 +140,12 @@ class Turn(InGame):
 
     def resume_paused(self, by: Hosted, now: int) -> tuple[Said, Turn]:
         """Restart the time of the turn (SALVO-HOST-4)."""
-        check_pausing(self.deadline is None, wanted=False)
+        check_pausing(self.paused, wanted=False)
         return self._restart(now)
 
     def pause(self, by: Hosted, now: int) -> tuple[Said, Turn]:
         """Stop the clock, that of the player's bank, too (SALVO-HOST-4)."""
-        check_pausing(self.deadline is None, wanted=True)
+        check_pausing(self.paused, wanted=True)
         return [], Turn(self.match, None)
 
     def extend(self, by: Hosted, now: int) -> tuple[Said, Turn]:
@@ -258,7 +263,7 @@ class Pause(InGame):
 
     def resume_paused(self, by: Hosted, now: int) -> tuple[Said, InMatch]:
         """Begin the pause again, or the next turn where there is none (SALVO-HOST-4)."""
-        check_pausing(self.deadline is None, wanted=False)
+        check_pausing(self.paused, wanted=False)
         return ([], replace(self, deadline=now + self.pause_ms)) if self.pause_ms else Turn.begin(self.match, now)
 
     def fire(self, command: m.Fire, now: int) -> NoReturn:
@@ -289,7 +294,7 @@ class Over(InGame):
 
     def resume_paused(self, by: Hosted, now: int) -> tuple[Said, Over]:
         """Restart the time of the result (SALVO-HOST-4)."""
-        check_pausing(self.deadline is None, wanted=False)
+        check_pausing(self.paused, wanted=False)
         return [], replace(self, deadline=now + self.terms.limits.over_ms)
 
     def is_void(self, command: m.Fire) -> bool:

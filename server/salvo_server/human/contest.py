@@ -167,7 +167,8 @@ class Person:
         self._desk.tell(
             Over(ended.game, ended.winner, places, dict(view.revealed) if view else {}, aborted=ended.aborted)
         )
-        self.reports.append(GameReport(ended.game, ended.winner, places.get(self._session.name, 0), ended.stats))
+        place = places.get(self._session.name, 0)
+        self.reports.append(GameReport(ended.game, ended.winner, place, ended.stats, ended.aborted))
 
     def _show(self) -> None:
         """Tell how the connection and the game stand, when that has changed."""

@@ -137,6 +137,7 @@ class _Game:
     stats: dict[str, m.PlayerStats] = field(default_factory=dict)
     marks: dict[str, str] = field(default_factory=dict)
     winners: tuple[str, ...] = ()
+    aborted: bool = False
     comment: str = ""
     chances: Chances | None = None
 
@@ -168,6 +169,7 @@ class Table:
         self._starting = False  # whether a game has begun that nothing is known of yet
         self.feed: deque[dict[str, Any]] = deque(maxlen=MAX_FEED)
         self.chat: deque[m.ChatSaid] = deque(maxlen=MAX_CHAT)
+        self._paused, self._notice = False, ""  # what the host has said last in this game
         self.evening: dict[int, tuple[tuple[str, ...], dict[str, m.PlayerStats]]] = {}
         self._placement_seconds = 60
         self._placing_ends: float | None = None
@@ -264,7 +266,10 @@ class Table:
                 _keep(self.game.stats, player, stats)
                 self._note_game()
             case m.GameWon() as won:
+                self.game.aborted = not won.winners
                 self._win(won.winners)
+            case m.HostActed() as acted:
+                self._paused, self._notice = acted.paused, acted.text or self._notice
             case m.ChatSaid() as said:
                 if not heard.retained:
                     self.chat.append(said)
@@ -273,6 +278,7 @@ class Table:
 
     def _forget_retained(self) -> None:
         self.state, self.names, self._approved = "", (), {}
+        self._paused, self._notice = False, ""
         self._before, self.game = self.game, _Game()
 
     def _take_fact(self, fact: Fact) -> None:
@@ -293,7 +299,9 @@ class Table:
             case topics.TURN:
                 game.turn = None
             case topics.WINNER:
-                game.winners = ()
+                game.winners, game.aborted = (), False
+            case topics.HOSTED:
+                self._paused, self._notice = False, ""
             case _:
                 pass  # such as the referee's boards: the last ones stand until the next lobby
 
@@ -467,6 +475,8 @@ class Table:
             "comment": game.comment,
             "feed": list(self.feed),
             "winners": list(game.winners),
+            "aborted": game.aborted,
+            "host": {"paused": self._paused, "text": self._notice},
             "chat": [{"from": said.sender, "text": said.text} for said in self.chat],
             "standings": self._standings(),
         }
@@ -578,6 +588,8 @@ class Table:
         turn, winners = picture["turn"], self.game.winners
         if picture["state"] == State.OVER and winners:
             return outcome(winners)
+        if picture["host"]["paused"]:
+            return "paused by the host"
         if turn is not None and turn["player"]:
             return f"{turn['player']} fires {turn['shots']}"
         return "in the lobby" if picture["state"] == State.LOBBY else ""

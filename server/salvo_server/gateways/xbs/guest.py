@@ -10,7 +10,7 @@ from typing import Final
 
 from salvo import messages as m
 from salvo.errors import SalvoError, WireError
-from salvo.events import Event, FleetWanted, GameEnded, Refused, Said, SalvoHeard, ServerSeen
+from salvo.events import Event, FleetWanted, GameEnded, HostSeen, Refused, Said, SalvoHeard, ServerSeen
 from salvo.messages import State
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot, View
@@ -352,6 +352,8 @@ class XbsGuest(Guest):
                 self._tell_salvo(result)
             case GameEnded():
                 self._ended_as = event
+            case HostSeen(acted):
+                self._hear_host(acted)
             case Said(sender, text, private):
                 self._heard(sender, text, private=private)
             case Refused(code, text):
@@ -360,6 +362,14 @@ class XbsGuest(Guest):
                 if self._stage in (Stage.WAITING, Stage.PLAYING) and online is self._away:
                     self._tell("the server is back" if online else "the server is away; the game waits for it")
                 self._away = not online
+
+    def _hear_host(self, acted: m.HostActed) -> None:
+        """Tell what a host does: a skip by its own message, all else as a text from nobody."""
+        turn = self._turn
+        if acted.do is m.HostAction.SKIP and turn is not None:
+            self._door.company.note_skip(turn.player, turn.turn, "skipped by the host")
+        elif self._stage in (Stage.WAITING, Stage.PLAYING):
+            self._tell(acted.text or str(acted))
 
     def tick(self, now: float) -> None:
         """Tell what has changed at the table, and give up what takes too long."""
@@ -604,7 +614,7 @@ class XbsGuest(Guest):
             mine = result.player == self._me
             if not (mine and self._skipped):
                 reason = self._door.company.skip_reason(result.player, result.turn)
-                self.peer.send(write("K", name(result.player), "out of time" if mine else reason))
+                self.peer.send(write("K", name(result.player), reason or ("out of time" if mine else "")))
             self._tell_boards(result.player)
             return
         for (target, x, y), hit in zip(result.aims_if_told, result.outcomes_if_told, strict=True):

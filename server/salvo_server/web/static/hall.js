@@ -8,7 +8,7 @@ import { play, toggle } from "./sound.js";
 import { follow } from "./stream.js";
 import { Tile } from "./tiles.js";
 import { volley } from "./volley.js";
-import { aiming, news, outcome, spoken, trouble, victory, waiting } from "./words.js";
+import { aiming, hostLine, news, outcome, spoken, trouble, victory, waiting } from "./words.js";
 
 const OUTCOME_MS = 4000; // what a salvo came to is the headline for that long, then who is to fire
 const SPLASH_MS = 5_000;
@@ -53,7 +53,7 @@ function headline() {
   const { state, turn, last, winners, players, rules } = picture;
   if (picture.trouble === "nothing" || !state) return ["No contest here yet"];
   if (state === "lobby") return waiting(players, rules.fleet.length, picture.lobby);
-  if (state === "over") return winners.length ? victory(winners) : ["The game is over"];
+  if (state === "over") return winners.length ? victory(winners) : [picture.aborted ? "The host has ended the game" : "The game is over"];
   const told = outcome(last);
   const aims = turn && turn.player && !turn.fired ? aiming(turn) : null;
   if (told && (!aims || performance.now() < outcomeUntil)) return told;
@@ -100,7 +100,7 @@ function announce(text) {
 function setClock() {
   const { state, turn, lobby } = picture;
   const left = state === "turn" && turn && !turn.fired ? turn.left_ms : state === "lobby" && lobby ? (lobby.begins_ms ?? lobby.left_ms) : null;
-  ends = left === null || picture.trouble ? null : { at: performance.now() + left, whole: state === "turn" ? turn.whole_ms : null };
+  ends = left === null || picture.trouble || picture.host.paused ? null : { at: performance.now() + left, whole: state === "turn" ? turn.whole_ms : null };
   say(find("clockword"), state !== "lobby" ? "" : begun() ? "shown in" : "starts in");
   tick();
 }
@@ -349,6 +349,9 @@ function drawTrouble() {
   say(find("trouble"), words);
   show(find("trouble"), words !== "");
   body.classList.toggle("stale", words !== "");
+  const line = hostLine(picture);
+  say(find("host"), line);
+  show(find("host"), line !== "");
 }
 
 // --- the end of a game -----------------------------------------------------------------------------------------------

@@ -55,4 +55,7 @@ const TROUBLES = {
 };
 export const trouble = (picture, away) => (away ? TROUBLES.away : TROUBLES[picture?.trouble] || "");
 
+// What the host says to the room: the last line, and whether the table is paused.
+export const hostLine = (picture) => [picture?.host?.paused ? "The host has paused the game." : "", plain(picture?.host?.text || "")].filter(Boolean).join(" ");
+
 export const spoken = (pieces) => pieces.map((piece) => (typeof piece === "string" ? piece : plain(piece.team))).join("");

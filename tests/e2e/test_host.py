@@ -1,0 +1,116 @@
+"""A host at the server's terminal, and one at another machine, in real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from command_line import run
+from integration.players import join, send_all_home
+from processes import started
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from terminal import Terminal
+
+SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+SERVE = ["serve", "--listen", "127.0.0.1:0", "--over-seconds", "600", "--placement-seconds", "600"]
+
+
+@pytest.fixture(autouse=True)
+def _no_team_stays() -> Iterator[None]:
+    yield
+    send_all_home()
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    return clean | {"XDG_STATE_HOME": str(tmp_path / "state"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+
+
+def test_single_keys_at_the_servers_terminal_act_as_the_host(environment: dict[str, str]) -> None:
+    words = [SALVO, *SERVE, "--profile", "open", "--pace", "30", "--table", "two", "--journal", "none"]
+    with Terminal(words, environment, lines=2000, columns=200) as terminal:
+        url = next(
+            line.split()[-1] for line in terminal.until_seen("lobby is open").splitlines() if "listening" in line
+        )
+        terminal.until_seen("p pause or resume")
+        terminal.press("s")
+        terminal.until_seen("the host cannot start: 0 fleets are complete")
+        join(url, "ann", Hunter(), pin=False)
+        join(url, "bob", RandomBot(), pin=False)
+        terminal.until(lambda text: "ann, bob" in text or "bob, ann" in text)
+        for tried in range(2, 2000):
+            terminal.press("s")  # until both fleets are there
+            text = terminal.until(lambda text: text.count("cannot start") + text.count("starts the game") == tried)  # noqa: B023
+            if "starts the game" in text:
+                break
+        terminal.press("p")
+        terminal.until_seen("the host pauses the table")
+        terminal.press("p")
+        terminal.until_seen("the host resumes the table")
+        terminal.press("t", "Lumch", "\x7f", "\x7f", "\x7f", "nch", "enter")
+        terminal.until_seen("the host says: Lunch")
+        terminal.press("tab")
+        terminal.until_seen("the keys act at table two")
+        terminal.press("a", "a")
+        terminal.until_seen("table two: game 1: the host cannot abort")
+        terminal.press("tab", "r", "ann", "enter")
+        terminal.until_seen("the host removes ann from this game")
+        terminal.press("a")
+        terminal.until_seen("a again to abort the game at the default table")
+        terminal.press("a")
+        terminal.until_seen("no winner: the host has aborted it")
+        terminal.press("n", "n")
+        terminal.until_seen("game 2: lobby is open")
+        terminal.signal(signal.SIGINT)
+        assert terminal.end() == 0
+        assert terminal.is_restored
+
+
+def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(environment: dict[str, str]) -> None:
+    def said(*words: str, code: int = 0, account: dict[str, str] | None = None) -> str:
+        done = run(*words, environment=environment | (account or {}))
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def added_account(name: str, role: str) -> dict[str, str]:
+        added = json.loads(said("teams", "add", name, "--role", role, "--json"))
+        assert added["role"] == role
+        return {"SALVO_TEAM": name, "SALVO_SECRET": added["secret"]}
+
+    desk, red = added_account("desk", "host"), added_account("red", "team")
+    with started([SALVO, *SERVE, "--json", "--table", "two"], env=environment, stdout=-1) as server:
+        assert server.stdout is not None
+        url = json.loads(server.stdout.readline())["url"]
+        assert (
+            said("control", "announce", url, "Lunch", "is", "ready", account=desk) == "host desk says: Lunch is ready\n"
+        )
+        both = said("control", "pause", url, "--table", "two", "--json", account=desk)
+        assert json.loads(both) == {"table": "two", "code": "ok", "text": "host desk pauses the table"}
+        assert said("control", "pause", url, "--table", "two", code=1, account=desk) == (
+            "error: clock_stopped: the table is paused already\n"
+        )
+        assert "too_few_fleets" in said("control", "start", url, code=1, account=desk)
+        assert "seconds" in said("control", "extend", url, "4000", code=1, account=desk)
+        settings = said("control", "set", url, "teams=red,blue", "turn_seconds=7", account=desk)
+        assert settings == "host desk changes the settings of the next game\n"
+        assert said("control", "next", url, account=desk) == "host desk opens the next lobby\n"
+        assert "no answer" in said("control", "pause", url, "--timeout", "2", code=1, account=red)
+        assert "not_authorised" in said("control", "pause", url, code=1, account=desk | {"SALVO_SECRET": "another"})
+        for wrong in (("extend", url), ("pause", url, "5"), ("set", url, "seed=1"), ("annul", url, "-3")):
+            said("control", *wrong, code=2, account=desk)
+        server.terminate()
+        lines = [json.loads(line) for line in server.stdout]
+    done = [line["do"] for line in lines if line["event"] == "host"]
+    assert done == ["announce", "pause", "set", "next"]
+    assert [line["code"] for line in lines if line["event"] == "host_refused"][:2] == [
+        "clock_stopped",
+        "too_few_fleets",
+    ]
