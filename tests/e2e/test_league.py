@@ -84,7 +84,7 @@ def test_nothing_is_lost_or_doubled_in_a_league_of_thirty_that_is_killed_sixty_t
     with LeagueStage(tmp_path, text, teams, tables, mosquitto=True) as stage:
         stage.until(lambda: stage.lines(), "the league has begun")
         killed = stage.torment(("server", "league", "broker"), 20, 1, (0.5, 6.0))
-        stage.until(stage.league.ended, "the league is over", 400)
+        stage.until(stage.league.ended, "the league is over", 1500)
         assert killed == {"server": 20, "league": 20, "broker": 20}
         stage.end()
         assert len(stage.results()) == 40
