@@ -43,8 +43,24 @@ class LeagueStage:
     """
 
     def __init__(
-        self, folder: Path, text: str, teams: Sequence[str], tables: Sequence[str], *, mosquitto: bool = False
+        self,
+        folder: Path,
+        text: str,
+        teams: Sequence[str],
+        tables: Sequence[str],
+        *,
+        others: Sequence[str] = (),
+        mosquitto: bool = False,
+        fill: str = "",
     ) -> None:
+        """Prepare everything.
+
+        Args:
+            text: of the league's file.
+            teams: who plays with our bots.
+            others: further accounts; the secret of each is in the variable that has its name, for ``[fill]``.
+            fill: the bot that fills seats.
+        """
         self.folder = folder
         self.file = folder / "cup.toml"
         self.file.write_text(text)
@@ -54,7 +70,8 @@ class LeagueStage:
         self._environment = clean | self._own
         self._ports = [Port(), Port(), Port()]
         self.url = f"mqtt://{self._ports[0].address}"
-        self.secrets = self._add(*teams)
+        self.teams = list(teams)
+        self.secrets = self._add(*teams, *others)
         self.host_secret = self._add(HOST, "--role", "host")[HOST]
         self._config: Path | None = None
         self._mosquitto: subprocess.Popen[bytes] | None = None
@@ -67,8 +84,9 @@ class LeagueStage:
         words = ["--profile", "contest", "--resume", "always", "--transcripts", str(self.transcripts), *tables_of]
         self.server = Process([*SALVO, "serve", *where, *words], folder / "server.log", **self._own)
         account = {"SALVO_TEAM": HOST, "SALVO_SECRET": self.host_secret}
-        command = [*SALVO, "league", str(self.file), self.url, "--json"]
-        self.league = Process(command, self.log, **self._own, **account)
+        command = [*SALVO, "league", str(self.file), self.url, "--json", *(["--fill", fill] if fill else [])]
+        filling = {name: self.secrets[name] for name in others}
+        self.league = Process(command, self.log, **self._own, **account, **filling)
         self._bots: list[subprocess.Popen[str]] = []
 
     def _call(self, *words: str) -> str:
@@ -98,7 +116,7 @@ class LeagueStage:
         self.server.start()
         for name, secret in {**self.secrets, HOST: self.host_secret}.items():
             self.until(lambda: self._is_let_in(name, secret), f"{name} has an account at the broker")  # noqa: B023
-        self.start_bots(self.secrets)
+        self.start_bots(self.teams)
         self.league.start()
         return self
 
@@ -110,9 +128,8 @@ class LeagueStage:
             return True
         return False
 
-    def start_bots(self, teams: Sequence[str] | dict[str, str]) -> None:
+    def start_bots(self, names: Sequence[str]) -> None:
         """Let hunters play for some teams."""
-        names = list(teams)
         for first in range(0, len(names), _TOGETHER):
             some = {name: self.secrets[name] for name in names[first : first + _TOGETHER]}
             log = (self.folder / f"bots-{names[first]}.log").open("wb")

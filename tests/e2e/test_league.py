@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import re
 import signal
-import sysconfig
+import sys
 from pathlib import Path
 
 import pytest
 
 from chaos.league import LeagueStage, places_of_logs, points_of_logs
 from command_line import run
+from processes import started
 from programs import needs
 
-SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+PLAIN = Path(__file__).parents[2] / "examples/spec_client_40_lines.py"
 CUP = """\
 name = "cup"
 format = "swiss"
@@ -102,6 +103,22 @@ def test_ctrl_c_ends_a_league_cleanly_and_says_how_it_goes_on(tmp_path: Path) ->
         before = len(stage.results())
         stage.league.start()
         stage.until(lambda: len(stage.results()) > before, "it goes on")
+
+
+@pytest.mark.long
+def test_a_client_without_seats_plays_at_the_default_table_and_a_bot_of_the_house_fills_up(tmp_path: Path) -> None:
+    text = cup(1, 4, ["t1"], wait=10, more='placement_seconds = 60\n[fill]\nhouse = "house"\n')
+    with LeagueStage(tmp_path, text, ["ann", "bob"], ["t1"], others=["plain", "house"], fill="hunter") as stage:
+        port = stage.url.rpartition(":")[2]
+        with started([sys.executable, str(PLAIN), "127.0.0.1", port, "plain", stage.secrets["plain"]]) as plain:
+            stage.until(stage.league.ended, "the league is over")
+            assert plain.wait(60) == 0
+        assert [line["plain"] for line in stage.lines() if "plain" in line] == ["plain"]
+        [result] = stage.results()
+        assert result["table"] == ""
+        assert sorted(result["teams"]) == ["ann", "bob", "house", "plain"]
+        assert not any(result["absent"]), result
+        assert {row["team"] for row in stage.table() if row["fills"]} == {"house"}
 
 
 @pytest.mark.parametrize(

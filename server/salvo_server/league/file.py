@@ -95,7 +95,7 @@ class League(Model):
     patience_seconds: Annotated[Integer, Field(ge=0, le=3600)] = 20
     teams: Annotated[tuple[Team, ...], Field(max_length=1000)] = ()
     plain: Annotated[tuple[Team, ...], Field(max_length=1000)] = ()
-    fill: Annotated[dict[Team, Annotated[str, Field(min_length=1)]], Field(default_factory=dict, max_length=7)]
+    fill: dict[Team, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict, max_length=7)
     seed: Seed = ""
 
     @model_validator(mode="after")
