@@ -19,7 +19,7 @@ def on_message(client, _, message):  # after a reconnect all that is retained co
     global players, placed
     match message.topic.split("/")[1:], message.payload.decode():
         case ["game", "state"], "lobby":
-            threading.Thread(target=ask, daemon=True).start()
+            placed = False; threading.Thread(target=ask, daemon=True).start()
         case ["players", "list"], names if names:
             players = json.loads(names)
             if me in players and not placed:  # every second row, so that no two ships overlap

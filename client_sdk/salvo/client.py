@@ -20,7 +20,7 @@ from pathlib import Path
 from salvo import events as e
 from salvo.errors import BotError, SalvoError
 from salvo.events import Event, GameVerified, LogDoubted
-from salvo.messages import PlayerStats, ServerKeys
+from salvo.messages import PlayerStats, SeatGiven, ServerKeys, State
 from salvo.player import Answer, Bot, check_salvo
 from salvo.rules import Fleet, generator, own_seed
 from salvo.seal import fingerprint
@@ -39,6 +39,8 @@ MAX_WAIT_SECONDS = 0.5
 #: server is restarting.
 LAST_WORDS_SECONDS = 3.0
 PROOF_SECONDS = 15.0
+#: How long to wait until the server has taken a player off the list of the lobby that it leaves for its seat.
+LEAVING_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,13 @@ class _Player:
                 self.reports.append(GameReport(game, winner, place, stats, aborted))
                 ended = "aborted by the host" if aborted else f"won by {winner or 'several'}, place {place}"
                 log.info("%s: game %d %s", self._session.name, game, ended)
+            case e.Seated(None):
+                log.info("%s: waits for its next seat", self._session.name)
+            case e.Seated(seat) if seat is not None:
+                where = f"table {seat.table}" if seat.table else "the default table"
+                log.info(
+                    "%s: has a seat at %s", self._session.name, f"{where} of {seat.broker}" if seat.broker else where
+                )
             case e.HostSeen(acted):
                 log.info("%s: %s", self._session.name, acted)
             case e.Refused(code, text):
@@ -109,6 +118,10 @@ class _Player:
                 log.info("%s: game %d was as the server had committed to it", self._session.name, game)
             case e.ServerSeen(online):
                 log.info("the server is %s", "online" if online else "offline")
+
+    def move(self, session: Session) -> None:
+        """Play at another table from now on."""
+        self._session = session
 
     def pass_on(self, say: Callable[[str, str], None]) -> None:
         """Send the bot's chat lines, if chat is on; an illegal line is the bot's error."""
@@ -201,10 +214,13 @@ class Contestant:
         clock: Callable[[], float] = time.monotonic,
         meet: Callable[[ServerKeys | None], None] | None = None,
         last_words_seconds: float = LAST_WORDS_SECONDS,
+        elsewhere: Callable[[str], Session] | None = None,
     ) -> None:
         """Take the connection's ``on_connect``.
 
         Args:
+            elsewhere: returns a session at another table, to follow the seats that a host gives (SALVO-SEAT); None to
+                stay where it is.
             last_words_seconds: how long to wait for the rest of the last game's log.
             meet: receives the server's identity before anything is sent; raises if it has changed.
             bot: prepared for its first game.
@@ -216,6 +232,9 @@ class Contestant:
         self._clock = clock
         self._last_words_seconds = last_words_seconds
         self._settle_by: float | None = None
+        self._elsewhere = elsewhere
+        self._table = session.table  # where it wants to be
+        self._leaving_since: float | None = None
         self._player = _Player(bot, session, seed, strict, clock)
         self._team = Team(session, edge, self._handle, clock=clock, meet=meet)
         self.reports = self._player.reports
@@ -240,14 +259,44 @@ class Contestant:
         if self.done:
             self._team.ask_for_log()
             return
-        self._session.wants_to_play = self._games is None or len(self.reports) + 1 <= self._games
+        if self._elsewhere is not None and self._table != self._session.table:
+            self._leave_for(self._table, self._elsewhere)
+        else:
+            self._leaving_since = None
+            self._session.wants_to_play = self._games is None or len(self.reports) + 1 <= self._games
         self._team.act()
 
+    def _leave_for(self, table: str, elsewhere: Callable[[str], Session]) -> None:
+        """Go to another table: after the game, with the last of its log, or off the list of the lobby."""
+        session, now = self._session, self._clock()
+        if session.view is not None and session.state is not State.OVER:
+            return
+        if self._leaving_since is None:
+            self._leaving_since = now
+            session.leave()
+        waits = session.state is State.LOBBY and session.listed
+        heard = not self.reports or not session.witness.follows(self.reports[-1].game)
+        patience = LEAVING_SECONDS if waits else self._last_words_seconds
+        if (waits or not heard) and now - self._leaving_since < patience:
+            return
+        self._leaving_since = None
+        self._session = elsewhere(table)
+        self._player.move(self._session)
+        self._team.move(self._session)
+
     def _handle(self, event: Event) -> None:
+        if isinstance(event, e.Seated) and self._elsewhere is not None:
+            self._seated(event.seat)
         if self._listener is not None:
             self._listener(event)
         self._player.handle(event)
         self._player.pass_on(self._team.say)
+
+    def _seated(self, seat: SeatGiven | None) -> None:
+        if seat is not None and seat.broker:
+            log.error("%s: the seat is at %s; start the bot there", self._session.name, seat.broker)
+        else:
+            self._table = "" if seat is None else seat.table
 
     def close(self) -> None:
         """Release what the bot needed; the connection belongs to the owner."""
@@ -277,6 +326,7 @@ def play(
     The other arguments are those of :class:`~salvo.seat.Seat`.
 
     Args:
+        table: its name; without one, the bot plays at the default table, and follows the seats that a host gives.
         games: how many; None continues until ``stop`` is set. seed: of everything random in the bot; keep it secret,
         since others could derive the fleet from it. 128 random bits if None.
         strict: whether an error of the bot ends the program; otherwise it loses the turn.
@@ -318,6 +368,7 @@ def play(
             listener=listener,
             meet=seat.meet,
             last_words_seconds=LAST_WORDS_SECONDS if proof is None else PROOF_SECONDS,
+            elsewhere=None if table else seat.at,
         )
         with contextlib.closing(contestant):
             try:

@@ -65,6 +65,17 @@ class HostSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class Seated:
+    """A host has given the player a seat for its next game, or taken it back (SALVO-SEAT).
+
+    Attributes:
+        seat: None for none.
+    """
+
+    seat: m.SeatGiven | None
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
     """The server refused something, or explains why a turn was lost."""
 
@@ -151,6 +162,7 @@ Event = (
     | SalvoHeard
     | GameEnded
     | HostSeen
+    | Seated
     | Refused
     | ServerSeen
     | ServerMet

@@ -833,6 +833,19 @@ class Recap(Strict):
         return self.game, self.turn, shots, landed
 
 
+@dataclass(frozen=True, slots=True)
+class SeatGiven(Strict):
+    """Where a player has its next game, as a host says it (SALVO-SEAT-1); no part of any game.
+
+    Attributes:
+        table: empty for the default one.
+        broker: where the table is; empty for the one on which this was said.
+    """
+
+    table: str = ""
+    broker: Annotated[str, Bounds(max_length=300)] = field(default="", metadata=UNLESS_EMPTY)
+
+
 # --- announcements to the referee's screens ----------------------------------------------------------------------
 
 

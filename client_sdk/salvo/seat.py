@@ -71,6 +71,7 @@ class Seat:
         self._known_servers = KnownServers.of_user() if pin else None
         always_seal = self._known_servers is not None and self._known_servers.key_of(broker.address) is not None
         self.session = Session(team, self.secret, random, table=table, always_seal=always_seal)
+        self._team, self._random, self._proof = team, random, recorder
         client_id = f"{client}-{team}" + (f"-{table}" if table else "")
         self.connection = ProofConnection(
             broker, client_id, clean_session=True, username=username, password=password, ca=ca
@@ -86,6 +87,14 @@ class Seat:
         """
         if self._known_servers is not None:
             self._known_servers.meet(self._address, keys.sign if keys is not None else None)
+
+    def at(self, table: str) -> Session:
+        """Return a session of the same player at another table, where a proof is recorded from now on."""
+        known = self._known_servers is not None and self._known_servers.key_of(self._address) is not None
+        self.session = Session(self._team, self.secret, self._random, table=table, always_seal=known)
+        if self._proof is not None:
+            self.connection.record(self._proof, table, self._team)
+        return self.session
 
     def close(self) -> None:
         """Disconnect from the broker."""

@@ -29,6 +29,7 @@ class Edge(Protocol):
     def poll(self, timeout_seconds: float) -> Sequence[Inbound]: ...
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None: ...
     def subscribe(self, filters: Iterable[str]) -> None: ...
+    def unsubscribe(self, filters: Iterable[str]) -> None: ...
     def acknowledge(self, message: Inbound) -> None: ...
 
 
@@ -77,6 +78,14 @@ class Team:
             self._tell(self.session.handle_timer(self._clock()))
         for publication in self.session.take_outbox():
             self._edge.publish(publication.topic, publication.payload)
+
+    def move(self, session: Session) -> None:
+        """Go on with another session of the same player, at another table."""
+        former, self.session = self.session, session
+        if self._edge.connected:
+            wanted = session.filters()
+            self._edge.unsubscribe(each for each in former.filters() if each not in wanted)
+            self._connected(False)
 
     def ask_for_log(self) -> None:
         """Only ask for missing entries of the log, if there are any: the last game is over."""

@@ -274,6 +274,15 @@ HOSTED = _row(
     '`{"by": "desk", "do": "pause", "paused": true}`: what a host did last at this table',
     "X",
 )
+SEAT = _row(
+    "seat",
+    "/players/{player}/seat",
+    "host",
+    "owner",
+    True,
+    '`{"table": "t3"}`: where the player has its next game; at the default table',
+    "X",
+)
 
 TOPICS: Final = tuple(_rows)
 
@@ -432,7 +441,7 @@ def _may_receive(role: Role, topic: Topic, *, own: bool) -> bool:
             return True
         case Reader.OWNER:
             if role is Role.HOST:
-                return own and topic is ERROR
+                return own and topic is ERROR  # not a seat of its own name: a host has none
             return role is Role.ANYBODY or (own and role in (Role.TEAM, Role.SCREEN))
         case Reader.REFEREE:
             return role is Role.REFEREE

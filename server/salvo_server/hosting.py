@@ -53,11 +53,16 @@ class HostDesk:
             LookupError: nothing was heard of the table.
             WireError: see :func:`salvo.codec.commands.check_host`.
         """
+        command = m.HostCommand(self.name, do, context=self.statuses[table].game, **arguments)
+        return command, self.signed(table, command)
+
+    def signed(self, table: str, command: m.HostCommand) -> Publication:
+        """Return the message of a command; raises what :meth:`command` does."""
         status = self.statuses[table]
         key = b"" if status.keys is None else status.keys.sign
-        sealer = self._sealers.setdefault(key, Sealer(self._secret, salt_of(self.name, key)))
-        command = m.HostCommand(self.name, do, context=status.game, **arguments)
-        return command, Publication(topics.HOST.of(table), write_host(command, sealer), False)
+        if key not in self._sealers:
+            self._sealers[key] = Sealer(self._secret, salt_of(self.name, key))
+        return Publication(topics.HOST.of(table), write_host(command, self._sealers[key]), False)
 
     def hear(self, message: Inbound) -> Answer | None:
         """Take in a message; return the answer to a command if it is one."""

@@ -30,7 +30,7 @@ from salvo.codec.log import SECRET_BYTES
 from salvo.messages import Limits
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, RuleBook
-from salvo.topics import Publisher
+from salvo.topics import Reader
 from salvo_server import __version__
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import Authenticator
@@ -437,5 +437,5 @@ class Service:
 
     def _command_filters(self) -> list[str]:
         names = {"+" if table else "" for table in self.tables}
-        commands = [topic for topic in topics.TOPICS if topic.publisher is not Publisher.SERVER]
+        commands = [topic for topic in topics.TOPICS if topic.reader is Reader.SERVER]
         return [topic.filter(name) for name in sorted(names) for topic in commands]

@@ -27,6 +27,7 @@ from salvo.messages import SalvoResolved, SunkShip
 from salvo.view import OwnSalvo
 from salvo_server.cli.gateway import read_gateway, with_rules_of_gateways
 from salvo_server.cli.serve import serve
+from salvo_server.league.file import load_league
 from salvo_server.settings import load_settings
 
 TEXT = "".join(guide.read_text() for guide in GUIDES)
@@ -34,7 +35,7 @@ BLOCKS = [block for guide in GUIDES for block in blocks(guide)]
 PYTHON = [code for language, code in BLOCKS if language == "python"]
 #: Each once, wherever it stands.
 COMMANDS = list(dict.fromkeys(line for language, code in BLOCKS if language == "sh" for line in code.splitlines()))
-POND, CONTEST = (text for language, text in BLOCKS if language == "toml")
+POND, CONTEST, LEAGUE = (text for language, text in BLOCKS if language == "toml")
 [TEAMS] = [text for language, text in BLOCKS if language == "csv"]
 THREE_LINES, CLASS, TESTING, NOTEBOOK, PROGRAM = PYTHON
 
@@ -76,6 +77,14 @@ ELSEWHERE = {
     "salvo join smackdown: mybot.py": ("tests/integration/test_standin_servers.py", '"join", "smackdown:"'),
     "SALVO_TEAM=commentator SALVO_SECRET=the-one-of-the-commentator salvo web --broker mqtt://HOST --delay 0 "
     "--listen 127.0.0.1:8081": ("tests/integration/test_web_front.py", '"--delay", str(delay)'),
+    "salvo serve --listen 0.0.0.0:1883 --profile contest --table t1 --table t2": (
+        "tests/chaos/league.py",
+        '"--profile", "contest"',
+    ),
+    "SALVO_TEAM=desk SALVO_SECRET=the-one-of-the-desk salvo league league.toml mqtt://HOST": (
+        "tests/chaos/league.py",
+        '"league", str(self.file), self.url',
+    ),
     "salvo teams add desk --role host": ("tests/e2e/test_host.py", 'added_account("desk", "host")'),
     "salvo control pause mqtt://HOST": ("tests/e2e/test_host.py", 'said("control", "pause", url'),
     "salvo control extend mqtt://HOST 60": ("tests/e2e/test_host.py", 'said("control", "extend", url'),
@@ -440,6 +449,12 @@ def test_the_client_without_the_sdk_is_the_example_file() -> None:
     assert (ROOT / "examples" / "spec_client_40_lines.py").read_text() == printed
 
 
+def test_the_guides_league_is_a_good_file(tmp_path: Path) -> None:
+    (tmp_path / "league.toml").write_text(LEAGUE)
+    league = load_league(tmp_path / "league.toml")
+    assert (league.name, league.tables) == ("evening", ("t1", "t2"))
+
+
 def test_no_command_is_left_out() -> None:
     run_above = (
         "make demo",
@@ -462,6 +477,7 @@ def test_no_command_is_left_out() -> None:
         "salvo compare",
         "salvo tournament",
         "salvo site",
+        "salvo league show",
     )
     for command in COMMANDS:
         if command in ELSEWHERE:

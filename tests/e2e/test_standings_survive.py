@@ -72,8 +72,8 @@ def shown(*words: str) -> dict[str, Any]:
     "kind",
     [
         "sqlite",
-        pytest.param("postgresql", marks=needs("postgresql")),
-        pytest.param("mosquitto", marks=needs("mosquitto")),
+        pytest.param("postgresql", marks=[pytest.mark.slow, needs("postgresql")]),
+        pytest.param("mosquitto", marks=[pytest.mark.slow, needs("mosquitto")]),
     ],
 )
 def test_a_server_is_killed_between_games_and_in_them_and_every_result_counts_once(kind: str, tmp_path: Path) -> None:

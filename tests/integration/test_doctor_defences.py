@@ -110,14 +110,14 @@ class _Defeats(RosterAccess):
         own = topic == f"/players/{username}/defeated"
         return (action == "publish" and own) or super().allows(client_id, username, action, topic)
 
-    def may_leave_messages(self, client_id: str, username: str | None) -> bool:
+    def may_leave_messages(self, client_id: str, username: str | None, topic: str = "") -> bool:
         return True
 
 
 class _Leaves(RosterAccess):
     """Lets a team leave messages where it may publish, which only the server reads."""
 
-    def may_leave_messages(self, client_id: str, username: str | None) -> bool:
+    def may_leave_messages(self, client_id: str, username: str | None, topic: str = "") -> bool:
         return True
 
 

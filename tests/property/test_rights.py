@@ -138,6 +138,7 @@ def test_filters_name_tables_and_teams_without_a_wildcard() -> None:
         "/players/red/recap",
         "/players/red/resend",
         "/players/red/say",
+        "/players/red/seat",
         "/players/red/ships/+/error",
         "/players/red/ships/+/place",
         "/players/red/skip",

@@ -84,6 +84,7 @@ USELESS = {
     "replay f --check --plain": "--plain",
     "replay f --export g --json": "--json",
     "web --broker mqtt://h --ca ca.pem": "--ca",
+    "league run cup.toml mqtt://h --ca ca.pem": "--ca",
     "replay f --html p --speed 1": "--speed",
     "replay f --json --plain": "--plain",
     "replay f --plain --speed 1": "--speed",

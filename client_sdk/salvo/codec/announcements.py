@@ -103,6 +103,7 @@ SERVER: Final[Codec[m.ServerStatus]] = _codec(Annotated[m.ServerStatus, Via(Serv
 REFEREE: Final[Codec[m.RefereeView]] = _codec(m.RefereeView)
 STANDINGS: Final[Codec[m.StandingsShown]] = _codec(m.StandingsShown)
 HOSTED: Final[Codec[m.HostActed]] = _codec(m.HostActed)
+SEAT: Final[Codec[m.SeatGiven]] = _codec(m.SeatGiven)
 CHAT: Final[Codec[m.ChatSaid]] = _codec(m.ChatSaid)
 MESSAGE: Final[Codec[m.MessageSaid]] = _codec(m.MessageSaid, "to")
 _SERVER_VERSIONS: Final[Codec[_ServerVersions]] = _codec(_ServerVersions)

@@ -20,9 +20,9 @@ from random import Random
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import Publication, read_announcement
+from salvo.codec.announcements import SEAT, Publication, read_announcement
 from salvo.errors import CODES, IllegalCommand, WireError
-from salvo.events import Event, GameTakenUp, HostSeen, Refused, Said, ServerSeen
+from salvo.events import Event, GameTakenUp, HostSeen, Refused, Said, Seated, ServerSeen
 from salvo.fairness.witness import Witness
 from salvo.messages import State
 from salvo.rules import Fleet, RuleBook
@@ -155,11 +155,16 @@ class Session:
         """What the player knows of the game in play; None between games."""
         return self._playing.view
 
+    @property
+    def listed(self) -> bool:
+        """Whether the table's list has this player."""
+        return self._table.listed
+
     def filters(self) -> list[str]:
         """Return the topics to subscribe to: exactly those that this player may read."""
-        own = [topic for topic in topics.TOPICS if topic.reader is Reader.OWNER]
+        own = [topic for topic in topics.TOPICS if topic in _OWN]
         public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic in _HEARD]
-        filters = [topic.filter(self.table) for topic in [*public, *own]]
+        filters = [topics.SEAT.filter(), *(topic.filter(self.table) for topic in [*public, *own])]
         everybody_s = topics.FLEET.filter(self.table)
         return [
             wanted if wanted == everybody_s else wanted.replace("/players/+/", f"/players/{self.name}/", 1)
@@ -274,6 +279,8 @@ class Session:
             address = topics.parse(topic)
         except WireError:
             return []
+        if address.topic is topics.SEAT and not address.table and address.player == self.name:
+            return [Seated(SEAT.read(payload) if payload else None)]
         if address.table != self.table or address.topic not in _HEARD_OR_OWN:
             return []
         if address.player not in ("", self.name) and address.topic not in _OF_ALL_PLAYERS:
@@ -588,5 +595,5 @@ _HEARD = frozenset(
 )
 #: Topics that a session hears for all players; of the others, only those of its own player.
 _OF_ALL_PLAYERS = frozenset({topics.STATS, topics.FLEET})
-_OWN = frozenset(topic for topic in topics.TOPICS if topic.reader is Reader.OWNER)
+_OWN = frozenset(topic for topic in topics.TOPICS if topic.reader is Reader.OWNER and topic is not topics.SEAT)
 _HEARD_OR_OWN = _HEARD | _OWN

@@ -46,8 +46,8 @@ COMMANDS = {
     "doctor": "Examine a contest, try to break in, and report what to fix.",
     "health": "Report whether a server is online.",
     "bots": "List the built-in bots.",
-    "league": "Show the standings of a contest: an evening's, or all.",
     "tournament": "Play a tournament of bots, or resume one.",
+    "league": "Play a league over the tables of a running contest server, or show its standings.",
 }
 
 #: Codes of what was typed, or written into a file of settings.
@@ -60,6 +60,7 @@ _WRONG_USAGE = frozenset(
         "bad_url",
         "bad_rules",
         "bad_tournament",
+        "bad_league",
         "bad_comparison",
         "bad_fleets",
         "bad_file",

@@ -21,7 +21,7 @@ from salvo.player import Bot
 from salvo.rules import generator
 from salvo.seat import Seat
 from salvo_server.cli.checked import Checked, ca_rule
-from salvo_server.cli.output import Integer, given_secret, leave_on_sigterm
+from salvo_server.cli.output import Integer, end_with_input, given_secret, leave_on_sigterm
 from salvo_server.gateways.visits import SCHEMES
 from salvo_server.human import HUMAN
 from salvo_server.unused import Unused, is_set
@@ -58,7 +58,12 @@ def _is_elsewhere(given: Mapping[str, Any]) -> bool:
 @click.option(
     "--secret-file", type=click.Path(path_type=Path), envvar="SALVO_SECRET_FILE", help="A file with the team's secret."
 )
-@click.option("--table", envvar="SALVO_TABLE", default="", help="Name of the table.  [default: the default table]")
+@click.option(
+    "--table",
+    envvar="SALVO_TABLE",
+    default="",
+    help="Name of the table.  [default: where a host gives the team a seat, else the default table]",
+)
 @click.option("--ca", metavar="FILE", help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]")
 @click.option("--no-pin", is_flag=True, help="Do not pin or check the server's key.")
 @click.option("--games", type=Integer(min=1), help="End after this many games.  [default: no limit]")
@@ -72,6 +77,7 @@ def _is_elsewhere(given: Mapping[str, Any]) -> bool:
 )
 @click.option("--strict", is_flag=True, help="End when the bot fails, instead of losing the turn.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per game.")
+@click.option("--until-eof", is_flag=True, hidden=True)
 def join(
     url: str,
     bot: str | None,
@@ -88,6 +94,7 @@ def join(
     proof: Path | None,
     strict: bool,
     as_json: bool,
+    until_eof: bool,
 ) -> None:
     """Play BOT (a file.py, file.py:Name, exec:CMD, a built-in bot, or human: you) in the contest at URL.
 
@@ -105,6 +112,8 @@ def join(
     if (bot is None) is (command is None):
         raise click.UsageError("name the bot once: BOT, or --exec CMD")
     bot = bot or f"{EXEC}{command}"
+    if until_eof:  # a league has started it, and ends it so, however it ends itself
+        end_with_input()
     if names and not (len(names) == _NAMES_OF_A_CHILD and url.startswith("smackdown:")):
         raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
     if _is_elsewhere({"url": url}):

@@ -1,174 +1,192 @@
-"""``salvo league``: the standings of a contest."""
+"""``salvo league``: games over the tables of a running contest server."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import sys
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
-from salvo.errors import SalvoError
-from salvo_server.cli.backup import settings_of
-from salvo_server.cli.checked import Checked, Suggesting
-from salvo_server.cli.output import print_table, write_page
-from salvo_server.core.journal import JournalError
-from salvo_server.core.results import Result
-from salvo_server.spectate.replay_text import when as time_of
-from salvo_server.standings.chronicle import Chronicle, Standings
-from salvo_server.standings.counting import Score, score_record
-from salvo_server.standings.logs import read_logs
-from salvo_server.standings.page import page
-from salvo_server.storage.atomic_file import replace_file
-from salvo_server.storage.journal.database import JournalReader
-from salvo_server.unused import Unused, is_set
-from salvo_server.verify import Finding
-
-_HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "hits", "shots", "rating", "95%")
-_FILE: Final = click.Path(path_type=Path)
-_WITH_LOGS: Final = "with --logs, which needs no journal; leave one of them out"
-
-
-@click.group(cls=Suggesting)
-def league() -> None:
-    """Show the standings of a contest."""
-
-
-@league.command(
-    cls=Checked,
-    unused=[Unused(each, is_set("logs"), _WITH_LOGS) for each in ("journal", "config", "listen", "broker", "roster")],
+from salvo_server.cli.checked import Checked, Suggesting, ca_rule
+from salvo_server.cli.league_show import show
+from salvo_server.cli.output import given_secret, leave_on_sigterm, print_table
+from salvo_server.gateways.supervisor import programs_beside
+from salvo_server.league.book import Book
+from salvo_server.league.desk import Desk
+from salvo_server.league.director import Director
+from salvo_server.league.file import load_league
+from salvo_server.league.fill import house_bots
+from salvo_server.league.lines import (
+    Assigned,
+    Back,
+    Began,
+    Closing,
+    Drawn,
+    Line,
+    Plain,
+    Record,
+    Result,
+    Voided,
+    record_path,
 )
-@click.argument("files", nargs=-1, type=_FILE, metavar="[FILE]...")
-@click.option("--logs", is_flag=True, help="Count the signed logs FILE..., as salvo verify reads them.")
-@click.option("--journal", metavar="FILE|URL", help="The server's journal.  [default: that of the server here]")
-@click.option("--config", type=_FILE, help="A TOML file with the server's settings.")
-@click.option("--listen", metavar="HOST:PORT", help="Where the server listens, which names the journal.")
-@click.option("--broker", metavar="URL", help="The server's broker, which names the journal.")
-@click.option("--roster", type=_FILE, help="Accounts of the contest, whose server it is.  [default: one per user]")
-@click.option("--all", "overall", is_flag=True, help="Count all games, not only those of the latest evening.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the table.")
-@click.option("--csv", "csv_file", type=_FILE, help="Also write the table to this file, with a comma between cells.")
-@click.option("--page", "page_file", type=_FILE, help="Also write a page for a browser to this file.")
-def show(
-    files: Sequence[Path],
-    logs: bool,
-    config: Path | None,
-    overall: bool,
-    as_json: bool,
-    csv_file: Path | None,
-    page_file: Path | None,
-    **given: Any,
+from salvo_server.league.run import play_league
+from salvo_server.standings.counting import score_record
+
+_HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "missed", "rating", "95%")
+
+
+class _Running(Suggesting):
+    """A group whose command ``run`` needs not be named: ``salvo league FILE.toml URL``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the command in front where there is none."""
+        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_Running)
+def league() -> None:
+    """Play a league over the tables of a running contest server (salvo league FILE.toml URL), or show standings."""
+
+
+league.add_command(show)
+
+
+@league.command(cls=Checked, unused=[ca_rule("url")])
+@click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
+@click.argument("url", default="mqtt://127.0.0.1:1883")
+@click.option("--team", envvar="SALVO_TEAM", help="The host's name on the roster.")
+@click.option(
+    "--secret-file", type=click.Path(path_type=Path), envvar="SALVO_SECRET_FILE", help="A file with the host's secret."
+)
+@click.option("--fill", metavar="BOT", help="Fill empty seats with this built-in bot, on the accounts in [fill].")
+@click.option("--ca", metavar="FILE", help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]")
+@click.option("--json", "as_json", is_flag=True, help="JSON lines: what happens, and the table at the end.")
+def run(
+    file: Path, url: str, team: str | None, secret_file: Path | None, fill: str | None, ca: str | None, as_json: bool
 ) -> None:
-    """Print the standings of the latest evening, or over all games, also while the server runs.
+    """Play the league of FILE.toml at the tables of the contest at URL, or what is left of it.
 
-    An evening is a run of games with less than six hours between the ends of one and the next. The results are those of
-    the server's journal, or with --logs those of signed logs, which anybody can check: the standings are the same.
+    It acts as a host: salvo teams add NAME --role host. The account is in SALVO_TEAM and SALVO_SECRET. Teams ask to
+    take part at the default table; salvo join without --table goes from there to the seats that they get.
 
-    Exit code 1: a log does not hold; its games are left out, and the text names what is wrong.
+    What was decided and what came of it is saved at once, in FILE.league.jsonl. After an interruption, by Ctrl-C or a
+    power failure, the same command goes on.
     """
-    findings: list[Finding] = []
-    if files and not logs:
-        raise click.UsageError("FILE is a signed log, for --logs; name a journal with --journal FILE|URL.")
-    if logs and not files:
-        raise click.UsageError("Missing argument 'FILE...': the signed logs that --logs counts.")
-    if logs:
-        chronicle, findings = read_logs(files)
-    else:
-        chronicle = Chronicle(JournalReader(_journal(given, config)).results())
-    evening, whole = chronicle.standings()
-    standings = whole if overall else evening
-    title = "Standings" if overall else "Standings of the evening"
-    if as_json:
-        click.echo(json.dumps(_record(standings)))
-    else:
-        _tell(standings, title)
-    if csv_file is not None:
-        _write_csv(standings.ranked(), csv_file)
-    if page_file is not None:
-        write_page(page_file, page(standings, title))
-    for finding in findings:
-        click.echo(f"left out: {finding}", err=True)
-    if findings:
-        sys.exit(1)
-
-
-def _journal(given: dict[str, Any], config: Path | None) -> str:
-    settings = settings_of({name: value for name, value in given.items() if value is not None}, config)
-    if settings.journal in (None, "none"):
-        text = "this server keeps no journal; name one with --journal FILE|URL, or count signed logs: --logs FILE..."
-        raise JournalError("journal_missing", text)
-    return str(settings.journal)
-
-
-def _tell(standings: Standings, title: str) -> None:
-    results = standings.results
-    if not results:
-        click.echo("no game is over yet")
-        return
-    click.echo(f"{title}: {standings.counted} games, {time_of(results[0].at)} to {time_of(results[-1].at)}")
-    print_table(_HEADINGS, [_line(score) for score in standings.ranked()])
-    for result in standings.uncounted:
-        where = f" of table {result.table}" if result.table else ""
-        why = "ended without a winner" if result.aborted else f"annulled by {result.annulled_by}"
-        click.echo(f"not counted: game {result.number}{where}, {time_of(result.at)}, {why}")
-
-
-def _line(score: Score) -> tuple[str, ...]:
-    counts = (score.games, score.wins, score.ties, score.losses, score.hits, score.shots)
-    rating = score.rating
-    interval = f"{rating.low:.2f}..{rating.high:.2f}"
-    return (
-        str(score.place),
-        score.name,
-        f"{round(score.points, 3):g}",
-        *map(str, counts),
-        f"{rating.mu:.2f}",
-        interval,
-    )
-
-
-def _record(standings: Standings) -> dict[str, Any]:
-    """Return standings for programs."""
-    ranked = standings.ranked()
-    return {
-        "games": standings.counted,
-        "table": [{"team": score.name, **score_record(score)} for score in ranked],
-        "meetings": {
-            score.name: {
-                other: {"games": met.games, "points": met.points}
-                for other, met in standings.meetings[score.name].items()
-            }
-            for score in ranked
-        },
-        "results": [_result_record(result) for result in standings.results],
-    }
-
-
-def _result_record(result: Result) -> dict[str, Any]:
-    players = [
-        {"player": each.player, "place": each.place, "shots": each.shots, "hits": each.hits, "sunk": each.sunk}
-        for each in result.players
-    ]
-    told = {"table": result.table, "game": result.number, "at": result.at, "rules": result.rules, "players": players}
-    annulled = {"annulled_at": result.annulled_at, "annulled_by": result.annulled_by}
-    return told | {"counts": result.counts, "aborted": result.aborted} | (annulled if result.annulled_at else {})
-
-
-def _write_csv(ranked: Sequence[Score], path: Path) -> None:
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    figures = [{"team": score.name, **score_record(score)} for score in ranked]
-    for row in figures:
-        row |= {key: round(value, 3) for key, value in row.pop("rating").items() if key != "sigma"}
-    names = ("place", "team", "points", "games", "wins", "ties", "losses", "opposition", "shots", "hits")
-    columns = [*names, "mu", "low", "high"]
-    rows.writerow([*names, "rating", "low", "high"])
-    rows.writerows([[row[column] for column in columns] for row in figures])
+    given = load_league(file)
+    secret = given_secret(secret_file)
+    if not team or not secret:
+        raise click.UsageError("a league needs a host's name and secret: SALVO_TEAM and SALVO_SECRET")
+    house = house_bots(file, given, url, fill, ca) if fill is not None else []
+    leave_on_sigterm()
+    record = Record(record_path(file), given)
     try:
-        replace_file(path, text.getvalue().encode())
-    except OSError as error:
-        raise SalvoError("csv_unwritable", f"{path}: {error.strerror}; name another file with --csv") from None
+        director = Director(Book(record.league, record.lines, filling=bool(house)), team)
+        desk = Desk(url, team, secret, director.tables, ca=ca)
+        if record.lines and not as_json:
+            click.echo(f"{given.name}: goes on, {len(director.book.results)} games are played")
+        try:
+            with programs_beside(house, lambda name, line: None):
+                play_league(director, record, desk, _teller(as_json, director.book), _waiting(as_json))
+        finally:
+            desk.close()
+    except KeyboardInterrupt:
+        click.echo(
+            f"\n{len(record.lines)} lines are kept; go on: {shlex.join(['salvo', 'league', str(file), url])}", err=True
+        )
+        raise
+    finally:
+        record.close()
+    _show(director.book, as_json)
+
+
+def _teller(as_json: bool, book: Book) -> Callable[[Line], None]:
+    def tell(line: Line) -> None:
+        if as_json:
+            click.echo(json.dumps(asdict(line)))
+        else:
+            for text in _said(line, book):
+                click.echo(text)
+
+    return tell
+
+
+def _said(line: Line, book: Book) -> list[str]:
+    """Return what a line says to people."""
+    match line:
+        case Began():
+            return [f"{book.league.name} begins"]
+        case Drawn(number, _, matches):
+            byes = [teams[0] for teams in matches if len(teams) == 1]
+            games = len(matches) - len(byes)
+            what = f"{games} games" if games != 1 else "1 game"
+            return [f"round {number}: {what}" + (f", {byes[0]} has a bye" if byes else "")]
+        case Assigned(_, at, game, teams):
+            return [f"{_table(at)}, game {game}: {', '.join(teams)}"]
+        case Closing(match, there):
+            why = f"only {there[0]} has come" if there else "nobody has come"
+            return [f"game of {', '.join(book.matches[match].bots)}: {why}"]
+        case Result(_, at, game, teams, places, absent=absent):
+            seats = sorted(zip(places, teams, absent, strict=True))
+            told = [f"{place}. {team}" for place, team, out in seats if not out]
+            told += [f"{team} did not come" for _, team, out in seats if out]
+            return [f"{_table(at)}, game {game}, result: {', '.join(told)}"]
+        case Voided(match, why):
+            return [f"game of {', '.join(book.matches[match].bots)} is played again: {why}"]
+        case Plain(team):
+            return [f"{team} follows no seat, and plays at the default table"]
+        case Back(team):
+            return [f"{team} is back"]
+    return []
+
+
+def _table(at: str) -> str:
+    return at or "default table"
+
+
+def _waiting(as_json: bool) -> Callable[[list[str]], None]:
+    """Return what says who waits whenever that has changed."""
+    said: list[str] = []
+
+    def tell(teams: list[str]) -> None:
+        nonlocal said
+        if teams == said:
+            return
+        said = teams
+        if as_json:
+            click.echo(json.dumps({"waiting": teams}))
+        elif teams:
+            click.echo(f"waiting: {', '.join(teams)}")
+
+    return tell
+
+
+def _show(book: Book, as_json: bool) -> None:
+    """Print the table."""
+    rows = book.rows()
+    if as_json:
+        table = [{"team": row.name, "fills": row.fills, "missed": row.missed, **score_record(row)} for row in rows]
+        click.echo(json.dumps({"name": book.league.name, "table": table}))
+        return
+    lines = [
+        (
+            str(row.place),
+            row.name,
+            f"{row.points:.6g}",
+            str(row.games),
+            str(row.wins),
+            str(row.ties),
+            str(row.losses),
+            str(row.missed),
+            f"{row.rating.mu:.2f}",
+            f"{row.rating.low:.2f}..{row.rating.high:.2f}",
+        )
+        for row in rows
+    ]
+    click.echo(f"{book.league.name}: {book.league.format}, {len(book.results)} games")
+    print_table(_HEADINGS, lines)

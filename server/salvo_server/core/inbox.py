@@ -16,7 +16,7 @@ from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.errors import CODES, Answered, SealError, WireError
 from salvo.messages import State
 from salvo.net.inbound import Inbound
-from salvo.topics import Publisher
+from salvo.topics import Publisher, Reader
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Waiting
 from salvo_server.core.chat import Chat
@@ -58,7 +58,7 @@ class Inbox:
         if address.topic.publisher is Publisher.SERVER:
             return [*self.sync.receive(address, message), message]
         table = self.play.tables.get(address.table)
-        if table is None or not message.payload:
+        if table is None or not message.payload or address.topic.reader is not Reader.SERVER:
             return [message]
         if message.retain:
             self._count(WireError("retained_command", "commands must not be retained"), message)

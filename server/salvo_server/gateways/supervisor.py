@@ -36,11 +36,13 @@ class Program(NamedTuple):
         name: for people.
         words: those behind ``salvo``; the first command takes ``--until-eof``.
         environment: variables of its own.
+        quiet: whether nobody reads what it logs.
     """
 
     name: str
     words: Sequence[str]
     environment: Mapping[str, str] = {}
+    quiet: bool = False
 
 
 @contextlib.contextmanager
@@ -110,6 +112,7 @@ class _Running:
                 env={**os.environ, **self._program.environment},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL if self._program.quiet else None,
                 text=True,
                 start_new_session=True,  # Ctrl-C is the server's, which then ends it
             )

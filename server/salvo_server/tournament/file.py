@@ -21,10 +21,12 @@ import hashlib
 import json
 import math
 import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Generic, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -39,6 +41,7 @@ from salvo_server import __version__
 MAX_BOTS: Final = 64
 #: Players of a game.
 MAX_SEATS: Final = 8
+M = TypeVar("M", bound="Model")
 
 
 class TournamentError(SalvoError):
@@ -60,7 +63,7 @@ def _whole(value: object) -> object:
     return value
 
 
-def _number(value: object) -> object:
+def number(value: object) -> object:
     if type(value) not in (int, float):
         raise PydanticCustomError("number", "input should be a number")
     return value
@@ -73,15 +76,20 @@ def _text_or_integer(value: object) -> str:
 
 
 Integer = Annotated[int, BeforeValidator(_whole)]
-Seconds = Annotated[float, BeforeValidator(_number), Field(ge=0.01, le=3600, allow_inf_nan=False)]
+Seconds = Annotated[float, BeforeValidator(number), Field(ge=0.01, le=3600, allow_inf_nan=False)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,31}$")]
 
 
-class _Model(BaseModel):
+Seed = Annotated[str, BeforeValidator(_text_or_integer), Field(pattern=r"^[!-~]{1,64}$")]
+
+
+class Model(BaseModel):
+    """What a file has, or a table of it; nothing else may stand there."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class TimeLimits(_Model):
+class TimeLimits(Model):
     """How long a bot's decisions may take, wall time in seconds, and how often one may fail.
 
     Attributes:
@@ -95,7 +103,7 @@ class TimeLimits(_Model):
     strikes: Annotated[Integer, Field(ge=1, le=1000)] = 3
 
 
-class Tournament(_Model):
+class Tournament(Model):
     """The content of a file.
 
     Attributes:
@@ -112,7 +120,7 @@ class Tournament(_Model):
     rounds: Annotated[Integer, Field(ge=1, le=1000)] | None = None
     seats: Annotated[Integer, Field(ge=3, le=MAX_SEATS)] | None = None
     rules: str = "salvo"
-    seed: Annotated[str, BeforeValidator(_text_or_integer), Field(pattern=r"^[!-~]{1,64}$")] = ""
+    seed: Seed = ""
     time: TimeLimits = TimeLimits()
     bots: Annotated[dict[Name, Annotated[str, Field(min_length=1)]], Field(min_length=2, max_length=MAX_BOTS)]
 
@@ -179,50 +187,96 @@ def load_tournament(path: Path) -> Tournament:
     Raises:
         TournamentError: ``bad_tournament``; the text names file and line.
     """
-    try:
-        text = path.read_text()
-        said = tomllib.loads(text)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TournamentError("bad_tournament", unread(path, error)) from None
-    try:
-        tournament = Tournament(**said)
-    except ValidationError as error:
-        raise _explained(path, text, said, error.errors(include_url=False)[0]) from None
+    tournament = TOURNAMENT.load(path)
     try:
         _ = tournament.book
     except RuleFileError as error:
-        raise mistake(path, text, "rules", error.text) from None
+        raise mistake(path, path.read_text(), "rules", error.text) from None
     return tournament
 
 
 def mistake(path: Path, text: str, key: str, told: str, table: str = "") -> TournamentError:
     """Return an error with the line of a file that says a key."""
+    return TournamentError("bad_tournament", at_line(path, text, key, told, table))
+
+
+def at_line(path: Path, text: str, key: str, told: str, table: str = "") -> str:
+    """Return what is wrong behind the line of a file that says a key."""
     line = line_of(text, key, table) or (line_of(text, table) if table else 0)
-    return TournamentError("bad_tournament", f"{path}, line {line}: {told}" if line else f"{path}: {told}")
+    return f"{path}, line {line}: {told}" if line else f"{path}: {told}"
 
 
-def _explained(path: Path, text: str, said: dict[str, Any], error: ErrorDetails) -> TournamentError:
-    """Return pydantic's first complaint as the house says it."""
-    place = [str(part) for part in error["loc"] if part != "[key]"]
-    if not place:  # of several keys together
-        return mistake(path, text, error["type"], f"{error['type']} is {said.get(error['type'])!r}; {error['msg']}")
-    key, table = place[-1], place[0] if len(place) > 1 else ""
-    where = ".".join(place[:2])
-    match error["type"]:
-        case "missing":
-            return mistake(path, text, key, f"{where} is missing", table)
-        case "extra_forbidden":
-            keys = list(TimeLimits.model_fields if table else Tournament.model_fields)
-            near = difflib.get_close_matches(key, keys, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(keys)}"
-            return mistake(path, text, key, f"{key!r} is no key of a tournament; {hint}", table)
-        case "string_pattern_mismatch" if table == "bots":
-            allowed = "it is 1..32 letters, digits, blanks and _ . -, and begins with a letter or digit"
-            return mistake(path, text, key, f"the bot's name is {key[:60]!r}; {allowed}", table)
-        case "string_pattern_mismatch":
-            return mistake(
-                path, text, key, f"{where} is {error['input']!r:.60}; it is 1..64 ASCII characters, no blanks"
-            )
-        case "too_short" | "too_long" if key == "bots":
-            return mistake(path, text, key, f"{len(error['input'])} bots; a tournament has 2..{MAX_BOTS}")
-    return mistake(path, text, key, f"{where} is {error['input']!r:.60}; {error['msg'].lower()}", table)
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[M]):
+    """A kind of file, and how its mistakes are told.
+
+    Attributes:
+        model: of its whole content.
+        tables: models by table; None for one whose keys are names.
+        what: with its article.
+        error: makes the error from a text.
+        most: the range of a number of entries, by table.
+    """
+
+    model: type[M]
+    tables: Mapping[str, type[Model] | None]
+    what: str
+    error: Callable[[str], SalvoError]
+    most: Mapping[str, str]
+
+    def load(self, path: Path) -> M:
+        """Return the content of a file.
+
+        Raises:
+            SalvoError: what :attr:`error` makes; the text names file and line.
+        """
+        try:
+            text = path.read_text()
+            said = tomllib.loads(text)
+        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise self.error(unread(path, error)) from None
+        try:
+            return self.model(**said)
+        except ValidationError as error:
+            raise self._explained(path, text, said, error.errors(include_url=False)[0]) from None
+
+    def _explained(self, path: Path, text: str, said: dict[str, Any], error: ErrorDetails) -> SalvoError:
+        """Return pydantic's first complaint as the house says it."""
+        key, told, table = self._complaint(said, error)
+        return self.error(at_line(path, text, key, told, table))
+
+    def _complaint(self, said: dict[str, Any], error: ErrorDetails) -> tuple[str, str, str]:
+        """Return the key, what is wrong with it, and the table that it is in."""
+        place = [str(part) for part in error["loc"] if part != "[key]"]
+        if not place:  # of several keys together
+            key = error["type"]
+            return key, f"{key} is {said.get(key)!r}; {error['msg']}", ""
+        where, first = ".".join(place[:2]), place[0]
+        table = first if len(place) > 1 and first in self.tables else ""
+        key = place[-1] if table else first  # an item of a list is told with its list
+        match error["type"]:
+            case "missing":
+                return key, f"{where} is missing", table
+            case "extra_forbidden":
+                keys = list((self.tables.get(table) or self.model).model_fields)
+                near = difflib.get_close_matches(key, keys, n=1, cutoff=0.5)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(keys)}"
+                return key, f"{key!r} is no key of {self.what}; {hint}", table
+            case "string_pattern_mismatch" if table and self.tables[table] is None:
+                allowed = "it is 1..32 letters, digits, blanks and _ . -, and begins with a letter or digit"
+                return key, f"the {table.removesuffix('s')}'s name is {key[:60]!r}; {allowed}", table
+            case "string_pattern_mismatch":
+                return key, f"{where} is {error['input']!r:.60}; it is 1..64 ASCII characters, no blanks", ""
+            case "too_short" | "too_long" if key in self.most:
+                return key, f"{len(error['input'])} {key}; {self.what} has {self.most[key]}", table
+        return key, f"{where} is {error['input']!r:.60}; {error['msg'].lower()}", table
+
+
+#: The file of ``salvo tournament``.
+TOURNAMENT: Final = Kind(
+    Tournament,
+    {"time": TimeLimits, "bots": None},
+    "a tournament",
+    partial(TournamentError, "bad_tournament"),
+    {"bots": f"2..{MAX_BOTS}"},
+)

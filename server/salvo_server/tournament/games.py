@@ -8,22 +8,14 @@ cut off when the file is opened again.
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
-from salvo.errors import MissingExtra
-from salvo_server.storage.atomic_file import sync_folder
+from salvo_server.storage.lines_file import Busy, LinesFile, whole_lines
 from salvo_server.tournament.file import TournamentError
-
-try:
-    import filelock
-except ModuleNotFoundError:
-    raise MissingExtra("a tournament", "tournament") from None
 
 _FORM: Final = 2
 
@@ -90,28 +82,18 @@ class GamesFile:
                 writes to it, or it cannot be written.
         """
         self._path = path
-        self._lock = filelock.FileLock(f"{path}.lock", thread_local=False)
         try:
-            self._lock.acquire(timeout=0)
+            self._file = LinesFile(path)
             if fresh:
                 path.unlink(missing_ok=True)
             found, self.games = read_games(path, fingerprint)
             self.seed = found or seed or secrets.token_hex(16)
-            self._file = self._open(fingerprint, anew=not found)
-        except filelock.Timeout:
+            head = {"form": _FORM, "tournament": dict(fingerprint), "seed": self.seed}
+            self._file.begin(head, anew=not found)
+        except Busy:
             raise TournamentError("bad_results", f"{path}: another process plays this tournament") from None
         except OSError as error:
             raise TournamentError("bad_results", f"{path}: {error.strerror}") from None
-
-    def _open(self, fingerprint: Mapping[str, str], *, anew: bool) -> BinaryIO:
-        file = open(self._path, "ab", opener=partial(os.open, mode=0o600))  # noqa: SIM115
-        whole = 0 if anew else self._path.read_bytes().rfind(b"\n") + 1
-        file.truncate(whole)
-        if not whole:
-            file.write(_line({"form": _FORM, "tournament": dict(fingerprint), "seed": self.seed}))
-            _sync(file)
-            sync_folder(self._path.parent)  # the file's name, too
-        return file
 
     def add(self, games: Iterable[Played]) -> None:
         """Write games; they are on the disk when this returns.
@@ -121,8 +103,7 @@ class GamesFile:
         """
         games = list(games)
         try:
-            self._file.write(b"".join(_line(asdict(game)) for game in games))
-            _sync(self._file)
+            self._file.add(map(asdict, games))
         except OSError as error:
             raise TournamentError("bad_results", f"{self._path}: {error.strerror}") from None
         self.games += games
@@ -130,7 +111,6 @@ class GamesFile:
     def close(self) -> None:
         """Let others write."""
         self._file.close()
-        self._lock.release()
 
 
 def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Played]]:
@@ -142,12 +122,9 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
         TournamentError: ``bad_results``: they are not games of this tournament.
     """
     try:
-        whole, newline, _ = path.read_bytes().rpartition(b"\n")
-    except FileNotFoundError:
-        return "", []
+        lines = whole_lines(path)
     except OSError as error:
         raise TournamentError("bad_results", f"{path}: {error.strerror}") from None
-    lines = whole.split(b"\n") if newline else []
     number, seed = 1, ""
     try:
         for head in lines[:1]:
@@ -174,12 +151,3 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
 def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> str:
     """Return what is not the same, in words."""
     return ", ".join(key for key in {**old, **new} if old.get(key) != new.get(key))
-
-
-def _line(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
-
-
-def _sync(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
+from random import Random
 from typing import Any, Final
 
 from salvo.errors import MissingExtra
@@ -86,7 +88,7 @@ def free_for_all(tournament: Tournament) -> list[Match]:
     """Return tables of nearly equal size, drawn again every round."""
     matches: list[Match] = []
     names = list(tournament.bots)
-    tables = -(-len(names) // tournament.most_seats)
+    tables = len(sizes_of_tables(len(names), tournament.most_seats))
     for number in range(1, tournament.number_of_rounds + 1):
         drawn = sample(generator(tournament.seed, "tables", number), names, len(names))
         for table in range(tables):
@@ -95,46 +97,146 @@ def free_for_all(tournament: Tournament) -> list[Match]:
 
 
 def swiss_round(
-    number: int, first: int, points: Mapping[str, float], earlier: Sequence[Match], seed: str
+    number: int, first: int, points: Mapping[str, float], earlier: Sequence[Match], seed: str, size: int = 2
 ) -> list[Match]:
-    """Return the pairs of a round.
+    """Return the tables of a round at which those sit together who have about the same points.
 
-    Of all ways to pair the bots it is the one with the fewest repeated pairs and byes, and among these the one with the
-    smallest squares of differences in points, where a bye counts as a meeting with the last. What is equal then is
-    drawn.
+    A repeated meeting weighs more than any difference in points; what is equal then is drawn. Pairs are the best of all
+    possible ones; larger tables are improved until no exchange of two bots makes them better. Nobody has a second bye
+    before all who are there have had one: it goes to the last of those with the fewest.
 
     Args:
         number: of the round, from 1.
         first: number of its first match.
-        points: by bot, of all rounds before.
+        points: by bot, of all rounds before; two or more.
         earlier: all matches before, byes included.
+        size: the most players of a table; above 2 the tables are of nearly equal size, and nobody has a bye.
 
     Raises:
         MissingExtra: ``tournament`` is not installed.
     """
-    networkx = _networkx()
     draw = generator(seed, "swiss", number)
     names = sample(draw, points, len(points))
     names.sort(key=lambda name: -points[name])
-    if len(names) % 2:
-        names.append(BYE)
-    met = [frozenset((*match.bots, BYE)[:2]) for match in earlier]
     last = min(points.values())
-    graph = networkx.Graph()
-    graph.add_nodes_from(range(len(names)))
     # Halves of a point are the finest differences of two players; integers keep the sums exact.
-    rank = {name: round(2 * points.get(name, last)) for name in names}
+    rank = {name: round(2 * points.get(name, last)) for name in [*names, BYE]}
     widest = 1 + len(names) * (1 + (max(rank.values()) - min(rank.values())) ** 2)
+    met = meetings(earlier)
+
+    def cost(one: str, other: str) -> int:
+        return met[frozenset((one, other))] * widest + (rank[one] - rank[other]) ** 2
+
+    return _round(number, first, names, earlier, cost, draw, size)
+
+
+def mixed_round(
+    number: int, first: int, names: Sequence[str], earlier: Sequence[Match], seed: str, size: int = 2
+) -> list[Match]:
+    """Return the tables of a round at which as many as possible meet for the first time, at least two of them.
+
+    With an even number of names and tables of two, each meets each once in the fewest rounds. The arguments are those
+    of :func:`swiss_round`; ``names`` are in an order of drawing, and those that came later stand at its end.
+
+    Raises:
+        MissingExtra: ``tournament`` is not installed.
+    """
+    met = meetings(earlier)
+    draw = generator(seed, "mixed", number)
+    turned = _turned(names, met) if size == 2 else []
+    if turned:
+        return [Match(first + place, number, pair) for place, pair in enumerate(turned)]
+    unmet = {name: sum(not met[frozenset((name, other))] for other in names if other != name) for name in names}
+    most = 1 + max(met.values(), default=0) * len(names) ** 2
+
+    def cost(one: str, other: str) -> int:
+        times = met[frozenset((one, other))]
+        return (most + times * times) if times else 0
+
+    ordered = sorted(sample(draw, names, len(names)), key=lambda name: -unmet[name])
+    return _round(number, first, ordered, earlier, cost, draw, size)
+
+
+def _turned(names: Sequence[str], met: Mapping[frozenset[str], int]) -> list[tuple[str, ...]]:
+    """Return a round of the circle method in which all meet for the first time, with a bye if there must be one."""
+    circle = [*names, *[BYE] * (len(names) % 2)]
+    for turn in range(len(circle) - 1):
+        seats = [circle[0], *circle[1 + turn :], *circle[1 : 1 + turn]]
+        pairs = [(seats[at], seats[-1 - at]) for at in range(len(seats) // 2)]
+        if not any(met[frozenset(pair)] for pair in pairs):
+            pairs.sort(key=lambda pair: BYE in pair)
+            return [tuple(name for name in pair if name != BYE) for pair in pairs]
+    return []
+
+
+def meetings(matches: Iterable[Match]) -> Counter[frozenset[str]]:
+    """Return how often each two have met; a bye is a meeting with :data:`BYE`."""
+    return Counter(
+        frozenset(pair) for match in matches for pair in combinations((*match.bots, BYE)[: max(2, len(match.bots))], 2)
+    )
+
+
+def sizes_of_tables(players: int, size: int) -> list[int]:
+    """Return tables of nearly equal size, the larger ones first."""
+    tables = -(-players // size)
+    return [players // tables + (table < players % tables) for table in range(tables)]
+
+
+def _round(
+    number: int,
+    first: int,
+    names: Sequence[str],
+    earlier: Sequence[Match],
+    cost: Callable[[str, str], int],
+    draw: Random,
+    size: int,
+) -> list[Match]:
+    """Return the tables of a round with the least costs; names come in the order in which they are seated."""
+    tables = _pairs(names, meetings(earlier), cost, draw) if size == 2 else _tables(names, cost, size)
+    return [Match(first + place, number, tuple(table)) for place, table in enumerate(tables)]
+
+
+def _pairs(
+    given: Sequence[str], met: Mapping[frozenset[str], int], cost: Callable[[str, str], int], draw: Random
+) -> list[list[str]]:
+    names = [*given, *[BYE] * (len(given) % 2)]
+    fewest = min(met[frozenset((name, BYE))] for name in given)
+    graph = _networkx().Graph()
+    graph.add_nodes_from(range(len(names)))
     for one, other in combinations(range(len(names)), 2):
-        a, b = names[one], names[other]
-        cost = met.count(frozenset((a, b))) * widest + (rank[a] - rank[b]) ** 2
-        graph.add_edge(one, other, weight=cost * 2 * len(names) * _DRAWN + int(draw.random() * _DRAWN))
-    pairs = sorted(tuple(sorted(pair)) for pair in networkx.min_weight_matching(graph))
+        drawn = int(draw.random() * _DRAWN)
+        if names[other] != BYE or met[frozenset((names[one], BYE))] == fewest:
+            graph.add_edge(one, other, weight=cost(names[one], names[other]) * 2 * len(names) * _DRAWN + drawn)
+    pairs = sorted(tuple(sorted(pair)) for pair in _networkx().min_weight_matching(graph))
     pairs.sort(key=lambda pair: names[pair[1]] == BYE)
-    return [
-        Match(first + place, number, tuple(names[seat] for seat in pair if names[seat] != BYE))
-        for place, pair in enumerate(pairs)
-    ]
+    return [[names[seat] for seat in pair if names[seat] != BYE] for pair in pairs]
+
+
+def _tables(names: Sequence[str], cost: Callable[[str, str], int], size: int) -> list[list[str]]:
+    """Seat the first that is left with those that suit best, table by table; then exchange while that is better."""
+    left, tables = list(names), []
+    for seats in sizes_of_tables(len(names), size):
+        table = [left.pop(0)]
+        while len(table) < seats:
+            best = min(left, key=lambda name: sum(cost(name, other) for other in table))
+            left.remove(best)
+            table.append(best)
+        tables.append(table)
+    better = True
+    while better:
+        better = False
+        for one, other in combinations(tables, 2):
+            for a, b in product(range(len(one)), range(len(other))):
+                now = _sum(cost, one, a, one[a]) + _sum(cost, other, b, other[b])
+                if _sum(cost, one, a, other[b]) + _sum(cost, other, b, one[a]) < now:
+                    one[a], other[b] = other[b], one[a]
+                    better = True
+    return tables
+
+
+def _sum(cost: Callable[[str, str], int], table: Sequence[str], seat: int, name: str) -> int:
+    """Return what somebody costs in a seat of a table."""
+    return sum(cost(name, other) for at, other in enumerate(table) if at != seat)
 
 
 #: How finely chance distinguishes equal pairings.

@@ -233,7 +233,7 @@ class HardenedBroker(Broker):
         if topic.startswith("$") or not self.access.allows(sender.client_id, sender.username, "publish", topic):
             self.seldom.warn("forbidden", f"{sender.client_id} may not publish to {topic[:120]!r}")
             return Reason.NOT_AUTHORISED
-        if retain and not self.access.may_leave_messages(sender.client_id, sender.username):
+        if retain and not self.access.may_leave_messages(sender.client_id, sender.username, topic):
             text = f"{sender.client_id} published to {topic[:120]!r} as a retained message, which only the server may"
             self.seldom.warn("retained_of_others", f"{text}; dropped")
             return Reason.NOT_AUTHORISED

@@ -135,8 +135,8 @@ class Access:
         """The client id under which an admitted client goes, its own or one that is bound to its user."""
         return client_id
 
-    def may_leave_messages(self, client_id: str, username: str | None) -> bool:
-        """Whether a client may leave retained messages behind."""
+    def may_leave_messages(self, client_id: str, username: str | None, topic: str = "") -> bool:
+        """Whether a client may leave a retained message behind on a topic where it may publish."""
         return True
 
     def may_have_will(self, client_id: str, username: str | None) -> bool:

@@ -37,7 +37,7 @@ class OpenAccess(Access):
             return SERVER_CLIENT_ID
         return _NOT_THE_SERVER + client_id if client_id == SERVER_CLIENT_ID else client_id
 
-    def may_leave_messages(self, client_id: str, username: str | None) -> bool:
+    def may_leave_messages(self, client_id: str, username: str | None, topic: str = "") -> bool:
         return self.is_server(client_id, username)
 
     def may_have_will(self, client_id: str, username: str | None) -> bool:

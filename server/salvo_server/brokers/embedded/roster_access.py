@@ -24,7 +24,7 @@ class RosterAccess(Access):
 
     The user's name replaces the client id that a client sends. So no client can take over another user's session, and a
     user has one connection: the newest (SALVO-ACCESS-4). Any subscription is granted; what is delivered obeys the
-    rights. Only the server leaves a retained message or a last will (SALVO-ACCESS-6).
+    rights. Only the server leaves a retained message or a last will, and a host the seats (SALVO-ACCESS-6).
 
     :meth:`replace` may be called from any thread; everything else belongs to the broker's thread.
     """
@@ -73,8 +73,11 @@ class RosterAccess(Access):
         decided = current.decided.get(key)
         return current.decide(key) if decided is None else decided
 
-    def may_leave_messages(self, client_id: str, username: str | None) -> bool:
-        return self.is_server(client_id, username)
+    def may_leave_messages(self, client_id: str, username: str | None, topic: str = "") -> bool:
+        account = self._current.accounts.get(username)
+        if account is None or account.role is not Role.HOST or not topic:
+            return self.is_server(client_id, username)
+        return topics.parse(topic).topic is topics.SEAT  # whoever may publish there
 
     def note_sender(self, username: str | None, topic: str, payload: bytes) -> None:
         # Of shots alone: every other command names its player in the topic, where no other team may publish.

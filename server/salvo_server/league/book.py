@@ -1,0 +1,149 @@
+"""All that a league's lines come to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from salvo_server.league.file import League
+from salvo_server.league.lines import Assigned, Back, Began, Closing, Drawn, Line, Plain, Result, Voided
+from salvo_server.standings.counting import Counting, Rating, Score
+from salvo_server.tournament.schedule import Match
+
+#: A team that did not come this often in a row is not seated until it is back.
+MAX_MISSES: Final = 2
+
+
+@dataclass(slots=True)
+class Row(Score):
+    """A line of the table. A bye counts as a match won, and so does a match to which nobody else came.
+
+    Attributes:
+        missed: matches that it did not come to.
+        fills: whether it is a built-in bot that fills seats.
+    """
+
+    missed: int = 0
+    fills: bool = False
+
+
+class Book:
+    """What a league has come to.
+
+    Attributes:
+        filling: whether built-in bots fill seats now.
+        matches: by number, byes included.
+        assigned: matches that are at a table now, by that table's name.
+        closing: who was there, by match whose table is being closed.
+        results: by match, in the order in which they came.
+        plain: teams that follow no seat.
+        teams: whoever was drawn, round by round, by name in each; built-in bots that fill seats are not among them.
+        round: the number of the last round drawn.
+        began: in epoch seconds; None before the first round.
+    """
+
+    def __init__(self, league: League, lines: Iterable[Line], *, filling: bool = False) -> None:
+        self.league = league
+        self.filling = filling
+        self.matches: dict[int, Match] = {}
+        self.assigned: dict[str, Assigned] = {}
+        self.closing: dict[int, tuple[str, ...]] = {}
+        self.results: dict[int, Result] = {}
+        self.plain = set(league.plain)
+        self.teams: dict[str, None] = {}
+        self.round = 0
+        self.began: int | None = None
+        self._counting = Counting(Row)
+        self._unplayed: Counter[str] = Counter()  # matches won without a game
+        self._misses: Counter[str] = Counter()  # in a row
+        self._missed: Counter[str] = Counter()
+        for line in lines:
+            self.add(line)
+
+    def add(self, line: Line) -> None:
+        """Take in one more line."""
+        match line:
+            case Began(began):
+                self.began = began
+            case Drawn(number, first, matches):
+                self.round = number
+                for place, teams in enumerate(matches):
+                    self.matches[first + place] = Match(first + place, number, teams)
+                    self._unplayed.update(teams if len(teams) == 1 else ())
+                names = {name for teams in matches for name in teams}
+                self.teams |= dict.fromkeys(sorted(names - self.league.fill.keys()))
+            case Assigned(_, at):
+                self.assigned[at] = line
+            case Closing(number, there):
+                self.closing[number] = there
+            case Voided(number):
+                self._leave_table(number)
+            case Result(number):
+                self.results[number] = line
+                self._leave_table(number)
+                _count(self._counting, line)
+                for team, absent in zip(line.teams, line.absent, strict=True):
+                    self._misses[team] = self._misses[team] + 1 if absent else 0
+                    self._missed[team] += absent
+                if line.absent.count(False) == 1:
+                    self._unplayed[line.teams[line.absent.index(False)]] += 1
+            case Plain(team):
+                self.plain.add(team)
+            case Back(team):
+                self._misses[team] = 0
+
+    def _leave_table(self, match: int) -> None:
+        self.closing.pop(match, None)
+        self.assigned = {at: line for at, line in self.assigned.items() if line.assigned != match}
+
+    @property
+    def away(self) -> set[str]:
+        """Teams that are not seated until they are back; built-in bots are ours, and always come."""
+        return {team for team, times in self._misses.items() if times >= MAX_MISSES and team in self.teams}
+
+    @property
+    def open_matches(self) -> list[Match]:
+        """Matches without a result, in their order; a bye needs none."""
+        return [match for match in self.matches.values() if len(match.bots) > 1 and match.number not in self.results]
+
+    @property
+    def pending(self) -> list[Match]:
+        """Open matches that are at no table."""
+        busy = {line.assigned for line in self.assigned.values()}
+        return [match for match in self.open_matches if match.number not in busy]
+
+    @property
+    def earlier(self) -> list[Match]:
+        """All matches that were drawn."""
+        return list(self.matches.values())
+
+    def points(self, teams: Iterable[str]) -> dict[str, float]:
+        """Return the points of some teams."""
+        scores = self._counting.scores
+        return {name: self._unplayed[name] + (scores[name].points if name in scores else 0.0) for name in teams}
+
+    def rating(self, team: str) -> Rating:
+        """Return how good a team is, also one that has not played."""
+        score = self._counting.scores.get(team)
+        return Rating() if score is None else score.rating
+
+    def rows(self) -> list[Row]:
+        """Return the table, best first."""
+        fill = self.league.fill
+        counting = Counting(lambda name: Row(name, missed=self._missed[name], fills=name in fill), self.teams)
+        for number in sorted(self.results):
+            _count(counting, self.results[number])
+        for name, row in counting.scores.items():
+            row.points += self._unplayed[name]
+        return counting.ranked()
+
+
+def _count(counting: Counting[Row], result: Result) -> None:
+    """Count the game of those who were there; whoever was not neither wins nor loses by it."""
+    there = [seat for seat, absent in enumerate(result.absent) if not absent]
+    if len(there) > 1:
+        names = [result.teams[seat] for seat in there]
+        figures = ([each[seat] for seat in there] for each in (result.places, result.shots, result.hits))
+        counting.add(names, *figures)

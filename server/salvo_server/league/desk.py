@@ -1,0 +1,117 @@
+"""A league's connection: what is seen of the tables comes in, a host's commands and the teams' seats go out."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcements import SEAT
+from salvo.net.mqtt import BrokerUrl, Connection
+from salvo_server.hosting import HostDesk
+from salvo_server.league.director import Command
+from salvo_server.league.file import LeagueError
+from salvo_server.league.views import TableView, Views
+from salvo_server.settings import OPEN_PROFILES
+
+log = logging.getLogger(__name__)
+
+#: A table of which nothing is heard for so long does not exist.
+_UNKNOWN_SECONDS: Final = 5.0
+
+
+class Desk:
+    """A host's place at the tables of a league."""
+
+    def __init__(self, url: str, name: str, secret: str, tables: Iterable[str], *, ca: str | None = None) -> None:
+        """Prepare everything; nothing is sent before the first :meth:`look`.
+
+        Args:
+            url: where the broker is, ``mqtt://HOST:PORT``.
+            name: the host's, on the roster.
+            tables: names, ``""`` for the default one.
+
+        Raises:
+            ConnectionLost: ``bad_url``.
+        """
+        self._tables = list(tables)
+        self._host = HostDesk(name, secret)
+        self._views = Views(self._tables)
+        self._seats: dict[str, str | None] = {}  # as they were said on this connection
+        self._connected_at = 0.0
+        self._warned = False
+        self._connection = Connection(
+            BrokerUrl.parse(url),
+            f"salvo-league-{name}",
+            clean_session=True,
+            username=name,
+            password=secret,
+            ca=ca,
+            on_connect=self._connected,
+        )
+
+    def _connected(self, session_present: bool) -> None:
+        self._connected_at = time.monotonic()
+        self._views.connected()
+        self._seats.clear()
+        filters = dict.fromkeys([*self._host.filters(self._tables), *self._views.filters()])
+        self._connection.subscribe(filters)
+
+    def look(self, longest_seconds: float) -> dict[str, TableView]:
+        """Wait at most this long for news; return what is known of the tables.
+
+        Raises:
+            LeagueError: ``no_hosts``: the contest is open.
+            ConnectionLost: the broker refuses this client, or another program runs as this host.
+        """
+        for message in self._connection.poll(longest_seconds):
+            answer = self._host.hear(message)
+            if answer is not None and isinstance(answer.outcome, m.CommandRefused):
+                where = answer.table or "the default table"
+                log.info("refused at %s: %s: %s", where, answer.outcome.code, answer.outcome.text)
+            self._views.hear(message, time.monotonic())
+            self._connection.acknowledge(message)
+        self._check()
+        views = self._views.all()
+        if self._connection.connected:
+            return views
+        return {at: replace(view, here=False) for at, view in views.items()}
+
+    def _check(self) -> None:
+        """Make sure that this can go well.
+
+        Raises:
+            LeagueError: ``no_hosts``.
+        """
+        statuses, now = self._host.statuses, time.monotonic()
+        if any(status.profile in OPEN_PROFILES for status in statuses.values()):
+            text = f"the contest at {self._connection.url} is open, where nobody can be a host"
+            raise LeagueError("no_hosts", f"{text}; start the server with --profile contest")
+        unknown = [at for at in self._tables if at not in statuses]
+        if unknown and statuses and now - self._connected_at > _UNKNOWN_SECONDS and not self._warned:
+            self._warned = True
+            log.warning("the server has no table %s; its games are played at the others", ", ".join(unknown))
+
+    def act(self, told: Command) -> None:
+        """Give a command."""
+        message = self._host.signed(told.table, told.command)
+        self._connection.publish(message.topic, message.payload)
+
+    def seat(self, seats: Mapping[str, str | None]) -> None:
+        """Tell the teams whose seats have changed, on a new connection all of them: the broker may have lost them."""
+        if not self._connection.connected:
+            return
+        for team, at in seats.items():
+            if team in self._seats and self._seats[team] == at:
+                continue
+            payload = b"" if at is None else SEAT.write(m.SeatGiven(at))
+            self._connection.publish(topics.SEAT.of(player=team), payload, retain=True)
+            self._seats[team] = at
+
+    def close(self) -> None:
+        """Disconnect."""
+        self._connection.close()

@@ -1,0 +1,43 @@
+"""Plays a league to its end, from wherever it was left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from salvo_server.league.desk import Desk
+from salvo_server.league.director import Director, Keep
+from salvo_server.league.lines import Line, Record
+
+#: How often it looks at the tables when nothing is heard.
+_LOOK_SECONDS: Final = 0.25
+#: For the last seats to leave.
+_LAST_SECONDS: Final = 0.5
+
+
+def play_league(
+    director: Director, record: Record, desk: Desk, told: Callable[[Line], None], waiting: Callable[[list[str]], None]
+) -> None:
+    """Play until the league is over; every line is on the disk before ``told`` is called with it.
+
+    Args:
+        waiting: called with the teams that have no game to play, at every look.
+
+    Raises:
+        LeagueError: ``bad_results``: the record cannot be written.
+        ConnectionLost: the broker refuses this client, or another program runs as this host.
+    """
+    while not director.over:
+        views = desk.look(_LOOK_SECONDS)
+        for output in director.step(time.monotonic(), time.time(), views):
+            if isinstance(output, Keep):
+                record.add(output.line)
+                told(output.line)
+            else:
+                desk.act(output)
+        desk.seat(director.seats(views))
+        waiting(director.waiting)
+    end = time.monotonic() + _LAST_SECONDS
+    while (left := end - time.monotonic()) > 0:
+        desk.look(left)

@@ -1,0 +1,40 @@
+"""Built-in hunters of many teams in one process: ``many_bots.py URL FOLDER < {"name": "secret", ...}``.
+
+Each follows its seats, as ``salvo join`` does, and writes its proof into the folder. They end with SIGTERM.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from salvo.client import play
+from salvo.errors import SalvoError
+from salvo.lab.bots.hunter import Hunter
+
+
+def main() -> None:
+    url, folder = sys.argv[1], Path(sys.argv[2])
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+
+    def run(name: str, secret: str) -> None:
+        with contextlib.suppress(SalvoError):
+            play(
+                Hunter(), url, name, secret, games=None, strict=False, stop=stop, pin=False,
+                proof=folder / f"{name}.proof.jsonl",
+            )  # fmt: skip
+
+    teams = [threading.Thread(target=run, args=each) for each in json.loads(sys.stdin.read()).items()]
+    for team in teams:
+        team.start()
+    for team in teams:
+        team.join()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,288 @@
+"""A server, its tables and its teams as a league sees them: everything may be killed, and news may be lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+from salvo import messages as m
+from salvo.lab import arena
+from salvo.lab.bots.hunter import Hunter
+from salvo.lab.bots.random_bot import RandomBot
+from salvo.messages import HostAction, PlayerStats, State
+from salvo.player import Answer, Bot
+from salvo.view import View
+from salvo_server.league.book import Book
+from salvo_server.league.director import HALL, Command, Director, Keep
+from salvo_server.league.file import League
+from salvo_server.league.lines import Assigned, Drawn, Line, Result
+from salvo_server.league.views import TableView
+
+STEP_SECONDS = 0.5
+HOST = "desk"
+#: Places by team, and how long the game takes.
+Play = Callable[[Sequence[str], Random], tuple[dict[str, int], float]]
+
+
+def by_name(teams: Sequence[str], random: Random) -> tuple[dict[str, int], float]:
+    """Play a game that depends on who plays, and on nothing else."""
+    order = sorted(teams)
+    Random("".join(order)).shuffle(order)
+    return {team: place for place, team in enumerate(order, start=1)}, random.uniform(5, 40)
+
+
+@dataclass
+class Table:
+    """One table of the server; what it keeps survives its death."""
+
+    game: int = 1
+    state: State = State.LOBBY
+    limits: m.Limits = field(default_factory=m.Limits)
+    pending: list[m.NextGame] = field(default_factory=list)
+    listed: list[str] = field(default_factory=list)
+    complete: list[str] = field(default_factory=list)
+    ends: float = 0.0
+    deadline: float | None = None
+    places: dict[str, int] = field(default_factory=dict)
+    hosted: m.HostActed | None = None
+    winners: tuple[str, ...] | None = None
+
+    def open(self, now: float) -> None:
+        self.limits = m.Limits()
+        for settings in self.pending:
+            self.limits = settings.limits(self.limits)
+        self.pending, self.listed, self.complete, self.places = [], [], [], {}
+        self.game, self.state, self.hosted, self.winners, self.deadline = self.game + 1, State.LOBBY, None, None, None
+
+
+class World:
+    """A server, teams, and a league that may be killed between any two of its outputs.
+
+    Attributes:
+        games: what was played to its end, by (table, game): places by team.
+        waits: seconds that teams waited, by game.
+    """
+
+    def __init__(
+        self,
+        league: League,
+        teams: Sequence[str],
+        *,
+        seed: int = 0,
+        plain: Sequence[str] = (),
+        play: Play = by_name,
+        deaths: float = 0.0,
+        losses: float = 0.0,
+        outages: float = 0.0,
+    ) -> None:
+        self.league = league
+        self.random = Random(seed)
+        self.play = play
+        self.now = 0.0
+        self.lines: list[Line] = []
+        self.here = set(teams)
+        self.plain = set(plain)
+        self.deaths, self.losses, self.outages = deaths, losses, outages
+        self.director = Director(Book(league, [], filling=bool(league.fill)), HOST)
+        self.tables = {at: Table() for at in self.director.tables}
+        self.games: dict[tuple[str, int], dict[str, int]] = {}
+        self.seats: dict[str, str | None] = {}
+        self.killed = 0
+        self.waits: list[float] = []
+        self._free = dict.fromkeys(teams, 0.0)
+        self.online_at = 0.0
+        self.heard = dict.fromkeys(self.tables, 0.0)
+        self.former: dict[str, Any] = {}
+
+    def run(self, seconds: float) -> World:
+        """Let time pass until the league is over."""
+        end = self.now + seconds
+        while self.now < end and not self.director.over:
+            self.step()
+        return self
+
+    def step(self) -> None:
+        self.now += STEP_SECONDS
+        if self.random.random() < self.outages:
+            self.online_at = self.now + self.random.uniform(0, 5)
+            for table in self.tables.values():  # the time to place begins again
+                table.deadline = None if table.deadline is None else self.now + table.limits.placement_ms / 1000
+        if self.online:
+            self._play()
+            self._move()
+        self._direct()
+
+    @property
+    def online(self) -> bool:
+        return self.now >= self.online_at
+
+    # --- the server -----------------------------------------------------------------------------------------------
+
+    def _play(self) -> None:
+        for at, table in self.tables.items():
+            if table.state is State.TURN and self.now >= table.ends:
+                table.state = State.OVER
+                table.winners = tuple(team for team, place in table.places.items() if place == 1)
+                self.games[at, table.game] = table.places
+                self._free |= dict.fromkeys(table.places, self.now)
+            if table.state is State.LOBBY and table.deadline is not None and self.now >= table.deadline:
+                table.listed = list(table.complete)
+                table.deadline = None
+                if len(table.complete) >= 2:
+                    self._begin(table)
+
+    def _begin(self, table: Table) -> None:
+        table.state, table.listed = State.TURN, list(table.complete)
+        self.waits += [self.now - self._free.pop(team) for team in table.complete if team in self._free]
+        table.places, seconds = self.play(table.complete, self.random)
+        table.ends = self.now + seconds
+
+    def obey(self, at: str, command: m.HostCommand) -> None:
+        """Carry out a host's command, or refuse it."""
+        table = self.tables[at]
+        if command.context not in (None, table.game):
+            return
+        told = m.HostActed.of(command)
+        match command.do:
+            case HostAction.SET:
+                assert command.settings is not None
+                table.pending.append(command.settings)
+                table.hosted = told
+            case HostAction.NEXT if table.state in (State.LOBBY, State.OVER):
+                table.open(self.now)
+            case HostAction.START if table.state is State.LOBBY and len(table.complete) >= 2:
+                self._begin(table)
+                table.hosted = told
+
+    # --- teams ----------------------------------------------------------------------------------------------------
+
+    def _move(self) -> None:
+        for team in sorted(self.here):
+            at = HALL if team in self.plain else self.seats.get(team) or HALL
+            for place, table in self.tables.items():
+                if table.state is State.LOBBY and place != at and team in table.listed:
+                    table.listed.remove(team)
+                    table.complete = [each for each in table.complete if each != team]
+            table = self.tables[at]
+            invited = table.limits.teams
+            if table.state is not State.LOBBY or (invited is not None and team not in invited):
+                continue
+            if team not in table.listed:
+                table.listed.append(team)
+                table.deadline = self.now + table.limits.placement_ms / 1000
+            elif team not in table.complete and self.random.random() < 0.7:
+                table.complete.append(team)
+                if len(table.complete) == table.limits.players:
+                    self._begin(table)
+
+    # --- the league -----------------------------------------------------------------------------------------------
+
+    def views(self) -> dict[str, TableView]:
+        """Return the tables as everybody sees them."""
+        return {at: self._view(at, table) for at, table in self.tables.items()}
+
+    def _view(self, at: str, table: Table) -> TableView:
+        stats = {team: PlayerStats(team, 9, 3, 1, 5, place) for team, place in table.places.items()}
+        over = table.state is State.OVER
+        view = TableView(
+            self.online,
+            table.game,
+            table.state,
+            tuple(table.listed),
+            frozenset(table.complete),
+            table.winners,
+            stats if over else {},
+            (table.game, 9) if over else (0, 0),
+            table.limits.over_ms // 1000,
+            table.hosted,
+        )
+        if self.former.get(at) != view:
+            self.former[at], self.heard[at] = view, self.now
+        return replace(view, heard=self.heard[at])
+
+    def _direct(self) -> None:
+        views = self.views()
+        for output in self.director.step(self.now, self.now, views):
+            if self.random.random() < self.deaths:
+                self._restart()
+                return
+            if isinstance(output, Keep):
+                self.lines.append(output.line)
+                if self.random.random() < self.deaths:
+                    self._restart()
+                    return
+            elif isinstance(output, Command) and self.online and self.random.random() >= self.losses:
+                self.obey(output.table, output.command)
+        self.seats = self.director.seats(self.views())
+
+    def _restart(self) -> None:
+        self.killed += 1
+        self.director = Director(Book(self.league, self.lines, filling=bool(self.league.fill)), HOST)
+
+    # --- what must hold -------------------------------------------------------------------------------------------
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        """Return the lines of a kind."""
+        return [line for line in self.lines if isinstance(line, kind)]
+
+    def check(self) -> None:
+        """Check that every game that was played to its end counts once, and for those who played it."""
+        results: list[Result] = self.of(Result)
+        assert len({line.result for line in results}) == len(results), "a match with two results"
+        played = {(line.table, line.game): line for line in results if line.turns}
+        assert len(played) == sum(line.turns > 0 for line in results), "a game that counts twice"
+        waiting = {(at, line.game) for at, line in self.director.book.assigned.items()}
+        assigned = {(line.table, line.game) for line in self.of(Assigned)}
+        ended = {key for key in self.games if key in assigned}
+        assert played.keys() <= ended, "a result of a game that was never played"
+        assert ended - played.keys() <= waiting, "a game whose result is lost"
+        for key, line in played.items():
+            places = {team: line.places[seat] for seat, team in enumerate(line.teams) if not line.absent[seat]}
+            assert places == self.games[key]
+        self.check_byes()
+
+    def check_byes(self) -> None:
+        """Check that nobody has a second bye before all who are there have had one."""
+        byes: Counter[str] = Counter()
+        for line in self.of(Drawn):
+            there = [team for match in line.matches for team in match]
+            assert len(set(there)) == len(there), "somebody sits at two tables"
+            for team in [match[0] for match in line.matches if len(match) == 1]:
+                assert byes[team] == min(byes[each] for each in there)
+                byes[team] += 1
+
+
+class Graded(Bot):
+    """A bot that hunts in a share of its turns, and else fires at random: the greater the share, the stronger it is."""
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self._hunter = Hunter()
+        self._blind = RandomBot()
+
+    def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
+        super().prepare(name, seed, game)
+        for bot in (self._hunter, self._blind):
+            bot.prepare(name, seed, game)
+
+    def choose_salvo(self, view: View) -> Answer:
+        return (self._hunter if self.random.random() < self._share else self._blind).choose_salvo(view)
+
+
+def graded(shares: Mapping[str, float], turn_seconds: float) -> Play:
+    """Return games of the laboratory, between bots of known strength.
+
+    Args:
+        shares: by team, of the turns in which it hunts.
+        turn_seconds: how long each turn takes.
+    """
+
+    def play(teams: Sequence[str], random: Random) -> tuple[dict[str, int], float]:
+        bots = {team: Graded(shares[team]) for team in random.sample(list(teams), len(teams))}
+        outcome = arena.play(bots, seed=random.getrandbits(32))
+        return outcome.places, outcome.turns * turn_seconds
+
+    return play

@@ -1,0 +1,139 @@
+"""A league's director: whatever is killed or lost, and whoever comes and goes, each game counts once."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from league_model import World
+from salvo_server.league.file import League
+from salvo_server.league.lines import Drawn, Result
+
+NAMES = [f"bot{number:02}" for number in range(16)]
+FORMATS: list[dict[str, Any]] = [
+    {"format": "swiss", "rounds": 3},
+    {"format": "round-robin"},
+    {"format": "ladder", "games": 12},
+]
+
+
+def league(**said: Any) -> League:
+    return League(**{"name": "any", "seed": "1", "tables": ("t1", "t2"), "wait_seconds": 5, **said})
+
+
+formats = st.sampled_from(FORMATS)
+sizes = st.integers(2, 8)
+seeds = st.integers(0, 2**32)
+troubles: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {"deaths": st.floats(0, 0.1), "losses": st.floats(0, 0.3), "outages": st.floats(0, 0.03)}
+)
+
+
+@given(formats, sizes, st.integers(2, 11), st.booleans(), seeds, troubles)
+@settings(max_examples=60, deadline=None)
+def test_every_game_counts_once_whatever_dies(
+    of: dict[str, Any], size: int, count: int, hall: bool, seed: int, troubles: dict[str, Any]
+) -> None:
+    tables = ("", "t1") if hall else ("t1", "t2")
+    world = World(league(**of, table_size=size, tables=tables), NAMES[:count], seed=seed, **troubles)
+    world.run(20_000)
+    world.check()
+    assert world.director.over
+    assert not world.director.book.open_matches
+
+
+@given(formats.filter(lambda of: of["format"] != "ladder"), sizes, st.integers(2, 11), seeds, troubles)
+@settings(max_examples=40, deadline=None)
+def test_the_same_results_give_the_same_schedule(
+    of: dict[str, Any], size: int, count: int, seed: int, troubles: dict[str, Any]
+) -> None:
+    calm = World(league(**of, table_size=size), NAMES[:count]).run(20_000)
+    rough = World(league(**of, table_size=size), NAMES[:count], seed=seed, **troubles).run(20_000)
+    assert rough.of(Drawn) == calm.of(Drawn)
+    rows = [(row.name, row.points, row.place) for row in calm.director.book.rows()]
+    assert [(row.name, row.points, row.place) for row in rough.director.book.rows()] == rows
+
+
+@given(formats, sizes, st.lists(st.tuples(st.sampled_from(NAMES), st.integers(5, 200)), max_size=12), seeds, troubles)
+@settings(max_examples=60, deadline=None)
+def test_teams_that_come_and_go_lose_nobody_a_game(
+    of: dict[str, Any], size: int, changes: list[tuple[str, int]], seed: int, troubles: dict[str, Any]
+) -> None:
+    said = {**of, "rounds": 5} if "rounds" in of else of
+    world = World(league(**said, table_size=size), NAMES[:6], seed=seed, plain=NAMES[2:3], **troubles)
+    for name, seconds in changes:
+        world.run(seconds)
+        world.here ^= {name}
+        world.check()
+    world.here |= set(NAMES[:4])
+    world.run(30_000)
+    world.check()
+    assert world.director.over
+
+
+@given(st.integers(2, 16), seeds)
+@settings(max_examples=30, deadline=None)
+def test_all_meet_all_in_pairs_in_the_fewest_rounds(count: int, seed: int) -> None:
+    world = World(league(format="round-robin", table_size=2), NAMES[:count], seed=seed).run(30_000)
+    met = [frozenset(line.teams) for line in world.of(Result)]
+    assert sorted(map(sorted, met)) == [list(pair) for pair in combinations(NAMES[:count], 2)]
+    assert len(world.of(Drawn)) == count - 1 + count % 2
+
+
+@given(st.integers(3, 8), st.integers(3, 16), seeds)
+@settings(max_examples=30, deadline=None)
+def test_all_meet_all_at_larger_tables(size: int, count: int, seed: int) -> None:
+    world = World(league(format="round-robin", table_size=size), NAMES[:count], seed=seed).run(30_000)
+    met = {frozenset(pair) for line in world.of(Result) for pair in combinations(line.teams, 2)}
+    assert met == {frozenset(pair) for pair in combinations(NAMES[:count], 2)}
+    assert all(len(match) >= 2 for line in world.of(Drawn) for match in line.matches)
+
+
+@given(st.integers(2, 8), st.integers(1, 3), st.integers(2, 16), seeds)
+@settings(max_examples=40, deadline=None)
+def test_nobody_on_a_ladder_waits_for_more_games_to_begin_than_there_are_others(
+    size: int, tables: int, count: int, seed: int
+) -> None:
+    given = league(format="ladder", games=60, table_size=size, tables=[f"t{at}" for at in range(tables)])
+    world = World(given, NAMES[:count], seed=seed).run(30_000)
+    drawn = [line.matches[0] for line in world.of(Drawn)]
+    for name in NAMES[:count]:
+        own = [at for at, teams in enumerate(drawn) if name in teams]
+        assert all(later - earlier <= count for earlier, later in zip([-1, *own], [*own, len(drawn)], strict=True))
+
+
+@pytest.mark.parametrize("of", FORMATS, ids=lambda of: of["format"])
+def test_a_team_that_is_gone_forfeits_twice_and_is_seated_again_when_it_is_back(of: dict[str, Any]) -> None:
+    said = {**of, "rounds": 8} if "rounds" in of else {**of, "games": 30} if "games" in of else of
+    world = World(league(**said, table_size=2), NAMES[:8], seed=1)
+    while not world.of(Result):
+        world.step()
+    gone = NAMES[5]
+    world.here.discard(gone)
+    while gone not in world.director.book.away:
+        world.step()
+    missed = [line for line in world.of(Result) if gone in line.teams and line.absent[line.teams.index(gone)]]
+    assert len(missed) == 2
+    assert all(line.places[line.teams.index(gone)] == 2 for line in missed)
+    last = len(world.of(Drawn))
+    while len(world.of(Drawn)) < last + 1:
+        world.step()
+    assert all(gone not in match for line in world.of(Drawn)[last:] for match in line.matches)
+    world.here.add(gone)
+    world.run(20_000)
+    assert any(gone in match for line in world.of(Drawn)[last + 1 :] for match in line.matches)
+    world.check()
+
+
+def test_seats_are_filled_with_bots_of_the_house_when_there_are_too_few_teams() -> None:
+    fill = {f"house{number}": "SECRET" for number in range(3)}
+    world = World(league(format="swiss", rounds=4, table_size=4, fill=fill), [*NAMES[:6], *fill], seed=1).run(5000)
+    assert world.director.over
+    for line in world.of(Drawn):
+        assert sorted(map(len, line.matches)) == [4, 4]
+        assert [sum(name in fill for name in match) for match in line.matches] == [1, 1]
+    world.check()
