@@ -60,10 +60,10 @@ def test_a_league_is_played_at_several_tables_and_is_what_the_signed_logs_say(tm
         agrees(stage)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_league_at_one_table_with_a_bye_goes_on_after_each_part_was_killed(tmp_path: Path) -> None:
     teams = ["ann", "bob", "cid"]
-    with LeagueStage(tmp_path, cup(3, 2, [""]), teams, []) as stage:
+    with LeagueStage(tmp_path, cup(3, 2, [""], wait=20), teams, []) as stage:
         stage.until(lambda: len(stage.results()) >= 1, "the first game is over")
         stage.kill("league")
         stage.kill("server")

@@ -110,6 +110,7 @@ def test_a_server_waits_for_a_database_that_is_still_starting(
     assert "journal_away" in caplog.text
 
 
+@needs("postgresql")
 def test_results_on_postgresql(tmp_path: Path) -> None:
     """A database of the version before gets the table; a result is written once, annulled, and read beside it."""
     players = (m.PlayerStats("ann", 20, 17, 5, 4, 1), m.PlayerStats("bob", 15, 3, 0, 3, 2))

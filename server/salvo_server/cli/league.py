@@ -44,7 +44,8 @@ class _Running(Suggesting):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the command in front where there is none."""
-        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
+        named = {*self.commands, *ctx.help_option_names}
+        if args and args[0] not in named and (args[0].startswith("-") or Path(args[0]).suffix):
             args = ["run", *args]
         return super().parse_args(ctx, args)
 
