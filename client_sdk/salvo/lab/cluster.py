@@ -333,8 +333,8 @@ class Cluster:
 
     def play(
         self, work: Work[Item, Result], items: Sequence[Item], waiting: Callable[[], object] | None = None
-    ) -> Iterator[Result]:
-        """Have hosts carry out work, and yield the results in the order of the items.
+    ) -> Iterator[list[Result]]:
+        """Have hosts carry out work, and yield the results block by block, in the order of the items.
 
         One block in :data:`CHECKED`, the first one included, is carried out by two hosts if there are two.
 
@@ -347,18 +347,18 @@ class Cluster:
             SalvoError: ``hosts_differ``, ``host_versions``, ``host_failed``, ``scheduler_lost``; what the work raises.
         """
         feed = _Feed(self._client, _Run(uuid4().hex, software(), work))
-        done: dict[int, list[Result]] = {}
-        position, count, blocks, yielded, called = 0, FIRST_BLOCK, 0, 0, time.monotonic()
+        done: dict[int, _Answer] = {}
+        position, end, count, blocks, yielded, called = 0, len(items), FIRST_BLOCK, 0, 0, time.monotonic()
         again: list[_Block] = []
         try:
-            while position < len(items) or yielded < blocks:
+            while position < end or yielded < blocks:
                 if self._look():
                     again += feed.freed(self._hosts)
                 for block in again:
                     feed.give(block)
                 again.clear()
-                while position < len(items) and len(feed) < BLOCKS_AHEAD * max(1, len(self._hosts)):
-                    left = len(items) - position
+                while position < end and len(feed) < BLOCKS_AHEAD * max(1, len(self._hosts)):
+                    left = end - position
                     size = max(1, min(count, max(FIRST_BLOCK, -(-left // (BLOCKS_AHEAD * max(1, len(self._hosts)))))))
                     feed.give(_Block(blocks, items[position : position + size]))
                     position, blocks = position + size, blocks + 1
@@ -370,7 +370,9 @@ class Cluster:
                         again.append(block)
                         continue
                     if answer.results is None:
-                        raise BotError(*answer.error)
+                        done[block.number] = answer
+                        end = position  # whatever comes later, this is the error of the run
+                        continue
                     grown = len(block.items) * BLOCK_SECONDS / max(answer.seconds, 1e-6)
                     count = max(1, min(int(grown), 8 * len(block.items)))
                     others = frozenset(address for address, (name, _) in self._hosts.items() if name != answer.host)
@@ -379,9 +381,12 @@ class Cluster:
                         continue
                     if block.first is not None:
                         _compare(work, block, answer)
-                    done[block.number] = answer.results
+                    done[block.number] = answer
                 while yielded in done:
-                    yield from done.pop(yielded)
+                    answer = done.pop(yielded)
+                    if answer.results is None:
+                        raise BotError(*answer.error)
+                    yield answer.results
                     yielded += 1
         finally:
             feed.close()
@@ -630,6 +635,7 @@ async def serve_blocks(url: str, tls: Path | None, jobs: int | None, name: str, 
     distributed = _distributed()
     host = urlsplit(url).hostname or ""
     here = distributed.utils.get_ip(host)
+    software()  # of the code that runs here, whatever is installed while it runs
     is_first = True
     while True:
         try:

@@ -309,7 +309,8 @@ def _begin(
         from salvo.lab.simulation.on_hosts import Games
 
         shipped = Games.shipped(spec, written, turn_seconds)
-        return simulation, cluster.play(shipped, range(first, first + games), waiting)
+        blocks = cluster.play(shipped, range(first, first + games), waiting)
+        return simulation, (batch for block in blocks for batch in block)
     if jobs == 0:
         return simulation, play_here(spec, first, games)
     return simulation, _pooled(Pool(spec, min(jobs, games), turn_seconds), first, games, waiting)
