@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 #: How long a host should work on a block, in seconds: long compared with the way to it, short compared with a run.
 BLOCK_SECONDS: Final = 2.0
-#: What the first blocks have, while nobody knows how long it takes.
-FIRST_BLOCK: Final = 16
+#: Towards the end blocks get smaller, so that all hosts end together, down to one in so many.
+SHARES: Final = 16
 #: Blocks that a host has at a time: the one that it plays, and the next.
 BLOCKS_AHEAD: Final = 2
 #: One block in so many is played by a second host, too.
@@ -78,8 +78,8 @@ class Work(ABC, Generic[Item, Result]):
         """Start that many processes on this host."""
 
     @abstractmethod
-    def essence(self, results: list[Result]) -> object:
-        """Return what must be the same on all hosts, without times."""
+    def essence(self, results: list[Result]) -> dict[str, object]:
+        """Return by item what must be the same on all hosts; not times, and no item that the clock has decided."""
 
 
 # --- bots ---------------------------------------------------------------------------------------------------------
@@ -348,7 +348,7 @@ class Cluster:
         """
         feed = _Feed(self._client, _Run(uuid4().hex, software(), work))
         done: dict[int, _Answer] = {}
-        position, end, count, blocks, yielded, called = 0, len(items), FIRST_BLOCK, 0, 0, time.monotonic()
+        position, end, count, blocks, yielded, called = 0, len(items), 1, 0, 0, time.monotonic()
         again: list[_Block] = []
         try:
             while position < end or yielded < blocks:
@@ -358,8 +358,8 @@ class Cluster:
                     feed.give(block)
                 again.clear()
                 while position < end and len(feed) < BLOCKS_AHEAD * max(1, len(self._hosts)):
-                    left = end - position
-                    size = max(1, min(count, max(FIRST_BLOCK, -(-left // (BLOCKS_AHEAD * max(1, len(self._hosts)))))))
+                    share = -(-(end - position) // (BLOCKS_AHEAD * max(1, len(self._hosts))))
+                    size = max(1, min(count, max(share, count // SHARES)))
                     feed.give(_Block(blocks, items[position : position + size]))
                     position, blocks = position + size, blocks + 1
                 if waiting is not None and time.monotonic() - called >= LOOK_SECONDS:
@@ -420,16 +420,14 @@ def _compare(work: Work[Any, Any], block: _Block, answer: _Answer) -> None:
     assert first is not None
     assert first.results is not None
     assert answer.results is not None
-    if work.essence(first.results) != work.essence(answer.results):
+    here, there = work.essence(first.results), work.essence(answer.results)
+    differing = [item for item in here.keys() & there.keys() if here[item] != there[item]]
+    if differing:
         raise SalvoError(
             "hosts_differ",
-            f"hosts {first.host} and {answer.host} come to different results for {_shown(block.items)}: a bot ignores "
-            "its seed or depends on what only one host has, else one of the hosts is broken",
+            f"{min(differing)} ends differently on hosts {first.host} and {answer.host}: a bot ignores its seed or "
+            "depends on what only one host has, else one of the hosts is broken",
         )
-
-
-def _shown(items: Sequence[Any]) -> str:
-    return f"games {items[0]} to {items[-1]}" if isinstance(items, range) else f"{len(items)} games"
 
 
 class _Feed:

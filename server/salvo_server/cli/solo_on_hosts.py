@@ -44,6 +44,6 @@ class Boards(Work[int, Cleared]):
 
             yield clear
 
-    def essence(self, results: list[Cleared]) -> object:
+    def essence(self, results: list[Cleared]) -> dict[str, object]:
         """Return turns and shots of each board."""
-        return [(each.board, each.salvos, each.shots) for each in results]
+        return {f"board {each.board}": (each.salvos, each.shots) for each in results}

@@ -36,15 +36,24 @@ class _Games(Work[Pairing, Played]):
     def begin(self, jobs: int) -> Iterator[Carrying[Pairing, Played]]:
         unpacked = {bot.source: bot.unpacked() for bot in self.bots}
         with Workers(self.tournament, jobs, self.book, unpacked) as workers:
-            yield partial(self._play, workers)
+            yield partial(self._play, workers, set())
 
-    def _play(self, workers: Workers, pairings: Sequence[Pairing], waiting: Callable[[], None]) -> list[Played]:
+    def _play(
+        self, workers: Workers, hanging: set[str], pairings: Sequence[Pairing], waiting: Callable[[], None]
+    ) -> list[Played]:
         tasks = {(pairing.match, pairing.index): Task(pairing) for pairing in pairings}
         played = _by_game(workers.carry_out(tasks.values(), waiting))
         # Hosts are not equally fast, and busy now and then: time that is up here need not be up elsewhere.
-        slow = [replace(tasks[key], patient=True) for key, game in played.items() if _is_of_the_clock(game)]
-        patient = _by_game(workers.carry_out(slow, waiting))
-        played |= {key: game for key, game in patient.items() if not _is_of_the_clock(game)}
+        # A bot that is not done with more time, either, is given none in other games.
+        for key, game in played.items():
+            if _late(game) <= hanging:
+                continue
+            [again] = [
+                game for games in workers.carry_out([replace(tasks[key], patient=True)], waiting) for game in games
+            ]
+            hanging |= _late(again)
+            if not _late(again):
+                played[key] = again
         return [self._as_typed(played[key]) for key in tasks]
 
     def _as_typed(self, game: Played) -> Played:
@@ -53,14 +62,23 @@ class _Games(Work[Pairing, Played]):
             strikes = tuple(tuple(bot.seen_there(cause) for cause in causes) for causes in strikes)
         return replace(game, strikes=strikes)
 
-    def essence(self, results: list[Played]) -> object:
-        """Return the games without times, and without those that a clock has changed."""
-        return [replace(game, seconds=(), longest=()) for game in results if not _is_of_the_clock(game)]
+    def essence(self, results: list[Played]) -> dict[str, object]:
+        """Return the games in which no bot was too slow, without times."""
+        return {
+            f"game {game.index + 1} of match {game.match}": replace(game, seconds=(), longest=())
+            for game in results
+            if not _late(game)
+        }
 
 
 def _by_game(played: Iterator[list[Played]]) -> dict[tuple[int, int], Played]:
     return {(game.match, game.index): game for games in played for game in games}
 
 
-def _is_of_the_clock(game: Played) -> bool:
-    return any(is_of_the_clock(cause) or HUNG in cause for causes in game.strikes for cause in causes)
+def _late(game: Played) -> set[str]:
+    """Return the bots that were too slow."""
+    return {
+        bot
+        for bot, causes in zip(game.bots, game.strikes, strict=True)
+        if any(is_of_the_clock(cause) or HUNG in cause for cause in causes)
+    }

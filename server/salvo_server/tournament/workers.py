@@ -94,11 +94,11 @@ class _Clock:
 def play_game(
     task: Task,
     sources: Mapping[str, str],
-    unpacked: Mapping[str, str],
     book: RuleBook,
     limits: TimeLimits,
     alarm: Alarm,
     clock: Any,
+    unpacked: Mapping[str, str] | None = None,
 ) -> Played | Recorded:
     """Play a game in this process.
 
@@ -114,7 +114,7 @@ def play_game(
     for seat, (name, source) in enumerate(zip(names, at_table, strict=True)):
         cause = task.absent.get(seat, "")
         try:
-            kind = _kind(unpacked.get(source, source)) if not cause else Bot
+            kind = _kind((unpacked or {}).get(source, source)) if not cause else Bot
         except BotError as error:
             kind, cause = Bot, str(error)
         bots[name] = judged(seat, kind, [each for each in names if each != name], limits, alarm, clock)
@@ -167,9 +167,9 @@ def _work(
     ours: Connection,
     memory: Any,
     sources: Mapping[str, str],
-    unpacked: Mapping[str, str],
     book: RuleBook,
     limits: TimeLimits,
+    unpacked: Mapping[str, str] | None,
 ) -> None:
     """Play what is sent, in a separate process, until the pipe is closed."""
     alarm, clock = Alarm(), _Clock(memory)
@@ -180,7 +180,7 @@ def _work(
             if isinstance(task, str):
                 ours.send(_try_out(task, book))
             else:
-                ours.send(play_game(task, sources, unpacked, book, limits, alarm, clock))
+                ours.send(play_game(task, sources, book, limits, alarm, clock, unpacked))
 
 
 def _limits_here(limits: TimeLimits) -> TimeLimits:
@@ -229,7 +229,7 @@ class Workers:
             unpacked: where a bot's source is found, if not where it says.
         """
         self._limits = tournament.time
-        self._given = (tournament.bots, unpacked or {}, book or tournament.book, tournament.time)
+        self._given = (tournament.bots, book or tournament.book, tournament.time, unpacked)
         self._jobs = jobs
         self._workers: list[_Worker] = []
 

@@ -45,24 +45,33 @@ class Games(Work[int, Batch]):
         """Start a pool, which plays block after block."""
         spec = replace(self.spec, bots={name: bot.unpacked() for name, bot in self.bots.items()})
         with Pool(spec, jobs, self.turn_seconds) as pool:
-            yield partial(self._play, pool, spec)
+            yield partial(self._play, pool, spec, set())
 
-    def _play(self, pool: Pool, spec: Spec, games: Sequence[int], waiting: Callable[[], None]) -> list[Batch]:
+    def _play(
+        self, pool: Pool, spec: Spec, hanging: set[str], games: Sequence[int], waiting: Callable[[], None]
+    ) -> list[Batch]:
         try:
             batches = list(pool.play(games[0], len(games), waiting))
             for batch in batches:
-                for game in sorted({failure.game for failure in batch.failures if failure.code == "bot_hangs"}):
-                    self._play_with_patience(spec, batch, game, waiting)
+                for game in sorted({failure.game for failure in batch.failures if _is_new(failure, hanging)}):
+                    self._play_with_patience(spec, batch, game, hanging, waiting)
                 batch.failures = [self._as_typed(failure) for failure in batch.failures]
         except BotError as error:
             raise BotError(error.code, self._seen_there(error.text), self._seen_there(error.trace)) from None
         return batches
 
-    def _play_with_patience(self, spec: Spec, batch: Batch, game: int, waiting: Callable[[], None]) -> None:
-        """Play a game again in which a bot has hung; if it hangs with more time, too, the first result holds."""
+    def _play_with_patience(
+        self, spec: Spec, batch: Batch, game: int, hanging: set[str], waiting: Callable[[], None]
+    ) -> None:
+        """Play a game again in which a bot has hung; if it hangs with more time, too, the first result holds.
+
+        Args:
+            hanging: bots that are known to; one that hangs now is added.
+        """
         with Pool(spec, 1, PATIENCE * self.turn_seconds) as pool:
             (again,) = pool.play(game, 1, waiting)
-        if not any(failure.code == "bot_hangs" for failure in again.failures):
+        hanging |= (known := {failure.player for failure in again.failures if failure.code == "bot_hangs"})
+        if not known:
             batch.rows[game - batch.first] = again.rows[0]
             batch.failures = [failure for failure in batch.failures if failure.game != game] + again.failures
             batch.failures.sort(key=lambda failure: (failure.game, failure.turn))
@@ -75,10 +84,16 @@ class Games(Work[int, Batch]):
             text = bot.seen_there(text)
         return text
 
-    def essence(self, results: list[Batch]) -> object:
-        """Return all rows and failures; a host starts batches where it likes."""
-        failures = [failure for batch in results for failure in batch.failures]
-        return (
-            [row for batch in results for row in batch.rows],
-            [(failure.player, failure.game, failure.turn, failure.code) for failure in failures],
-        )
+    def essence(self, results: list[Batch]) -> dict[str, object]:
+        """Return the row and the failures of each game in which no bot hangs."""
+        found: dict[str, object] = {}
+        for batch in results:
+            for game, row in enumerate(batch.rows, batch.first):
+                failures = [(each.player, each.turn, each.code) for each in batch.failures if each.game == game]
+                if all(code != "bot_hangs" for _, _, code in failures):
+                    found[f"game {game}"] = row, failures
+        return found
+
+
+def _is_new(failure: Failure, hanging: set[str]) -> bool:
+    return failure.code == "bot_hangs" and failure.player not in hanging
