@@ -19,6 +19,7 @@ import ipaddress
 import logging
 import os
 import queue
+import socket
 import sys
 import threading
 import time
@@ -292,7 +293,8 @@ class Cluster:
             MissingExtra: ``cluster`` is not installed.
         """
         security = security_for(url, tls)
-        distributed = _distributed()
+        _knock(url, security)
+        distributed = _distributed(logging.CRITICAL)  # what is wrong is raised here
         self._url = url
         try:
             self._client: Client = distributed.Client(
@@ -304,6 +306,7 @@ class Cluster:
         self._looked = 0.0
         self._is_empty = False
         try:
+            self._dashboard = self._client.run_on_scheduler(dashboard)
             found = self._client.run(software)
         except Exception as error:
             self.close()
@@ -329,7 +332,7 @@ class Cluster:
         """How many hosts and cores there are, and where the dashboard is."""
         count = len(self._hosts)
         many = f"{count} host{'' if count == 1 else 's'}, {sum(count for _, count in self._hosts.values())} cores"
-        return f"{many}; dashboard of the scheduler's host: {self._client.dashboard_link}"
+        return f"{many}; dashboard: {self._dashboard}"
 
     def play(
         self, work: Work[Item, Result], items: Sequence[Item], waiting: Callable[[], object] | None = None
@@ -522,18 +525,41 @@ class _Feed:
 # --- scheduler and worker -----------------------------------------------------------------------------------------
 
 
-def _distributed() -> Any:
+def _distributed(level: int | None = None) -> Any:
+    """Import Dask.
+
+    Args:
+        level: of what it logs; None for that of the command.
+
+    Raises:
+        MissingExtra: ``cluster`` is not installed.
+    """
     try:
         import distributed
     except ModuleNotFoundError as error:
         if error.name not in ("distributed", "dask"):
             raise
         raise MissingExtra("a laboratory on several hosts", "cluster") from None
+    log = logging.getLogger("distributed")
+    log.handlers.clear()
+    log.propagate = True
+    log.setLevel(logging.getLogger().level if level is None else level)
     return distributed
 
 
 def _no_scheduler(url: str, error: Exception) -> SalvoError:
     return SalvoError("no_scheduler", f"no scheduler answers at {url} ({error}); salvo lab scheduler starts one")
+
+
+def _knock(url: str, security: Security | None) -> None:
+    """Look whether a scheduler listens; Dask would go on trying."""
+    parts = urlsplit(url)
+    try:
+        with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=5) as door:
+            if security is not None:
+                security.get_connection_args("client")["ssl_context"].wrap_socket(door).close()
+    except OSError as error:
+        raise _no_scheduler(url, error) from None
 
 
 def security_for(url: str, tls: Path | None) -> Security | None:
@@ -585,11 +611,19 @@ def _is_loopback(host: str) -> bool:
     return host == "localhost"
 
 
-async def schedule(url: str, tls: Path | None, dashboard: str, told: Callable[[str, str], object]) -> None:
+_dashboard = ""
+
+
+def dashboard() -> str:
+    """Return the address of the dashboard in the scheduler's process."""
+    return _dashboard
+
+
+async def schedule(url: str, tls: Path | None, pages: str, told: Callable[[str, str], object]) -> None:
     """Be a scheduler until this is cancelled.
 
     Args:
-        dashboard: HOST:PORT of its pages.
+        pages: HOST:PORT of its dashboard.
         told: called with the addresses of scheduler and dashboard once it listens.
 
     Raises:
@@ -608,14 +642,17 @@ async def schedule(url: str, tls: Path | None, dashboard: str, told: Callable[[s
     parts = urlsplit(url)
     try:
         scheduler = await distributed.Scheduler(
-            host=url.removesuffix(f":{parts.port}"), port=parts.port, security=security, dashboard_address=dashboard
+            host=url.removesuffix(f":{parts.port}"), port=parts.port, security=security, dashboard_address=pages
         )
-    except OSError as error:
-        raise SalvoError("bad_lab_url", f"{url}: {error.strerror or error}") from None
+    except (OSError, RuntimeError) as error:
+        cause = error.__cause__ or error
+        raise SalvoError("bad_lab_url", f"{url} cannot be listened at: {getattr(cause, 'strerror', cause)}") from None
     async with scheduler:
         shown = scheduler.http_server
         port = shown.port if shown is not None else 0
-        told(scheduler.address, f"http://{dashboard.rpartition(':')[0]}:{port}/status")
+        global _dashboard
+        _dashboard = f"http://{pages.rpartition(':')[0]}:{port}/status"
+        told(scheduler.address, _dashboard)
         await scheduler.finished()
 
 
@@ -633,6 +670,7 @@ async def serve_blocks(url: str, tls: Path | None, jobs: int | None, name: str, 
     distributed = _distributed()
     host = urlsplit(url).hostname or ""
     here = distributed.utils.get_ip(host)
+    _knock(url, security)
     software()  # of the code that runs here, whatever is installed while it runs
     is_first = True
     while True:
@@ -652,7 +690,7 @@ async def serve_blocks(url: str, tls: Path | None, jobs: int | None, name: str, 
                 told(worker.address)
                 is_first = False
                 await worker.finished()
-        except (OSError, TimeoutError) as error:
+        except (OSError, RuntimeError, ValueError) as error:  # the latter for a name that is taken
             if is_first:
                 raise _no_scheduler(url, error) from None
         finally:
