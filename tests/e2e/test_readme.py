@@ -56,6 +56,13 @@ ELSEWHERE = {
         "tests/integration/test_alerts.py",
         '"deploy" / "prometheus.yml"',
     ),
+    "salvo tls keys --host 192.0.2.1": ("tests/e2e/test_hosts.py", '_run(home, "tls"'),
+    "salvo lab scheduler --listen 192.0.2.1:8786 --tls keys": ("tests/e2e/test_hosts.py", '"scheduler", "--listen"'),
+    "salvo lab worker tls://192.0.2.1:8786 --tls keys": ("tests/e2e/test_hosts.py", '"worker", self.url'),
+    "salvo compare mybot.py hunter --scheduler tls://192.0.2.1:8786 --tls keys": (
+        "tests/e2e/test_hosts.py",
+        '"--scheduler", hosts.url, *ours',
+    ),
     "docker compose exec server salvo doctor": ("tests/compose/run.py", '"server", "salvo", "doctor"'),
     "salvo backup evening.tar.gz": ("tests/e2e/test_backup.py", 'machines.run("backup"'),
     "salvo restore evening.tar.gz": ("tests/e2e/test_backup.py", 'self.run("restore"'),

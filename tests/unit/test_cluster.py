@@ -138,20 +138,3 @@ def test_without_a_scheduler_the_command_that_starts_one_is_said() -> None:
     assert found.returncode == 1
     assert "error: no_scheduler: no scheduler answers at tcp://127.0.0.1:1" in found.stderr
     assert "salvo lab scheduler" in found.stderr
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("play", "hunter", "random", "--games", "2", "--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"),
-        ("play", "hunter", "random", "--scheduler", "tcp://127.0.0.1:1"),
-        ("compare", "hunter", "random", "--tls", "folder"),
-        ("solo", "hunter", "--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"),
-        ("tournament", "run", "cup.toml", "--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"),
-        ("dev", "mine.py", "--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"),
-    ],
-)
-def test_options_that_do_nothing_on_hosts_are_refused(words: tuple[str, ...]) -> None:
-    found = run(*words)
-    assert found.returncode == 2
-    assert "error: unused_option:" in found.stderr

@@ -8,7 +8,7 @@ Dask knows no bot: it queues blocks, moves them to hosts, and gives those of a l
 they always do, in processes that a host may end. Results come in the order of the work, so that whoever reads them
 cannot tell how many hosts there were.
 
-Whoever can connect to a scheduler or to a worker can run code there: outside of one machine both want certificates.
+Anyone who can connect to a scheduler or to a worker can run code there: outside of one machine both want certificates.
 """
 
 from __future__ import annotations
@@ -581,7 +581,7 @@ def security_for(url: str, tls: Path | None) -> Security | None:
     host = parts.hostname
     if parts.scheme == "tcp":
         if tls is not None or not _is_loopback(host):
-            why = "--tls needs tls://" if tls is not None else "whoever reaches it could run code"
+            why = "--tls needs tls://" if tls is not None else "anyone who reaches it could run code"
             fix = f"salvo tls DIR --host {host}; copy DIR to all hosts, and give tls://{parts.netloc} --tls DIR"
             raise SalvoError("lab_without_tls", f"{url} is not encrypted: {why}. {fix}")
         return None

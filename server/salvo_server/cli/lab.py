@@ -23,7 +23,7 @@ from salvo_server.cli.output import JOBS
 def lab() -> None:
     """Play on several hosts: one scheduler, a worker on each host, and --scheduler URL of the commands that play.
 
-    Whoever can connect to a scheduler or a worker can run code on its host. So outside of one machine they want
+    Anyone who can connect to a scheduler or a worker can run code on its host. So outside of one machine they want
     certificates of each other: salvo tls makes them, in a folder to copy to all hosts.
     """
 
