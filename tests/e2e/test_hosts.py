@@ -224,7 +224,7 @@ def _games(home: Path) -> dict[tuple[int, int], dict[str, Any]]:
 
 @pytest.mark.long
 def test_games_of_a_host_that_is_killed_are_played_by_another(hosts: Hosts, home: Path) -> None:
-    command = ("play", "mine.py", "density", "--games", "400", "--seed", "5", "--json")
+    command = ("play", "mine.py", "density", "--games", "150", "--seed", "5", "--json")
     with _running(home, *command, "--scheduler", hosts.url) as process:
         assert process.stdout is not None
         first = process.stdout.readline()
@@ -238,7 +238,7 @@ def test_games_of_a_host_that_is_killed_are_played_by_another(hosts: Hosts, home
 
 @pytest.mark.slow
 def test_a_run_outlives_its_scheduler(tmp_path: Path, home: Path) -> None:
-    command = ("play", "mine.py", "density", "--games", "1000", "--seed", "5", "--json")
+    command = ("play", "mine.py", "density", "--games", "250", "--seed", "5", "--json")
     with Port() as port, ExitStack() as leaving:
         hosts = Hosts(tmp_path, leaving)
         hosts.scheduler, hosts.url = hosts.schedule(port.address)
