@@ -57,6 +57,13 @@ ELSEWHERE = {
         "tests/integration/test_alerts.py",
         '"deploy" / "prometheus.yml"',
     ),
+    "salvo tls keys --host 192.0.2.1": ("tests/e2e/test_hosts.py", '_run(home, "tls"'),
+    "salvo lab scheduler --listen 192.0.2.1:8786 --tls keys": ("tests/e2e/test_hosts.py", '"scheduler", "--listen"'),
+    "salvo lab worker tls://192.0.2.1:8786 --tls keys": ("tests/e2e/test_hosts.py", '"worker", self.url'),
+    "salvo compare mybot.py hunter --scheduler tls://192.0.2.1:8786 --tls keys": (
+        "tests/e2e/test_hosts.py",
+        '"--scheduler", hosts.url, *ours',
+    ),
     "docker compose exec server salvo doctor": ("tests/compose/run.py", '"server", "salvo", "doctor"'),
     "salvo backup evening.tar.gz": ("tests/e2e/test_backup.py", 'machines.run("backup"'),
     "salvo restore evening.tar.gz": ("tests/e2e/test_backup.py", 'self.run("restore"'),
@@ -345,7 +352,7 @@ def test_prometheus_reads_what_the_guide_lists_and_the_alerts_ask_for(folder: Pa
 
 
 def test_a_server_listens_with_the_certificate_that_was_made_for_practice(folder: Path) -> None:
-    [make] = [line for line in COMMANDS if line.startswith("salvo tls")]
+    [make] = [line for line in COMMANDS if line.startswith("salvo tls") and line not in ELSEWHERE]
     [command] = [line for line in SERVES if "--tls-cert" in line]
     assert "--tls-cert tls/server.pem --tls-key tls/server.key" in _run(make, folder)
     with ExitStack() as stack:
@@ -375,7 +382,10 @@ def test_a_new_bot_plays_and_wins(folder: Path) -> None:
     assert "winner: hunting after" in _run(play, folder)
 
 
-@pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith(("salvo solo", "salvo compare"))])
+MEASURED = [line for line in COMMANDS if line.startswith(("salvo solo", "salvo compare")) and line not in ELSEWHERE]
+
+
+@pytest.mark.parametrize("command", MEASURED)
 def test_the_bot_is_measured(command: str, folder: Path) -> None:
     assert re.search(r"\bmybot\b", _run(_fewer(command), folder))
 

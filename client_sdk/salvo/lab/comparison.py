@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from salvo.errors import BotError
 from salvo.lab.arena import Failure
@@ -31,6 +32,9 @@ from salvo.lab.simulation import TURN_SECONDS, Seats, stream
 from salvo.notebook import Pictured
 from salvo.player import Bot
 from salvo.rules import RuleBook
+
+if TYPE_CHECKING:
+    from salvo.lab.cluster import Cluster
 
 #: Shares of the largest stake that cannot lose everything. The middle ones are best for differences of some per cent.
 STAKES = (0.02, 0.06, 0.15, 0.3, 0.6, 0.9)
@@ -239,6 +243,7 @@ def compare(
     turn_seconds: float = TURN_SECONDS,
     progress: Callable[[SequentialTest], object] | None = None,
     waiting: Callable[[], object] | None = None,
+    cluster: Cluster | None = None,
 ) -> Comparison:
     """Find out whether the first bot is better than the second, in as few games as it takes.
 
@@ -251,6 +256,7 @@ def compare(
         margin: smaller differences of the win rate from 1/2 do not matter, above 0 and below 0.5; None looks for any.
         progress: called after every pair.
         waiting: as in :func:`salvo.lab.simulation.stream`.
+        cluster: as in :func:`salvo.lab.simulation.simulate`.
 
     Raises:
         BotError: ``bad_comparison``: a number out of range; else as in :func:`salvo.lab.simulation.simulate`.
@@ -274,6 +280,7 @@ def compare(
         seats=Seats.PAIRED,
         turn_seconds=turn_seconds,
         waiting=waiting,
+        cluster=cluster,
     )
     with closing(played):
         for game in played:

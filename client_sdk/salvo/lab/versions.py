@@ -88,6 +88,33 @@ def kept(source: str) -> str:
     return str(version / Path(file).name) + (f":{name}" if name else "")
 
 
+def contents_of(folder: Path) -> dict[str, bytes]:
+    """Return all files of a folder and of those in it, by path in it, but for hidden and compiled ones.
+
+    Raises:
+        BotError: ``bad_version``: more than 1,000 files or 20 MB.
+    """
+    found: list[Path] = []
+    for path, folders, files in os.walk(folder, followlinks=True):
+        folders[:] = sorted(name for name in folders if name[0] != "." and name != "__pycache__")
+        found += (Path(path, name) for name in sorted(files) if name[0] != ".")
+        _check(folder, len(found), 0)
+    _check(folder, len(found), sum(file.stat().st_size for file in found))
+    try:
+        return {str(file.relative_to(folder)): file.read_bytes() for file in found}
+    except OSError as error:
+        raise BotError("bad_version", f"{error.filename}: {error.strerror}") from None
+
+
+def keep_content(contents: Mapping[str, bytes]) -> Path:
+    """Return the folder of what :func:`contents_of` has returned, on another machine maybe.
+
+    Raises:
+        BotError: ``bad_version``: no place to keep it.
+    """
+    return _keep(None, contents)
+
+
 def python_files(folder: Path) -> Iterator[Path]:
     """Yield the Python files of a folder and of the packages in it, by name; none if there is no folder."""
     try:
@@ -126,7 +153,7 @@ def _check(folder: Path, files: int, size: int) -> None:
         )
 
 
-def _keep(folder: Path, contents: Mapping[str, bytes]) -> Path:
+def _keep(folder: Path | None, contents: Mapping[str, bytes]) -> Path:
     """Return the folder of a version, which is either complete or absent."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "salvo" / "versions"
     version = home / _digest(folder, contents)
@@ -144,7 +171,8 @@ def _keep(folder: Path, contents: Mapping[str, bytes]) -> Path:
                 shutil.rmtree(part)
                 if not version.is_dir():
                     raise
-        _link(folder, version)
+        if folder is not None:
+            _link(folder, version)
         os.utime(version)
     except OSError as error:
         raise BotError(
@@ -160,8 +188,8 @@ def _forget(home: Path) -> None:
                 shutil.rmtree(version, ignore_errors=True)
 
 
-def _digest(folder: Path, contents: Mapping[str, bytes]) -> str:
-    digest = hashlib.sha256(os.fsencode(folder))
+def _digest(folder: Path | None, contents: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256(os.fsencode(folder or ""))
     for name, data in sorted(contents.items()):
         digest.update(f"\n{name} {len(data)}\n".encode("utf-8", "surrogateescape") + data)
     return digest.hexdigest()[:16]

@@ -8,6 +8,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import click
@@ -19,6 +20,8 @@ from salvo.lab.intervals import percent
 from salvo.lab.replay_command import again
 from salvo.lab.simulation import TURN_SECONDS, Seats
 from salvo.lab.versions import pinned
+from salvo_server.cli.checked import Checked
+from salvo_server.cli.on_hosts import UNUSED, connected, hosts
 from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, Integer, Progress, failure_lines, progress_bar
 
 _LEGEND: Final = (
@@ -27,7 +30,7 @@ _LEGEND: Final = (
 )
 
 
-@click.command()
+@click.command(cls=Checked, unused=UNUSED)
 @click.argument("first")
 @click.argument("others", metavar="SECOND...", nargs=-1, required=True)
 @click.option(
@@ -51,6 +54,7 @@ _LEGEND: Final = (
     help="Also stop when the win rate is certainly this close to 50%: 0.02 is 48% to 52%; 0 disables this.",
 )
 @click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
+@hosts
 @click.option(
     "--turn-seconds",
     type=SECONDS,
@@ -59,7 +63,9 @@ _LEGEND: Final = (
 )
 @TRACEBACK
 @click.option("--json", "as_json", is_flag=True, help="One JSON line for each SECOND.")
+@click.pass_context
 def compare(
+    ctx: click.Context,
     first: str,
     others: tuple[str, ...],
     games: int,
@@ -68,6 +74,8 @@ def compare(
     confidence: float,
     margin: float,
     jobs: int | None,
+    scheduler: str | None,
+    tls: Path | None,
     turn_seconds: float,
     traceback: bool,
     as_json: bool,
@@ -96,6 +104,7 @@ def compare(
     def game_again(other: str, game: int) -> str:
         return again([first, other], seed, game, rules=rules, seats=Seats.PAIRED)
 
+    cluster = ctx.with_resource(connected(scheduler, tls))
     compared: list[Comparison] = []
     for other in others:
         start = time.monotonic()
@@ -117,6 +126,7 @@ def compare(
                 turn_seconds=turn_seconds,
                 progress=progress,
                 waiting=show,
+                cluster=cluster,
             )
         compared.append(found)
         if as_json:

@@ -15,6 +15,7 @@ from salvo.lab.versions import pinned
 from salvo_server.cli.checked import Checked
 from salvo_server.cli.dev_bench import BEFORE, Bench, Signature, Trial, file_of, saved
 from salvo_server.cli.dev_report import lines, record
+from salvo_server.cli.on_hosts import UNUSED, connected, hosts
 from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, Integer, has_terminal
 from salvo_server.unused import Unused, is_set
 
@@ -24,7 +25,10 @@ LEAST_GAMES = 4
 
 @click.command(
     cls=Checked,
-    unused=[Unused("traceback", is_set("as_json"), "with --json, whose lines have no trace; leave one of them out")],
+    unused=[
+        *UNUSED,
+        Unused("traceback", is_set("as_json"), "with --json, whose lines have no trace; leave one of them out"),
+    ],
 )
 @click.argument("bot")
 @click.option(
@@ -42,6 +46,7 @@ LEAST_GAMES = 4
 @click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
 @click.option("--seed", default="dev", help="Seed of all games, the same at every save, so that changes show.")
 @click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
+@hosts
 @click.option(
     "--turn-seconds",
     type=SECONDS,
@@ -50,13 +55,17 @@ LEAST_GAMES = 4
 )
 @TRACEBACK
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per save.")
+@click.pass_context
 def dev(
+    ctx: click.Context,
     bot: str,
     against: tuple[str, ...],
     games: int,
     rules: str,
     seed: str,
     jobs: int | None,
+    scheduler: str | None,
+    tls: Path | None,
     turn_seconds: float,
     traceback: bool,
     as_json: bool,
@@ -74,7 +83,9 @@ def dev(
     if not file.is_file():
         raise BotError("bad_bot", f"no file {file}; salvo dev plays a file whenever it is saved")
     each = _share(games, against)
-    bench = Bench(bot, [_opponent(name, bot, file) for name in against], each, rules, seed, jobs, turn_seconds)
+    opponents = [_opponent(name, bot, file) for name in against]
+    cluster = ctx.with_resource(connected(scheduler, tls))
+    bench = Bench(bot, opponents, each, rules, seed, jobs, turn_seconds, cluster)
     last: Trial | None = None
     seen: Signature | None = None
     if has_terminal():

@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from salvo.errors import BotError, SalvoError
 from salvo.lab.arena import Failure
@@ -17,6 +18,9 @@ from salvo.lab.simulation import Seats, stream
 from salvo.lab.sources import EXEC, script_of
 from salvo.lab.versions import kept, python_files, split
 from salvo_server.cli.output import progress_bar
+
+if TYPE_CHECKING:
+    from salvo.lab.cluster import Cluster
 
 #: The opponent that is the bot as it was when the command began.
 BEFORE = "before"
@@ -117,6 +121,7 @@ class Bench:
         seed: str,
         jobs: int | None,
         turn_seconds: float,
+        cluster: Cluster | None = None,
     ) -> None:
         """Make each opponent once, in a separate process, since no save of the bot repairs what is wrong with it.
 
@@ -132,6 +137,7 @@ class Bench:
         self._seed = seed
         self._jobs = jobs
         self._turn_seconds = turn_seconds
+        self._cluster = cluster
         self._before = ""
         for name, source in opponents:
             if name == BEFORE:
@@ -224,6 +230,7 @@ class Bench:
             turn_seconds=self._turn_seconds,
             strict=True,
             waiting=waiting,
+            cluster=self._cluster,
         )
         with closing(played):
             for game in played:

@@ -31,6 +31,7 @@ from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.rules.game import draw_starter
 from salvo_server.cli.checked import Checked, force_rule
+from salvo_server.cli.on_hosts import UNUSED, connected, hosts
 from salvo_server.cli.output import (
     FORCE,
     JOBS,
@@ -72,16 +73,19 @@ class _Recording(NamedTuple):
         keep_recorded(self.file(game), force=self.force)
 
 
-_SEVERAL_AT_ONCE: Final = Unused(
-    "jobs",
-    lambda given: (
-        given["games"] == 1
-        or any(given[each] is not None for each in ("record", "bank"))
-        or given["commands"]
-        or any(bot.startswith(EXEC) for bot in given["bots"])
-    ),
-    "for one game, with --record or --bank, or where programs play, whose games are played one by one; leave it out",
-)
+_SEVERAL_AT_ONCE: Final = [
+    Unused(
+        name,
+        lambda given: (
+            given["games"] == 1
+            or any(given[each] is not None for each in ("record", "bank"))
+            or given["commands"]
+            or any(bot.startswith(EXEC) for bot in given["bots"])
+        ),
+        "for one game, with --record or --bank, or where programs play: those play one by one; leave it out",
+    )
+    for name in ("jobs", "scheduler")
+]
 
 
 _WATCHED: Final = (
@@ -95,7 +99,7 @@ _WATCHED: Final = (
 )
 
 
-@click.command(cls=Checked, unused=[_SEVERAL_AT_ONCE, *_WATCHED, force_rule("record")])
+@click.command(cls=Checked, unused=[*_SEVERAL_AT_ONCE, *UNUSED, *_WATCHED, force_rule("record")])
 @click.argument("bots", nargs=-1)
 @click.option(
     "--exec", "commands", metavar="CMD", multiple=True, help="A program, seated before BOTS; the same as exec:CMD."
@@ -111,6 +115,7 @@ _WATCHED: Final = (
     help="From game to game: fixed, rotated by one seat, or paired: the same fleets and start from every side.",
 )
 @click.option("--jobs", type=JOBS, help="Processes that play several games.  [default: all cores]")
+@hosts
 @click.option(
     "--turn-seconds",
     type=SECONDS,
@@ -133,6 +138,8 @@ def play(
     games: int,
     seats: str,
     jobs: int | None,
+    scheduler: str | None,
+    tls: Path | None,
     turn_seconds: float | None,
     bank: float | None,
     record: str | None,
@@ -175,7 +182,8 @@ def play(
     if games > 1 and record is None and bank is None and not programs:
         how = {"games": games, "seed": seed, "rules": rules, "jobs": jobs, "seats": Seats(seats), "first": game}
         how["turn_seconds"] = turn_seconds or TURN_SECONDS
-        _play_many(bots, how, command, traceback=traceback, as_json=as_json)
+        with connected(scheduler, tls) as how["cluster"]:
+            _play_many(bots, how, command, traceback=traceback, as_json=as_json)
         return
     if programs or watch:
         leave_on_sigterm()

@@ -13,6 +13,8 @@ from typing import Any, Final
 import click
 
 from salvo import messages as m
+from salvo.codec.announcements import HOSTED
+from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.messages import State
 from salvo_server.cli.output import look_again, watch_line
 from salvo_server.contest import Contest
@@ -88,6 +90,8 @@ class ServeReport:
                 status = f"game {referee.number}: its lobby continues"
             else:
                 status = f"game {referee.number} is over, and its result stands"
+            if referee.is_paused:
+                status += "; paused by a host, until one resumes it"
             players = list(referee.players)
             new_from = referee.number + 1 if referee.next_differs else None
             new = "" if new_from is None else f"; the new settings hold from game {new_from} on"
@@ -101,6 +105,7 @@ class ServeReport:
                 current=None if current is None else current.name,
                 players=players,
                 new_settings_from=new_from,
+                paused=referee.is_paused,
             )
 
     def say(self, line: str, **record: Any) -> None:
@@ -130,7 +135,9 @@ class ServeReport:
                     self.say(f"{prefix}{self._in_game(table)}the game begins", event="begin", table=table)
                 case m.HostActed():
                     done = f"{prefix}{self._in_game(table)}{announcement}"
-                    self.say(done, event="host", table=table, by=announcement.by, do=announcement.do.value)
+                    told = HOSTED.value(announcement)
+                    argument = {key: told[key] for key in HOST_ARGUMENTS.values() if key in told}
+                    self.say(done, event="host", table=table, by=announcement.by, do=announcement.do.value, **argument)
                 case m.CommandRefused(by, code, text) if isinstance(command, m.HostCommand) and by == command.by:
                     who = "the host" if by == m.TERMINAL_HOST else f"host {by}"
                     refused = f"{prefix}{self._in_game(table)}{who} cannot {command.do}: {text}"

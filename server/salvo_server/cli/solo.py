@@ -7,11 +7,13 @@ import json
 import multiprocessing
 import shlex
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
 from functools import partial
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,18 +21,23 @@ from salvo.errors import BotError
 from salvo.lab.intervals import DEVIATIONS
 from salvo.lab.programs.process_pool import ProgramPool
 from salvo.lab.programs.worker_process import WorkerProcess, end_all, end_with_parent, how_it_ended
-from salvo.lab.simulation.pool import cores
+from salvo.lab.simulation.pool import LOOK_SECONDS, cores
 from salvo.lab.solo import Cleared, Summary, clear, summary
 from salvo.lab.sources import make
 from salvo.rules import Grid, RuleBook, Shots, UnplayableBook, check_room, generator
 from salvo.rules.files import RuleFileError, load_book
+from salvo_server.cli.checked import Checked
+from salvo_server.cli.on_hosts import UNUSED, connected, hosts
 from salvo_server.cli.output import JOBS, TRACEBACK, Integer, has_terminal, progress_bar
+
+if TYPE_CHECKING:
+    from salvo.lab.cluster import Cluster
 
 #: Boards that a process is given at a time.
 _AT_ONCE = 8
 
 
-@click.command()
+@click.command(cls=Checked, unused=UNUSED)
 @click.argument("bot")
 @click.option("--boards", type=Integer(min=1), default=200, help="How many boards.")
 @click.option("--seed", default="0", help="Seed of the boards and of the bot.")
@@ -43,9 +50,12 @@ _AT_ONCE = 8
     help="Shots of a turn, in place of the ruleset's.",
 )
 @click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
+@hosts
 @TRACEBACK
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_context
 def solo(
+    ctx: click.Context,
     bot: str,
     boards: int,
     seed: str,
@@ -54,6 +64,8 @@ def solo(
     height: int | None,
     shots: str | None,
     jobs: int | None,
+    scheduler: str | None,
+    tls: Path | None,
     traceback: bool,
     as_json: bool,
 ) -> None:
@@ -62,7 +74,8 @@ def solo(
     Its output is discarded.
     """
     book = _changed(load_book(rules), width, height, shots)
-    cleared = list(_with_progress(_clear_all(bot, boards, seed, book, jobs), boards, plain=as_json))
+    cluster = ctx.with_resource(connected(scheduler, tls))
+    cleared = list(_with_progress(_clear_all(bot, boards, seed, book, jobs, cluster), boards, plain=as_json))
     salvos, fired = summary([each.salvos for each in cleared]), summary([each.shots for each in cleared])
     seconds = [each for one in cleared for each in one.seconds]
     mean_ms, worst_ms = 1000 * sum(seconds) / len(seconds), 1000 * max(seconds)
@@ -99,46 +112,74 @@ def _changed(book: RuleBook, width: int | None, height: int | None, shots: str |
     return book
 
 
-def _clear_all(bot: str, boards: int, seed: str, book: RuleBook, jobs: int | None) -> Generator[Cleared, None, None]:
-    """Clear board after board, in their order, on as many processes as there is work for.
+class Clearers:
+    """Processes that clear boards. Use it in a ``with`` block."""
 
-    Raises:
-        BotError: of the first board that fails, as :func:`salvo.lab.solo.clear`; ``bad_bot``; ``bot_crashed``:
-            the bot ended its process.
-    """
-    context = multiprocessing.get_context("spawn")
-    workers: list[WorkerProcess] = []
-    waiting = deque(range(1, boards + 1))
-    found: dict[int, Cleared | BotError] = {}
-    try:
-        count = min(jobs or cores(), -(-boards // _AT_ONCE))
-        workers.extend(WorkerProcess(context, _work, bot, seed, book) for _ in range(count))
-        for board in range(1, boards + 1):
+    def __init__(self, bot: str, seed: str, book: RuleBook, jobs: int) -> None:
+        self._given = (bot, seed, book)
+        self._jobs = jobs
+        self._workers: list[WorkerProcess] = []
+
+    def __enter__(self) -> Clearers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        end_all(self._workers)
+
+    def clear(self, boards: Sequence[int], look: Callable[[], object] | None = None) -> Iterator[Cleared]:
+        """Clear board after board, in their order, on as many processes as there is work for.
+
+        Args:
+            look: called about ten times a second.
+
+        Raises:
+            BotError: of the first board that fails, as :func:`salvo.lab.solo.clear`; ``bad_bot``; ``bot_crashed``:
+                the bot ended its process.
+        """
+        context = multiprocessing.get_context("spawn")
+        while len(self._workers) < min(self._jobs, -(-len(boards) // _AT_ONCE)):
+            self._workers.append(WorkerProcess(context, _work, *self._given))
+        waiting = deque(boards)
+        found: dict[int, Cleared | BotError] = {}
+        for board in boards:
             while board not in found:
-                for worker in workers:
+                if look is not None:
+                    look()
+                for worker in self._workers:
                     while waiting and len(worker.tasks) < _AT_ONCE:
                         worker.give(waiting.popleft())
-                found.update(_collected(workers, bot, seed))
+                found.update(self._collected())
             cleared = found.pop(board)
             if isinstance(cleared, BotError):
                 raise cleared
             yield cleared
-    finally:
-        end_all(workers)
+
+    def _collected(self) -> Iterator[tuple[int, Cleared | BotError]]:
+        """Wait for answers, and return them by board; a process that has ended is no longer one of the workers."""
+        ready = wait([worker.pipe for worker in self._workers if worker.tasks], LOOK_SECONDS)
+        for worker in [each for each in self._workers if each.pipe in ready]:
+            board = worker.tasks[0]
+            try:
+                answer = worker.receive()
+                yield board, answer if isinstance(answer, Cleared) else BotError(*answer)
+            except EOFError:
+                bot, seed, _ = self._given
+                text = f"{bot}, board {board}, seed {seed}: ended the process: {how_it_ended(worker.kill())}"
+                self._workers.remove(worker)
+                yield board, BotError("bot_crashed", text)
 
 
-def _collected(workers: list[WorkerProcess], bot: str, seed: str) -> Iterator[tuple[int, Cleared | BotError]]:
-    """Wait for answers, and return them by board; a process that has ended is no longer one of the workers."""
-    ready = wait([worker.pipe for worker in workers if worker.tasks])
-    for worker in [each for each in workers if each.pipe in ready]:
-        board = worker.tasks[0]
-        try:
-            answer = worker.receive()
-            yield board, answer if isinstance(answer, Cleared) else BotError(*answer)
-        except EOFError:
-            text = f"{bot}, board {board}, seed {seed}: ended the process: {how_it_ended(worker.kill())}"
-            workers.remove(worker)
-            yield board, BotError("bot_crashed", text)
+def _clear_all(
+    bot: str, boards: int, seed: str, book: RuleBook, jobs: int | None, cluster: Cluster | None
+) -> Generator[Cleared, None, None]:
+    if cluster is not None:
+        from salvo_server.cli.solo_on_hosts import Boards
+
+        for cleared in cluster.play(Boards.shipped(bot, seed, book), range(1, boards + 1)):
+            yield from cleared
+        return
+    with Clearers(bot, seed, book, jobs or cores()) as clearers:
+        yield from clearers.clear(range(1, boards + 1))
 
 
 def _work(pipe: Connection, bot: str, seed: str, book: RuleBook) -> None:

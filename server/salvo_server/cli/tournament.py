@@ -14,7 +14,8 @@ from typing import Final
 
 import click
 
-from salvo_server.cli.checked import Suggesting
+from salvo_server.cli.checked import Checked, Suggesting
+from salvo_server.cli.on_hosts import UNUSED, connected, hosts
 from salvo_server.cli.output import Integer, print_table, progress_bar
 from salvo_server.standings.counting import plackett_luce
 from salvo_server.tournament.file import TournamentError, load_tournament
@@ -53,7 +54,7 @@ _MOST = "Games of the same bots that can be watched: an odd one, the clearest an
 
 @click.group(cls=Suggesting)
 def tournament() -> None:
-    """Let bots play a tournament in processes of this machine, without a broker."""
+    """Let bots play a tournament in processes of this machine, or of several, without a broker."""
 
 
 @tournament.command()
@@ -68,14 +69,24 @@ def init(file: Path) -> None:
     click.echo(f"play it: {_command('run', file)}")
 
 
-@tournament.command()
+@tournament.command(cls=Checked, unused=UNUSED)
 @_FILE
 @click.option("--jobs", type=Integer(1, 256), help="Processes to play in.  [default: all cores]")
+@hosts
 @click.option("--html", type=click.Path(path_type=Path), help=f"{_HTML}  [default: next to FILE]")
 @click.option("--fresh", is_flag=True, help="Forget games that were played, and replay everything.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the table.")
 @click.pass_context
-def run(ctx: click.Context, file: Path, jobs: int | None, html: Path | None, fresh: bool, as_json: bool) -> None:
+def run(
+    ctx: click.Context,
+    file: Path,
+    jobs: int | None,
+    scheduler: str | None,
+    tls: Path | None,
+    html: Path | None,
+    fresh: bool,
+    as_json: bool,
+) -> None:
     """Play the tournament of a file, or what is left of it.
 
     The paths of bots and rules are relative to FILE's folder. Every finished game is saved at once, in
@@ -83,6 +94,7 @@ def run(ctx: click.Context, file: Path, jobs: int | None, html: Path | None, fre
     results. Bots play in separate processes; what they print is discarded.
     """
     page = html or file.with_suffix(".html")
+    cluster = ctx.with_resource(connected(scheduler, tls))
     path, written = ctx.with_resource(_beside(file, page))
     given = load_tournament(path)
     plackett_luce()  # a missing package is reported before anything is played
@@ -91,7 +103,7 @@ def run(ctx: click.Context, file: Path, jobs: int | None, html: Path | None, fre
     given = given.with_seed(games.seed)
     try:
         with _progress(number_of_games(given), len(games.games)) as played:
-            play_tournament(path, given, games, jobs or _cores(), played)
+            play_tournament(path, given, games, jobs or _cores(), played, cluster)
     except KeyboardInterrupt:
         games.close()
         there = len(read_games(games_path(path), marks)[1])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from salvo_server.tournament.file import Tournament, mistake
 from salvo_server.tournament.games import GamesFile, Played
-from salvo_server.tournament.schedule import Match, games_of, number_of_games, swiss_round, whole_schedule
+from salvo_server.tournament.schedule import Match, Pairing, games_of, number_of_games, swiss_round, whole_schedule
 from salvo_server.tournament.standings import Standings, points_by_bot, standings
 from salvo_server.tournament.workers import Workers
+
+if TYPE_CHECKING:
+    from salvo.lab.cluster import Cluster
 
 
 def games_path(file: Path) -> Path:
@@ -63,13 +67,21 @@ def check_bots(path: Path, tournament: Tournament, workers: Workers) -> None:
 
 
 def play_tournament(
-    path: Path, tournament: Tournament, file: GamesFile, jobs: int, played: Callable[[int], None]
+    path: Path,
+    tournament: Tournament,
+    file: GamesFile,
+    jobs: int,
+    played: Callable[[int], None],
+    cluster: Cluster | None = None,
 ) -> None:
     """Play what the file of games does not have yet; every game is in it before ``played`` is called with the count.
 
+    Args:
+        cluster: hosts that play the games; the bots are tried out here.
+
     Raises:
         TournamentError: ``bad_tournament`` for a bot that cannot be made, ``bad_results``.
-        SalvoError: ``worker_died``.
+        SalvoError: ``worker_died``; with hosts, as :meth:`salvo.lab.cluster.Cluster.play`.
         MissingExtra: ``tournament`` is not installed.
     """
     in_all = number_of_games(tournament)
@@ -86,6 +98,12 @@ def play_tournament(
                 for game in games_of(match, tournament)
                 if (game.match, game.index) not in there
             ]
-            for games in workers.play(missing):
+            for games in workers.play(missing) if cluster is None else _on_hosts(cluster, tournament, missing):
                 file.add(games)
                 played(len(games))
+
+
+def _on_hosts(cluster: Cluster, tournament: Tournament, pairings: Sequence[Pairing]) -> Iterator[list[Played]]:
+    from salvo_server.tournament.on_hosts import play_on_hosts
+
+    return play_on_hosts(cluster, tournament, pairings)

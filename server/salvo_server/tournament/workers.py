@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -42,6 +42,8 @@ _AHEAD_SECONDS: Final = 0.05
 _MAX_AHEAD: Final = 32
 #: How much more time a bot has in a game that it has played before, in time.
 _PATIENCE: Final = 10
+#: The text of a strike whose bot no alarm reached.
+HUNG: Final = "hung beyond its time"
 #: Processes in a row that may die in one game while no bot is asked.
 _MAX_DEATHS: Final = 3
 
@@ -90,9 +92,19 @@ class _Clock:
 
 
 def play_game(
-    task: Task, sources: Mapping[str, str], book: RuleBook, limits: TimeLimits, alarm: Alarm, clock: Any
+    task: Task,
+    sources: Mapping[str, str],
+    book: RuleBook,
+    limits: TimeLimits,
+    alarm: Alarm,
+    clock: Any,
+    unpacked: Mapping[str, str] | None = None,
 ) -> Played | Recorded:
-    """Play a game in this process."""
+    """Play a game in this process.
+
+    Args:
+        unpacked: where a source is found, if not where it says.
+    """
     pairing = task.pairing
     if task.patient:
         limits = _with_patience(limits)
@@ -102,7 +114,7 @@ def play_game(
     for seat, (name, source) in enumerate(zip(names, at_table, strict=True)):
         cause = task.absent.get(seat, "")
         try:
-            kind = _kind(source) if not cause else Bot
+            kind = _kind((unpacked or {}).get(source, source)) if not cause else Bot
         except BotError as error:
             kind, cause = Bot, str(error)
         bots[name] = judged(seat, kind, [each for each in names if each != name], limits, alarm, clock)
@@ -151,7 +163,14 @@ def _kind(source: str) -> type[Bot]:
     return load(source, strict=True, staying=_staying)
 
 
-def _work(ours: Connection, memory: Any, sources: Mapping[str, str], book: RuleBook, limits: TimeLimits) -> None:
+def _work(
+    ours: Connection,
+    memory: Any,
+    sources: Mapping[str, str],
+    book: RuleBook,
+    limits: TimeLimits,
+    unpacked: Mapping[str, str] | None,
+) -> None:
     """Play what is sent, in a separate process, until the pipe is closed."""
     alarm, clock = Alarm(), _Clock(memory)
     limits = _limits_here(limits)  # before a bot is loaded: none may grant itself time with its own tracer
@@ -161,7 +180,7 @@ def _work(ours: Connection, memory: Any, sources: Mapping[str, str], book: RuleB
             if isinstance(task, str):
                 ours.send(_try_out(task, book))
             else:
-                ours.send(play_game(task, sources, book, limits, alarm, clock))
+                ours.send(play_game(task, sources, book, limits, alarm, clock, unpacked))
 
 
 def _limits_here(limits: TimeLimits) -> TimeLimits:
@@ -196,9 +215,21 @@ class _Worker(WorkerProcess):
 class Workers:
     """Processes that play the games of a tournament."""
 
-    def __init__(self, tournament: Tournament, jobs: int) -> None:
+    def __init__(
+        self,
+        tournament: Tournament,
+        jobs: int,
+        book: RuleBook | None = None,
+        unpacked: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start no process yet.
+
+        Args:
+            book: the tournament's rules, whose file only another host has.
+            unpacked: where a bot's source is found, if not where it says.
+        """
         self._limits = tournament.time
-        self._given = (tournament.bots, tournament.book, tournament.time)
+        self._given = (tournament.bots, book or tournament.book, tournament.time, unpacked)
         self._jobs = jobs
         self._workers: list[_Worker] = []
 
@@ -236,7 +267,7 @@ class Workers:
         Raises:
             SalvoError: ``worker_died``: processes end again and again while no bot is asked, for want of memory maybe.
         """
-        return self._carry_out(Task(pairing) for pairing in pairings)
+        return self.carry_out(Task(pairing) for pairing in pairings)
 
     def record(self, tasks: Iterable[Task]) -> Iterator[list[Recorded]]:
         """Play games whose moves are wanted, and return them as :meth:`play` does.
@@ -244,9 +275,10 @@ class Workers:
         Raises:
             SalvoError: ``worker_died``, see there.
         """
-        return self._carry_out(replace(task, recorded=True) for task in tasks)
+        return self.carry_out(replace(task, recorded=True) for task in tasks)
 
-    def _carry_out(self, tasks: Iterable[Task]) -> Iterator[list[Any]]:
+    def carry_out(self, tasks: Iterable[Task], look: Callable[[], object] | None = None) -> Iterator[list[Any]]:
+        """Play games as :meth:`play` and :meth:`record` do; what is given is called about ten times a second."""
         waiting = deque(tasks)
         while len(self._workers) < min(self._jobs, len(waiting)):
             self._workers.append(_Worker(*self._given))
@@ -259,6 +291,8 @@ class Workers:
                 for worker in self._workers:
                     if waiting and len(worker.tasks) == place:
                         worker.give(waiting.popleft())
+            if look is not None:
+                look()
             ready = wait([worker.pipe for worker in self._workers], _LOOK_SECONDS)
             for index, worker in enumerate(self._workers):
                 if worker.pipe in ready:
@@ -291,9 +325,7 @@ class Workers:
                 raise SalvoError("worker_died", f"{text}, and no bot was asked; is there memory enough?")
             again = replace(task, deaths=task.deaths + 1)
         else:
-            cause = (
-                "hung beyond its time, and its process was ended" if late else f"ended its process (exit code {code})"
-            )
+            cause = f"{HUNG}, and its process was ended" if late else f"ended its process (exit code {code})"
             again = replace(task, absent={**task.absent, seat: cause})
         return [again, *others]
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from statistics import fmean
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from salvo.errors import BotError
 from salvo.lab.arena import Decisions, Failure, Placed
@@ -31,6 +31,9 @@ from salvo.notebook import Pictured
 from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
+
+if TYPE_CHECKING:
+    from salvo.lab.cluster import Cluster
 
 __all__ = ["Decisions", "Failure", "Played", "Seats", "Simulation", "seating", "simulate", "stream"]
 
@@ -193,6 +196,7 @@ def simulate(
     turn_seconds: float = TURN_SECONDS,
     progress: Callable[[int, int], object] | None = None,
     waiting: Callable[[], object] | None = None,
+    cluster: Cluster | None = None,
 ) -> Simulation:
     """Play games and return the results.
 
@@ -209,12 +213,13 @@ def simulate(
         turn_seconds: how long a bot may think about one salvo before its process is ended.
         progress: called with the number of games played and of all.
         waiting: as in :func:`stream`.
+        cluster: hosts that play instead of this one; ``jobs`` is theirs then.
 
     Raises:
         BotError: ``too_few_players``; ``bad_bot``: a bot cannot be loaded; ``bad_simulation``: a number out of range.
         SalvoError: ``bad_rules``.
     """
-    simulation, batches = _begin(bots, games, seed, rules, jobs, seats, first, turn_seconds, waiting=waiting)
+    simulation, batches = _begin(bots, games, seed, rules, jobs, seats, first, turn_seconds, False, waiting, cluster)
     start = time.monotonic()
     for batch in batches:
         simulation._add(batch)
@@ -236,6 +241,7 @@ def stream(
     turn_seconds: float = TURN_SECONDS,
     strict: bool = False,
     waiting: Callable[[], object] | None = None,
+    cluster: Cluster | None = None,
 ) -> Generator[Played, None, None]:
     """Play games and yield them in order, as they come; closing the generator ends the processes.
 
@@ -250,7 +256,7 @@ def stream(
         SalvoError: as in :func:`simulate`; at once, not when the first game is due.
     """
     endless = 1 << 40 if games is None else games
-    simulation, batches = _begin(bots, endless, seed, rules, jobs, seats, first, turn_seconds, strict, waiting)
+    simulation, batches = _begin(bots, endless, seed, rules, jobs, seats, first, turn_seconds, strict, waiting, cluster)
     return _stream(simulation, batches)
 
 
@@ -271,6 +277,7 @@ def _begin(
     turn_seconds: float,
     strict: bool = False,
     waiting: Callable[[], object] | None = None,
+    cluster: Cluster | None = None,
 ) -> tuple[Simulation, Iterator[Batch]]:
     given: Sequence[Source] = list(bots.values()) if isinstance(bots, Mapping) else list(bots)
     written = [bot if isinstance(bot, str) else _written(bot) for bot in given]
@@ -298,6 +305,12 @@ def _begin(
         decisions={name: Decisions() for name in names},
         _book=book,
     )
+    if cluster is not None:
+        from salvo.lab.simulation.on_hosts import Games
+
+        shipped = Games.shipped(spec, written, turn_seconds)
+        blocks = cluster.play(shipped, range(first, first + games), waiting)
+        return simulation, (batch for block in blocks for batch in block)
     if jobs == 0:
         return simulation, play_here(spec, first, games)
     return simulation, _pooled(Pool(spec, min(jobs, games), turn_seconds), first, games, waiting)
