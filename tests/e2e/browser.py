@@ -20,6 +20,7 @@ from programs import path_of
 
 _START_SECONDS: Final = 60.0
 _WAIT_SECONDS: Final = 120.0
+_STARTS: Final = 10
 _ARGUMENTS: Final = (
     "--headless",
     "--no-sandbox",
@@ -131,15 +132,8 @@ def browser() -> Iterator[Browser]:
     """Start a browser of its own, with a profile of its own."""
     with (
         tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True) as profile,
-        started(
-            [path_of("chromium", "chromedriver"), "--port=0"],
-            stdout=PIPE,
-            stderr=STDOUT,
-            env={**os.environ, "HOME": profile},
-        ) as driver,
+        _chromedriver(profile) as address,
     ):
-        assert driver.stdout is not None
-        address = f"http://127.0.0.1:{_port_of(driver.stdout)}"
         options = {"args": [*_ARGUMENTS, f"--user-data-dir={Path(profile) / 'data'}"]}
         wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
         session = ask(f"{address}/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
@@ -149,11 +143,28 @@ def browser() -> Iterator[Browser]:
             ask(f"{address}/session/{session}", method="DELETE")
 
 
-def _port_of(said: Iterator[str]) -> int:
-    end = time.monotonic() + _START_SECONDS
-    for line in said:
+@contextmanager
+def _chromedriver(profile: str) -> Iterator[str]:
+    """Start chromedriver, which ends when the port that it gets on IPv6 is in use on IPv4, and then once more."""
+    command, environment = [path_of("chromium", "chromedriver"), "--port=0"], {**os.environ, "HOME": profile}
+    said = ""
+    for _ in range(_STARTS):
+        with started(command, stdout=PIPE, stderr=STDOUT, env=environment) as driver:
+            assert driver.stdout is not None
+            port, said = _port_of(driver.stdout)
+            if port is not None:
+                yield f"http://127.0.0.1:{port}"
+                return
+    raise AssertionError(f"chromedriver ended: {said}")
+
+
+def _port_of(output: Iterator[str]) -> tuple[int | None, str]:
+    """Return the port, None if the program has ended, and what it has said."""
+    end, said = time.monotonic() + _START_SECONDS, ""
+    for line in output:
+        said += line
         found = re.search(r"started successfully on port (\d+)", line)
         if found:
-            return int(found[1])
-        assert time.monotonic() < end, line
-    raise AssertionError("chromedriver ended")
+            return int(found[1]), said
+        assert time.monotonic() < end, said
+    return None, said

@@ -119,7 +119,7 @@ def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(enviro
     ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_game_is_aborted_over_servers_that_are_killed(environment: dict[str, str], tmp_path: Path) -> None:
     """Each server is killed right after it has answered the host; the next one goes on where that one was."""
     accounts = {}

@@ -166,7 +166,7 @@ def _rest(process: subprocess.Popen[str], first: str) -> str:
     return said
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_hosts_give_what_this_machine_gives_with_a_bot_that_dies_and_raises(hosts: Hosts, home: Path) -> None:
     for command in (
         FAILING,
