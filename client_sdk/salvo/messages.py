@@ -10,7 +10,7 @@ The classes are also the one definition of their JSON (:mod:`salvo.shape`), whic
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
@@ -268,16 +268,13 @@ class NextGame(Strict):
 
     def limits(self, limits: Limits) -> Limits:
         """Return the limits of the next game."""
-        wanted: dict[str, Any] = {
-            "players": self.players or (self.teams and len(self.teams)),
-            "placement_ms": self.placement_seconds and self.placement_seconds * 1000,
-            "turn_ms": self.turn_seconds and self.turn_seconds * 1000,
-            "over_ms": self.over_seconds and self.over_seconds * 1000,
-            "pace_ms": self.pace_seconds if self.pace_seconds is None else self.pace_seconds * 1000,
-            "teams": self.teams,
-            "by_host": True,
-        }
-        following = replace(limits, **{name: value for name, value in wanted.items() if value is not None})
+        wanted: dict[str, Any] = {"by_host": True}
+        if self.teams is not None:
+            wanted["players"] = len(self.teams)
+        for name, value in ((each.name, getattr(self, each.name)) for each in fields(self)):
+            if value is not None:
+                wanted[name.replace("_seconds", "_ms")] = 1000 * value if name.endswith("_seconds") else value
+        following = replace(limits, **wanted)
         if following.teams is None or following.players is None or following.players <= len(following.teams):
             return following
         return replace(following, players=len(following.teams))  # set one after the other, they may disagree
@@ -292,6 +289,11 @@ class _HostAction(Strict):
     text: str = field(default="", metadata=UNLESS_EMPTY)
     game: Annotated[int, Bounds(ge=1, le=10**9)] | None = None
     settings: NextGame | None = None
+
+    @property
+    def who(self) -> str:
+        """The host, in words."""
+        return "the host" if self.by == TERMINAL_HOST else f"host {self.by}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -619,14 +621,13 @@ class HostActed(_HostAction):
 
     @classmethod
     def of(cls, command: HostCommand, *, paused: bool = False) -> HostActed:
-        """Return what everybody is told of a command."""
+        """Return the announcement of a command."""
         told = (command.by, command.do, command.seconds, command.team, command.text, command.game, command.settings)
         return cls(*told, paused)
 
     def __str__(self) -> str:
         """Return one line for people."""
-        who = "the host" if self.by == TERMINAL_HOST else f"host {self.by}"
-        return f"{who} {_DONE[self.do].format(self)}"
+        return f"{self.who} {_DONE[self.do].format(self)}"
 
 
 @dataclass(frozen=True, slots=True)

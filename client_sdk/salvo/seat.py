@@ -69,15 +69,12 @@ class Seat:
         self.secret = secret or secrets.token_urlsafe(16)
         self._address = broker.address
         self._known_servers = KnownServers.of_user() if pin else None
-        always_seal = self._known_servers is not None and self._known_servers.key_of(broker.address) is not None
-        self.session = Session(team, self.secret, random, table=table, always_seal=always_seal)
         self._team, self._random, self._proof = team, random, recorder
         client_id = f"{client}-{team}" + (f"-{table}" if table else "")
         self.connection = ProofConnection(
             broker, client_id, clean_session=True, username=username, password=password, ca=ca
         )
-        if recorder is not None:
-            self.connection.record(recorder, table, team)
+        self.at(table)
 
     def meet(self, keys: ServerKeys | None) -> None:
         """Pin the server's key on the first connection, and compare it on later ones.

@@ -426,13 +426,15 @@ def _places(tables: Iterable[str]) -> Iterator[str]:
 
 
 def _may_publish(role: Role, topic: Topic, *, own: bool) -> bool:
-    if role is Role.ANYBODY:
-        return topic.publisher in (Publisher.TEAM, Publisher.OWNER)
-    if role is Role.HOST:
-        return topic.publisher is Publisher.HOST
-    if role is not Role.TEAM:
-        return False
-    return topic.publisher is Publisher.TEAM or (topic.publisher is Publisher.OWNER and own)
+    match topic.publisher:
+        case Publisher.TEAM:
+            return role in (Role.TEAM, Role.ANYBODY)
+        case Publisher.OWNER:
+            return role is Role.ANYBODY or (own and role is Role.TEAM)
+        case Publisher.HOST:
+            return role is Role.HOST
+        case Publisher.SERVER:
+            return False
 
 
 def _may_receive(role: Role, topic: Topic, *, own: bool) -> bool:

@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import Publication, read_announcement
+from salvo.codec.announcements import Publication
 from salvo.codec.commands import write_host
-from salvo.errors import WireError
-from salvo.net.inbound import Inbound
 from salvo.seal import Sealer, salt_of
 
 
@@ -64,18 +62,13 @@ class HostDesk:
             self._sealers[key] = Sealer(self._secret, salt_of(self.name, key))
         return Publication(topics.HOST.of(table), write_host(command, self._sealers[key]), False)
 
-    def hear(self, message: Inbound) -> Answer | None:
-        """Take in a message; return the answer to a command if it is one."""
-        try:
-            address = topics.parse(message.topic)
-            announcement = read_announcement(address, message.payload)
-        except WireError:
-            return None
-        match announcement:
+    def hear(self, table: str, said: m.Announcement | None, *, retained: bool) -> Answer | None:
+        """Take in what was said at a table; return the answer to a command if it is one."""
+        match said:
             case m.ServerStatus():
-                self.statuses[address.table] = announcement
-            case m.HostActed(by=self.name) | m.CommandRefused(to=self.name) if not message.retain:
-                return Answer(address.table, announcement)
+                self.statuses[table] = said
+            case m.HostActed(by=self.name) | m.CommandRefused(to=self.name) if not retained:
+                return Answer(table, said)
             case _:
                 pass
         return None

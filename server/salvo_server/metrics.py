@@ -25,8 +25,8 @@ from salvo_server import __version__
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.addresses import listening, reachable, split_address
 from salvo_server.core.journal import Batch, Journal, JournalUnavailable, Saved
-from salvo_server.core.results import Result
 from salvo_server.service import Listener, Service
+from salvo_server.storage.journal.wrapper import JournalWrapper
 
 try:
     from prometheus_client import CollectorRegistry, Histogram, MetricsHandler, ProcessCollector
@@ -188,7 +188,7 @@ class Metrics(Collector):
                 thread.join()
 
 
-class _TimedJournal:
+class _TimedJournal(JournalWrapper):
     """Another journal, how long its commits take, and how far they have come.
 
     Attributes:
@@ -197,18 +197,16 @@ class _TimedJournal:
     """
 
     def __init__(self, journal: Journal, seconds: Histogram) -> None:
-        self._journal = journal
+        super().__init__(journal)
         self._seconds = seconds
-        self.name = journal.name
-        self.pepper = journal.pepper
         self.last_step = 0
         self.failures = 0
 
     def commit(self, batch: Batch) -> None:
-        """Make a batch durable; see :class:`salvo_server.core.journal.Journal`."""
+        """Make a batch durable, and measure how long it takes."""
         began = time.perf_counter()
         try:
-            self._journal.commit(batch)
+            super().commit(batch)
         except JournalUnavailable:
             self.failures += 1
             raise
@@ -217,18 +215,10 @@ class _TimedJournal:
             self.last_step = batch.steps[-1].id
 
     def load(self) -> Saved:
-        """Return what a restart needs; see :class:`salvo_server.core.journal.Journal`."""
-        saved = self._journal.load()
+        """Return what a restart needs, and note how far it goes."""
+        saved = super().load()
         self.last_step = saved.last_step
         return saved
-
-    def results(self) -> list[Result]:
-        """Return all results; see :class:`salvo_server.core.journal.Journal`."""
-        return self._journal.results()
-
-    def close(self) -> None:
-        """Let go of the journal."""
-        self._journal.close()
 
 
 class _Handler(MetricsHandler):

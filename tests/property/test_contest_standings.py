@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nacl.pwhash.argon2id as argon2id
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cheap_keys import keys_cost_little
 from proofs import entries_of
 from salvo import messages as m
 from salvo.codec.announcements import STANDINGS
@@ -24,6 +23,9 @@ from salvo_server.standings.live import CountedJournal, LiveStandings
 from salvo_server.standings.logs import read_logs
 from salvo_server.storage.journal.database import DatabaseJournal
 from unit.test_other_settings import Evening
+
+#: Used by pytest.
+__all__ = ["keys_cost_little"]
 
 TABLES = st.sampled_from(["", "blue", "red"])
 TEAMS = [f"team{number}" for number in range(6)]
@@ -133,15 +135,6 @@ class Contest(Evening):
 
 
 ACTIONS = st.lists(st.sampled_from(["play", "play", "restart", "restart in mid-game", "annul", "sleep"]), max_size=7)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _keys_cost_little() -> Iterator[None]:
-    """Derive keys by the real function with the least work that it takes."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(argon2id, "OPSLIMIT_INTERACTIVE", argon2id.OPSLIMIT_MIN)
-        patch.setattr(argon2id, "MEMLIMIT_INTERACTIVE", argon2id.MEMLIMIT_MIN)
-        yield
 
 
 @pytest.mark.long

@@ -5,20 +5,14 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 
-import nacl.pwhash.argon2id as argon2id
 import pytest
 
+from cheap_keys import keys_cost_little
 from salvo.lab.simulation import pool
 from salvo_server.tournament.judge import Alarm
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _keys_cost_little() -> Iterator[None]:
-    """Derive keys by the real function with the least work that it takes; the real one is tens of milliseconds."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(argon2id, "OPSLIMIT_INTERACTIVE", argon2id.OPSLIMIT_MIN)
-        patch.setattr(argon2id, "MEMLIMIT_INTERACTIVE", argon2id.MEMLIMIT_MIN)
-        yield
+#: Used by pytest.
+__all__ = ["keys_cost_little"]
 
 
 @pytest.fixture(autouse=True)

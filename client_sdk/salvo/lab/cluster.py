@@ -5,7 +5,7 @@
     salvo compare A B --scheduler tls://HOST:PORT --tls DIR
 
 Dask knows no bot: it queues blocks, moves them to hosts, and gives those of a lost host to another one. Bots run where
-they always do, in processes that a host may end. Results come in the order of the work, so that whoever reads them
+they always do, in processes that a host may end. Results come in the order of the work, so that their reader
 cannot tell how many hosts there were.
 
 Anyone who can connect to a scheduler or to a worker can run code there: outside of one machine both want certificates.
@@ -195,7 +195,7 @@ class _Answer(NamedTuple):
 
 
 class _Gone(Exception):
-    """Nobody waits for this block any more."""
+    """No one is waiting for this block."""
 
 
 class _Started:

@@ -13,6 +13,7 @@ import click
 
 from salvo import messages as m
 from salvo.codec.commands import HOST_ARGUMENTS
+from salvo.codec.published import read_published
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.cli.checked import Checked, ca_rule
@@ -182,7 +183,9 @@ def _hear(connection: Connection, desk: HostDesk, end: float, otherwise: str) ->
         raise SalvoError("no_server", otherwise)
     answers = []
     for message in connection.poll(left):
-        answers.append(desk.hear(message))
+        if (heard := read_published(message.topic, message.payload)) is not None:
+            address, said = heard
+            answers.append(desk.hear(address.table, said, retained=message.retain))
         connection.acknowledge(message)
     return [answer for answer in answers if answer is not None]
 

@@ -34,7 +34,7 @@ from salvo_server.league.lines import (
     record_path,
 )
 from salvo_server.league.run import play_league
-from salvo_server.standings.counting import score_record
+from salvo_server.standings.counting import score_cells, score_record
 
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "missed", "rating", "95%")
 
@@ -174,20 +174,5 @@ def _show(book: Book, as_json: bool) -> None:
         table = [{"team": row.name, "fills": row.fills, "missed": row.missed, **score_record(row)} for row in rows]
         click.echo(json.dumps({"name": book.league.name, "table": table}))
         return
-    lines = [
-        (
-            str(row.place),
-            row.name,
-            f"{row.points:.6g}",
-            str(row.games),
-            str(row.wins),
-            str(row.ties),
-            str(row.losses),
-            str(row.missed),
-            f"{row.rating.mu:.2f}",
-            f"{row.rating.low:.2f}..{row.rating.high:.2f}",
-        )
-        for row in rows
-    ]
     click.echo(f"{book.league.name}: {book.league.format}, {len(book.results)} games")
-    print_table(_HEADINGS, lines)
+    print_table(_HEADINGS, [score_cells(row, str(row.missed)) for row in rows])

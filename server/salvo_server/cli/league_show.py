@@ -20,7 +20,7 @@ from salvo_server.core.journal import JournalError
 from salvo_server.core.results import Result
 from salvo_server.spectate.replay_text import when as time_of
 from salvo_server.standings.chronicle import Chronicle, Standings
-from salvo_server.standings.counting import Score, score_record
+from salvo_server.standings.counting import Score, score_cells, score_record
 from salvo_server.standings.logs import read_logs
 from salvo_server.standings.page import page
 from salvo_server.storage.atomic_file import replace_file
@@ -105,25 +105,12 @@ def _tell(standings: Standings, title: str) -> None:
         click.echo("no game is over yet")
         return
     click.echo(f"{title}: {standings.counted} games, {time_of(results[0].at)} to {time_of(results[-1].at)}")
-    print_table(_HEADINGS, [_line(score) for score in standings.ranked()])
+    ranked = standings.ranked()
+    print_table(_HEADINGS, [score_cells(each, str(each.hits), str(each.shots), decimals=3) for each in ranked])
     for result in standings.uncounted:
         where = f" of table {result.table}" if result.table else ""
         why = "ended without a winner" if result.aborted else f"annulled by {result.annulled_by}"
         click.echo(f"not counted: game {result.number}{where}, {time_of(result.at)}, {why}")
-
-
-def _line(score: Score) -> tuple[str, ...]:
-    counts = (score.games, score.wins, score.ties, score.losses, score.hits, score.shots)
-    rating = score.rating
-    interval = f"{rating.low:.2f}..{rating.high:.2f}"
-    return (
-        str(score.place),
-        score.name,
-        f"{round(score.points, 3):g}",
-        *map(str, counts),
-        f"{rating.mu:.2f}",
-        interval,
-    )
 
 
 def _record(standings: Standings) -> dict[str, Any]:

@@ -139,8 +139,7 @@ class ServeReport:
                     argument = {key: told[key] for key in HOST_ARGUMENTS.values() if key in told}
                     self.say(done, event="host", table=table, by=announcement.by, do=announcement.do.value, **argument)
                 case m.CommandRefused(by, code, text) if isinstance(command, m.HostCommand) and by == command.by:
-                    who = "the host" if by == m.TERMINAL_HOST else f"host {by}"
-                    refused = f"{prefix}{self._in_game(table)}{who} cannot {command.do}: {text}"
+                    refused = f"{prefix}{self._in_game(table)}{command.who} cannot {command.do}: {text}"
                     self.say(refused, event="host_refused", table=table, by=by, do=command.do.value, code=code)
                 case m.CommandRefused(player, "placement_timeout" as code, _) if (
                     m.StateChanged(State.TURN) in announcements

@@ -17,7 +17,7 @@ import click
 from salvo_server.cli.checked import Checked, Suggesting
 from salvo_server.cli.on_hosts import UNUSED, connected, hosts
 from salvo_server.cli.output import Integer, print_table, progress_bar
-from salvo_server.standings.counting import plackett_luce
+from salvo_server.standings.counting import plackett_luce, score_cells
 from salvo_server.tournament.file import TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, read_games
 from salvo_server.tournament.highlights import choose
@@ -25,7 +25,7 @@ from salvo_server.tournament.page import write_page
 from salvo_server.tournament.run import games_path, play_tournament, stand
 from salvo_server.tournament.schedule import number_of_games
 from salvo_server.tournament.site import make_site
-from salvo_server.tournament.standings import Standings, command_of, record
+from salvo_server.tournament.standings import Row, Standings, command_of, record
 
 _EXAMPLE: Final = """\
 # A tournament of bots: salvo tournament run FILE
@@ -220,7 +220,7 @@ def _tell(came_to: Standings, file: Path, as_json: bool) -> None:
     click.echo(
         f"{given.name}: {given.format}, rules {given.rules}, seed {given.seed or 'not chosen yet'}, {played} games"
     )
-    print_table(_HEADINGS, _lines(came_to))
+    print_table(_HEADINGS, [score_cells(row, _strikes(row)) for row in came_to.rows])
     there = "" if file.parent == Path() else f"cd {shlex.quote(str(file.parent))} && "
     for row in [row for row in came_to.rows if row.strikes]:
         game = next(game for game in came_to.games if row.name in game.bots and game.strikes[game.bots.index(row.name)])
@@ -229,19 +229,5 @@ def _tell(came_to: Standings, file: Path, as_json: bool) -> None:
         click.echo(f"        see it: {there}{command_of(game, given)}")
 
 
-def _lines(came_to: Standings) -> list[tuple[str, ...]]:
-    return [
-        (
-            str(row.place),
-            row.name,
-            f"{row.points:.6g}",
-            str(row.games),
-            str(row.wins),
-            str(row.ties),
-            str(row.losses),
-            str(row.strikes) if not row.forfeits else f"{row.strikes} ({row.forfeits} out)",
-            f"{row.rating.mu:.2f}",
-            f"{row.rating.low:.2f}..{row.rating.high:.2f}",
-        )
-        for row in came_to.rows
-    ]
+def _strikes(row: Row) -> str:
+    return str(row.strikes) if not row.forfeits else f"{row.strikes} ({row.forfeits} out)"

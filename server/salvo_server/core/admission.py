@@ -13,7 +13,7 @@ from salvo.codec.command_reader import SealedParticipation, read_participation
 from salvo.codec.commands import ParticipationRequest
 from salvo.errors import SealError
 from salvo.messages import State
-from salvo_server.core.authenticator import Command
+from salvo_server.core.authenticator import Command, sender_of
 from salvo_server.core.effects import Effect
 from salvo_server.core.identity import Identity
 from salvo_server.core.play import Play
@@ -23,6 +23,12 @@ from salvo_server.core.table import Table
 
 #: Names whose answered requests are counted, 300 bytes each: a flood in more names than that drowns out no other team.
 MAX_ASKERS: Final = 4096
+_CONTEXTS: Final[dict[type, str]] = {
+    m.Fire: "a shot has g, t, n and to: game, turn, shot and target",
+    m.Skip: "a skip has g and t: game and turn",
+    m.Leave: "leaving the lobby has g: the game",
+    m.HostCommand: "a host's command has g: the game",
+}
 
 
 @dataclass(slots=True)
@@ -120,17 +126,10 @@ class Admission:
         return [name for name, secret in teams if self.register is not None and not self.register.has(name, secret)]
 
     def hold_to_profile(self, command: Command) -> Command:
-        """Return a command as the profile takes it: in strict, a shot or skip says what it is meant for."""
+        """Return a command as the profile takes it: in strict, all but placements say what they are meant for."""
         if self.profile != "strict" or isinstance(command, (m.PlaceShip, m.Unreadable)):
             return command
         if (command.game if isinstance(command, m.Leave) else command.context) is not None:
             return command
-        text = "in profile strict the body of a shot has g, t, n and to: game, turn, shot and target"
-        if isinstance(command, m.Skip):
-            text = "in profile strict the body of a skip has g and t: game and turn"
-        if isinstance(command, m.Leave):
-            text = "in profile strict the body of leaving the lobby has g: the game"
-        if isinstance(command, m.HostCommand):
-            text = "in profile strict the body of a host's command has g: the game"
-            return m.Unreadable(command.by, "", "context_required", text, proven=True)
-        return m.Unreadable(command.player, "", "context_required", text, proven=True)
+        text = f"in profile strict the body of {_CONTEXTS[type(command)]}"
+        return m.Unreadable(sender_of(command), "", "context_required", text, proven=True)

@@ -81,6 +81,11 @@ class Proof(NamedTuple):
 Command = m.PlaceShip | m.Fire | m.Skip | m.Leave | m.HostCommand | m.Unreadable
 
 
+def sender_of(command: Command) -> str:
+    """Return the team or host that sent a command."""
+    return command.by if isinstance(command, m.HostCommand) else command.player
+
+
 class Opened(NamedTuple):
     """A message that got through, at once or after a derivation.
 
@@ -99,7 +104,7 @@ class Opened(NamedTuple):
     @property
     def sender(self) -> str:
         """The team or host that sent it."""
-        return self.command.by if isinstance(self.command, m.HostCommand) else self.command.player
+        return sender_of(self.command)
 
 
 class Waiting(Enum):

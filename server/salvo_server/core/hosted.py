@@ -31,17 +31,16 @@ class Hosted(NamedTuple):
         if context not in (None, number):
             raise IllegalCommand("stale_context", f"signed for game {context}; this is game {number}")
 
+    def check_clock(self, paused: bool) -> None:
+        """Make sure that a table can be paused, or resumed.
 
-def check_pausing(paused: bool, *, wanted: bool) -> None:
-    """Make sure that a table can be paused, or resumed.
-
-    Raises:
-        IllegalCommand: ``clock_stopped`` or ``not_paused``.
-    """
-    if paused and wanted:
-        raise IllegalCommand("clock_stopped", "the table is paused already")
-    if not paused and not wanted:
-        raise IllegalCommand("not_paused", "the table is not paused")
+        Raises:
+            IllegalCommand: ``clock_stopped`` or ``not_paused``.
+        """
+        if paused and self.command.do is m.HostAction.PAUSE:
+            raise IllegalCommand("clock_stopped", "the table is paused already")
+        if not paused and self.command.do is m.HostAction.RESUME:
+            raise IllegalCommand("not_paused", "the table is not paused")
 
 
 def extended(deadline: int | None, by: Hosted) -> int:

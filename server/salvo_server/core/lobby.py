@@ -12,7 +12,7 @@ from salvo.errors import IllegalCommand
 from salvo.messages import State
 from salvo.rules import RuleBook, check_placement
 from salvo.rules.game import draw_fair_starter, draw_starter, set_starter
-from salvo_server.core.hosted import Hosted, check_pausing, extended, unknown_team
+from salvo_server.core.hosted import Hosted, extended, unknown_team
 from salvo_server.core.match import Match
 from salvo_server.core.team import Team
 from salvo_server.core.terms import Terms
@@ -183,13 +183,11 @@ class Lobby:
 
     def pause(self, by: Hosted, now: int) -> tuple[Said, Lobby]:
         """Stop the placement time; no game begins (SALVO-HOST-4)."""
-        check_pausing(self.paused, wanted=True)
         self.paused, self.deadline = True, None
         return [], self
 
     def resume_paused(self, by: Hosted, now: int) -> tuple[Said, Lobby | InMatch]:
         """Begin, if the pause alone has prevented it, or restart the placement time (SALVO-HOST-4)."""
-        check_pausing(self.paused, wanted=False)
         self.paused = False
         if self.terms.limits.players is not None and len(self.complete) >= self.terms.limits.players:
             return self._start(now)

@@ -154,6 +154,7 @@ def _told(
 
     def told(state: TableState, by: Hosted, now: int) -> tuple[Said, TableState]:
         by.check_game(state.terms.number)
+        by.check_clock(state.paused)
         said, following = step(state, by, now)
         return [m.HostActed.of(by.command, paused=following.paused), *said], following
 

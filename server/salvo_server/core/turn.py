@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn, TypeAlias
 from salvo import messages as m
 from salvo.errors import IllegalCommand
 from salvo.messages import State
-from salvo_server.core.hosted import Hosted, check_pausing, extended, unknown_team
+from salvo_server.core.hosted import Hosted, extended, unknown_team
 from salvo_server.core.match import Match, Player
 from salvo_server.core.terms import Terms
 
@@ -55,7 +55,6 @@ class InGame:
 
     def pause(self, by: Hosted, now: int) -> tuple[Said, Any]:
         """Stop the clock; a turn can still be finished, but none begins (SALVO-HOST-4)."""
-        check_pausing(self.paused, wanted=True)
         return [], replace(self, deadline=None)
 
     def extend(self, by: Hosted, now: int) -> tuple[Said, Any]:
@@ -142,12 +141,10 @@ class Turn(InGame):
 
     def resume_paused(self, by: Hosted, now: int) -> tuple[Said, Turn]:
         """Restart the time of the turn (SALVO-HOST-4)."""
-        check_pausing(self.paused, wanted=False)
         return self._restart(now)
 
     def pause(self, by: Hosted, now: int) -> tuple[Said, Turn]:
         """Stop the clock, that of the player's bank, too (SALVO-HOST-4)."""
-        check_pausing(self.paused, wanted=True)
         return [], Turn(self.match, None)
 
     def extend(self, by: Hosted, now: int) -> tuple[Said, Turn]:
@@ -265,7 +262,6 @@ class Pause(InGame):
 
     def resume_paused(self, by: Hosted, now: int) -> tuple[Said, InMatch]:
         """Begin the pause again, or the next turn where there is none (SALVO-HOST-4)."""
-        check_pausing(self.paused, wanted=False)
         return ([], replace(self, deadline=now + self.pause_ms)) if self.pause_ms else Turn.begin(self.match, now)
 
     def fire(self, command: m.Fire, now: int) -> NoReturn:
@@ -296,7 +292,6 @@ class Over(InGame):
 
     def resume_paused(self, by: Hosted, now: int) -> tuple[Said, Over]:
         """Restart the time of the result (SALVO-HOST-4)."""
-        check_pausing(self.paused, wanted=False)
         return [], replace(self, deadline=now + self.terms.limits.over_ms)
 
     def is_void(self, command: m.Fire) -> bool:

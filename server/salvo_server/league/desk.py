@@ -11,6 +11,7 @@ from typing import Final
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import SEAT
+from salvo.codec.published import read_published
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.hosting import HostDesk
 from salvo_server.league.director import Command
@@ -69,17 +70,21 @@ class Desk:
             ConnectionLost: the broker refuses this client, or another program runs as this host.
         """
         for message in self._connection.poll(longest_seconds):
-            answer = self._host.hear(message)
-            if answer is not None and isinstance(answer.outcome, m.CommandRefused):
-                where = answer.table or "the default table"
-                log.info("refused at %s: %s: %s", where, answer.outcome.code, answer.outcome.text)
-            self._views.hear(message, time.monotonic())
+            if (heard := read_published(message.topic, message.payload)) is not None:
+                self._hear(*heard, retained=message.retain)
             self._connection.acknowledge(message)
         self._check()
         views = self._views.all()
         if self._connection.connected:
             return views
         return {at: replace(view, here=False) for at, view in views.items()}
+
+    def _hear(self, address: topics.Address, said: m.Announcement | None, *, retained: bool) -> None:
+        answer = self._host.hear(address.table, said, retained=retained)
+        if answer is not None and isinstance(answer.outcome, m.CommandRefused):
+            where = answer.table or "the default table"
+            log.info("refused at %s: %s: %s", where, answer.outcome.code, answer.outcome.text)
+        self._views.hear(address, said, time.monotonic())
 
     def _check(self) -> None:
         """Make sure that this can go well.

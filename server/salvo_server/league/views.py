@@ -8,11 +8,8 @@ from typing import Final
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import read_announcement
 from salvo.codec.command_reader import plain_ship
-from salvo.errors import WireError
 from salvo.messages import State
-from salvo.net.inbound import Inbound
 
 #: Topics that a league reads at every table.
 HEARD: Final = (
@@ -72,13 +69,8 @@ class Views:
         self._tables = {name: _Table() for name in self._tables}
         self._online.clear()
 
-    def hear(self, message: Inbound, now: float) -> None:
-        """Take in a message; what no server of ours would send is noise on an open broker."""
-        try:
-            address = topics.parse(message.topic)
-            said = read_announcement(address, message.payload)
-        except WireError:
-            return
+    def hear(self, address: topics.Address, said: m.Announcement | None, now: float) -> None:
+        """Take in what everybody may know of a table, or that it is no longer so."""
         table = self._tables.get(address.table)
         if table is None:
             return
@@ -86,7 +78,7 @@ class Views:
         if isinstance(said, m.ServerStatus):
             table.status = said
             if not said.status_topic:
-                self._online[message.topic] = said.online and not said.paused
+                self._online[topics.SERVER.of(address.table)] = said.online and not said.paused
             return
         table.hear(address, said)
 

@@ -19,8 +19,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 from salvo import messages as m
 from salvo import seal, topics
 from salvo.codec import announcements
-from salvo.codec.announcements import RESULT, read_announcement
+from salvo.codec.announcements import RESULT
 from salvo.codec.command_reader import plain_ship
+from salvo.codec.published import read_published
 from salvo.codec.recap import read_recap
 from salvo.errors import IllegalCommand, SalvoError, SealError, WireError
 from salvo.fairness.proof import ProofConnection
@@ -222,11 +223,10 @@ class Watcher:
         return told
 
     def _receive(self, message: Inbound) -> list[News]:
-        try:
-            address = topics.parse(message.topic)
-            announcement = read_announcement(address, message.payload)
-        except WireError:
+        heard = read_published(message.topic, message.payload)
+        if heard is None:
             return []
+        address, announcement = heard
         if isinstance(announcement, (m.ChatSaid, m.MessageSaid)):
             return [] if message.retain else [_line_said(announcement)]
         if isinstance(announcement, m.ServerStatus):

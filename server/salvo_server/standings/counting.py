@@ -160,6 +160,20 @@ def score_record(score: Score) -> dict[str, Any]:
     return told | {"rating": {"mu": rating.mu, "sigma": rating.sigma, "low": rating.low, "high": rating.high}}
 
 
+def score_cells(score: Score, *own: str, decimals: int | None = None) -> tuple[str, ...]:
+    """Return the cells of a score in a table for people.
+
+    Args:
+        own: cells of this table alone, before the rating.
+        decimals: of the points; None for as many as they have, up to six digits in all.
+    """
+    points = score.points if decimals is None else round(score.points, decimals)
+    counts = (score.games, score.wins, score.ties, score.losses)
+    rating = score.rating
+    interval = f"{rating.low:.2f}..{rating.high:.2f}"
+    return (str(score.place), score.name, f"{points:.6g}", *map(str, counts), *own, f"{rating.mu:.2f}", interval)
+
+
 def plackett_luce() -> Any:
     """Return OpenSkill's model for players who do not change: nothing is added to what is unknown of them.
 

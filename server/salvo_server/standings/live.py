@@ -15,10 +15,10 @@ from typing import Final
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.errors import SalvoError
-from salvo_server.core.journal import Batch, GameEnded, Journal, ResultAnnulled, Saved
-from salvo_server.core.results import Result
+from salvo_server.core.journal import Batch, GameEnded, Journal, ResultAnnulled
 from salvo_server.core.table import Step, Table
 from salvo_server.standings.chronicle import Chronicle
+from salvo_server.storage.journal.wrapper import JournalWrapper
 
 log = logging.getLogger(__name__)
 
@@ -107,26 +107,14 @@ class LiveStandings:
     catch_up = take_due
 
 
-class CountedJournal:
+class CountedJournal(JournalWrapper):
     """Another journal, whose results are counted as soon as they are durable."""
 
     def __init__(self, journal: Journal, standings: LiveStandings) -> None:
-        self._journal, self._standings = journal, standings
-        self.name, self.pepper = journal.name, journal.pepper
+        super().__init__(journal)
+        self._standings = standings
 
     def commit(self, batch: Batch) -> None:
-        """Make a batch durable; see :class:`salvo_server.core.journal.Journal`."""
-        self._journal.commit(batch)
+        """Make a batch durable, and hand its results over."""
+        super().commit(batch)
         self._standings.take(batch)
-
-    def load(self) -> Saved:
-        """Return what a restart needs; see :class:`salvo_server.core.journal.Journal`."""
-        return self._journal.load()
-
-    def results(self) -> list[Result]:
-        """Return all results; see :class:`salvo_server.core.journal.Journal`."""
-        return self._journal.results()
-
-    def close(self) -> None:
-        """Let go of the journal."""
-        self._journal.close()

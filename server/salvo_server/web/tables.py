@@ -17,9 +17,8 @@ from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import read_announcement
 from salvo.codec.command_reader import plain_ship
-from salvo.errors import WireError
+from salvo.codec.published import read_published
 from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, RuleBook, Sinkings
@@ -69,11 +68,10 @@ class Heard(NamedTuple):
 
 def read(message: Inbound) -> tuple[topics.Address, Heard | m.ServerStatus | None] | None:
     """Return where a message belongs and what it says, None for a status that is cleared; None for what is not read."""
-    try:
-        address = topics.parse(message.topic)
-        announcement = read_announcement(address, message.payload)
-    except WireError:
+    heard = read_published(message.topic, message.payload)
+    if heard is None:
         return None
+    address, announcement = heard
     if isinstance(announcement, m.ServerStatus):
         return address, announcement
     if announcement is not None:

@@ -6,16 +6,14 @@ What is written about a game is taken from here, so that it is the same whatever
 from __future__ import annotations
 
 from salvo_server.core.journal import Batch, GameOpened, Journal, Saved, SavedGame, StepTaken
-from salvo_server.core.results import Result
+from salvo_server.storage.journal.wrapper import JournalWrapper
 
 
-class KeptGames:
+class KeptGames(JournalWrapper):
     """Another journal, and the two latest games of every table: the one in play, and the one that may be read still."""
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self.name = journal.name
-        self.pepper = journal.pepper
+        super().__init__(journal)
         self._latest: dict[str, list[GameOpened]] = {}
         self._steps: dict[int, list[StepTaken]] = {}
 
@@ -26,8 +24,8 @@ class KeptGames:
         return SavedGame(opened, tuple(self._steps[opened.id]), (), then)
 
     def commit(self, batch: Batch) -> None:
-        """Make a batch durable; see :class:`salvo_server.core.journal.Journal`."""
-        self._journal.commit(batch)
+        """Make a batch durable, and keep what it has of the games."""
+        super().commit(batch)
         for opened in batch.games:
             self._enter(opened)
         for step in batch.steps:
@@ -35,16 +33,12 @@ class KeptGames:
                 self._steps[step.game].append(step)
 
     def load(self) -> Saved:
-        """Return what a restart needs; see :class:`salvo_server.core.journal.Journal`."""
-        saved = self._journal.load()
+        """Return what a restart needs, and keep the games in it."""
+        saved = super().load()
         for game in saved.games:
             self._enter(game.opened)
             self._steps[game.opened.id] += game.steps
         return saved
-
-    def results(self) -> list[Result]:
-        """Return all results; see :class:`salvo_server.core.journal.Journal`."""
-        return self._journal.results()
 
     def _enter(self, opened: GameOpened) -> None:
         games = self._latest.get(opened.table, [])
@@ -54,7 +48,3 @@ class KeptGames:
                 del self._steps[game.id]
         self._latest[opened.table] = [*kept, opened]
         self._steps[opened.id] = []
-
-    def close(self) -> None:
-        """Let go of the journal."""
-        self._journal.close()

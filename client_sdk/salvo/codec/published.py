@@ -1,0 +1,24 @@
+"""What arrives on the topics of a server, read by everything but its players: screens, pages, hosts."""
+
+from __future__ import annotations
+
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcements import read_announcement
+from salvo.errors import WireError
+from salvo.topics import Address
+
+
+def read_published(topic: str, payload: bytes) -> tuple[Address, m.Announcement | None] | None:
+    """Return where a message belongs, and what it announces; None for noise on an open broker.
+
+    What has no announcement: see :func:`~salvo.codec.announcements.read_announcement`.
+
+    Raises:
+        ProtocolError: ``other_protocol``.
+    """
+    try:
+        address = topics.parse(topic)
+        return address, read_announcement(address, payload)
+    except WireError:
+        return None
