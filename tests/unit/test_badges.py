@@ -1,39 +1,28 @@
-"""The teams' badges: the same for a name everywhere, drawn, and legible."""
+"""A team's colour and emblem: from its name, and apart from those of the teams that it plays."""
 
 from __future__ import annotations
 
-import re
-from importlib.resources import files
+from hypothesis import given
+from hypothesis import strategies as st
 
-from salvo.lab.pictures.html import luminance
-from salvo_server.spectate.page.badges import COLOURS, EMBLEMS, badge_of
+from salvo_server.spectate.page.badges import COLOURS, EMBLEMS, badge_of, badges_of
 
-_PAGE = files("salvo_server.spectate.page")
-_STYLE, _SYMBOLS = (_PAGE.joinpath(f"badges.{kind}").read_text(encoding="utf-8") for kind in ("css", "svg"))
+NAMES = st.sets(st.text(max_size=8), max_size=20)
 
 
-def test_a_name_has_the_same_badge_for_ever() -> None:
-    assert [badge_of(name) for name in ("red", "blue", "", "\ud800")] == [(3, 9), (6, 1), (4, 4), (11, 0)]
+@given(NAMES)
+def test_teams_that_play_each_other_have_colours_and_emblems_of_their_own(names: set[str]) -> None:
+    found = badges_of(names)
+    assert found.keys() == names
+    assert len({badge.colour for badge in found.values()}) == min(len(names), COLOURS)
+    assert len({badge.emblem for badge in found.values()}) == min(len(names), EMBLEMS)
+    assert found == badges_of(sorted(names, reverse=True))
 
 
-def test_names_spread_over_all_badges() -> None:
-    assert len({badge_of(f"team-{number}") for number in range(3000)}) == COLOURS * EMBLEMS
-
-
-def test_every_emblem_is_drawn_once() -> None:
-    assert re.findall(r'<symbol id="(\w+)"', _SYMBOLS) == [f"e{number}" for number in range(EMBLEMS)]
-
-
-def test_every_colour_is_legible_in_the_light_and_in_the_dark() -> None:
-    colours = re.findall(r"^\.c(\d+) .*light-dark\((#\w{6}), (#\w{6})\)", _STYLE, re.MULTILINE)
-    assert [number for number, *_ in colours] == [str(number) for number in range(COLOURS)]
-    for _, light, dark in colours:
-        assert _contrast("#ffffff", light) >= 4.5
-        assert _contrast(dark, "#1a242d") >= 4.5
-
-
-def _contrast(bright: str, dull: str) -> float:
-    high, low = (
-        luminance((int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:], 16))) for colour in (bright, dull)
-    )
-    return (high + 0.05) / (low + 0.05)
+def test_a_team_keeps_its_own_unless_another_one_has_it() -> None:
+    assert badges_of(["red"]) == {"red": badge_of("red")}
+    assert badge_of("blue").colour == badge_of("green").colour
+    both = badges_of(["green", "blue"])
+    assert both["blue"] == badge_of("blue")
+    assert both["green"].colour != both["blue"].colour
+    assert both["green"].emblem == badge_of("green").emblem

@@ -57,6 +57,7 @@ _END_SECONDS = 1
     envvar="SALVO_WEB_GAMES",
     help="Offer the games that are over, from a folder of transcripts or a journal; may be repeated.",
 )
+@click.option("--players", type=Integer(min=2), help="With how many teams a game starts, as the server's --players.")
 @click.option("--join", metavar="URL", help="The broker's address that the pages tell teams.  [default: URL]")
 @click.option(
     "--ca",
@@ -79,6 +80,7 @@ def web(
     listen: str,
     delay: int | None,
     games: tuple[str, ...],
+    players: int | None,
     join: str | None,
     ca: str | None,
     secret_file: Path | None,
@@ -107,7 +109,7 @@ def web(
     )
     sock = listening(*split_address(listen))
     urls = _addresses(listen, sock, secure=tls_cert is not None)
-    relay = Relay(connection, users, boards=delay is not None, delay_seconds=delay or 0)
+    relay = Relay(connection, users, boards=delay is not None, delay_seconds=delay or 0, players=players)
     app = application(relay, Front(urls[0].rstrip("/"), join or str(address)), routes(Archive(games)) if games else ())
     config = uvicorn.Config(
         app,

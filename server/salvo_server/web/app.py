@@ -87,7 +87,8 @@ class _Pages:
         self._streams: Counter[str] = Counter()  # by address
 
     async def hall(self, request: Request) -> Response:
-        return self._page("hall", request, director=request.url.path == "/director")
+        refusal = _refused(request.query_params.get("table"))
+        return refusal or self._page("hall", request, director=request.url.path == "/director")
 
     async def tables(self, request: Request) -> Response:
         return self._page("tables", request)
@@ -126,11 +127,8 @@ class _Pages:
 
     async def events(self, request: Request) -> Response:
         table = request.query_params.get("table")
-        try:
-            if table:
-                check_name(table, "table")
-        except WireError as error:
-            return PlainTextResponse(f"{error}\n", 400)
+        if (refusal := _refused(table)) is not None:
+            return refusal
         address = "" if request.client is None else request.client.host
         if self._streams[address] >= MAX_STREAMS:
             return PlainTextResponse(f"this address follows {MAX_STREAMS} streams already; close some pages\n", 429)
@@ -147,6 +145,16 @@ class _Pages:
             self._streams[address] -= 1
             if not self._streams[address]:
                 del self._streams[address]
+
+
+def _refused(table: str | None) -> Response | None:
+    """Return the answer to who asks for a table whose name is none."""
+    try:
+        if table:
+            check_name(table, "table")
+    except WireError as error:
+        return PlainTextResponse(f"{error}\n", 400)
+    return None
 
 
 class _Guarded:

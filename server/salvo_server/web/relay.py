@@ -89,13 +89,23 @@ class Relay:
         reached: whether the broker is there.
     """
 
-    def __init__(self, connection: Connection, users: ScreenUsers, *, boards: bool, delay_seconds: float) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        users: ScreenUsers,
+        *,
+        boards: bool,
+        delay_seconds: float,
+        players: int | None = None,
+    ) -> None:
         """Prepare; :meth:`run` connects.
 
         Args:
             boards: whether the account is a referee's.
             delay_seconds: how late the server shows the boards.
+            players: how many teams a game starts with, where the server waits for so many.
         """
+        self._players = players
         self.tables: dict[str, Table] = {}
         self.reached = False
         self._connection, self._users = connection, users
@@ -192,7 +202,7 @@ class Relay:
             table = self.tables.get(name)
             if table is None:
                 table = self.tables[name] = Table(
-                    name, boards=self._boards and bool(self._delay), delay_seconds=self._delay
+                    name, boards=self._boards and bool(self._delay), delay_seconds=self._delay, players=self._players
                 )
             if isinstance(what, Heard):
                 table.hear(what, now)

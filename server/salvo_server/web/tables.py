@@ -24,7 +24,7 @@ from salvo.errors import WireError
 from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, RuleBook, Sinkings
-from salvo_server.spectate.page.badges import badge_of
+from salvo_server.spectate.page.badges import Badge, badge_of, badges_of
 from salvo_server.web.chances import Chances, Race
 from salvo_server.web.commentary import Standing, comment
 
@@ -148,12 +148,16 @@ class Table:
         watched: whether any browser looks at it; only then are chances worked out.
     """
 
-    def __init__(self, name: str, *, boards: bool = False, delay_seconds: float = 0.0) -> None:
+    def __init__(
+        self, name: str, *, boards: bool = False, delay_seconds: float = 0.0, players: int | None = None
+    ) -> None:
         """Follow a table of this name; nothing is known of it yet.
 
         Args:
             boards: whether the account may read the boards, and the server is expected to show them.
+            players: how many teams a game starts with; None where it starts when placing ends.
         """
+        self._players_wanted = players
         self.name = name
         self.delay_seconds = delay_seconds
         self.watched = False
@@ -490,9 +494,9 @@ class Table:
         if self.state != State.LOBBY:
             return None
         begun = next((held.due for held in self._held if held.heard.what == m.StateChanged(State.TURN)), None)
-        ends = self._placing_ends if self.names and begun is None else None
+        ends = self._placing_ends if self.names and begun is None and self._players_wanted is None else None
         left, begins = (None if at is None else round(1000 * max(0.0, at - now)) for at in (ends, begun))
-        return {"left_ms": left, "begins_ms": begins}
+        return {"left_ms": left, "begins_ms": begins, "players": self._players_wanted}
 
     def _turn(self, now: float) -> dict[str, Any] | None:
         view, turn, last = self._view, self.game.turn, self.game.last_turn
@@ -512,10 +516,13 @@ class Table:
         places = {name: stats.place for name, stats in game.stats.items()}
         if self.state == State.OVER:
             names.sort(key=lambda name: places.get(name, len(names)))
-        return [self._player(name, boards.get(name), places) for name in names]
+        badges = badges_of(names)
+        return [self._player(name, badges[name], boards.get(name), places) for name in names]
 
-    def _player(self, name: str, board: m.RefereeBoard | None, places: Mapping[str, int]) -> dict[str, Any]:
-        game, (colour, emblem) = self.game, badge_of(name)
+    def _player(
+        self, name: str, badge: Badge, board: m.RefereeBoard | None, places: Mapping[str, int]
+    ) -> dict[str, Any]:
+        game = self.game
         over = self.state == State.OVER
         stats = game.stats.get(name)
         count = game.counts.get(name, _Count()) if game.whole and game.last_turn else None
@@ -528,8 +535,7 @@ class Table:
         chances = game.chances
         return {
             "name": name,
-            "colour": colour,
-            "emblem": emblem,
+            **badge._asdict(),
             "placed": len(self._approved.get(name, ())) if self.state == State.LOBBY else None,
             "out": name in game.out,
             "place": places.get(name) if over else None,
@@ -546,18 +552,11 @@ class Table:
     def _standings(self) -> list[dict[str, Any]]:
         """Return the evening so far: by team games, wins (a tie of two is half a win each), shots and hits."""
         rows: dict[str, dict[str, Any]] = {}
+        badges = badges_of(self.names)
         for winners, stats in self.evening.values():
             for name in dict.fromkeys([*stats, *winners]):
-                colour, emblem = badge_of(name)
-                fresh = {
-                    "name": name,
-                    "colour": colour,
-                    "emblem": emblem,
-                    "games": 0,
-                    "wins": 0.0,
-                    "shots": 0,
-                    "hits": 0,
-                }
+                badge = badges.get(name) or badge_of(name)
+                fresh = {"name": name, **badge._asdict(), "games": 0, "wins": 0.0, "shots": 0, "hits": 0}
                 row = rows.setdefault(name, fresh)
                 row["games"] += 1
                 row["wins"] += 1 / len(winners) if name in winners else 0

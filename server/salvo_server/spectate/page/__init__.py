@@ -20,7 +20,7 @@ from salvo.lab.pictures.marks import Mark
 from salvo.rules import Ending, RuleBook, ShipClass, Shots
 from salvo_server.spectate import replay_text
 from salvo_server.spectate.page import drawing
-from salvo_server.spectate.page.badges import badge_of
+from salvo_server.spectate.page.badges import badge_of, badges_of
 from salvo_server.spectate.page.moves import Aim, Move, Ship, moves_of, numbers, tells_sinkings
 from salvo_server.spectate.page.rendering import policy, render
 from salvo_server.spectate.replay import REFEREE, Frame, Onlooker, Replay
@@ -77,6 +77,7 @@ def html_page(replay: Replay, view: str = REFEREE, turn: int = 0, setting: Setti
         script=script,
         policy=policy(style, script),
         emblems=emblems(page.names),
+        badges=badges_of(page.names),
         page=page,
         numbers=numbers(page.seen, page.moves),
         player=None if view == REFEREE else view,
@@ -251,8 +252,9 @@ def team_style() -> str:
 
 
 def emblems(names: Iterable[str]) -> str:
-    """Return the drawings of the emblems that these teams have."""
-    wanted = {f"e{badge_of(name).emblem}" for name in names}
+    """Return the drawings of the emblems that these teams have, apart or together."""
+    there = list(names)
+    wanted = {f"e{badge.emblem}" for badge in [*map(badge_of, there), *badges_of(there).values()]}
     return _SYMBOL.sub(lambda symbol: symbol[0] if symbol[1] in wanted else "", text_of("badges.svg"))
 
 

@@ -1,4 +1,4 @@
-"""A team's badge: a colour and an emblem, from its name alone and therefore the same on every page.
+"""A team's badge: a colour and an emblem, from its name alone, or with those of the teams that it is seen with.
 
 ``badges.css`` has the colours as the classes ``c0`` to ``c11``, ``badges.svg`` the emblems as the symbols ``e0`` to
 ``e11``; both stand for a name, and two teams may share one of them, so a page always writes the name beside it.
@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 COLOURS: Final = 12
@@ -24,3 +25,27 @@ def badge_of(name: str) -> Badge:
     """Return a team's badge; any text is a name here."""
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
     return Badge(*divmod(int.from_bytes(digest[:8]) % (COLOURS * EMBLEMS), EMBLEMS))
+
+
+def badges_of(names: Iterable[str]) -> dict[str, Badge]:
+    """Return the badges of teams that play each other: up to twelve have each a colour and an emblem of their own.
+
+    A team keeps what its name gives it, unless a name before it in the alphabet has it; then it gets the next that is
+    free. So every page that shows the same game shows the same badges.
+    """
+    ordered = sorted(set(names))
+    own = {name: badge_of(name) for name in ordered}
+    colours = _apart({name: badge.colour for name, badge in own.items()}, COLOURS)
+    emblems = _apart({name: badge.emblem for name, badge in own.items()}, EMBLEMS)
+    return {name: Badge(colours[name], emblems[name]) for name in ordered}
+
+
+def _apart(wanted: dict[str, int], count: int) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, number in wanted.items():
+        if number not in found.values():
+            found[name] = number
+    for name, number in wanted.items():
+        free = [each % count for each in range(number, number + count) if each % count not in found.values()]
+        found.setdefault(name, free[0] if free else number)
+    return found

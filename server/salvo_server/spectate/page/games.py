@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 
 from salvo_server.spectate import replay_text
 from salvo_server.spectate.archive import Entry, Query
-from salvo_server.spectate.page import emblems, house_style, text_of
+from salvo_server.spectate.page import house_style, text_of
+from salvo_server.spectate.page.badges import badges_of
 from salvo_server.spectate.page.rendering import policy, render
 from salvo_server.storage.transcript_folder import DEFAULT_TABLE
 
@@ -49,7 +50,7 @@ def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> 
         style=style,
         policy=allowed,
         title="Games",
-        links=[("Live", "/"), ("All tables", "/tables")],
+        links=[("Watch", "/"), ("Tables", "/tables"), ("Join", "/sdk")],
         served=True,
         query=part.query,
         teams=sorted({name for entry in listed for name in entry.players}, key=str.casefold),
@@ -110,15 +111,15 @@ def note_page(
 
 
 def _page(shown: Sequence[Entry], href: str, **given: object) -> str:
-    names = {name for entry in shown for name in entry.players}
     days = [(day, [_line(entry, href) for entry in games]) for day, games in groupby(shown, _day)]
-    return render("spectate/page/games.html.j2", emblems=emblems(names), days=days, **given)
+    return render("spectate/page/games.html.j2", emblems=text_of("badges.svg"), days=days, **given)
 
 
 def _line(entry: Entry, href: str) -> dict[str, Any]:
     dated = bool(replay_text.when(entry.at))
     return {
         **entry._asdict(),
+        "badges": badges_of(entry.players),
         "href": href.format(entry.id),
         "clock": f"{_time(entry):%H:%M}" if dated else "",
         "outcome": f"{' and '.join(entry.winners)} {'tie' if len(entry.winners) > 1 else 'wins'}",

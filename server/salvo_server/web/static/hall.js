@@ -11,7 +11,7 @@ import { volley } from "./volley.js";
 import { aiming, news, outcome, spoken, trouble, victory, waiting } from "./words.js";
 
 const OUTCOME_MS = 4000; // what a salvo came to is the headline for that long, then who is to fire
-const SPLASH_MS = 10_000;
+const SPLASH_MS = 5_000;
 const SPOKEN_MS = 4000;
 const PLACES = 16; // of the result beside the boards, which have all of them
 
@@ -52,7 +52,7 @@ const show = (element, is) => {
 function headline() {
   const { state, turn, last, winners, players, rules } = picture;
   if (picture.trouble === "nothing" || !state) return ["No contest here yet"];
-  if (state === "lobby") return waiting(players, rules.fleet.length, begun());
+  if (state === "lobby") return waiting(players, rules.fleet.length, picture.lobby);
   if (state === "over") return winners.length ? victory(winners) : ["The game is over"];
   const told = outcome(last);
   const aims = turn && turn.player && !turn.fired ? aiming(turn) : null;
@@ -66,8 +66,10 @@ const begun = () => Number.isFinite(picture.lobby?.begins_ms);
 function beside() {
   const { state, turn, comment, last } = picture;
   if (state !== "turn") return [];
-  if (turn && turn.player && !turn.fired && performance.now() < outcomeUntil) return comment ? [comment] : ["Next: ", ...aiming(turn)];
-  return comment ? [comment] : outcome(last) || [];
+  const told = outcome(last) || [];
+  const more = comment && comment.replace(/\.$/, "").replaceAll("'", "’") !== spoken(told) ? comment : "";
+  if (turn && turn.player && !turn.fired && performance.now() < outcomeUntil) return more ? [more] : ["Next: ", ...aiming(turn)];
+  return more ? [more] : turn && turn.player && !turn.fired ? told : [];
 }
 
 function drawHeadline() {
@@ -286,7 +288,7 @@ function drawSide() {
     standings.map((row) => {
       const rate = row.shots ? `${Math.round((100 * row.hits) / row.shots)} %` : "";
       const wins = make("b", "", `${Number(row.wins.toFixed(2))}`);
-      const told = make("span", "figures", wins, ` ${row.wins === 1 ? "win" : "wins"} in ${row.games}`, make("i", "", rate));
+      const told = make("span", "figures", wins, ` ${row.wins === 1 ? "win" : "wins"} in ${row.games}`, make("i", "", rate && `${rate} hits`));
       return make("li", `team ${colourOf(row)}${row.name === mine ? " followed" : ""}`, badge(row), nameOf(row.name), told);
     }),
   );

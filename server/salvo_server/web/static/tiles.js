@@ -54,6 +54,7 @@ export class Tile {
     if (states.acting && !player.out) say(this.#tag, "to fire");
     this.#star.setAttribute("aria-pressed", Boolean(followed));
     this.#star.setAttribute("aria-label", `Follow ${plain(player.name)}`);
+    this.#star.title = `Follow ${plain(player.name)}`;
     this.#tell(player, rules, best);
     this.#boardOf(player, rules);
   }

@@ -11,7 +11,7 @@ export function volley(sky, from, points, colour, { fire, land, done }) {
   const gap = Math.min(120, ALL_MS / Math.max(1, points.length - 1));
   const shots = points.map((to, index) => {
     const line = draw("path", { class: `aim ${colour}` });
-    const ball = draw("circle", { class: `ball ${colour}`, r: Math.max(4, innerHeight / 150) });
+    const ball = draw("circle", { class: `ball ${colour}`, r: Math.max(4, innerHeight / 150), cx: from.x, cy: from.y, opacity: 0 });
     sky.append(line, ball);
     const high = Math.min(from.y, to.y) - Math.hypot(to.x - from.x, to.y - from.y) * 0.22;
     return { line, ball, to, over: { x: (from.x + to.x) / 2, y: high }, start: index * gap, fired: false, landed: false };
@@ -38,6 +38,7 @@ export function volley(sky, from, points, colour, { fire, land, done }) {
       if (part <= 0) return;
       if (!shot.fired) {
         shot.fired = true;
+        shot.ball.setAttribute("opacity", 1);
         fire(index);
       }
       if (part < 1) {

@@ -30,12 +30,13 @@ export function victory(winners) {
   return [...joined(winners.slice(0, 4)), winners.length > 1 ? " tie" : " wins"];
 }
 
-export function waiting(players, ships, begun) {
-  const missing = players.filter(({ placed }) => (placed ?? 0) < ships).map(({ name }) => name);
-  if (begun) return ["The game has begun"];
+export function waiting(players, ships, lobby) {
+  if (lobby?.begins_ms != null) return ["The game has begun"];
   if (!players.length) return ["The lobby is open"];
-  if (!missing.length) return ["All fleets are placed"];
-  return missing.length > MANY ? [`${missing.length} fleets are not placed yet`] : ["Waiting for ", ...joined(missing)];
+  const missing = players.filter(({ placed }) => (placed ?? 0) < ships).map(({ name }) => name);
+  if (missing.length) return missing.length > MANY ? [`${missing.length} fleets are not placed yet`] : ["Waiting for ", ...joined(missing)];
+  const more = (lobby?.players ?? 2) - players.length;
+  return more > 0 ? [`Waiting for ${counted(more, "more team")}`] : ["All fleets are placed"];
 }
 
 export function news({ kind, by, player, players, ship }) {
