@@ -338,7 +338,6 @@ def test_everything_is_in_the_window_and_legible(
 ) -> None:
     connection, web = rude
     a_game(connection, 8)
-    say(connection, "/game/chat", {"from": "t1", "text": "a long line " * 16}, retain=False)
     outside = """
         const clips = (e) => getComputedStyle(e).overflow !== "visible";
         const clipped = (e) => e !== document.body && (clips(e) || clipped(e.parentElement));
@@ -349,9 +348,9 @@ def test_everything_is_in_the_window_and_legible(
         }).map((e) => e.outerHTML.slice(0, 80))"""
     opened(window, web)
     window.run("document.documentElement.dataset.theme = arguments[0]", scheme)
-    until(
-        window, "document.querySelector('#chat q') && document.querySelectorAll('.board').length === 10"
-    )  # small ones of all, two large ones
+    until(window, "document.querySelectorAll('.board').length === 10")  # small ones of all, two large ones
+    say(connection, "/game/chat", {"from": "t1", "text": "a long line " * 16}, retain=False)
+    until(window, "document.querySelector('#chat q')")
     assert window.run(outside) == []
     assert window.run("return parseFloat(getComputedStyle(document.getElementById('headline')).fontSize)") > 720 / 25
     behind = colour(window, "body", "backgroundColor")
