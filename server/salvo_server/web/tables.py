@@ -457,7 +457,7 @@ class Table:
     # --- the picture ----------------------------------------------------------------------------------------------
 
     def picture(self, now: float) -> dict[str, Any]:
-        """Return all that a page shows of this table, JSON-ready; ``static/table.js`` draws it."""
+        """Return all that a page shows of this table, JSON-ready; ``static/hall.js`` draws it."""
         view, game = self._view, self.game
         playing = self.state == State.TURN or (view is not None and self.state != State.OVER)
         return {
