@@ -216,9 +216,12 @@ class Relay:
 
     def _look(self, name: str) -> None:
         """Show what is due, and come back for what is not."""
-        table, now = self.tables[name], self._loop.time()
+        table, now, listed = self.tables[name], self._loop.time(), bool(self.tables[name].state)
         table.advance(now)
         self._draw(name)
+        if bool(table.state) != listed:  # every page lists the tables
+            for other in self._channels.keys() & self.tables.keys():
+                self._draw(other)
 
     def _draw(self, name: str) -> None:
         """Send a picture soon, once for all that comes together; then look when more is due."""
