@@ -16,10 +16,12 @@ import pytest
 from click.testing import CliRunner
 
 from e2e.browser import Browser, text, until
+from e2e.test_game_page_in_a_browser import colour, contrast
 from integration.web import WebFront, web_front
 from ports import Port
 from processes import started
 from programs import needs
+from salvo.lab.pictures.html import luminance
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.cli.play import play
@@ -250,3 +252,145 @@ def test_no_page_has_a_serious_fault_for_people_who_do_not_see_or_use_a_mouse(
                 ".map(v => [v.id, v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary])"
             )
             assert serious == [], (address, width)
+
+
+_FLEET = ["aaaaa.....", "bbbb......", "ccc.......", "ddd.......", "ee........", *["." * 10] * 5]
+
+
+def boards_after(turn: int, damaged: list[str], *shots: tuple[int, int, bool]) -> dict[str, Any]:
+    """The boards of ann and bob, after a salvo of ann's at bob."""
+    boards = [
+        {"player": name, "rows": rows, "shots": 5, "hits": 2, "out": False}
+        for name, rows in (("ann", _FLEET), ("bob", damaged))
+    ]
+    fired = [{"to": "bob", "x": x, "y": y, "hit": hit} for x, y, hit in shots]
+    last = {"last": {"player": "ann", "shots": fired}} if shots else {}
+    return {"game": 1, "turn": turn, "at": 1, "player": "bob", "shots": 5, "boards": boards, **last}
+
+
+def a_public_game(rude: Connection, table: str, *names: str) -> None:
+    for topic, said in (
+        ("/game/server", {"status": "online", "version": "1", "game": 1, "profile": "open"}),
+        ("/players/list", names),
+        ("/game/state", "turn"),
+        ("/game/turn", {"game": 1, "turn": 1, "player": names[0], "shots": 5, "now": 0, "deadline": 3_600_000}),
+    ):
+        say(rude, f"{table}{topic}", said)
+
+
+def test_shots_fall_where_they_were_aimed_and_a_ship_breaks(window: Browser, rude: tuple[Connection, WebFront]) -> None:
+    connection, web = rude
+    a_public_game(connection, "", "ann", "bob")
+    say(connection, "/game/referee", boards_after(1, [*_FLEET[:4], "Ee........", *_FLEET[5:]], (1, 5, True)))
+    opened(window, web)
+    until(window, "document.querySelectorAll('.board').length === 2")
+    window.run("""window.flew_ = window.broke_ = 0; new MutationObserver(() => {
+        flew_ = Math.max(flew_, document.querySelectorAll('#sky .ball').length);
+        broke_ = Math.max(broke_, document.querySelectorAll('.breaking').length);
+    }).observe(document.body, { subtree: true, childList: true })""")
+    after = [*_FLEET[:4], "EE........", ".........*", *_FLEET[6:]]
+    say(connection, "/game/referee", boards_after(2, after, (2, 5, True), (10, 6, False)))
+    until(window, says("#headline", "ann sinks bob\u2019s patrolboat"))
+    until(window, "broke_ === 2 && !document.querySelector('.breaking') && !document.querySelector('#sky *')")
+    assert window.run("return flew_") == 2
+    drawn = "return document.querySelectorAll('.board')[1].querySelector(arguments[0]).getAttribute('d')"
+    assert window.run(drawn, ".misses") == "M95 55h0"
+    assert window.run(drawn, ".wrecks") == "M5 45L15 45"
+    assert window.run(drawn, ".latest").count("M") == 2
+    assert "ann sinks bob\u2019s patrolboat" in window.run(
+        "return document.querySelector('#feed-list li:first-child').textContent"
+    )
+    assert window.label(".board").startswith("Board of ann: 5 ships afloat")
+    assert window.complaints() == []
+
+
+def test_with_reduced_motion_nothing_moves_and_a_flood_ends_with_what_is_so(
+    window: Browser, rude: tuple[Connection, WebFront]
+) -> None:
+    connection, web = rude
+    window.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    a_public_game(connection, "", "ann", "bob")
+    say(connection, "/game/referee", boards_after(1, _FLEET, (1, 9, False)))
+    opened(window, web)
+    until(window, "document.querySelectorAll('.board').length === 2")
+    window.run("""window.moved_ = 0; new MutationObserver(() => {
+        moved_ += document.getAnimations().length + document.querySelectorAll('#sky *').length;
+    }).observe(document.body, { subtree: true, childList: true, attributes: true })""")
+    for turn in range(2, 502):
+        rows = [*_FLEET[:9], "." * (turn % 10) + "*" + "." * (9 - turn % 10)]
+        shown = boards_after(turn, rows, (1 + turn % 10, 10, False))
+        connection.publish("/game/referee", json.dumps(shown).encode(), retain=True)
+    assert connection.flush(_SECONDS)
+    until(window, "document.querySelectorAll('.board')[1].querySelector('.misses').getAttribute('d') === 'M15 95h0'")
+    assert window.run("return moved_") == 0
+    assert window.complaints() == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everything_is_in_the_window_and_legible(
+    window: Browser, rude: tuple[Connection, WebFront], scheme: str
+) -> None:
+    connection, web = rude
+    a_game(connection, 8)
+    outside = """
+        const clips = (e) => getComputedStyle(e).overflow !== "visible";
+        const clipped = (e) => e !== document.body && (clips(e) || clipped(e.parentElement));
+        return [...document.querySelectorAll("main *")].filter((e) => {
+          const { left, top, right, bottom, width, height } = e.getBoundingClientRect();
+          const inside = left >= -1 && top >= -1 && right <= innerWidth + 1 && bottom <= innerHeight + 1;
+          return width && height && !inside && !e.ownerSVGElement && !clipped(e.parentElement);
+        }).map((e) => e.outerHTML.slice(0, 80))"""
+    opened(window, web)
+    window.run("document.documentElement.dataset.theme = arguments[0]", scheme)
+    until(window, "document.querySelectorAll('.board').length === 10")  # small ones of all, two large ones
+    say(connection, "/game/chat", {"from": "t1", "text": "a long line " * 16}, retain=False)
+    until(window, "document.querySelector('#chat q')")
+    assert window.run(outside) == []
+    assert window.run("return parseFloat(getComputedStyle(document.getElementById('headline')).fontSize)") > 720 / 25
+    behind = colour(window, "body", "backgroundColor")
+    assert (luminance(behind) > 0.5) == (scheme == "light")
+    for selector in ("#headline", "#headline .name", "#comment", "#game", "#chat q"):
+        assert contrast(colour(window, selector, "color"), behind) >= 4.5, selector
+
+
+def test_what_is_wrong_is_told_and_tables_can_be_chosen(window: Browser, rude: tuple[Connection, WebFront]) -> None:
+    connection, web = rude
+    opened(window, web)
+    until(window, says("#headline", "No contest here yet"))
+    a_public_game(connection, "", "ann", "bob")
+    until(window, "!document.getElementById('clock').hidden")
+    for status, words in (("paused", "The server is paused"), ("offline", "The server is offline")):
+        say(connection, "/game/server", {"status": status, "version": "1", "game": 1, "profile": "open"})
+        until(window, says("#trouble", words))
+        assert window.run("return document.getElementById('clock').hidden")
+    for table in ("", "/t10", "/t9"):
+        a_public_game(connection, table, "eve" if table else "ann", "dan")
+    until(window, "document.getElementById('trouble').hidden && document.querySelector('#table option[value=t9]')")
+    window.run("document.getElementById('table').value = 't9'")
+    window.run("document.getElementById('table').dispatchEvent(new Event('change'))")
+    until(window, says("#headline", "eve to fire"))
+    assert window.run("return location.search") == "?table=t9"
+    window.run("history.back()")
+    until(window, says("#headline", "ann to fire"))
+    window.open(f"{web.url}tables")
+    until(window, "document.querySelectorAll('#cards .card').length === 3")
+    titles = window.run("return [...document.querySelectorAll('#cards h2 a')].map(e => e.textContent)")
+    assert titles == ["Main table", "Table t9", "Table t10"]
+    opened(window, web, "director")
+    until(window, says("#headline", "to fire"))
+    window.press("h")
+    assert window.run("return document.getElementById('hold').getAttribute('aria-pressed')") == "true"
+    assert window.complaints() == []
+
+
+def test_who_joins_copies_the_lines_to_type(window: Browser, rude: tuple[Connection, WebFront]) -> None:
+    connection, web = rude
+    window.open(f"{web.url}sdk")
+    lines = window.run("return [...document.querySelectorAll('.line code')].map(e => e.textContent)")
+    [install] = [line for line in lines if "pip install" in line]
+    assert install.startswith(f"python -m pip install {web.url}sdk/battleship_salvo-")
+    assert web.get(f"/sdk/{install.rpartition('/')[2]}")[0] == 200
+    assert lines[-1] == f"salvo join {connection.url} mybot.py"
+    window.click(".line .copy")
+    until(window, "document.querySelector('.copy.done')")
+    assert window.run("return getSelection().toString()") == lines[0]

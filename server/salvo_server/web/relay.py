@@ -218,7 +218,7 @@ class Relay:
                 self._statuses[name] = what
             touched.add(name)
         for name in touched:
-            self.tables[name].advance(now)
+            self._advance(name, now)
             self._draw(name)
 
     @property
@@ -239,6 +239,14 @@ class Relay:
         for name in self.tables:
             self._draw(name)
 
+    def _advance(self, name: str, now: float) -> None:
+        """Show what is due at a table; a table that is new goes to all open pages, because each lists the tables."""
+        table, listed = self.tables[name], bool(self.tables[name].state)
+        table.advance(now)
+        if bool(table.state) != listed:
+            for other in self._channels.keys() & self.tables.keys():
+                self._draw(other)
+
     def _draw(self, name: str) -> None:
         """Send a picture soon, once for all that comes together; then look when more is due."""
         if name in self._timers:
@@ -251,7 +259,7 @@ class Relay:
         del self._timers[name]
         table, now = self.tables[name], self._loop.time()
         self._drawn[name] = now
-        table.advance(now)
+        self._advance(name, now)
         channel = self._channels.get(name)
         if channel is not None and channel.watchers:
             channel.send(frame_of(self.picture(name)))
