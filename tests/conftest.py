@@ -6,6 +6,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,10 +30,17 @@ hypothesis.settings.load_profile("gate")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session")
+def _configurations(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder to come for every test: most need none, and to make it took longer than many a test."""
+    folder = tmp_path_factory.mktemp("configurations")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def _servers_known_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _servers_known_of_their_own(_configurations: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Bots that tests start remember servers away from the user's, and of one test only: ports come again."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(next(_configurations)))
 
 
 @pytest.fixture

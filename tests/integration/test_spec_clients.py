@@ -43,7 +43,6 @@ def _play(clients: list[SpecClient]) -> str:
 
 
 @pytest.mark.long
-@on_both_brokers
 def test_a_fresh_salt_for_every_message_plays_a_whole_game(broker: Broker, start_server: StartServer) -> None:
     """Each shot takes a key that is derived twice, at the client and at the server; so the rival makes it short."""
     heard = Heard()

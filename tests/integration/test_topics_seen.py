@@ -101,7 +101,7 @@ def _placed(seen: list[Inbound], name: str) -> int:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("count", [2, 4, 8])
+@pytest.mark.parametrize("count", [2, 4, pytest.param(8, marks=pytest.mark.slow)])
 def test_everything_seen_is_in_the_table_and_in_order(
     count: int, broker: Broker, start_server: StartServer, observer: Observer
 ) -> None:

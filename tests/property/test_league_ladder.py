@@ -40,7 +40,7 @@ def tau(ordered: list[str]) -> float:
     return (2 * sum(pairs) - len(pairs)) / len(pairs)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_hour_of_pairs_sorts_bots_by_their_strength_and_keeps_nobody_waiting() -> None:
     world = ladder(2, 6)
     assert max(world.waits) < 3 * fmean(world.waits)
