@@ -106,6 +106,23 @@ def test_ctrl_c_ends_a_league_cleanly_and_says_how_it_goes_on(tmp_path: Path) ->
 
 
 @pytest.mark.slow
+def test_a_game_that_the_host_annuls_counts_neither_for_the_league_nor_in_the_standings(tmp_path: Path) -> None:
+    with LeagueStage(tmp_path, cup(3, 2, ["t1"]), ["ann", "bob"], ["t1"]) as stage:
+        stage.until(lambda: stage.results(), "the first game is over")
+        [first] = stage.results()[:1]
+        stage.until(lambda: stage.control("annul", str(first["game"]), "--table", "t1"), "a next lobby is open")
+        stage.kill("league")
+        stage.until(stage.league.ended, "the league is over")
+        [annulled] = [line for line in stage.lines() if "annulled" in line]
+        assert annulled == {"annulled": first["result"], "by": "desk"}
+        assert len(stage.results()) == 3
+        shown = json.loads(stage.call("league", "show", "--json", "--listen", stage.url.removeprefix("mqtt://")))
+        assert shown["games"] == 2
+        rows = {row["team"]: {key: row[key] for key in ("points", "games", "wins", "rating")} for row in stage.table()}
+        assert rows == {row["team"]: {key: row[key] for key in rows["ann"]} for row in shown["table"]}
+
+
+@pytest.mark.slow
 def test_a_client_without_seats_plays_at_the_default_table_and_a_bot_of_the_house_fills_up(tmp_path: Path) -> None:
     text = cup(1, 4, ["t1"], wait=10, more='placement_seconds = 60\n[fill]\nhouse = "house"\n')
     with LeagueStage(tmp_path, text, ["ann", "bob"], ["t1"], others=["plain", "house"], fill="hunter") as stage:

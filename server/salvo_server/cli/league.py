@@ -21,6 +21,7 @@ from salvo_server.league.director import Director
 from salvo_server.league.file import load_league
 from salvo_server.league.fill import house_bots
 from salvo_server.league.lines import (
+    Annulled,
     Assigned,
     Back,
     Began,
@@ -132,22 +133,28 @@ def _said(line: Line, book: Book) -> list[str]:
         case Closing(match, there):
             why = f"only {there[0]} has come" if there else "nobody has come"
             return [f"game of {', '.join(book.matches[match].bots)}: {why}"]
-        case Result(_, at, game, teams, places, absent=absent):
+        case Result(teams=teams, places=places, absent=absent):
             seats = sorted(zip(places, teams, absent, strict=True))
             told = [f"{place}. {team}" for place, team, out in seats if not out]
             told += [f"{team} did not come" for _, team, out in seats if out]
-            return [f"{_table(at)}, game {game}, result: {', '.join(told)}"]
+            return [f"{_game(line)}, result: {', '.join(told)}"]
         case Voided(match, why):
             return [f"game of {', '.join(book.matches[match].bots)} is played again: {why}"]
         case Plain(team):
             return [f"{team} follows no seat, and plays at the default table"]
         case Back(team):
             return [f"{team} is back"]
+        case Annulled(match, by):
+            return [f"{_game(book.results[match])} no longer counts: annulled by {by}"]
     return []
 
 
 def _table(at: str) -> str:
     return at or "default table"
+
+
+def _game(result: Result) -> str:
+    return f"{_table(result.table)}, game {result.game}"
 
 
 def _waiting(as_json: bool) -> Callable[[list[str]], None]:
@@ -172,7 +179,11 @@ def _show(book: Book, as_json: bool) -> None:
     rows = book.rows()
     if as_json:
         table = [{"team": row.name, "fills": row.fills, "missed": row.missed, **score_record(row)} for row in rows]
-        click.echo(json.dumps({"name": book.league.name, "table": table}))
+        results = [(book.results[match], by) for match, by in book.annulled.items()]
+        annulled = [{"table": result.table, "game": result.game, "by": by} for result, by in results]
+        click.echo(json.dumps({"name": book.league.name, "table": table, "annulled": annulled}))
         return
-    click.echo(f"{book.league.name}: {book.league.format}, {len(book.results)} games")
+    click.echo(f"{book.league.name}: {book.league.format}, {len(book.results) - len(book.annulled)} games")
     print_table(_HEADINGS, [score_cells(row, str(row.missed)) for row in rows])
+    for match, by in book.annulled.items():
+        click.echo(f"not counted: {_game(book.results[match])}, annulled by {by}")

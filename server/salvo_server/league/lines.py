@@ -105,7 +105,15 @@ class Back:
     back: str
 
 
-Line = Began | Drawn | Assigned | Closing | Result | Voided | Plain | Back
+@dataclass(frozen=True, slots=True)
+class Annulled:
+    """A host has annulled a match's game: it no longer counts, and is not played again (SALVO-STAND-4)."""
+
+    annulled: int
+    by: str
+
+
+Line = Began | Drawn | Assigned | Closing | Result | Voided | Plain | Back | Annulled
 _LINE: Final[TypeAdapter[Line]] = TypeAdapter(Line)
 
 
