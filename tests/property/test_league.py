@@ -75,8 +75,8 @@ def standings(world: World) -> Chronicle:
 
 def won_without_a_game(world: World, team: str) -> int:
     """Return how many byes a team had, and matches to which nobody else came."""
-    byes = sum(match == (team,) for line in world.of(Drawn) for match in line.matches)
-    alone = [line for line in world.of(Result) if line.absent.count(False) == 1]
+    byes: int = sum(match == (team,) for line in world.of(Drawn) for match in line.matches)
+    alone: list[Result] = [line for line in world.of(Result) if line.absent.count(False) == 1]
     return byes + sum(line.teams[line.absent.index(False)] == team for line in alone)
 
 

@@ -194,13 +194,17 @@ def check_chain(game: LoggedGame) -> None:
 def check_ends(report: ProofReport) -> list[Wrong]:
     """Return which games that have begun are not in the file up to their end, and all when none is.
 
-    The last one of a table may still be under way, as long as it has no winner.
+    The last one of a table may still be under way, as long as it has no winner. A lobby in which a host has annulled a
+    result may be in a file alone: that is all it is to prove.
     """
     wrong: list[Wrong] = []
     some = any(game.ended for game in report.games)
     last = {game.opening.table: game for game in report.games}
     for game in report.games:
-        excused = some and (not has_begun(game.told) or (game is last[game.opening.table] and not _is_over(game)))
+        if has_begun(game.told):
+            excused = some and game is last[game.opening.table] and not _is_over(game)
+        else:
+            excused = some or bool(game.annulled)
         if not game.ended and not excused:
             text = f"{game} does not end here, and nothing is revealed"
             wrong.append(Wrong(max(line.number for line in game.lines) + 1, Fault.INCOMPLETE, text, game.of))

@@ -138,6 +138,12 @@ class LoggedGame:
         return " and ".join(self.won.winners) if self.won is not None else ""
 
     @property
+    def annulled(self) -> list[m.HostActed]:
+        """What hosts have annulled in it, of earlier games (SALVO-STAND-4)."""
+        acts = [each for each in self.said if isinstance(each, m.HostActed)]
+        return [each for each in acts if each.do is m.HostAction.ANNUL]
+
+    @property
     def players(self) -> tuple[str, ...]:
         """Who takes part, by the last list."""
         lists = [each.names for each in self.said if isinstance(each, m.PlayersListed)]
