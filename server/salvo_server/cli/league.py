@@ -90,8 +90,8 @@ def run(
     try:
         director = Director(Book(record.league, record.lines, filling=bool(house)), team)
         desk = Desk(url, team, secret, director.tables, ca=ca)
-        if record.lines and not as_json:
-            click.echo(f"{given.name}: goes on, {len(director.book.results)} games are played")
+        if record.lines:
+            _tell_what_goes_on(director.book, as_json)
         try:
             with programs_beside(house, lambda name, line: None):
                 play_league(director, record, desk, _teller(as_json, director.book), _waiting(as_json))
@@ -157,19 +157,33 @@ def _game(result: Result) -> str:
     return f"{_table(result.table)}, game {result.game}"
 
 
-def _waiting(as_json: bool) -> Callable[[list[str]], None]:
-    """Return what says who waits whenever that has changed."""
-    said: list[str] = []
+def _tell_what_goes_on(book: Book, as_json: bool) -> None:
+    """Print what an earlier run has left."""
+    games = list(book.assigned.values())
+    if as_json:
+        click.echo(json.dumps({"goes_on": len(book.results), "games": [asdict(line) for line in games]}))
+        return
+    click.echo(f"{book.league.name}: goes on, {len(book.results)} games are played, {len(games)} are on")
+    for line in games:
+        click.echo(*_said(line, book))
 
-    def tell(teams: list[str]) -> None:
-        nonlocal said
-        if teams == said:
-            return
-        said = teams
-        if as_json:
-            click.echo(json.dumps({"waiting": teams}))
-        elif teams:
-            click.echo(f"waiting: {', '.join(teams)}")
+
+def _waiting(as_json: bool) -> Callable[[list[str], list[str]], None]:
+    """Return what says who waits, and for which tables the league waits, whenever that has changed."""
+    said: dict[str, list[str]] = {"waiting": [], "busy": []}
+
+    def tell(teams: list[str], tables: list[str]) -> None:
+        for what, names in (("waiting", teams), ("busy", tables)):
+            if names == said[what]:
+                continue
+            said[what] = names
+            if as_json:
+                click.echo(json.dumps({what: names}))
+            elif what == "waiting" and names:
+                click.echo(f"waiting: {', '.join(names)}")
+            elif names:
+                where = ", ".join(map(_table, names))
+                click.echo(f"a game that is not the league's is on at {where}; the league waits until it ends")
 
     return tell
 

@@ -168,6 +168,11 @@ class Director:
         busy = {name for match in self.book.open_matches for name in match.bots}
         return [team for team in self.teams if team not in busy]
 
+    def busy(self, views: Mapping[str, TableView]) -> list[str]:
+        """Return the tables where a game is on that is none of the league's, and is played to its end."""
+        games = {at: line.game for at, line in self.book.assigned.items()}
+        return [at for at, view in views.items() if view.state is State.TURN and view.game != games.get(at)]
+
     @property
     def teams(self) -> list[str]:
         """Teams that are there, in order of drawing: those that were drawn before, then the others by name."""

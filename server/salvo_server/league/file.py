@@ -32,7 +32,8 @@ OVER_SECONDS: Final = 86_400
 
 
 class LeagueError(SalvoError):
-    """``bad_league``: a file that is no league; ``bad_results``: a record that is not of this one; ``no_hosts``."""
+    """``bad_league``: a file that is no league; ``bad_results``: a record that is not of this one; ``league_in_use``,
+    ``no_hosts``."""
 
 
 class Format(StrEnum):

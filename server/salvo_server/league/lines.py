@@ -149,8 +149,8 @@ class Record:
         """Open or make it.
 
         Raises:
-            LeagueError: ``bad_results``: it is of another league, or of a changed one, another process writes to it,
-                or it cannot be written.
+            LeagueError: ``league_in_use``: another process plays this league; ``bad_results``: it is of another league,
+                or of a changed one, or it cannot be written.
         """
         self._path = path
         try:
@@ -165,7 +165,7 @@ class Record:
                 self._file.close()
                 raise
         except Busy:
-            raise LeagueError("bad_results", f"{path}: another process runs this league") from None
+            raise LeagueError("league_in_use", f"{path}: another process plays this league") from None
         except OSError as error:
             raise LeagueError("bad_results", f"{path}: {error.strerror}") from None
 

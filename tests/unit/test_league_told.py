@@ -1,0 +1,68 @@
+"""What ``salvo league`` says while it waits, and when it goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import run
+from league_model import World
+from salvo.messages import State
+from salvo_server.cli import league as command
+from salvo_server.league.book import Book
+from salvo_server.league.file import League, load_league
+from salvo_server.league.lines import Assigned, Record, Result, record_path
+
+ACCOUNT = {"SALVO_TEAM": "desk", "SALVO_SECRET": "s"}
+CUP = League(name="cup", rounds=2, table_size=2, tables=("t1", "t2"), wait_seconds=5, seed="1")
+
+
+def test_the_tables_where_others_play_are_waited_for_until_their_game_is_over() -> None:
+    world = World(CUP, ["ann", "bob", "cid", "dan"])
+    world.tables["t1"].state, world.tables["t1"].ends = State.TURN, 60.0
+    while not world.of(Result):
+        world.step()
+        busy = world.director.busy(world.views())
+        assert busy == (["t1"] if world.now < 60 else [])
+
+
+def test_who_waits_and_for_which_tables_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    for as_json in (False, True):
+        tell = command._waiting(as_json)
+        for _ in range(2):
+            tell(["ann"], ["", "t1"])
+        tell([], [])
+    assert capsys.readouterr().out.splitlines() == [
+        "waiting: ann",
+        "a game that is not the league's is on at default table, t1; the league waits until it ends",
+        '{"waiting": ["ann"]}',
+        '{"busy": ["", "t1"]}',
+        '{"waiting": []}',
+        '{"busy": []}',
+    ]
+
+
+def test_a_league_that_goes_on_says_which_games_are_on(capsys: pytest.CaptureFixture[str]) -> None:
+    world = World(CUP, ["ann", "bob", "cid", "dan"])
+    while len(world.director.book.assigned) < 2:
+        world.step()
+    book = Book(CUP, world.lines)
+    command._tell_what_goes_on(book, False)
+    command._tell_what_goes_on(book, True)
+    first, *games, told = capsys.readouterr().out.splitlines()
+    assert first == "cup: goes on, 0 games are played, 2 are on"
+    assigned: list[Assigned] = world.of(Assigned)
+    assert games == [f"{line.table}, game {line.game}: {', '.join(line.teams)}" for line in assigned]
+    assert [game["table"] for game in json.loads(told)["games"]] == ["t1", "t2"]
+
+
+def test_a_second_league_with_the_same_file_is_told_that_the_first_one_runs(tmp_path: Path) -> None:
+    file = tmp_path / "cup.toml"
+    file.write_text('name = "cup"\nrounds = 2\n')
+    with contextlib.closing(Record(record_path(file), load_league(file))):
+        done = run("league", "cup.toml", "mqtt://127.0.0.1:1", cwd=tmp_path, environment=ACCOUNT)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: league_in_use: cup.league.jsonl: another process plays this league")
