@@ -14,6 +14,7 @@ from chaos.league import LeagueStage, places_of_logs, points_of_logs
 from command_line import run
 from processes import started
 from programs import needs
+from salvo_server.verify import verify_file
 
 PLAIN = Path(__file__).parents[2] / "examples/spec_client_40_lines.py"
 CUP = """\
@@ -58,6 +59,7 @@ def test_a_league_is_played_at_several_tables_and_is_what_the_signed_logs_say(tm
         assert {line["table"] for line in stage.results()} == {"t1", "t2"}
         assert len(stage.results()) == 4
         agrees(stage)
+        assert [verify_file(tmp_path / f"{team}.proof.jsonl").finding for team in teams] == [None] * len(teams)
 
 
 @pytest.mark.slow

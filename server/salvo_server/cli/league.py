@@ -165,7 +165,7 @@ def _tell_what_goes_on(book: Book, as_json: bool) -> None:
         return
     click.echo(f"{book.league.name}: goes on, {len(book.results)} games are played, {len(games)} are on")
     for line in games:
-        click.echo(*_said(line, book))
+        click.echo("".join(_said(line, book)))
 
 
 def _waiting(as_json: bool) -> Callable[[list[str], list[str]], None]:
