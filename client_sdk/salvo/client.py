@@ -87,7 +87,7 @@ class _Player:
             case e.SalvoHeard(result):
                 self._tell("on_result", lambda: self._bot.on_result(result))
             case e.GameEnded(game, winner, stats, aborted):
-                self._tell("on_game_over", lambda: self._bot.on_game_over(winner, stats))
+                self._tell("on_game_over", lambda: self._bot.on_game_over(None if aborted else winner, stats))
                 place = stats[self._session.name].place if self._session.name in stats else 0
                 self.reports.append(GameReport(game, winner, place, stats, aborted))
                 ended = "aborted by the host" if aborted else f"won by {winner or 'several'}, place {place}"
