@@ -14,7 +14,7 @@ from salvo.messages import State
 from salvo_server.cli import league as command
 from salvo_server.league.book import Book
 from salvo_server.league.file import League, load_league
-from salvo_server.league.lines import Assigned, Record, Result, record_path
+from salvo_server.league.lines import Assigned, Drawn, Record, Result, record_path
 
 ACCOUNT = {"SALVO_TEAM": "desk", "SALVO_SECRET": "s"}
 CUP = League(name="cup", rounds=2, table_size=2, tables=("t1", "t2"), wait_seconds=5, seed="1")
@@ -66,3 +66,23 @@ def test_a_second_league_with_the_same_file_is_told_that_the_first_one_runs(tmp_
         done = run("league", "cup.toml", "mqtt://127.0.0.1:1", cwd=tmp_path, environment=ACCOUNT)
     assert done.returncode == 1
     assert done.stderr.startswith("error: league_in_use: cup.league.jsonl: another process plays this league")
+
+
+def test_how_long_it_takes_is_said_with_the_first_round() -> None:
+    given = CUP.model_copy(update={"minutes": 5.0})
+    world = World(given, ["ann", "bob", "cid", "dan", "eve"])
+    while not world.of(Drawn):
+        world.step()
+    [drawn] = world.of(Drawn)
+    book = Book(given, world.lines)
+    told = command._said(drawn, book)
+    assert told[0].startswith("round 1: 2 games, ")
+    game, result, placement = given.game_seconds(2), given.result_seconds, given.placement_seconds
+    assert game is not None
+    assert 240 < game <= 300
+    assert given.seconds(5) == 2 * 2 * (game + result + placement)  # two rounds of two games and a half at two tables
+    assert told[1].startswith(
+        "with all of their time, teams play about 5 minutes a game, the league of 5 teams about 2"
+    )
+    assert command._said(Drawn(2, 4, drawn.matches), book) == ["round 2: " + told[0].removeprefix("round 1: ")]
+    assert command._how_long(Book(CUP, world.lines)) == []

@@ -123,11 +123,8 @@ def _said(line: Line, book: Book) -> list[str]:
     match line:
         case Began():
             return [f"{book.league.name} begins"]
-        case Drawn(number, _, matches):
-            byes = [teams[0] for teams in matches if len(teams) == 1]
-            games = len(matches) - len(byes)
-            what = f"{games} games" if games != 1 else "1 game"
-            return [f"round {number}: {what}" + (f", {byes[0]} has a bye" if byes else "")]
+        case Drawn():
+            return [_round(line), *(_how_long(book) if line.drawn == 1 else ())]
         case Assigned(_, at, game, teams):
             return [f"{_table(at)}, game {game}: {', '.join(teams)}"]
         case Closing(match, there):
@@ -147,6 +144,30 @@ def _said(line: Line, book: Book) -> list[str]:
         case Annulled(match, by):
             return [f"{_game(book.results[match])} no longer counts: annulled by {by}"]
     return []
+
+
+def _round(line: Drawn) -> str:
+    byes = [teams[0] for teams in line.matches if len(teams) == 1]
+    games = len(line.matches) - len(byes)
+    what = f"{games} games" if games != 1 else "1 game"
+    return f"round {line.drawn}: {what}" + (f", {byes[0]} has a bye" if byes else "")
+
+
+def _how_long(book: Book) -> list[str]:
+    """Say how long a game and all of them take; nothing where the server's settings decide that."""
+    league, teams = book.league, len(book.teams)
+    game, whole = league.game_seconds(min(league.table_size, max(2, teams))), league.seconds(max(2, teams))
+    if game is None:
+        return []
+    evening = "" if whole is None else f", the league of {teams} teams about {_minutes(whole)}"
+    return [
+        f"with all of their time, teams play about {_minutes(game)} a game{evening}; bots that answer at once play less"
+    ]
+
+
+def _minutes(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{seconds / 3600:.1f} hours" if minutes >= 90 else f"{minutes} minutes" if minutes > 1 else "a minute"
 
 
 def _table(at: str) -> str:

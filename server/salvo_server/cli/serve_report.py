@@ -133,9 +133,10 @@ class ServeReport:
                     self.say(f"{prefix}game {opened}: lobby is open", event="lobby", table=table, game=opened)
                 case m.PlayersListed(names):
                     said = f"{prefix}{self._in_game(table)}players: {', '.join(names) or 'none'}"
-                    self.say(said, event="players", table=table, names=names)
+                    self.say(said, event="players", table=table, game=self._opened.get(table), names=names)
                 case m.StateChanged(State.TURN):
-                    self.say(f"{prefix}{self._in_game(table)}the game begins", event="begin", table=table)
+                    begins, game = f"{prefix}{self._in_game(table)}the game begins", self._opened.get(table)
+                    self.say(begins, event="begin", table=table, game=game)
                 case m.HostActed():
                     done = f"{prefix}{self._in_game(table)}{announcement}"
                     told = HOSTED.value(announcement)
