@@ -73,7 +73,7 @@ class ReadsEverything(salvo.Bot):
                 if y + length - 1 <= grid.height:
                     yield [(x, y + step) for step in range(length)]
 
-    def on_game_over(self, winner: str, stats: object) -> None:
+    def on_game_over(self, winner: str | None, stats: object) -> None:
         # Called in contests and in the arena alike; print, log, learn.
         self.last_winner = winner
 

@@ -49,6 +49,7 @@ class Table:
     places: dict[str, int] = field(default_factory=dict)
     hosted: m.HostActed | None = None
     winners: tuple[str, ...] | None = None
+    annulled: dict[int, str] = field(default_factory=dict)
 
     def open(self, now: float) -> None:
         self.limits = m.Limits()
@@ -64,6 +65,7 @@ class World:
     Attributes:
         games: what was played to its end, by (table, game): places by team.
         waits: seconds that teams waited, by game.
+        ends: when each of the games has ended.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class World:
         deaths: float = 0.0,
         losses: float = 0.0,
         outages: float = 0.0,
+        annulments: float = 0.0,
     ) -> None:
         self.league = league
         self.random = Random(seed)
@@ -85,10 +88,11 @@ class World:
         self.lines: list[Line] = []
         self.here = set(teams)
         self.plain = set(plain)
-        self.deaths, self.losses, self.outages = deaths, losses, outages
+        self.deaths, self.losses, self.outages, self.annulments = deaths, losses, outages, annulments
         self.director = Director(Book(league, [], filling=bool(league.fill)), HOST)
         self.tables = {at: Table() for at in self.director.tables}
         self.games: dict[tuple[str, int], dict[str, int]] = {}
+        self.ends: dict[tuple[str, int], float] = {}
         self.seats: dict[str, str | None] = {}
         self.killed = 0
         self.waits: list[float] = []
@@ -104,6 +108,12 @@ class World:
             self.step()
         return self
 
+    def run_until_seen(self) -> None:
+        """Go on until the league has seen all that there is, and nobody dies."""
+        self.deaths = self.losses = self.outages = 0.0
+        for _ in range(20):
+            self.step()
+
     def step(self) -> None:
         self.now += STEP_SECONDS
         if self.random.random() < self.outages:
@@ -112,6 +122,7 @@ class World:
                 table.deadline = None if table.deadline is None else self.now + table.limits.placement_ms / 1000
         if self.online:
             self._play()
+            self._annul()
             self._move()
         self._direct()
 
@@ -126,13 +137,20 @@ class World:
             if table.state is State.TURN and self.now >= table.ends:
                 table.state = State.OVER
                 table.winners = tuple(team for team, place in table.places.items() if place == 1)
-                self.games[at, table.game] = table.places
+                self.games[at, table.game], self.ends[at, table.game] = table.places, self.now
                 self._free |= dict.fromkeys(table.places, self.now)
             if table.state is State.LOBBY and table.deadline is not None and self.now >= table.deadline:
                 table.listed = list(table.complete)
                 table.deadline = None
                 if len(table.complete) >= 2:
                     self._begin(table)
+
+    def _annul(self) -> None:
+        """Let a host annul an earlier game."""
+        earlier = [key for key in self.games if key[1] < self.tables[key[0]].game]
+        if earlier and self.random.random() < self.annulments:
+            at, game = self.random.choice(earlier)
+            self.tables[at].annulled[game] = HOST
 
     def _begin(self, table: Table) -> None:
         table.state, table.listed = State.TURN, list(table.complete)
@@ -198,6 +216,7 @@ class World:
             (table.game, 9) if over else (0, 0),
             table.limits.over_ms // 1000,
             table.hosted,
+            dict(table.annulled),
         )
         if self.former.get(at) != view:
             self.former[at], self.heard[at] = view, self.now

@@ -71,10 +71,13 @@ class _Player:
         self._strict = strict
         self._clock = clock
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._seat: SeatGiven | None = None
         self.reports: list[GameReport] = []
 
     def handle(self, event: Event) -> None:
         match event:
+            case e.Seated(seat) if seat == self._seat:
+                pass  # at each table the broker says again what it retains
             case e.FleetWanted(game=game):
                 self._prepare(game)
                 self._session.place(self._fleet(), self._clock())
@@ -87,14 +90,16 @@ class _Player:
             case e.SalvoHeard(result):
                 self._tell("on_result", lambda: self._bot.on_result(result))
             case e.GameEnded(game, winner, stats, aborted):
-                self._tell("on_game_over", lambda: self._bot.on_game_over(winner, stats))
+                self._tell("on_game_over", lambda: self._bot.on_game_over(None if aborted else winner, stats))
                 place = stats[self._session.name].place if self._session.name in stats else 0
                 self.reports.append(GameReport(game, winner, place, stats, aborted))
                 ended = "aborted by the host" if aborted else f"won by {winner or 'several'}, place {place}"
                 log.info("%s: game %d %s", self._session.name, game, ended)
             case e.Seated(None):
+                self._seat = None
                 log.info("%s: waits for its next seat", self._session.name)
             case e.Seated(seat) if seat is not None:
+                self._seat = seat
                 where = f"table {seat.table}" if seat.table else "the default table"
                 log.info(
                     "%s: has a seat at %s", self._session.name, f"{where} of {seat.broker}" if seat.broker else where

@@ -67,8 +67,12 @@ class Bot:
     def on_result(self, result: SalvoResolved) -> None:
         """Learn the result of any player's salvo; the view already has it."""
 
-    def on_game_over(self, winner: str, stats: Mapping[str, PlayerStats]) -> None:
-        """Learn how the game ended; ``winner`` is empty after a tie, and ``stats`` has the places."""
+    def on_game_over(self, winner: str | None, stats: Mapping[str, PlayerStats]) -> None:
+        """Learn how the game ended; ``stats`` has the places.
+
+        Args:
+            winner: empty after a tie, None if the host has aborted the game (SALVO-HOST-5).
+        """
 
     def on_message(self, sender: str, text: str, private: bool) -> None:
         """Hear another player's chat line, public or private; ``sender`` is empty for the server."""

@@ -55,7 +55,7 @@ class Metrics(Collector):
         """Count from 0."""
         self.registry = CollectorRegistry()
         self._turns: Counter[str] = Counter()
-        self._games: Counter[str] = Counter()
+        self._games: dict[str, Counter[str]] = {"finished": Counter(), "aborted": Counter()}  # by result, then by table
         self._refused: Counter[str] = Counter()
         self._journal: _TimedJournal | None = None
         self._service: Service | None = None
@@ -86,8 +86,8 @@ class Metrics(Collector):
                 match announcement:
                     case m.SalvoResolved():
                         self._turns[table] += 1
-                    case m.GameWon():
-                        self._games[table] += 1
+                    case m.GameWon(winner, tied):
+                        self._games["finished" if winner or tied else "aborted"][table] += 1
                     case m.CommandRefused(code=code) | m.PlacementRefused(code=code):
                         self._refused[code] += 1
                     case _:
@@ -127,8 +127,12 @@ class Metrics(Collector):
         yield _by_table(GaugeMetricFamily("salvo_players", "Teams at a table", labels=["table"]), players)
         turns = CounterMetricFamily("salvo_turns", "Turns that are over, missed ones among them", labels=["table"])
         yield _by_table(turns, none | dict(self._turns))
-        games = CounterMetricFamily("salvo_games", "Games that are over", labels=["table"])
-        yield _by_table(games, none | dict(self._games))
+        what = "Games that are over; without a winner where a host has aborted one"
+        games = CounterMetricFamily("salvo_games", what, labels=["table", "result"])
+        for result, counted in self._games.items():
+            for table, value in (none | dict(counted)).items():
+                games.add_metric([table, result], value)
+        yield games
 
     def _of_loop(self, service: Service, connection: Connection) -> Iterator[Metric]:
         presence = service.presence

@@ -89,20 +89,26 @@ class LeagueStage:
         self.league = Process(command, self.log, **self._own, **account, **filling)
         self._bots: list[subprocess.Popen[str]] = []
 
-    def _call(self, *words: str) -> str:
+    def call(self, *words: str) -> str:
+        """Return what a command prints."""
         done = run(*words, environment=self._own)
         assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
         return done.stdout
 
+    def control(self, command: str, *words: str) -> bool:
+        """Act as the host; return whether that was accepted."""
+        account = {"SALVO_TEAM": HOST, "SALVO_SECRET": self.host_secret}
+        return run("control", command, self.url, *words, environment=self._own | account).returncode == 0
+
     def _add(self, *words: str) -> dict[str, str]:
-        lines = map(json.loads, self._call("teams", "add", "--json", *words).splitlines())
+        lines = map(json.loads, self.call("teams", "add", "--json", *words).splitlines())
         return {line["name"]: line["secret"] for line in lines}
 
     def _configured(self) -> Path:
         port, web, own = self._ports
         folder = self.folder / "broker"
         words = ("--port", str(port.number), "--websocket-port", str(web.number), "--server-listen", own.address)
-        self._call("mosquitto", str(folder), *words)
+        self.call("mosquitto", str(folder), *words)
         config = folder / "mosquitto.conf"
         if os.geteuid() == 0:
             with config.open("a") as more:

@@ -455,7 +455,10 @@ def show_the_door(used: Engine, steps: Steps, outside: Outside) -> None:
         assert '"state":"over"' in first_line(used, "http://127.0.0.1:8080/events?table=")
         assert "/games/" in fetched(used, "http://127.0.0.1:8080/games")
     with steps.step("the server's metrics are on port 9464, and have the game"):
-        assert 'salvo_games_total{table=""} 1.0' in fetched(used, "http://127.0.0.1:9464/metrics").splitlines()
+        assert (
+            'salvo_games_total{result="finished",table=""} 1.0'
+            in fetched(used, "http://127.0.0.1:9464/metrics").splitlines()
+        )
     with steps.step("salvo doctor, from outside with two accounts"):
         tell_doctor(outside.salvo(*doctor(used, outside), check=True))
     with steps.step("salvo doctor, in the server's container"):

@@ -14,6 +14,7 @@ from chaos.league import LeagueStage, places_of_logs, points_of_logs
 from command_line import run
 from processes import started
 from programs import needs
+from salvo_server.verify import verify_file
 
 PLAIN = Path(__file__).parents[2] / "examples/spec_client_40_lines.py"
 CUP = """\
@@ -58,6 +59,7 @@ def test_a_league_is_played_at_several_tables_and_is_what_the_signed_logs_say(tm
         assert {line["table"] for line in stage.results()} == {"t1", "t2"}
         assert len(stage.results()) == 4
         agrees(stage)
+        assert [verify_file(tmp_path / f"{team}.proof.jsonl").finding for team in teams] == [None] * len(teams)
 
 
 @pytest.mark.slow
@@ -103,6 +105,23 @@ def test_ctrl_c_ends_a_league_cleanly_and_says_how_it_goes_on(tmp_path: Path) ->
         before = len(stage.results())
         stage.league.start()
         stage.until(lambda: len(stage.results()) > before, "it goes on")
+
+
+@pytest.mark.slow
+def test_a_game_that_the_host_annuls_counts_neither_for_the_league_nor_in_the_standings(tmp_path: Path) -> None:
+    with LeagueStage(tmp_path, cup(3, 2, ["t1"]), ["ann", "bob"], ["t1"]) as stage:
+        stage.until(lambda: stage.results(), "the first game is over")
+        [first] = stage.results()[:1]
+        stage.until(lambda: stage.control("annul", str(first["game"]), "--table", "t1"), "a next lobby is open")
+        stage.kill("league")
+        stage.until(stage.league.ended, "the league is over")
+        [annulled] = [line for line in stage.lines() if "annulled" in line]
+        assert annulled == {"annulled": first["result"], "by": "desk"}
+        assert len(stage.results()) == 3
+        shown = json.loads(stage.call("league", "show", "--json", "--listen", stage.url.removeprefix("mqtt://")))
+        assert shown["games"] == 2
+        rows = {row["team"]: {key: row[key] for key in ("points", "games", "wins", "rating")} for row in stage.table()}
+        assert rows == {row["team"]: {key: row[key] for key in rows["ann"]} for row in shown["table"]}
 
 
 @pytest.mark.slow

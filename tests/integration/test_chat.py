@@ -129,7 +129,7 @@ class Chatty(RandomBot):
         if not private:
             self.say(f"hello {sender}", to=sender)
 
-    def on_game_over(self, winner: str, stats: Any) -> None:
+    def on_game_over(self, winner: str | None, stats: Any) -> None:
         self.say(f"gg {winner}")
 
 

@@ -119,8 +119,13 @@ def test_a_game_is_counted_with_its_turns_refusals_commits_and_clients(watched: 
     for team in teams:
         team.join(60)
     assert watched.value("salvo_turns_total", table="") == len(heard.of(m.SalvoResolved))
-    assert watched.value("salvo_games_total", table="") == 1
-    assert watched.value("salvo_games_total", table="b") == watched.value("salvo_turns_total", table="b") == 0
+    assert watched.value("salvo_games_total", table="", result="finished") == 1
+    assert watched.value("salvo_games_total", table="", result="aborted") == 0
+    assert (
+        watched.value("salvo_games_total", table="b", result="finished")
+        == watched.value("salvo_turns_total", table="b")
+        == 0
+    )
     assert watched.value("salvo_players", table="") == 2
     assert watched.value("salvo_uncommitted_steps") == 0
     assert watched.value("salvo_commit_seconds_count") > len(heard.of(m.SalvoResolved))

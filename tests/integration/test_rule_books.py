@@ -155,10 +155,10 @@ def test_a_server_that_ends_in_mid_game_goes_on_where_it_was(book: RuleBook, tmp
 
 
 def test_a_tie_is_told_to_bots_and_to_everybody() -> None:
-    ended: dict[str, str] = {}
+    ended: dict[str, str | None] = {}
 
     class Tied(RandomBot):
-        def on_game_over(self, winner: str, stats: Any) -> None:
+        def on_game_over(self, winner: str | None, stats: Any) -> None:
             ended[self.name] = winner
 
     teams: dict[str, type[Bot]] = {"ann": Tied, "bob": Tied}
@@ -184,7 +184,7 @@ def test_the_fleets_are_shown_to_bots_when_the_game_is_over() -> None:
             views[self.name] = view
             return super().choose_salvo(view)
 
-        def on_game_over(self, winner: str, stats: Any) -> None:
+        def on_game_over(self, winner: str | None, stats: Any) -> None:
             shown[self.name] = dict(views[self.name].revealed)
 
     heard = Heard()

@@ -18,7 +18,7 @@ import pytest
 from conformance.spec_client import SpecClient
 from integration.conftest import Broker, StartServer
 from integration.guarded import guarded, play, wait_for_users
-from integration.players import Heard, over
+from integration.players import Heard, join, over
 from integration.test_topics_seen import Observer
 from processes import started
 from programs import BROKERS
@@ -191,7 +191,7 @@ def test_it_ends_by_itself_after_its_time(broker: Broker, start_server: StartSer
     with start_server(players=2):
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[-1].startswith("heard: ")
+    assert done.stdout.splitlines()[-2].startswith("heard: ")
 
 
 def test_without_an_account_it_says_what_it_needs(tmp_path: Path) -> None:
@@ -249,3 +249,28 @@ def _check_the_answers(rude: Troublemaker, counts: Counter[str]) -> None:
         assert report.done[piece.name] > 0, piece.name
         for code in piece.codes:
             assert report.heard[code] + counts[code] > 0, f"{piece.name}: {code} by {piece.sentence}"
+
+
+def test_a_game_that_the_host_aborts_is_in_its_summary_and_no_bot_hears_of_a_winner(
+    broker: Broker, start_server: StartServer
+) -> None:
+    heard, told = Heard(), []
+
+    class Honest(RandomBot):
+        def on_game_over(self, winner: str | None, stats: Any) -> None:
+            told.append(winner)
+
+    with start_server(heard, players=2, turn_seconds=60) as contest:
+        rude = Troublemaker(broker.url, seed=1, team="rude", secret="rude")
+        stop = threading.Event()
+        trouble = threading.Thread(target=rude.run, args=(stop, 1), daemon=True)
+        trouble.start()
+        honest = join(broker.url, "ann", Honest(), games=1)
+        heard.until(lambda said: any(isinstance(each, m.SalvoResolved) for each in said))
+        contest.service.act("", m.HostCommand(m.TERMINAL_HOST, m.HostAction.ABORT))
+        for thread in (trouble, honest):
+            thread.join(_SECONDS)
+            assert not thread.is_alive()
+    assert told == [None]
+    assert rude.report.winners == [None]
+    assert rude.report.lines()[-1] == "games: aborted by the host"

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cheap_keys import keys_cost_little
-from proofs import entries_of
+from proofs import IDENTITY, entries_of
 from salvo import messages as m
 from salvo.codec.announcements import STANDINGS
 from salvo.messages import Limits
+from salvo_server.cli.serve_report import ServeReport
 from salvo_server.core.journal import ResultAnnulled
 from salvo_server.core.results import Result, when
 from salvo_server.service import Service
@@ -22,6 +23,8 @@ from salvo_server.standings.chronicle import EVENING_GAP_MS, Chronicle
 from salvo_server.standings.live import CountedJournal, LiveStandings
 from salvo_server.standings.logs import read_logs
 from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.transcript_folder import PROOF, TranscriptFolder
+from salvo_server.verify import verify_file
 from unit.test_other_settings import Evening
 
 #: Used by pytest.
@@ -82,30 +85,51 @@ def test_wherever_a_server_starts_again_the_standings_go_on(
 
 
 class Contest(Evening):
-    """Games on a small board; the standings are published.
+    """Games on a small board; the standings are published, and every game is written to a folder.
 
     Attributes:
         woken: set when there are standings to publish.
+        report: writes the games; None for a server that dies before it does.
     """
+
+    seed = None
 
     def __init__(self, path: Path) -> None:
         self.woken = threading.Event()
         self.live: LiveStandings | None = None
+        self.report: ServeReport | None = None
+        self.folder = path.with_name("games")
         super().__init__(path, limits=Limits(players=2, over_ms=1000))
 
     def _serve(self, **given: Any) -> Service:
         self.close()
         self.live = LiveStandings(self.journal, "", self.woken.set)
         self.journal = CountedJournal(self.journal, self.live)
-        return super()._serve(follower=self.live, **given)
+        self.report = ServeReport(True, None)
+        self.service = super()._serve(follower=self.live, listener=self._heard, **given)
+        self.report.contest, self.report.kept = self, self.journal  # type: ignore[assignment]
+        self.report.folder = TranscriptFolder(self.folder, lambda game, file: None, IDENTITY)
+        self.report.report_resumed_games()
+        return self.service
+
+    def _heard(self, *news: Any) -> None:
+        if self.report is not None:
+            self.report(*news)
 
     def close(self) -> None:
         if self.live is not None:
             self.live.close()
+        if self.report is not None and self.report.folder is not None:
+            self.report.folder.close()
 
-    def annul(self, number: int) -> None:
-        """Let the host annul a game at the table, in the lobby of a later one."""
-        command = m.HostCommand("desk", m.HostAction.ANNUL, game=number)
+    def annul(self) -> None:
+        """Let the host annul the last game at the table."""
+        ended = self.journal.results()
+        self.host(m.HostAction.ANNUL, game=ended[-1].number if ended else 1)
+
+    def host(self, do: m.HostAction, **argument: Any) -> None:
+        """Let the host act."""
+        command = m.HostCommand("desk", do, **argument)
         self.service._pending.add(self.service._play.carry_out(self.table, command, self.now))
         self.run()
 
@@ -134,7 +158,11 @@ class Contest(Evening):
         return list(files)
 
 
-ACTIONS = st.lists(st.sampled_from(["play", "play", "restart", "restart in mid-game", "annul", "sleep"]), max_size=7)
+#: What goes on at the table; "abandon" is a server that does not resume the lobby.
+ACTIONS = st.lists(
+    st.sampled_from(["play", "play", "restart", "restart in mid-game", "annul", "die", "next", "abandon", "sleep"]),
+    max_size=7,
+)
 
 
 @pytest.mark.long
@@ -162,18 +190,29 @@ def test_journal_signed_logs_and_topic_say_the_same(
                     contest.restart(away=100)
                     contest.forget()
                 case "annul":
-                    contest.annul(max(1, contest.table.referee.number - 1))
+                    contest.annul()
+                case "die":  # after the commit, and before any file is written
+                    contest.report = None
+                    contest.annul()
+                    contest.restart(away=100)
+                case "next":
+                    contest.host(m.HostAction.NEXT)
+                case "abandon":
+                    contest.restart("never", away=100)
                 case "sleep":
                     contest.now += EVENING_GAP_MS
         shown = contest.published()
         games = actions.count("play") + actions.count("restart in mid-game")
         stored = contest.journal.results()
         assert len(stored) == games
+        contest.close()
         if games:
-            chronicle, findings = read_logs(contest.write_logs(folder))
-            assert findings == []
-            assert chronicle.results == stored
-            assert chronicle.shown() == shown
+            for logs in (contest.write_logs(folder), sorted(contest.folder.glob(f"*{PROOF}"))):
+                chronicle, findings = read_logs(logs)
+                assert findings == []
+                assert chronicle.results == stored
+                assert chronicle.shown() == shown
+            assert [verify_file(path).finding for path in contest.folder.glob(f"*{PROOF}")] == [None] * len(logs)
     finally:
         contest.close()
         contest.journal.close()

@@ -10,8 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from league_model import World
+from salvo import messages as m
+from salvo_server.core.results import Result as Ended
 from salvo_server.league.file import League
-from salvo_server.league.lines import Drawn, Result
+from salvo_server.league.lines import Annulled, Drawn, Result
+from salvo_server.standings.chronicle import Chronicle
+from salvo_server.standings.counting import Counting, Score
 
 NAMES = [f"bot{number:02}" for number in range(16)]
 FORMATS: list[dict[str, Any]] = [
@@ -56,6 +60,55 @@ def test_the_same_results_give_the_same_schedule(
     assert rough.of(Drawn) == calm.of(Drawn)
     rows = [(row.name, row.points, row.place) for row in calm.director.book.rows()]
     assert [(row.name, row.points, row.place) for row in rough.director.book.rows()] == rows
+
+
+def standings(world: World) -> Chronicle:
+    """Return what the server's standings come to."""
+    found = []
+    for (at, game), places in world.games.items():
+        players = tuple(m.PlayerStats(name, 9, 3, 1, 5, place) for name, place in places.items())
+        by = world.tables[at].annulled.get(game)
+        ended = round(1000 * world.ends[at, game])
+        found.append(Ended(at, game, ended, "salvo", players, False, ended + 1 if by else None, by))
+    return Chronicle(found)
+
+
+def won_without_a_game(world: World, team: str) -> int:
+    """Return how many byes a team had, and matches to which nobody else came."""
+    byes: int = sum(match == (team,) for line in world.of(Drawn) for match in line.matches)
+    alone: list[Result] = [line for line in world.of(Result) if line.absent.count(False) == 1]
+    return byes + sum(line.teams[line.absent.index(False)] == team for line in alone)
+
+
+@given(formats, sizes, st.integers(2, 11), st.booleans(), seeds, troubles, st.sampled_from([0.005, 0.02, 0.2]))
+@settings(max_examples=60, deadline=None)
+def test_what_a_host_annuls_counts_no_more_in_any_table_and_round(
+    of: dict[str, Any], size: int, count: int, hall: bool, seed: int, troubles: dict[str, Any], often: float
+) -> None:
+    tables = ("", "t1") if hall else ("t1", "t2")
+    given = league(**of, table_size=size, tables=tables)
+    world = World(given, NAMES[:count], seed=seed, annulments=often, **troubles).run(20_000)
+    assert world.director.over
+    world.annulments = 0.0
+    world.run_until_seen()
+    world.check()
+    annulled = {(at, game) for at, table in world.tables.items() for game in table.annulled}
+    results = {line.result: line for line in world.of(Result)}
+    assert {(results[line.annulled].table, results[line.annulled].game) for line in world.of(Annulled)} == annulled
+    counting = Counting(Score)
+    for line in results.values():
+        there = [seat for seat, absent in enumerate(line.absent) if not absent]
+        if len(there) > 1 and (line.table, line.game) not in annulled:
+            counting.add(*([each[seat] for seat in there] for each in (line.teams, line.places, line.shots, line.hits)))
+    scores = {score.name: score for score in standings(world).standings()[1].ranked()}
+    book = world.director.book
+    for row in book.rows():
+        score = scores.get(row.name, Score(row.name))
+        counts = ("games", "wins", "ties", "losses", "shots", "hits")
+        assert [getattr(row, each) for each in counts] == [getattr(score, each) for each in counts]
+        assert row.points == pytest.approx(score.points + won_without_a_game(world, row.name))
+        assert book.points([row.name])[row.name] == pytest.approx(row.points)
+        assert book.rating(row.name) == counting.scores.get(row.name, Score(row.name)).rating
 
 
 @given(formats, sizes, st.lists(st.tuples(st.sampled_from(NAMES), st.integers(5, 200)), max_size=12), seeds, troubles)

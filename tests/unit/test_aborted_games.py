@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
@@ -14,8 +15,12 @@ from property.test_web_tables import tell
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import read_announcement
+from salvo.codec.programs import EndTold, read_told, write_told
 from salvo.messages import State
 from salvo_server.cli import cli
+from salvo_server.gateways.jsonline.guest import JsonGuest
+from salvo_server.metrics import Metrics
+from salvo_server.service import Service
 from salvo_server.spectate import replay_text
 from salvo_server.spectate.archive import Archive
 from salvo_server.spectate.page import html_page
@@ -158,3 +163,31 @@ def test_the_hall_says_so_and_counts_it_for_nobody() -> None:
     tell(table, "/game/state", b"lobby", retained=False)
     table.advance(0.0)
     assert not table.picture(0.0)["aborted"]
+
+
+def test_a_program_of_json_lines_is_told_of_no_winner() -> None:
+    said: list[str] = []
+    guest = SimpleNamespace(
+        wording=SimpleNamespace(plain=False), answer=lambda kind, text, body: said.append(f"{kind}: {text}")
+    )
+    for won in (None, True, False):
+        JsonGuest.answer_board(cast(JsonGuest, guest), listed=False, won=won, house=None, shot_at=())
+    assert said == ["BOARD: The game was aborted.", "BOARD: The client has won.", "BOARD: The server has won."]
+
+
+def test_the_metrics_count_it_apart_from_games_that_were_finished() -> None:
+    metrics = Metrics()
+    hear = metrics.heard(lambda *news: None)
+    for won in (m.GameWon("ann"), m.GameWon("", ("ann", "bob")), m.GameWon("")):
+        hear("", 0, None, [won])
+    families = metrics._of_tables(cast(Service, SimpleNamespace(tables={})))
+    [games] = [family for family in families if family.name == "salvo_games"]
+    assert {each.labels["result"]: each.value for each in games.samples} == {"finished": 2, "aborted": 1}
+
+
+def test_a_program_is_told_of_no_winner_and_a_bot_of_none() -> None:
+    told = write_told(EndTold("end", game=1, stats={}, results=(), heard=()))
+    assert "winner" not in json.loads(told)
+    read = read_told(told)
+    assert isinstance(read, EndTold)
+    assert read.winner is None

@@ -131,7 +131,7 @@ def test_a_bot_says_something_hears_the_others_and_not_itself(
 
 def test_what_is_said_when_the_last_game_is_over_is_still_sent(session: Session) -> None:
     class Polite(RandomBot):
-        def on_game_over(self, winner: str, stats: Any) -> None:
+        def on_game_over(self, winner: str | None, stats: Any) -> None:
             self.say("gg")
 
     playing, edge = contestant(Polite(), session)
@@ -196,7 +196,7 @@ def test_the_same_seed_gives_the_same_game_whether_or_not_anybody_talks() -> Non
 
 def test_what_is_said_at_the_end_of_a_game_is_heard() -> None:
     class Polite(Chatty):
-        def on_game_over(self, winner: str, stats: Any) -> None:
+        def on_game_over(self, winner: str | None, stats: Any) -> None:
             self.say("gg", to="bob")
 
     bob = Chatty()

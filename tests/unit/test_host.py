@@ -532,3 +532,21 @@ def test_the_header_of_a_game_that_a_host_has_set_is_read_as_it_was_written(book
     assert table.header.game == 2
     assert read_header(write_header(table.header)) == table.header
     assert table.header.limits.teams == ("a", "b")
+
+
+def test_while_a_result_stands_the_refusal_of_annul_says_exactly_when_it_is_accepted() -> None:
+    referee = playing(SALVO, "a", "b", over_ms=30_000)
+    act(referee, Do.ABORT)
+
+    def refused(now: int) -> str:
+        [said] = referee.receive(m.HostCommand("desk", Do.ANNUL, game=1), now)
+        assert isinstance(said, m.CommandRefused)
+        assert said.code == "wrong_state"
+        return said.text
+
+    assert "as soon as the next lobby is open, in 30 s or at once after next" in refused(LATER)
+    assert "in 1 s or" in refused(LATER + 29_001)
+    act(referee, Do.PAUSE)
+    assert "when the time of the result ends or at once after next" in refused(LATER + 29_500)
+    act(referee, Do.NEXT, now=LATER + 29_600)
+    assert act(referee, Do.ANNUL, now=LATER + 29_700, game=1) == []

@@ -92,12 +92,15 @@ def test_a_journal_without_results_says_so(tmp_path: Path) -> None:
 
 def test_what_cannot_be_shown_is_refused_in_a_line(journal: str, tmp_path: Path) -> None:
     assert refused("--journal", str(tmp_path / "none")).startswith("error: journal_missing: ")
+    nowhere = run("league", "show", environment={"XDG_STATE_HOME": str(tmp_path)}).stderr
+    assert nowhere.startswith("error: journal_missing: ")
+    assert nowhere.count("--journal FILE|URL") == nowhere.count("--config FILE") == nowhere.count("--listen") == 1
     assert "--logs FILE" in refused("--journal", "none")
     assert "--journal FILE|URL" in refused(str(tmp_path / "game.proof.jsonl"))
     assert "FILE..." in refused("--logs")
     assert refused("--logs", str(tmp_path / "none")).startswith("error: proof_missing: ")
-    nowhere = str(tmp_path / "no" / "table.csv")
-    assert refused("--journal", journal, "--csv", nowhere).startswith("error: csv_unwritable: ")
+    table = str(tmp_path / "no" / "table.csv")
+    assert refused("--journal", journal, "--csv", table).startswith("error: csv_unwritable: ")
     page = tmp_path / "diary.txt"
     page.write_text("dear diary")
     assert refused("--journal", journal, "--page", str(page)).startswith("error: html_unwritable: ")

@@ -144,3 +144,10 @@ def test_a_player_that_is_gone_is_told_of_once_until_it_comes_back(capsys: pytes
     tell(m.Fire(other, gone, 4, 1), now)
     tell(m.TimePassed(), now + 30_000)
     assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_programs_are_told_which_game_players_are_of_and_which_begins(capsys: pytest.CaptureFixture[str]) -> None:
+    news = (m.TableOpened(7), m.PlayersListed(("ann", "bob")), m.StateChanged(State.TURN))
+    ServeReport(True, None)("blue", 0, m.TimePassed(), news)
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(event["event"], event["game"]) for event in events] == [("lobby", 7), ("players", 7), ("begin", 7)]

@@ -42,7 +42,7 @@ def test_boards_are_the_same_for_every_bot_and_each_is_another_one() -> None:
         found: list[tuple[int, int]] = []
 
         class Spy(kind):  # type: ignore[misc, valid-type]
-            def on_game_over(self, winner: str, stats: object) -> None:
+            def on_game_over(self, winner: str | None, stats: object) -> None:
                 found.extend(
                     aim[1:] for result in told for aim, hit in zip(result.aims, result.outcomes, strict=True) if hit
                 )

@@ -841,3 +841,86 @@ def test_a_placement_of_the_arena_is_no_matter_of_a_fair_draw() -> None:
     played = Played(7, SMALL, draw=Draw.SEED).lobby()
     played.place("team0", Placement("raft0", 1, 1, Orientation.HORIZONTAL))
     assert not any(b'"message"' in line for line in played.fight().proof())
+
+
+# --- a team that goes from table to table -----------------------------------------------------------------------------
+
+
+def _own(*parts: list[bytes], team: str = "team0") -> list[bytes]:
+    """Return a team's own file: a whole game that it has played, and then what it heard elsewhere."""
+    return [*LINES, *_notes(HONEST, team), *(line for part in parts for line in part)]
+
+
+def _begun(lines: list[bytes]) -> int:
+    """Return the number of the entry with which a game begins."""
+    steps = [entry.get("step", {}).get("said", []) for entry in entries_of(lines)]
+    return next(number for number, said in enumerate(steps) if any("turn" in each for each in said))
+
+
+def test_lobbies_of_which_a_team_heard_a_part_are_no_fault_of_its_proof() -> None:
+    elsewhere = Played("elsewhere", SMALL, trouble=0.3, number=2).play().proof()
+    begun = _begun(elsewhere)
+    for lobby in (elsewhere[2:begun], [*elsewhere[:2], *elsewhere[4:begun]], elsewhere[begun - 1 : begun]):
+        report = verify(_own(lobby))
+        assert report.finding is None, report.finding
+        assert [str(game) for game in report.games] == ["game 1"]
+        assert any(remark.startswith("1 lobbies, or games of others") for remark in report.remarks)
+        spectators = verify([*LINES, *lobby]).finding
+        assert spectators is not None
+        assert spectators.fault is Fault.INCOMPLETE
+
+
+def test_a_game_of_which_a_team_heard_a_part_is_excused_only_if_others_played_it() -> None:
+    elsewhere = Played("elsewhere", SMALL, players=3, number=2).play().proof()
+    begun = _begun(elsewhere)
+    for part in (elsewhere[begun + 1 :], [*elsewhere[:2], *elsewhere[begun + 1 :]]):
+        own = verify(_own(part)).finding
+        assert own is not None
+        assert own.fault is Fault.INCOMPLETE
+    others = [line.replace(b"team0", b"else0") for line in _notes(HONEST, "team0")]
+    for part in (elsewhere[begun + 1 :], [*elsewhere[:2], *elsewhere[begun + 1 :]]):
+        report = verify([*LINES, *others, *part])
+        assert report.finding is None, report.finding
+        assert [game.verdict for game in report.games] == ["fair"]
+
+
+def test_who_has_left_a_lobby_does_not_play_its_game_unless_it_comes_back() -> None:
+    played = Played("left", SMALL, players=3, number=2)
+    played.names.append("left")
+    for name in played.names:
+        played.do(m.Participate(name, b""))
+    played.do(m.Leave("left", 2))
+    heard = len(played.proof()) - 1
+    played.names.pop()
+    for name in played.names:
+        for placement in SMALL.random_fleet(Random(1)).placements:
+            played.place(name, placement)
+    lines = played.fight().proof()
+    own = [line.replace(b"team0", b"left") for line in _notes(HONEST, "team0")]
+    note = write_sent("left", "/players/left/leave", b'{"data":{"g":2},"signature":"x"}')
+    again = write_sent("left", "/players/left/ships/raft0/place", b"blob")
+    assert note is not None
+    assert again is not None
+    part = [*lines[:heard], note + b"\n", *lines[-4:]]
+    assert verify([*LINES, *own, *part]).finding is None
+    came_back = [*lines[:heard], note + b"\n", again + b"\n", *lines[-4:]]
+    assert verify([*LINES, *own, *lines[:heard], *lines[-4:]]).finding is not None
+    assert verify([*LINES, *own, *came_back]).finding is not None
+
+
+def test_what_a_server_forges_in_a_lobby_that_was_heard_in_part_is_found() -> None:
+    elsewhere = Played("elsewhere", SMALL, number=2).play().proof()
+    begun = _begun(elsewhere)
+    other = cheated(elsewhere, lambda entries: entries[3]["step"].update(at=7))
+    unlinked = verify(_own([elsewhere[3], *other[4:begun]])).finding
+    assert unlinked is not None
+    assert (unlinked.fault, unlinked.line) == (Fault.SERVER, len(_own()) + 2)
+    forked = verify(_own([elsewhere[3], other[3]])).finding
+    assert forked is not None
+    assert forked.fault is Fault.UNDECIDED
+    forged = signed(entries_of(elsewhere), Identity(bytes(32)))[3:begun]
+    finding = verify(_own(forged)).finding
+    assert finding is not None
+    assert finding.fault is Fault.FILE
+    compared = compare_stories([verify(_own(elsewhere[3:begun])), verify(other)])
+    assert any("two stories of game 2: entry 3 " in each.text and each.fault is Fault.SERVER for each in compared)

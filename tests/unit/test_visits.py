@@ -50,7 +50,7 @@ class Scripted(Bot):
     def on_message(self, sender: str, text: str, private: bool) -> None:
         self.heard.append((sender, text, private))
 
-    def on_game_over(self, winner: str, stats: object) -> None:
+    def on_game_over(self, winner: str | None, stats: object) -> None:
         self.winner = winner
 
 

@@ -94,13 +94,17 @@ class TurnAsked(Strict):
     heard: tuple[HeardBody, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EndTold(Strict):
-    """How the game ended."""
+    """How the game ended.
 
-    type: Literal["end"]
+    Attributes:
+        winner: all of them after a tie; left out if the host has aborted the game (SALVO-HOST-5).
+    """
+
+    type: Literal["end"] = field(kw_only=False)
     game: _Number
-    winner: str | list[str]
+    winner: str | list[str] | None = None
     stats: dict[str, Annotated[Any, Fields(m.PlayerStats, "player")]]
     results: tuple[ResultTold, ...]
     heard: tuple[HeardBody, ...]

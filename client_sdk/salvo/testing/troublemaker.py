@@ -84,19 +84,22 @@ class TroubleReport:
         done: how often, by piece.
         heard: error codes on the error topics that it may read, and what the broker did: ``hung_up``, ``let_in``,
             ``shut_out``, ``pings_answered``.
-        winners: of the games that were played to their end.
+        winners: of the games that are over; empty after a tie, None where the host has aborted the game.
     """
 
     done: Counter[str] = field(default_factory=Counter)
     heard: Counter[str] = field(default_factory=Counter)
-    winners: list[str] = field(default_factory=list)
+    winners: list[str | None] = field(default_factory=list)
 
     def lines(self) -> list[str]:
         """Return what was tried and what was heard, for people."""
         promises = {p.name: ": ".join(filter(None, (p.sentence, ", ".join(p.codes)))) for p in PIECES}
         tried = [f"{self.done[name]:5} x {name} ({promise})" for name, promise in promises.items()]
         heard = ", ".join(f"{code} {count}" for code, count in self.heard.most_common())
-        return [*tried, f"heard: {heard}"]
+        over = ", ".join(
+            "aborted by the host" if each is None else f"{each or 'nobody alone'} wins" for each in self.winners
+        )
+        return [*tried, f"heard: {heard}", f"games: {over or 'none is over'}"]
 
     def records(self) -> list[dict[str, object]]:
         """Return the same for programs: one for each piece, and one for the answers."""
@@ -348,8 +351,8 @@ class Troublemaker:
                 self._stop.wait(self._next_piece_at - time.monotonic())
                 self._next_piece_at = time.monotonic() + self._pause_seconds
                 self._do(self._next_piece())
-            case e.GameEnded(_, winner):
-                self.report.winners.append(winner)
+            case e.GameEnded(_, winner, aborted=aborted):
+                self.report.winners.append(None if aborted else winner)
             case e.Refused(code, text) if code in FINAL:
                 raise SalvoError(code, text)
             case _:

@@ -10,11 +10,12 @@ import click
 
 from salvo import topics
 from salvo.codec.announcements import read_announcement
-from salvo.errors import ConnectionLost
+from salvo.errors import ConnectionLost, SalvoError
 from salvo.messages import ServerStatus
 from salvo.net.mqtt import BrokerUrl, Connection, without_password
 from salvo_server.cli.checked import Checked
 from salvo_server.core.register import Account
+from salvo_server.running import running_servers
 from salvo_server.settings import roster_path
 from salvo_server.storage.roster import Roster, has_begun
 from salvo_server.unused import Unused, is_set
@@ -26,31 +27,39 @@ from salvo_server.unused import Unused, is_set
         Unused("broker", is_set("url"), "with URL, which means the same; leave one of them out"),
         Unused(
             "roster",
-            lambda given: "@" in (given["url"] or given["broker"]),
+            lambda given: "@" in (given["url"] or given["broker"] or ""),
             "with a URL that has a user, which is used; leave one of them out",
         ),
     ],
 )
 @click.argument("url", required=False)
 @click.option(
-    "--broker", metavar="URL", envvar="SALVO_BROKER", default="mqtt://127.0.0.1:1883", help="The broker's address."
+    "--broker", metavar="URL", envvar="SALVO_BROKER", help="The broker's address.  [default: that of the server here]"
 )
 @click.option("--table", default="", help="The server's first table, if it is not the default table.")
 @click.option("--roster", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
 @click.option("--timeout", "timeout_seconds", default=5.0, help="Seconds to wait for an answer.")
-def health(url: str | None, broker: str, table: str, roster: Path | None, timeout_seconds: float) -> None:
+def health(url: str | None, broker: str | None, table: str, roster: Path | None, timeout_seconds: float) -> None:
     """Exit with 0 if the server behind the broker at URL is online, else with 1 and a line with the reason.
 
-    URL may also be given as --broker. On a machine with the server's roster, this uses one of the server's own
-    read-only users; elsewhere the user in the URL.
+    URL may also be given as --broker; without it, it is the server that runs here. On a machine with the server's
+    roster, this uses one of the server's own read-only users; elsewhere the user in the URL.
     """
-    broker = url or broker
+    broker = url or broker or _server_here(roster)
     status = ask(broker, table, timeout_seconds, _looker_on(broker, roster))
     if status is None:
         raise ConnectionLost("no_server", f"nothing is known of a server at {without_password(broker)}")
     if not status.online:
         raise ConnectionLost("offline", f"the server at {without_password(broker)} is offline")
     click.echo(f"online: version {status.version}, game {status.game}, profile {status.profile}")
+
+
+def _server_here(file: Path | None) -> str:
+    servers = running_servers(roster_path(file))
+    if len(servers) > 1:
+        urls = ", ".join(server.url for server in servers)
+        raise SalvoError("bad_setting", f"several servers run here, {urls}: name the URL of one")
+    return servers[0].url if servers else "mqtt://127.0.0.1:1883"
 
 
 def _looker_on(broker: str, file: Path | None) -> Account | None:

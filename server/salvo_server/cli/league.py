@@ -21,6 +21,7 @@ from salvo_server.league.director import Director
 from salvo_server.league.file import load_league
 from salvo_server.league.fill import house_bots
 from salvo_server.league.lines import (
+    Annulled,
     Assigned,
     Back,
     Began,
@@ -89,8 +90,8 @@ def run(
     try:
         director = Director(Book(record.league, record.lines, filling=bool(house)), team)
         desk = Desk(url, team, secret, director.tables, ca=ca)
-        if record.lines and not as_json:
-            click.echo(f"{given.name}: goes on, {len(director.book.results)} games are played")
+        if record.lines:
+            _tell_what_goes_on(director.book, as_json)
         try:
             with programs_beside(house, lambda name, line: None):
                 play_league(director, record, desk, _teller(as_json, director.book), _waiting(as_json))
@@ -122,47 +123,88 @@ def _said(line: Line, book: Book) -> list[str]:
     match line:
         case Began():
             return [f"{book.league.name} begins"]
-        case Drawn(number, _, matches):
-            byes = [teams[0] for teams in matches if len(teams) == 1]
-            games = len(matches) - len(byes)
-            what = f"{games} games" if games != 1 else "1 game"
-            return [f"round {number}: {what}" + (f", {byes[0]} has a bye" if byes else "")]
+        case Drawn():
+            return [_round(line), *(_how_long(book) if line.drawn == 1 else ())]
         case Assigned(_, at, game, teams):
             return [f"{_table(at)}, game {game}: {', '.join(teams)}"]
         case Closing(match, there):
             why = f"only {there[0]} has come" if there else "nobody has come"
             return [f"game of {', '.join(book.matches[match].bots)}: {why}"]
-        case Result(_, at, game, teams, places, absent=absent):
+        case Result(teams=teams, places=places, absent=absent):
             seats = sorted(zip(places, teams, absent, strict=True))
             told = [f"{place}. {team}" for place, team, out in seats if not out]
             told += [f"{team} did not come" for _, team, out in seats if out]
-            return [f"{_table(at)}, game {game}, result: {', '.join(told)}"]
+            return [f"{_game(line)}, result: {', '.join(told)}"]
         case Voided(match, why):
             return [f"game of {', '.join(book.matches[match].bots)} is played again: {why}"]
         case Plain(team):
             return [f"{team} follows no seat, and plays at the default table"]
         case Back(team):
             return [f"{team} is back"]
+        case Annulled(match, by):
+            return [f"{_game(book.results[match])} no longer counts: annulled by {by}"]
     return []
+
+
+def _round(line: Drawn) -> str:
+    byes = [teams[0] for teams in line.matches if len(teams) == 1]
+    games = len(line.matches) - len(byes)
+    what = f"{games} games" if games != 1 else "1 game"
+    return f"round {line.drawn}: {what}" + (f", {byes[0]} has a bye" if byes else "")
+
+
+def _how_long(book: Book) -> list[str]:
+    """Say how long a game and all of them take; nothing where the server's settings decide that."""
+    league, teams = book.league, len(book.teams)
+    game, whole = league.game_seconds(min(league.table_size, max(2, teams))), league.seconds(max(2, teams))
+    if game is None:
+        return []
+    evening = "" if whole is None else f", the league of {teams} teams about {_minutes(whole)}"
+    return [
+        f"with all of their time, teams play about {_minutes(game)} a game{evening}; bots that answer at once play less"
+    ]
+
+
+def _minutes(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{seconds / 3600:.1f} hours" if minutes >= 90 else f"{minutes} minutes" if minutes > 1 else "a minute"
 
 
 def _table(at: str) -> str:
     return at or "default table"
 
 
-def _waiting(as_json: bool) -> Callable[[list[str]], None]:
-    """Return what says who waits whenever that has changed."""
-    said: list[str] = []
+def _game(result: Result) -> str:
+    return f"{_table(result.table)}, game {result.game}"
 
-    def tell(teams: list[str]) -> None:
-        nonlocal said
-        if teams == said:
-            return
-        said = teams
-        if as_json:
-            click.echo(json.dumps({"waiting": teams}))
-        elif teams:
-            click.echo(f"waiting: {', '.join(teams)}")
+
+def _tell_what_goes_on(book: Book, as_json: bool) -> None:
+    """Print what an earlier run has left."""
+    games = list(book.assigned.values())
+    if as_json:
+        click.echo(json.dumps({"goes_on": len(book.results), "games": [asdict(line) for line in games]}))
+        return
+    click.echo(f"{book.league.name}: goes on, {len(book.results)} games are played, {len(games)} are on")
+    for line in games:
+        click.echo("".join(_said(line, book)))
+
+
+def _waiting(as_json: bool) -> Callable[[list[str], list[str]], None]:
+    """Return what says who waits, and for which tables the league waits, whenever that has changed."""
+    said: dict[str, list[str]] = {"waiting": [], "busy": []}
+
+    def tell(teams: list[str], tables: list[str]) -> None:
+        for what, names in (("waiting", teams), ("busy", tables)):
+            if names == said[what]:
+                continue
+            said[what] = names
+            if as_json:
+                click.echo(json.dumps({what: names}))
+            elif what == "waiting" and names:
+                click.echo(f"waiting: {', '.join(names)}")
+            elif names:
+                where = ", ".join(map(_table, names))
+                click.echo(f"a game that is not the league's is on at {where}; the league waits until it ends")
 
     return tell
 
@@ -172,7 +214,11 @@ def _show(book: Book, as_json: bool) -> None:
     rows = book.rows()
     if as_json:
         table = [{"team": row.name, "fills": row.fills, "missed": row.missed, **score_record(row)} for row in rows]
-        click.echo(json.dumps({"name": book.league.name, "table": table}))
+        results = [(book.results[match], by) for match, by in book.annulled.items()]
+        annulled = [{"table": result.table, "game": result.game, "by": by} for result, by in results]
+        click.echo(json.dumps({"name": book.league.name, "table": table, "annulled": annulled}))
         return
-    click.echo(f"{book.league.name}: {book.league.format}, {len(book.results)} games")
+    click.echo(f"{book.league.name}: {book.league.format}, {len(book.results) - len(book.annulled)} games")
     print_table(_HEADINGS, [score_cells(row, str(row.missed)) for row in rows])
+    for match, by in book.annulled.items():
+        click.echo(f"not counted: {_game(book.results[match])}, annulled by {by}")

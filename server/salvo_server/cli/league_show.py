@@ -73,7 +73,7 @@ def show(
     if logs:
         chronicle, findings = read_logs(files)
     else:
-        chronicle = Chronicle(JournalReader(_journal(given, config)).results())
+        chronicle = _read_journal(given, config)
     evening, whole = chronicle.standings()
     standings = whole if overall else evening
     title = "Standings" if overall else "Standings of the evening"
@@ -89,6 +89,17 @@ def show(
         click.echo(f"left out: {finding}", err=True)
     if findings:
         sys.exit(1)
+
+
+def _read_journal(given: dict[str, Any], config: Path | None) -> Chronicle:
+    try:
+        return Chronicle(JournalReader(_journal(given, config)).results())
+    except JournalError as error:
+        named = config is not None or any(given.values())
+        if error.code != "journal_missing" or named:
+            raise
+        cure = "no server runs here now; name its journal with --journal FILE|URL, or its settings with --config FILE"
+        raise JournalError(error.code, f"{error.text.partition(';')[0]}: {cure} or --listen HOST:PORT") from None
 
 
 def _journal(given: dict[str, Any], config: Path | None) -> str:

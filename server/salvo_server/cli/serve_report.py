@@ -76,6 +76,9 @@ class ServeReport:
     def report_resumed_games(self) -> None:
         """Report which games were resumed from the journal, and their state."""
         assert self.contest is not None
+        if self.folder is not None and self.kept is not None:
+            for game in self.kept.games():  # the former server may have died before it wrote them
+                self.folder.write_annulments(game)
         for table in self.contest.service.tables.values():
             referee = table.referee
             if not table.steps:
@@ -130,14 +133,17 @@ class ServeReport:
                     self.say(f"{prefix}game {opened}: lobby is open", event="lobby", table=table, game=opened)
                 case m.PlayersListed(names):
                     said = f"{prefix}{self._in_game(table)}players: {', '.join(names) or 'none'}"
-                    self.say(said, event="players", table=table, names=names)
+                    self.say(said, event="players", table=table, game=self._opened.get(table), names=names)
                 case m.StateChanged(State.TURN):
-                    self.say(f"{prefix}{self._in_game(table)}the game begins", event="begin", table=table)
+                    begins, game = f"{prefix}{self._in_game(table)}the game begins", self._opened.get(table)
+                    self.say(begins, event="begin", table=table, game=game)
                 case m.HostActed():
                     done = f"{prefix}{self._in_game(table)}{announcement}"
                     told = HOSTED.value(announcement)
                     argument = {key: told[key] for key in HOST_ARGUMENTS.values() if key in told}
                     self.say(done, event="host", table=table, by=announcement.by, do=announcement.do.value, **argument)
+                    if self.folder is not None and self.kept is not None and announcement.do is m.HostAction.ANNUL:
+                        self.folder.write_annulments(self.kept.game(table, self._opened[table]))
                 case m.CommandRefused(by, code, text) if isinstance(command, m.HostCommand) and by == command.by:
                     refused = f"{prefix}{self._in_game(table)}{command.who} cannot {command.do}: {text}"
                     self.say(refused, event="host_refused", table=table, by=by, do=command.do.value, code=code)

@@ -197,24 +197,32 @@ def _show(roster: Roster, names: Iterable[str], cards: Path | None, venue: Venue
     there = {member.name: member for member in roster.members()}
     members = [there[name] for name in dict.fromkeys(names)]
     if cards is None or venue is None:
-        _print(members, as_json)
+        _print(members, as_json, _where(roster))
         return
     from salvo_server.spectate.page.cards import cards_page  # most commands make no page
 
     try:
         write_page(cards, cards_page(members, venue), private=True)
     except SalvoError:
-        _print(members, as_json)
+        _print(members, as_json, venue.address)
         raise
     if as_json:
-        _print(members, as_json)
+        _print(members, as_json, venue.address)
     web = f", web front {venue.web}/" if venue.web else ""
     count = f"{len(members)} card{'s' * (len(members) != 1)}"
     click.echo(f"{cards}: {count} for {venue.address}, server {venue.fingerprint}{web}", err=as_json)
     click.echo("print it, then delete it: the secrets are not shown again", err=as_json)
 
 
-def _print(members: Iterable[Member], as_json: bool) -> None:
+def _where(roster: Roster) -> str:
+    """Return where teams reach the server that runs with this roster, if that is known."""
+    running = running_servers(roster.path)
+    if len(running) != 1:
+        return "mqtt://HOST:PORT"
+    return next(iter(reached_at(running[0].url, running[0].settings)), running[0].url)
+
+
+def _print(members: Iterable[Member], as_json: bool, address: str) -> None:
     for member in members:
         name, role, secret = member.name, member.role.value, member.secret
         if as_json:
@@ -223,10 +231,10 @@ def _print(members: Iterable[Member], as_json: bool) -> None:
         click.echo(f"{role} {name}, secret {secret} (not shown again)")
         account = f"SALVO_TEAM={name} SALVO_SECRET={secret}"
         if role == "team":
-            click.echo(f"  play:     {account} salvo join mqtt://HOST bot.py")
+            click.echo(f"  play:     {account} salvo join {address} bot.py")
         elif role == "host":
-            click.echo(f"  host:     {account} salvo control pause mqtt://HOST")
-        click.echo(f"  watch:    {account} salvo watch mqtt://HOST")
+            click.echo(f"  host:     {account} salvo control pause {address}")
+        click.echo(f"  watch:    {account} salvo watch {address}")
         users = f"user {name}.1" + (f" ... {name}.{member.screens}, each" if member.screens > 1 else ",")
         click.echo(f"  explorer: {users} for one connection; password: the secret")
 

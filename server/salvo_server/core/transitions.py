@@ -142,6 +142,13 @@ def _annul(state: TableState, by: Hosted, now: int) -> tuple[Said, TableState]:
     return [], state
 
 
+def _annul_later(over: Over, by: Hosted, now: int) -> NoReturn:
+    """Say when: the log of this game has ended with its result, so an annulment is for the log of the next one."""
+    due = "when the time of the result ends" if over.deadline is None else f"in {-((now - over.deadline) // 1000)} s"
+    text = f"annul is accepted as soon as the next lobby is open, {due} or at once after next; the state is over"
+    raise IllegalCommand("wrong_state", text)
+
+
 def _refuse_host(state: TableState, by: Hosted, now: int) -> NoReturn:
     do = by.command.do
     raise _wrong_state(do, _accepting(_BY_HOST[do]), state)
@@ -235,6 +242,7 @@ _H_REMOVE = _H_LOBBY_REMOVE._replace(step=_told(InGame.remove))
 _H_NEXT = Row(_told(_reopen_by_host), _OK, "SALVO-HOST-7", (_STALE,), (Arrow(Lobby),))
 _H_SPEAK = Row(_told(_ignore), _OK, "SALVO-HOST-7", (_STALE,))
 _H_ANNUL = Row(_told(_annul), _OK, "SALVO-STAND-4", (_STALE,))
+_H_LATER = Row(_told(_annul_later), _NO, "SALVO-STAND-4", ("wrong_state", _STALE))
 _H_STATE = Row(_told(_refuse_host), _NO, "SALVO-HOST-2", ("wrong_state", _STALE))
 
 # fmt: off
@@ -261,7 +269,7 @@ _ROWS: dict[Event, tuple[Row, Row, Row, Row]] = {
     Event.HOST_ABORT:  (_H_STATE,        _H_ABORT,       _H_ABORT,        _H_STATE),
     Event.HOST_REMOVE: (_H_LOBBY_REMOVE, _H_TURN_REMOVE, _H_REMOVE,       _H_STATE),
     Event.HOST_NEXT:   (_H_NEXT,         _H_STATE,       _H_STATE,        _H_NEXT),
-    Event.HOST_ANNUL:  (_H_ANNUL,        _H_ANNUL,       _H_ANNUL,        _H_STATE),
+    Event.HOST_ANNUL:  (_H_ANNUL,        _H_ANNUL,       _H_ANNUL,        _H_LATER),
     Event.HOST_SPEAK:  (_H_SPEAK,        _H_SPEAK,       _H_SPEAK,        _H_SPEAK),
 }
 # fmt: on

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from salvo_server.league.file import League
-from salvo_server.league.lines import Assigned, Back, Began, Closing, Drawn, Line, Plain, Result, Voided
+from salvo_server.league.lines import Annulled, Assigned, Back, Began, Closing, Drawn, Line, Plain, Result, Voided
 from salvo_server.standings.counting import Counting, Rating, Score
 from salvo_server.tournament.schedule import Match
 
@@ -38,6 +38,8 @@ class Book:
         assigned: matches that are at a table now, by that table's name.
         closing: who was there, by match whose table is being closed.
         results: by match, in the order in which they came.
+        played: the match of every result that a game at a table has, by table and the game's number there.
+        annulled: the host that has annulled it, by match.
         plain: teams that follow no seat.
         teams: whoever was drawn, round by round, by name in each; built-in bots that fill seats are not among them.
         round: the number of the last round drawn.
@@ -51,6 +53,8 @@ class Book:
         self.assigned: dict[str, Assigned] = {}
         self.closing: dict[int, tuple[str, ...]] = {}
         self.results: dict[int, Result] = {}
+        self.played: dict[tuple[str, int], int] = {}
+        self.annulled: dict[int, str] = {}
         self.plain = set(league.plain)
         self.teams: dict[str, None] = {}
         self.round = 0
@@ -83,7 +87,9 @@ class Book:
             case Result(number):
                 self.results[number] = line
                 self._leave_table(number)
-                _count(self._counting, line)
+                if line.absent.count(False) > 1:
+                    self.played[line.table, line.game] = number
+                self._count(self._counting, line)
                 for team, absent in zip(line.teams, line.absent, strict=True):
                     self._misses[team] = self._misses[team] + 1 if absent else 0
                     self._missed[team] += absent
@@ -93,6 +99,11 @@ class Book:
                 self.plain.add(team)
             case Back(team):
                 self._misses[team] = 0
+            case Annulled(number, by):
+                self.annulled[number] = by
+                self._counting = Counting(Row)  # every later rating follows from the earlier ones
+                for result in self.results.values():
+                    self._count(self._counting, result)
 
     def _leave_table(self, match: int) -> None:
         self.closing.pop(match, None)
@@ -134,16 +145,15 @@ class Book:
         fill = self.league.fill
         counting = Counting(lambda name: Row(name, missed=self._missed[name], fills=name in fill), self.teams)
         for number in sorted(self.results):
-            _count(counting, self.results[number])
+            self._count(counting, self.results[number])
         for name, row in counting.scores.items():
             row.points += self._unplayed[name]
         return counting.ranked()
 
-
-def _count(counting: Counting[Row], result: Result) -> None:
-    """Count the game of those who were there; whoever was not neither wins nor loses by it."""
-    there = [seat for seat, absent in enumerate(result.absent) if not absent]
-    if len(there) > 1:
-        names = [result.teams[seat] for seat in there]
-        figures = ([each[seat] for seat in there] for each in (result.places, result.shots, result.hits))
-        counting.add(names, *figures)
+    def _count(self, counting: Counting[Row], result: Result) -> None:
+        """Count the game of those who were there, unless it is annulled; who was not neither wins nor loses by it."""
+        there = [seat for seat, absent in enumerate(result.absent) if not absent]
+        if len(there) > 1 and result.result not in self.annulled:
+            names = [result.teams[seat] for seat in there]
+            figures = ([each[seat] for seat in there] for each in (result.places, result.shots, result.hits))
+            counting.add(names, *figures)

@@ -18,7 +18,7 @@ from salvo.messages import HostAction, State
 from salvo_server.league.book import Book
 from salvo_server.league.draw import next_on_ladder, next_round
 from salvo_server.league.file import OVER_SECONDS, Format
-from salvo_server.league.lines import Assigned, Back, Began, Closing, Line, Plain, Result, Voided
+from salvo_server.league.lines import Annulled, Assigned, Back, Began, Closing, Line, Plain, Result, Voided
 from salvo_server.league.views import TableView
 from salvo_server.tournament.schedule import Match
 
@@ -146,6 +146,7 @@ class Director:
             self._desk(at).look(view, now)
         for at in list(self.book.assigned):
             self._tend(at, views, now)
+        self._annul(views)
         self._greet(views[HALL], now)
         if not self.over:
             self._draw(views, now, epoch)
@@ -166,6 +167,11 @@ class Director:
         """Teams that are there and have no game to play."""
         busy = {name for match in self.book.open_matches for name in match.bots}
         return [team for team in self.teams if team not in busy]
+
+    def busy(self, views: Mapping[str, TableView]) -> list[str]:
+        """Return the tables where a game is on that is none of the league's, and is played to its end."""
+        games = {at: line.game for at, line in self.book.assigned.items()}
+        return [at for at, view in views.items() if view.state is State.TURN and view.game != games.get(at)]
 
     @property
     def teams(self) -> list[str]:
@@ -295,6 +301,14 @@ class Director:
         absent = tuple(team not in there for team in match.bots)
         return Result(match.number, at, game, match.bots, places, none, none, 0, absent)
 
+    def _annul(self, views: Mapping[str, TableView]) -> None:
+        """Note which games hosts have annulled since, before anything else is drawn."""
+        for at, view in views.items():
+            for game, by in view.annulled.items():
+                match = self.book.played.get((at, game))
+                if match is not None and match not in self.book.annulled:
+                    self._keep(Annulled(match, by))
+
     # --- the hall -------------------------------------------------------------------------------------------------
 
     def _is_open(self, hall: TableView) -> bool:
@@ -368,7 +382,7 @@ class Director:
         waiting = self.waiting
         self._free_since = {team: self._free_since.get(team, now) for team in waiting}
         if self._is_closed(epoch):
-            self.over = not self.book.open_matches
+            self.over = not self.book.open_matches and self._hall_was_open(views[HALL], now)
             return
         free = sum(self._is_free(at, views, now) for at in self._league.tables) - len(self.book.pending)
         while free > 0 and self._is_time(now) and not self._is_closed(epoch):

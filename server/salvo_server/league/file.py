@@ -32,7 +32,8 @@ OVER_SECONDS: Final = 86_400
 
 
 class LeagueError(SalvoError):
-    """``bad_league``: a file that is no league; ``bad_results``: a record that is not of this one; ``no_hosts``."""
+    """``bad_league``: a file that is no league; ``bad_results``: a record that is not of this one; ``league_in_use``,
+    ``no_hosts``."""
 
 
 class Format(StrEnum):
@@ -142,6 +143,25 @@ class League(Model):
             pace_seconds=pace,
             teams=teams,
         )
+
+    def game_seconds(self, teams: int) -> float | None:
+        """Return how long a game takes at most if it has as many turns as most; None where the server decides that."""
+        settings = self.settings(("",) * teams)
+        if settings.turn_seconds is None:
+            return None
+        return TURNS[teams] * (settings.turn_seconds + (settings.pace_seconds or 0))
+
+    def seconds(self, teams: int) -> float | None:
+        """Return how long the league takes at most if all games take as long as most; None where nobody knows."""
+        if self.format is Format.LADDER:
+            return None if self.hours is None else 3600 * self.hours
+        size = min(self.table_size, teams)
+        game = self.game_seconds(size)
+        if game is None:
+            return None
+        rounds = self.rounds or math.ceil((teams - 1) / (size - 1))
+        games = math.ceil(math.ceil(teams / size) / len(self.tables))
+        return rounds * games * (game + self.result_seconds + self.placement_seconds)
 
     def with_seed(self, seed: str) -> Self:
         """Return the same league with the seed that was drawn for it."""

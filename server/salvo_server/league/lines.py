@@ -105,7 +105,15 @@ class Back:
     back: str
 
 
-Line = Began | Drawn | Assigned | Closing | Result | Voided | Plain | Back
+@dataclass(frozen=True, slots=True)
+class Annulled:
+    """A host has annulled a match's game: it no longer counts, and is not played again (SALVO-STAND-4)."""
+
+    annulled: int
+    by: str
+
+
+Line = Began | Drawn | Assigned | Closing | Result | Voided | Plain | Back | Annulled
 _LINE: Final[TypeAdapter[Line]] = TypeAdapter(Line)
 
 
@@ -141,8 +149,8 @@ class Record:
         """Open or make it.
 
         Raises:
-            LeagueError: ``bad_results``: it is of another league, or of a changed one, another process writes to it,
-                or it cannot be written.
+            LeagueError: ``league_in_use``: another process plays this league; ``bad_results``: it is of another league,
+                or of a changed one, or it cannot be written.
         """
         self._path = path
         try:
@@ -157,7 +165,7 @@ class Record:
                 self._file.close()
                 raise
         except Busy:
-            raise LeagueError("bad_results", f"{path}: another process runs this league") from None
+            raise LeagueError("league_in_use", f"{path}: another process plays this league") from None
         except OSError as error:
             raise LeagueError("bad_results", f"{path}: {error.strerror}") from None
 

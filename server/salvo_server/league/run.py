@@ -17,12 +17,16 @@ _LAST_SECONDS: Final = 0.5
 
 
 def play_league(
-    director: Director, record: Record, desk: Desk, told: Callable[[Line], None], waiting: Callable[[list[str]], None]
+    director: Director,
+    record: Record,
+    desk: Desk,
+    told: Callable[[Line], None],
+    waiting: Callable[[list[str], list[str]], None],
 ) -> None:
     """Play until the league is over; every line is on the disk before ``told`` is called with it.
 
     Args:
-        waiting: called with the teams that have no game to play, at every look.
+        waiting: called at every look with the teams that have no game to play, and with the tables where others play.
 
     Raises:
         LeagueError: ``bad_results``: the record cannot be written.
@@ -37,7 +41,7 @@ def play_league(
             else:
                 desk.act(output)
         desk.seat(director.seats(views))
-        waiting(director.waiting)
+        waiting(director.waiting, director.busy(views))
     end = time.monotonic() + _LAST_SECONDS
     while (left := end - time.monotonic()) > 0:
         desk.look(left)

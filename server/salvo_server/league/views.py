@@ -11,8 +11,10 @@ from salvo import topics
 from salvo.codec.command_reader import plain_ship
 from salvo.messages import State
 
-#: Topics that a league reads at every table.
+#: Topics that a league reads at every table; the standings, of all of them, are at the default one. They come first:
+#: what was annulled is then known before anything follows from the state of a table.
 HEARD: Final = (
+    topics.STANDINGS,
     topics.SERVER,
     topics.RULES,
     topics.STATE,
@@ -36,6 +38,7 @@ class TableView:
         resolved: game and turn of the last salvo.
         over_seconds: how long its result will stand; 0 until it is known.
         hosted: what a host did last since the game's lobby opened.
+        annulled: the host that has annulled it, by game.
         heard: when something was heard last, in seconds that never go back.
     """
 
@@ -49,6 +52,7 @@ class TableView:
     resolved: tuple[int, int] = (0, 0)
     over_seconds: int = 0
     hosted: m.HostActed | None = None
+    annulled: Mapping[int, str] = field(default_factory=dict)
     heard: float = 0.0
 
 
@@ -71,6 +75,11 @@ class Views:
 
     def hear(self, address: topics.Address, said: m.Announcement | None, now: float) -> None:
         """Take in what everybody may know of a table, or that it is no longer so."""
+        if isinstance(said, m.StandingsShown):
+            for each in (*said.evening.uncounted, *said.overall.uncounted):
+                if each.by and each.table in self._tables:
+                    self._tables[each.table].annul(each.game, each.by)
+            return
         table = self._tables.get(address.table)
         if table is None:
             return
@@ -106,6 +115,8 @@ class _Table:
         reader = _READERS.get(address.topic)
         if reader is not None:
             self._view = reader(self._view, address, said)
+            if isinstance(said, m.HostActed) and said.do is m.HostAction.ANNUL and said.game is not None:
+                self.annul(said.game, said.by)
         elif address.topic is topics.RULES and isinstance(said, m.RulesAnnounced):
             self._fleet = len(said.book.fleet)
             self._view = replace(self._view, over_seconds=said.over_seconds)
@@ -116,6 +127,10 @@ class _Table:
                 ships.add(ship)
             else:
                 ships.discard(ship)
+
+    def annul(self, game: int, by: str) -> None:
+        """Note that a host has annulled a game."""
+        self._view = replace(self._view, annulled={**self._view.annulled, game: by})
 
     def view(self, here: bool) -> TableView:
         """Return it as others see it."""

@@ -21,7 +21,7 @@ from salvo_server.spectate.recordings import JournalGames, OneRecording, open_re
 from salvo_server.spectate.replay import REFEREE, Replay
 from salvo_server.spectate.replay_text import FIRST_REAL_TIME_MS
 from salvo_server.storage.transcript import transcript_bytes, until_forgotten
-from salvo_server.storage.transcript_folder import DEFAULT_TABLE, PROOF, proof_path
+from salvo_server.storage.transcript_folder import ANNULLED, DEFAULT_TABLE, PROOF, proof_path
 
 #: Files of a folder that may be games.
 _ENDINGS: Final = (".jsonl", ".jsonl.gz")
@@ -261,7 +261,7 @@ def _file(path: Path) -> Iterator[tuple[object, _Kept]]:
 
 def _may_be_game(path: Path) -> bool:
     """Whether a file of a folder is a game by its name, and no proof of one whose transcript is there."""
-    if path.name.startswith(".") or path.name.endswith(_TOURNAMENT) or not path.name.endswith(_ENDINGS):
+    if path.name.startswith(".") or path.name.endswith((_TOURNAMENT, ANNULLED)) or not path.name.endswith(_ENDINGS):
         return False
     if not path.name.endswith(PROOF):
         return True

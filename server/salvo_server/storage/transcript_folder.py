@@ -6,15 +6,19 @@ Writing executes a game once more, so it is done on a separate thread while the 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 from typing import Final
 
+from salvo import messages as m
 from salvo.errors import SalvoError
 from salvo_server.core.identity import Identity
 from salvo_server.core.journal import GameOpened, SavedGame
 from salvo_server.core.log import proof_lines
+from salvo_server.core.table import Step
+from salvo_server.storage.atomic_file import replace_file
 from salvo_server.storage.transcript import TranscriptError, repeat_game, until_forgotten, write_transcript
 
 log = logging.getLogger(__name__)
@@ -22,6 +26,8 @@ log = logging.getLogger(__name__)
 _TRANSCRIPT = ".jsonl.gz"
 #: How the name of a proof ends.
 PROOF: Final = ".proof.jsonl"
+#: How the name of a proof ends that has no more than what a host has annulled in a game that is not over.
+ANNULLED: Final = f".annulled{PROOF}"
 #: What a game of the default table is called; no table can have this name.
 DEFAULT_TABLE: Final = "game"
 
@@ -29,7 +35,9 @@ DEFAULT_TABLE: Final = "game"
 class TranscriptFolder:
     """Writes games to ``TABLE-GAME.jsonl.gz``, and never over a file that is there.
 
-    Next to each is its proof, ``TABLE-GAME.proof.jsonl``, for ``salvo verify`` (SALVO-LOG-10).
+    Next to each is its proof, ``TABLE-GAME.proof.jsonl``, for ``salvo verify`` (SALVO-LOG-10). Of a game that is not
+    over, and may never begin, ``TABLE-GAME.annulled.proof.jsonl`` has the log up to the last result that a host has
+    annulled in it (SALVO-STAND-4).
     """
 
     def __init__(
@@ -65,7 +73,11 @@ class TranscriptFolder:
             played = list(until_forgotten(steps))
             write_transcript(path, header, played)
             if self._identity is not None:
-                proof_path(path).write_bytes(b"".join(proof_lines(header, played, self._identity)))
+                proof = b"".join(proof_lines(header, played, self._identity))
+                proof_path(path).write_bytes(proof)
+                for each in self._folder.glob(f"{_stem(game.opened)}*{ANNULLED}"):
+                    if proof.startswith(each.read_bytes()):
+                        each.unlink()
         except (SalvoError, OSError) as error:
             log.error("game %d was not written: %s", game.opened.number, error)
             if path is not None:
@@ -73,22 +85,58 @@ class TranscriptFolder:
             return
         self._written(game.opened, path)
 
+    def write_annulments(self, game: SavedGame) -> None:
+        """Write soon what hosts have annulled in a game, unless a file has it, as that of the whole game does."""
+        if self._identity is not None:
+            self._thread.submit(self._write_annulments, game, self._identity)
+
+    def _write_annulments(self, game: SavedGame, identity: Identity) -> None:
+        stem = _stem(game.opened)
+        try:
+            header, steps = repeat_game(game)
+            played = list(until_forgotten(steps))
+            while played and not _annuls(played[-1]):
+                played.pop()
+            proof = b"".join(proof_lines(header, played, identity)) if played else b""
+            if any(each.read_bytes().startswith(proof) for each in self._folder.glob(f"{stem}*{PROOF}")) or not proof:
+                return
+            path = next(path for path in self._names(stem, ANNULLED) if _may_grow(path, proof))
+            replace_file(path, proof)
+        except (SalvoError, OSError) as error:
+            log.error("what was annulled in game %d was not written: %s", game.opened.number, error)
+
     def _reserve(self, game: GameOpened) -> Path:
         """Make an empty file under the first name that is free."""
-        name = f"{game.table or DEFAULT_TABLE}-{game.number}"
-        copy = 1
-        while True:
-            path = self._folder / (f"{name}{_TRANSCRIPT}" if copy == 1 else f"{name}.{copy}{_TRANSCRIPT}")
-            try:
-                path.touch(exist_ok=False)
-            except FileExistsError:
-                copy += 1
-            else:
-                return path
+        return next(filter(_made, self._names(_stem(game), _TRANSCRIPT)))
+
+    def _names(self, stem: str, ending: str) -> Iterator[Path]:
+        yield self._folder / f"{stem}{ending}"
+        yield from (self._folder / f"{stem}.{copy}{ending}" for copy in count(2))
 
     def close(self) -> None:
         """Wait until all is written."""
         self._thread.shutdown()
+
+
+def _stem(game: GameOpened) -> str:
+    return f"{game.table or DEFAULT_TABLE}-{game.number}"
+
+
+def _made(path: Path) -> bool:
+    try:
+        path.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _annuls(step: Step) -> bool:
+    return any(isinstance(each, m.HostActed) and each.do is m.HostAction.ANNUL for each in step.announcements)
+
+
+def _may_grow(path: Path, proof: bytes) -> bool:
+    """Whether a file is not there, or has the beginning of this proof."""
+    return not path.exists() or proof.startswith(path.read_bytes())
 
 
 def proof_path(transcript: Path) -> Path:

@@ -163,7 +163,7 @@ class Judged(Bot):
             self._strike(f"turn {view.turn}: its salvo raised {type(error).__name__}: {error}")
         return ()
 
-    def on_game_over(self, winner: str, stats: Mapping[str, PlayerStats]) -> None:
+    def on_game_over(self, winner: str | None, stats: Mapping[str, PlayerStats]) -> None:
         """Tell how it ended; the result stands, so what goes wrong now costs nothing."""
         if self._bot is not None and not self.forfeited:
             self._ask("on_game_over", self._bot.on_game_over, winner, stats)

@@ -32,7 +32,7 @@ class _Told(NamedTuple):
 def compare_stories(reports: Sequence[ProofReport]) -> list[Finding]:
     """Return where the server told different files different things of one game."""
     findings = []
-    games = [(report, game) for report in reports for game in report.games]
+    games = [(report, game) for report in reports for game in report.heard]
     for number, (report, game) in enumerate(games):
         for other_report, other in games[:number]:
             if report is not other_report and not _one_after_the_other(report, game, other_report, other):
@@ -50,7 +50,7 @@ def agreements(reports: Sequence[ProofReport]) -> list[Agreement]:
     told: dict[str, list[_Told]] = {}
     names: dict[str, str] = {}
     for report in reports:
-        for game in report.games:
+        for game in report.heard:
             names.setdefault(game.of, str(game))
             told.setdefault(game.of, []).append(_whole(report, game))
     for game, parts in _loose(reports):
@@ -72,7 +72,7 @@ def _loose(reports: Sequence[ProofReport]) -> Iterator[tuple[LoggedGame, list[tu
     """What files without a game's opening have of it, once for each game, with a file that has the opening."""
     seen: set[str] = set()
     for report in reports:
-        for game in report.games:
+        for game in report.heard:
             if game.of not in seen:
                 seen.add(game.of)
                 others = [each for each in reports if each is not report]
@@ -100,7 +100,7 @@ def _one_after_the_other(report: ProofReport, game: LoggedGame, other_report: Pr
 
 
 def _has(report: ProofReport, game: LoggedGame) -> bool:
-    return any(each.of == game.of for each in report.games)
+    return any(each.of == game.of for each in report.heard)
 
 
 def _two_stories(mine: _Told, game: LoggedGame, theirs: _Told, other: LoggedGame) -> Finding | None:

@@ -55,7 +55,7 @@ def check_sent(report: ProofReport) -> list[Wrong]:
         of each game the first that counted and is not noted, ``UNDECIDED``.
     """
     waiting = list(report.sent)
-    told = {step.message for game in report.games for step in game.told if step.message}
+    told = {step.message for game in report.heard for step in game.told if step.message}
     strays = [sent for sent in waiting if sent.message and sent.message not in told]
     wrong: list[Wrong] = []
     for game in report.games:

@@ -8,8 +8,11 @@ from salvo_server.verify.report import LoggedGame, ProofReport, Verdict
 
 def remarks_on(report: ProofReport, game: LoggedGame) -> list[str]:
     """Return what an operator may do by the rules, and others may want to know."""
+    annulled = [f"in {game} {each.who} annulled the result of game {each.game}" for each in game.annulled]
     if game.ended:
-        return [*_struck_off(game), *_begun_anew(game)]
+        return [*_struck_off(game), *_begun_anew(game), *annulled]
+    if annulled:
+        return annulled
     return [_not_begun(report, game)] if game.told and game.verdict is Verdict.NOT_BEGUN else []
 
 

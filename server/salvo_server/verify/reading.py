@@ -7,11 +7,14 @@ missed (SALVO-LOG-12). The position of a line proves nothing.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from salvo.codec.log import Fault, LogEnd, LogError, Opening, Reveal, entry_digest, game_of, read_signed
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.log import Fault, LogEnd, LogError, LogStep, Opening, Reveal, entry_digest, game_of, read_signed
 from salvo.fairness.proof import PROOF_LINES, SENT, has_begun
 from salvo.messages import Draw
 from salvo.seal import fingerprint
@@ -144,11 +147,50 @@ class _Reader:
             except Wrong as each:
                 wrong.append(each)
         for of, entries in self._games.items():
-            lines = [entries[number] for number in sorted(entries)]
-            self._report.games.append(LoggedGame(of, self._openings[of], lines))
+            self._report.games.append(LoggedGame(of, self._openings[of], _in_order(entries.values())))
         self._report.games.sort(key=lambda game: game.lines[0].number)
         self._report.loose = self._loose
-        return wrong + [self._homeless(number) for number, _ in self._loose[:1]]
+        homeless = self._set_aside(wrong)
+        return wrong + [self._homeless(number) for number in sorted(homeless)[:1]]
+
+    def _set_aside(self, wrong: list[Wrong]) -> list[int]:
+        """Set aside what the file need not have whole; return lines that lack an opening without such an excuse.
+
+        A team that goes from table to table hears a part of many lobbies, and of games of others; its own games are
+        whole. The file of no team, and one without any whole game, has no excuse (SALVO-LOG-10).
+        """
+        report = self._report
+        if report.key is None:
+            return [number for number, _ in self._loose]
+        parts, teams = self._parts(report.key), {sent.team for sent in report.sent}
+        own = bool(teams) and any(game.ended for game in report.games)
+        gappy = [game for game in report.games if own and _has_gap(game.lines)]
+        aside = [game for game in gappy if _is_aside(game.lines, teams - self._have_left(game))]
+        report.aside = aside
+        report.games = [game for game in report.games if game not in aside]
+        excused = [part for part in parts if own and _is_aside(part, teams)]
+        for lines in (*(game.lines for game in aside), *excused):
+            wrong += _contradictions(lines)
+        if aside or excused:
+            what = "lobbies, or games of others, were heard in part, and nothing is to be proven of them"
+            report.remarks.append(f"{len(aside) + len(excused)} {what}")
+        return [line.number for part in parts if part not in excused for line in part]
+
+    def _have_left(self, game: LoggedGame) -> set[str]:
+        """Return the teams whose last note at a game's table, before its last entry, is that they left this game."""
+        end = max(line.number for line in game.lines)
+        table, number = game.opening.table, game.opening.game
+        last = {each.team: each for each in self._report.sent if each.address.table == table and each.line < end}
+        left = (each for each in last.values() if each.address.topic is topics.LEAVE)
+        return {each.team for each in left if each.body is not None and each.body.g == number}
+
+    def _parts(self, key: bytes) -> list[list[Line]]:
+        """Return the entries without an opening, by game."""
+        parts: dict[str, list[Line]] = {}
+        for number, payload in self._loose:
+            text, entry = read_signed(payload, key)
+            parts.setdefault(game_of(text, entry), []).append(Line(number, text, entry))
+        return list(map(_in_order, parts.values()))
 
     def _homeless(self, number: int) -> Wrong:
         for game in self._report.games:
@@ -156,6 +198,46 @@ class _Reader:
             if min(lines) < number < max(lines):
                 return Wrong(number, Fault.FILE, f"this entry belongs to another game than the lines around it, {game}")
         return Wrong(number, Fault.INCOMPLETE, "the opening of this entry's game, its entry 0, is not in the file")
+
+
+def _in_order(lines: Iterable[Line]) -> list[Line]:
+    return sorted(lines, key=lambda line: line.entry.number)
+
+
+def _has_gap(lines: Sequence[Line]) -> bool:
+    return lines[-1].entry.number >= len(lines)
+
+
+def _is_aside(lines: Sequence[Line], teams: Set[str]) -> bool:
+    """Whether these entries tell of nothing but a lobby, or of a game in which none of these teams plays."""
+    bodies = [line.entry.body for line in lines]
+    steps = [body for body in bodies if isinstance(body, LogStep)]
+    said = [each for step in steps for each in step.said]
+    if not any(isinstance(body, (Reveal, LogEnd)) for body in bodies) and not any(map(_is_of_a_game, said)):
+        return True
+    lists = [each.names for each in said if isinstance(each, m.PlayersListed)]
+    named = set(lists[-1]) if lists else {name for each in said if (name := getattr(each, "player", ""))}
+    return bool(named) and named.isdisjoint(teams)
+
+
+def _is_of_a_game(said: m.Announcement) -> bool:
+    """Whether something is said in a game that has begun."""
+    if isinstance(said, m.StateChanged):
+        return said.state is not m.State.LOBBY
+    told = (m.TurnBegan, m.TurnResumed, m.SalvoResolved, m.BoardShown, m.FleetRevealed, m.PlayerStats, m.GameWon)
+    return isinstance(said, told)
+
+
+def _contradictions(lines: Sequence[Line]) -> Iterator[Wrong]:
+    """Return where entries of one game do not go together, whatever is missing between them."""
+    for before, line in pairwise(lines):
+        step = line.entry.number - before.entry.number
+        if not step and line.text != before.text:
+            text = f"the server signed two entries {line.entry.number} of a game, the other is line {before.number}"
+            yield Wrong(line.number, Fault.UNDECIDED, f"{text}, and its opening is not in the file")
+        if step == 1 and line.entry.prev != entry_digest(before.text).hex():
+            text = f"entry {line.entry.number} does not continue the entry {before.entry.number} that the server signed"
+            yield Wrong(line.number, Fault.SERVER, text)
 
 
 def _form() -> str:
@@ -187,20 +269,24 @@ def check_chain(game: LoggedGame) -> None:
         if number != due:
             missing = f"entry {due} is" if number == due + 1 else f"entries {due} to {number - 1} are"
             raise Wrong(line.number, Fault.INCOMPLETE, f"{missing} missing before entry {number} of {game}")
-        if line.entry.prev != entry_digest(before.text).hex():
-            blame_server(line, f"entry {number} does not continue the entry {due - 1} that the server signed")
+        for each in _contradictions((before, line)):
+            raise each
 
 
 def check_ends(report: ProofReport) -> list[Wrong]:
     """Return which games that have begun are not in the file up to their end, and all when none is.
 
-    The last one of a table may still be under way, as long as it has no winner.
+    The last one of a table may still be under way, as long as it has no winner. A lobby in which a host has annulled a
+    result may be in a file alone: that is all it is to prove.
     """
     wrong: list[Wrong] = []
     some = any(game.ended for game in report.games)
     last = {game.opening.table: game for game in report.games}
     for game in report.games:
-        excused = some and (not has_begun(game.told) or (game is last[game.opening.table] and not _is_over(game)))
+        if has_begun(game.told):
+            excused = some and game is last[game.opening.table] and not _is_over(game)
+        else:
+            excused = some or bool(game.annulled)
         if not game.ended and not excused:
             text = f"{game} does not end here, and nothing is revealed"
             wrong.append(Wrong(max(line.number for line in game.lines) + 1, Fault.INCOMPLETE, text, game.of))

@@ -138,6 +138,12 @@ class LoggedGame:
         return " and ".join(self.won.winners) if self.won is not None else ""
 
     @property
+    def annulled(self) -> list[m.HostActed]:
+        """What hosts have annulled in it, of earlier games (SALVO-STAND-4)."""
+        acts = [each for each in self.said if isinstance(each, m.HostActed)]
+        return [each for each in acts if each.do is m.HostAction.ANNUL]
+
+    @property
     def players(self) -> tuple[str, ...]:
         """Who takes part, by the last list."""
         lists = [each.names for each in self.said if isinstance(each, m.PlayersListed)]
@@ -176,6 +182,7 @@ class ProofReport:
 
     Attributes:
         key: the server's; None when not even the first line holds.
+        aside: games with gaps that are not the file's to prove: a lobby in which no game begins, or others play.
         loose: entries of games that have no opening in the file.
         sent: what the file's team sent, as it noted it.
         finding: what is wrong first, in a game or anywhere; None when all is well.
@@ -186,8 +193,14 @@ class ProofReport:
     file: str
     key: bytes | None = None
     games: list[LoggedGame] = field(default_factory=list)
+    aside: list[LoggedGame] = field(default_factory=list)
     loose: list[Loose] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
     finding: Finding | None = None
     stray: Finding | None = None
     remarks: list[str] = field(default_factory=list)
+
+    @property
+    def heard(self) -> list[LoggedGame]:
+        """All games whose opening is in the file."""
+        return [*self.games, *self.aside]

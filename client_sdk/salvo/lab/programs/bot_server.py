@@ -67,7 +67,7 @@ class _Game:
     def end(self, told: EndTold) -> None:
         self._hear(told.results, told.heard)
         stats = {name: m.PlayerStats(name, **each) for name, each in told.stats.items()}
-        self._bot.on_game_over(told.winner if isinstance(told.winner, str) else "", stats)
+        self._bot.on_game_over("" if isinstance(told.winner, list) else told.winner, stats)
 
     def _said(self) -> tuple[LineSaid, ...]:
         """Return the bot's chat lines since the last call."""

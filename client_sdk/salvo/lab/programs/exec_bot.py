@@ -144,14 +144,14 @@ class ExecBot(Bot):
     def on_message(self, sender: str, text: str, private: bool) -> None:
         self._heard.append(HeardBody(sender, text, private))
 
-    def on_game_over(self, winner: str, stats: Mapping[str, PlayerStats]) -> None:
+    def on_game_over(self, winner: str | None, stats: Mapping[str, PlayerStats]) -> None:
         if not self._program.running or not self._introduced:
             return
-        first = [name for name, each in stats.items() if each.place == 1]
+        winners = [name for name, each in stats.items() if each.place == 1] if winner == "" else winner
         results = tuple(ResultTold(each) for turn, each in sorted(self._results.items()) if turn > self._told_turn)
-        self._program.tell(
-            write_told(EndTold("end", self._game, winner or first, dict(stats), results, tuple(self._heard)))
-        )
+        heard = tuple(self._heard)
+        told = EndTold("end", game=self._game, winner=winners, stats=dict(stats), results=results, heard=heard)
+        self._program.tell(write_told(told))
         self._heard.clear()
         self._ended = True
 

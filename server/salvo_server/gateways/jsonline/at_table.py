@@ -90,7 +90,8 @@ class AtTable:
             raise GatewayError("contradiction", "This is not the board that was sent before the first shot.")
         house = view.revealed.get(next(name for name in view.players if name != view.me))
         shot_at = {cell for own, cell, _ in self._moves(view) if own}
-        self._guest.answer_board(listed=listed, won=view.me in view.winners, house=house, shot_at=shot_at)
+        won = view.me in view.winners if view.winners else None
+        self._guest.answer_board(listed=listed, won=won, house=house, shot_at=shot_at)
 
     def history(self) -> None:
         view = self._view

@@ -66,11 +66,12 @@ class JsonGuest(Guest):
         """Send the answer to a RESULT, with that result where the program reads it there."""
         self.answer("RESULT", body=None if self.wording.plain else RESULTS[word])
 
-    def answer_board(self, *, listed: bool, won: bool, house: Fleet | None, shot_at: Collection[int]) -> None:
+    def answer_board(self, *, listed: bool, won: bool | None, house: Fleet | None, shot_at: Collection[int]) -> None:
         """Send the answer to the BOARD that ends a game: with the winner and the other board, but for the text's form.
 
         Args:
             listed: whether the program has sent its ships as a list.
+            won: whether the program has; None if the host has aborted the game.
             house: the other side's fleet, where it is known.
             shot_at: cells of it.
         """
@@ -80,7 +81,8 @@ class JsonGuest(Guest):
         body: Any = []
         if house is not None:
             body = self.wording.write_ships(house, shot_at) if listed else self.wording.write_board(house)
-        self.answer("BOARD", text=f"The {'client' if won else 'server'} has won.", body=body)
+        text = "The game was aborted." if won is None else f"The {'client' if won else 'server'} has won."
+        self.answer("BOARD", text=text, body=body)
 
     def answer_history(self, moves: Iterable[tuple[bool, int, Word]]) -> None:
         """Send all shots of a game.

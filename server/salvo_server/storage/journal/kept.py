@@ -23,6 +23,10 @@ class KeptGames(JournalWrapper):
         [(opened, then)] = [each for each in zip(games, [*games[1:], None], strict=True) if each[0].number == number]
         return SavedGame(opened, tuple(self._steps[opened.id]), (), then)
 
+    def games(self) -> list[SavedGame]:
+        """Return what is durable of all games that are kept."""
+        return [self.game(table, game.number) for table, games in self._latest.items() for game in games]
+
     def commit(self, batch: Batch) -> None:
         """Make a batch durable, and keep what it has of the games."""
         super().commit(batch)
