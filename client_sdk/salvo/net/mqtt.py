@@ -257,10 +257,11 @@ class Connection:
         )
 
     def _lost(self, client: paho.Client, userdata: Any, flags: Any, reason: ReasonCode, props: Any) -> None:
-        ended = reason == _ENDED
+        was_connected, self.connected = self.connected, False
+        self._hung_up = not self._connections and self._refusal is None and not self._ending
         if self._ending:
-            pass
-        elif self.connected and ended:
+            return
+        if was_connected and reason == _ENDED:
             now = time.monotonic()
             self._rivals.lost(now)
             if self._rivals.undecided:
@@ -271,10 +272,8 @@ class Connection:
             log.log(level, "lost the connection to %s: closed there", self.url)
         else:
             self._rivals.forget()
-            if self.connected:
+            if was_connected:
                 log.warning("lost the connection to %s: %s", self.url, str(reason).lower())
-        self._hung_up = not self._connections and self._refusal is None and not self._ending
-        self.connected = False
 
     def _look_for_rivals(self) -> None:
         """Find out whether another client uses this user."""
@@ -446,9 +445,11 @@ class Connection:
             return min(timeout_seconds, self._next_attempt - now)
         self._look_for_rivals()
         self._next_attempt = now + self._pause()
-        if self._hung_up:
+        if self._hung_up:  # on our first packet: perhaps it speaks TLS and we do not, or the reverse
             self._hung_up = False
-            self._ask_what_it_speaks()
+            found = tls.mismatch(self.url.scheme, self.url.host, self.url.port)
+            if found is not None:
+                raise self._give_up(found)
         try:
             self._client.reconnect()
         except ssl.SSLCertVerificationError as error:
@@ -463,12 +464,6 @@ class Connection:
             return min(timeout_seconds, max(0.0, self._next_attempt - time.monotonic()))
         self._handshake_end = now + CONNECT_SECONDS
         return timeout_seconds
-
-    def _ask_what_it_speaks(self) -> None:
-        """Find out whether a broker that hung up on our first packet speaks TLS and we do not, or the reverse."""
-        found = tls.mismatch(self.url.scheme, self.url.host, self.url.port)
-        if found is not None:
-            raise self._give_up(found)
 
     def _give_up(self, reason: ConnectionLost) -> ConnectionLost:
         self._refusal = reason

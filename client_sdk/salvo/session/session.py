@@ -389,14 +389,11 @@ class Session:
 
     def _server_is_here(self, now: float) -> None:
         """In its game as after a new connection; otherwise ask, unless listed or in state `over`."""
+        settled = self.state is State.OVER or (self.state is State.LOBBY and self._table.listed)
         if self.view is not None:
             if self.view.game == self.game:
                 self.connected(now)
-        elif (
-            self.wants_to_play
-            and self.state is not State.OVER
-            and not (self.state is State.LOBBY and self._table.listed)
-        ):
+        elif self.wants_to_play and not settled:
             # The request may have been lost. A status comes when a game without this team is cleared, too; then a lobby
             # begins, where the team asks anyway.
             self._ask_anew(now)
