@@ -8,7 +8,6 @@ Whether the other teams were treated by the rules is for ``salvo verify`` to fin
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
@@ -149,7 +148,7 @@ class Witness:
         self.newer = False
         self._name = name
         self._games: list[_Game] = []  # the latest first
-        self._pending: OrderedDict[m.Announcement, float] = OrderedDict()
+        self._pending: dict[m.Announcement, float] = {}  # when it was heard, the oldest first
         self._doubted_at: float | None = None
         # In seconds: the least that a step of this game came after its time in the log, and how far the log's clock has
         # run ahead since the last doubt.
