@@ -37,43 +37,21 @@ if TYPE_CHECKING:
     from salvo.view import Shot as Shot
     from salvo.view import View as View
 
-_HOMES = {
-    "Bot": "salvo.player",
-    "bot": "salvo.player",
-    "HeatMap": "salvo.lab.pictures",
-    "compare": "salvo.lab.comparison",
-    "heat_map": "salvo.lab.bots.chances",
-    "play": "salvo.client",
-    "run": "salvo.script",
-    "simulate": "salvo.lab.simulation",
-    "SalvoError": "salvo.errors",
-    "SALVO": "salvo.rules",
-    "Fleet": "salvo.rules",
-    "Orientation": "salvo.rules",
-    "Placement": "salvo.rules",
-    "RuleBook": "salvo.rules",
-    "Shot": "salvo.view",
-    "View": "salvo.view",
+_NAMES = {
+    "salvo.client": ("play",),
+    "salvo.errors": ("SalvoError",),
+    "salvo.lab.bots.chances": ("heat_map",),
+    "salvo.lab.comparison": ("compare",),
+    "salvo.lab.pictures": ("HeatMap",),
+    "salvo.lab.simulation": ("simulate",),
+    "salvo.player": ("Bot", "bot"),
+    "salvo.rules": ("SALVO", "Fleet", "Orientation", "Placement", "RuleBook"),
+    "salvo.script": ("run",),
+    "salvo.view": ("Shot", "View"),
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = [
-    "SALVO",
-    "Bot",
-    "Fleet",
-    "HeatMap",
-    "Orientation",
-    "Placement",
-    "RuleBook",
-    "SalvoError",
-    "Shot",
-    "View",
-    "bot",
-    "compare",
-    "heat_map",
-    "play",
-    "run",
-    "simulate",
-]
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -60,144 +60,7 @@ class GameReport:
         return f"game {self.game}: {self.winner or 'no one alone'} wins, {team} is number {self.place}"
 
 
-class _Player:
-    """Asks the bot what the session wants to know."""
-
-    def __init__(self, bot: Bot, session: Session, seed: int | str, strict: bool, clock: Callable[[], float]) -> None:
-        self._bot = bot
-        self._session = session
-        self._seed = seed
-        self._own_seed = ""
-        self._strict = strict
-        self._clock = clock
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._seat: SeatGiven | None = None
-        self.reports: list[GameReport] = []
-
-    def handle(self, event: Event) -> None:
-        match event:
-            case e.Seated(seat) if seat == self._seat:
-                pass  # at each table the broker says again what it retains
-            case e.FleetWanted(game=game):
-                self._prepare(game)
-                self._session.place(self._fleet(), self._clock())
-                log.info("%s: listed for game %d, fleet sent", self._session.name, game)
-            case e.GameTakenUp(game):
-                self._prepare(game)
-                log.info("%s: back in game %d", self._session.name, game)
-            case e.SalvoWanted(view):
-                self._answer(view)
-            case e.SalvoHeard(result):
-                self._tell("on_result", lambda: self._bot.on_result(result))
-            case e.GameEnded(game, winner, stats, aborted):
-                self._tell("on_game_over", lambda: self._bot.on_game_over(None if aborted else winner, stats))
-                place = stats[self._session.name].place if self._session.name in stats else 0
-                self.reports.append(GameReport(game, winner, place, stats, aborted))
-                ended = "aborted by the host" if aborted else f"won by {winner or 'several'}, place {place}"
-                log.info("%s: game %d %s", self._session.name, game, ended)
-            case e.Seated(None):
-                self._seat = None
-                log.info("%s: waits for its next seat", self._session.name)
-            case e.Seated(seat) if seat is not None:
-                self._seat = seat
-                where = f"table {seat.table}" if seat.table else "the default table"
-                log.info(
-                    "%s: has a seat at %s", self._session.name, f"{where} of {seat.broker}" if seat.broker else where
-                )
-            case e.HostSeen(acted):
-                log.info("%s: %s", self._session.name, acted)
-            case e.Refused(code, text):
-                if code in FINAL:
-                    raise SalvoError(code, text)
-                log.warning("%s: %s: %s", self._session.name, code, text)
-            case e.Said(sender, text, private) if sender != self._session.name:
-                log.info("%s: %s says%s: %s", self._session.name, sender or "the server", " to us" * private, text)
-                self._tell("on_message", lambda: self._bot.on_message(sender, text, private))
-            case e.Waits(_, text):
-                log.warning("%s: %s", self._session.name, text)
-            case e.ServerMet(keys) if keys is not None:
-                log.info("the server is %s", fingerprint(keys.sign))
-            case LogDoubted(text):
-                log.warning("%s: %s; asked the server how the game stands", self._session.name, text)
-            case GameVerified(game, True):
-                log.info("%s: game %d was as the server had committed to it", self._session.name, game)
-            case e.ServerSeen(online):
-                log.info("the server is %s", "online" if online else "offline")
-
-    def move(self, session: Session) -> None:
-        """Play at another table from now on."""
-        self._session = session
-
-    def pass_on(self, say: Callable[[str, str], None]) -> None:
-        """Send the bot's chat lines, if chat is on; an illegal line is the bot's error."""
-        while self._bot.unsaid:
-            line = self._bot.unsaid.popleft()
-            if self._session.chat:
-                self._tell("say", partial(say, line.text, line.to))
-
-    def _prepare(self, game: int) -> None:
-        self._own_seed = own_seed(self._seed, self._session.name, game)
-        self._bot.prepare(self._session.name, self._own_seed, game)
-        self._session.reseed(self._bot.random)
-
-    def _fleet(self) -> Fleet:
-        rules = self._session.rules
-        assert rules is not None
-        try:
-            fleet: object = self._bot.place_fleet(rules)
-            if not isinstance(fleet, Fleet) or fleet.book != rules:
-                raise BotError("bad_fleet", f"returned {fleet!r:.80}, no fleet of these rules")
-            return fleet
-        except Exception as error:
-            self._blame(f"place_fleet: {type(error).__name__}: {error}", error, "a drawn fleet is placed instead")
-            return rules.random_fleet(generator(self._own_seed, "fleet"))
-
-    def _answer(self, view: View) -> None:
-        """Ask until the turn's shots are used up or the bot gives up the rest."""
-        while view.shots:
-            shots = self._ask(view)
-            if not shots:
-                if view.untouched:  # else there is nothing left to shoot at: the shots on their way win the game
-                    log.warning("%s: turn %d: %d shots given up", self._session.name, view.turn, view.shots)
-                if view.rules.skipping:
-                    self._session.skip()
-                return
-            self._session.fire(shots)
-
-    def _ask(self, view: View) -> Sequence[Shot]:
-        try:
-            return check_salvo(self._result_of(self._bot.choose_salvo(view)), view)
-        except Exception as error:
-            text = error.text if isinstance(error, BotError) else f"{type(error).__name__}: {error}"
-            self._blame(f"turn {view.turn}: {text}", error)
-            return ()
-
-    def _result_of(self, answer: Answer) -> object:
-        if not isinstance(answer, Awaitable):
-            return answer
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-        return self._loop.run_until_complete(answer)
-
-    def _tell(self, method: str, call: Callable[[], None]) -> None:
-        try:
-            call()
-        except Exception as error:
-            self._blame(f"{method}: {type(error).__name__}: {error}", error, "the game goes on")
-
-    def _blame(self, text: str, error: Exception, consequence: str = "the turn is lost") -> None:
-        """Stop with the bot's error in development; in a contest, log it with its consequence."""
-        again = f"game {self._session.game}, seed {self._seed}"
-        if self._strict:
-            raise BotError("bot_raised", f"{self._session.name}, {again}: {text}") from error
-        log.error("%s, %s: %s; %s", self._session.name, again, text, consequence, exc_info=error)
-
-    def close(self) -> None:
-        if self._loop is not None:
-            self._loop.close()
-
-
-class Contestant:
+class Contestant(Team):
     """A team whose bot answers for it.
 
     The owner calls :meth:`step` in a loop. Nothing happens in between, and time comes from the given clock.
@@ -231,18 +94,21 @@ class Contestant:
             bot: prepared for its first game.
             clock: seconds that never go back.
         """
-        self._session = session
+        super().__init__(session, edge, self.handle, clock=clock, meet=meet)
+        self.reports: list[GameReport] = []
+        self._bot = bot
+        self._seed = seed
+        self._own_seed = ""
         self._games = games
+        self._strict = strict
         self._listener = listener
-        self._clock = clock
         self._last_words_seconds = last_words_seconds
         self._settle_by: float | None = None
         self._elsewhere = elsewhere
-        self._table = session.table  # where it wants to be
+        self._table = session.table  # where it has its seat
+        self._seat: SeatGiven | None = None
         self._leaving_since: float | None = None
-        self._player = _Player(bot, session, seed, strict, clock)
-        self._team = Team(session, edge, self._handle, clock=clock, meet=meet)
-        self.reports = self._player.reports
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def done(self) -> bool:
@@ -256,56 +122,173 @@ class Contestant:
             return False
         if self._settle_by is None:
             self._settle_by = self._clock() + self._last_words_seconds
-        return not self._session.witness.follows(self.reports[-1].game) or self._clock() >= self._settle_by
+        return self._has_whole_log() or self._clock() >= self._settle_by
 
     def step(self, longest_seconds: float) -> None:
         """Wait at most this long for the next message, and handle it."""
-        self._team.hear(longest_seconds)
+        self.hear(longest_seconds)
         if self.done:
-            self._team.ask_for_log()
+            self.ask_for_log()
             return
-        if self._elsewhere is not None and self._table != self._session.table:
+        if self._elsewhere is not None and self._table != self.session.table:
             self._leave_for(self._table, self._elsewhere)
         else:
             self._leaving_since = None
-            self._session.wants_to_play = self._games is None or len(self.reports) + 1 <= self._games
-        self._team.act()
+            self.session.wants_to_play = True
+        self.act()
+
+    def close(self) -> None:
+        """Release what the bot needed; the connection belongs to the owner."""
+        if self._loop is not None:
+            self._loop.close()
+
+    def _has_whole_log(self) -> bool:
+        """Whether the log of the last game, if there was one, was heard to its end."""
+        return not self.reports or not self.session.witness.follows(self.reports[-1].game)
 
     def _leave_for(self, table: str, elsewhere: Callable[[str], Session]) -> None:
         """Go to another table: after the game, with the last of its log, or off the list of the lobby."""
-        session, now = self._session, self._clock()
+        session, now = self.session, self._clock()
         if session.view is not None and session.state is not State.OVER:
             return
         if self._leaving_since is None:
             self._leaving_since = now
             session.leave()
         waits = session.state is State.LOBBY and session.listed
-        heard = not self.reports or not session.witness.follows(self.reports[-1].game)
         patience = LEAVING_SECONDS if waits else self._last_words_seconds
-        if (waits or not heard) and now - self._leaving_since < patience:
+        if (waits or not self._has_whole_log()) and now - self._leaving_since < patience:
             return
         self._leaving_since = None
-        self._session = elsewhere(table)
-        self._player.move(self._session)
-        self._team.move(self._session)
+        self.move(elsewhere(table))
 
-    def _handle(self, event: Event) -> None:
-        if isinstance(event, e.Seated) and self._elsewhere is not None:
-            self._seated(event.seat)
+    # --- what happens at the table --------------------------------------------------------------------------------
+
+    def handle(self, event: Event) -> None:
+        """Handle an event: ask the bot, tell it, or log what people should know."""
         if self._listener is not None:
             self._listener(event)
-        self._player.handle(event)
-        self._player.pass_on(self._team.say)
+        session, name = self.session, self.session.name
+        match event:
+            case e.FleetWanted(game=game):
+                self._prepare(game)
+                session.place(self._fleet(), self._clock())
+                log.info("%s: listed for game %d, fleet sent", name, game)
+            case e.GameTakenUp(game):
+                self._prepare(game)
+                log.info("%s: back in game %d", name, game)
+            case e.SalvoWanted(view):
+                self._answer(view)
+            case e.SalvoHeard(result):
+                self._call("on_result", lambda: self._bot.on_result(result))
+            case e.GameEnded(game, winner, stats, aborted):
+                self._call("on_game_over", lambda: self._bot.on_game_over(None if aborted else winner, stats))
+                place = stats[name].place if name in stats else 0
+                self.reports.append(GameReport(game, winner, place, stats, aborted))
+                ended = "aborted by the host" if aborted else f"won by {winner or 'several'}, place {place}"
+                log.info("%s: game %d %s", name, game, ended)
+            case e.Seated(seat):
+                self._seated(seat)
+            case e.HostSeen(acted):
+                log.info("%s: %s", name, acted)
+            case e.Refused(code, text):
+                if code in FINAL:
+                    raise SalvoError(code, text)
+                log.warning("%s: %s: %s", name, code, text)
+            case e.Said(sender, text, private) if sender != name:
+                log.info("%s: %s says%s: %s", name, sender or "the server", " to us" * private, text)
+                self._call("on_message", lambda: self._bot.on_message(sender, text, private))
+            case e.Waits(_, text):
+                log.warning("%s: %s", name, text)
+            case e.ServerMet(keys) if keys is not None:
+                log.info("the server is %s", fingerprint(keys.sign))
+            case LogDoubted(text):
+                log.warning("%s: %s; asked the server how the game stands", name, text)
+            case GameVerified(game, True):
+                log.info("%s: game %d was as the server had committed to it", name, game)
+            case e.ServerSeen(online):
+                log.info("the server is %s", "online" if online else "offline")
+        self._pass_on()
 
     def _seated(self, seat: SeatGiven | None) -> None:
-        if seat is not None and seat.broker:
-            log.error("%s: the seat is at %s; start the bot there", self._session.name, seat.broker)
-        else:
-            self._table = "" if seat is None else seat.table
+        if seat == self._seat:
+            return  # at each table the broker says again what it retains
+        name, self._seat = self.session.name, seat
+        if seat is None:
+            self._table = ""
+            log.info("%s: waits for its next seat", name)
+            return
+        if not seat.broker:
+            self._table = seat.table
+        elif self._elsewhere is not None:
+            log.error("%s: the seat is at %s; start the bot there", name, seat.broker)
+        where = f"table {seat.table}" if seat.table else "the default table"
+        log.info("%s: has a seat at %s%s", name, where, f" of {seat.broker}" if seat.broker else "")
 
-    def close(self) -> None:
-        """Release what the bot needed; the connection belongs to the owner."""
-        self._player.close()
+    # --- the bot --------------------------------------------------------------------------------------------------
+
+    def _prepare(self, game: int) -> None:
+        self._own_seed = own_seed(self._seed, self.session.name, game)
+        self._bot.prepare(self.session.name, self._own_seed, game)
+        self.session.reseed(self._bot.random)
+
+    def _fleet(self) -> Fleet:
+        rules = self.session.rules
+        assert rules is not None
+        try:
+            fleet: object = self._bot.place_fleet(rules)
+            if not isinstance(fleet, Fleet) or fleet.book != rules:
+                raise BotError("bad_fleet", f"returned {fleet!r:.80}, no fleet of these rules")
+            return fleet
+        except Exception as error:
+            self._blame(f"place_fleet: {type(error).__name__}: {error}", error, "a drawn fleet is placed instead")
+            return rules.random_fleet(generator(self._own_seed, "fleet"))
+
+    def _answer(self, view: View) -> None:
+        """Ask until the turn's shots are used up or the bot gives up the rest."""
+        while view.shots:
+            shots = self._ask(view)
+            if not shots:
+                if view.untouched:  # else there is nothing left to shoot at: the shots on their way win the game
+                    log.warning("%s: turn %d: %d shots given up", self.session.name, view.turn, view.shots)
+                if view.rules.skipping:
+                    self.session.skip()
+                return
+            self.session.fire(shots)
+
+    def _ask(self, view: View) -> Sequence[Shot]:
+        try:
+            return check_salvo(self._result_of(self._bot.choose_salvo(view)), view)
+        except Exception as error:
+            text = error.text if isinstance(error, BotError) else f"{type(error).__name__}: {error}"
+            self._blame(f"turn {view.turn}: {text}", error)
+            return ()
+
+    def _result_of(self, answer: Answer) -> object:
+        if not isinstance(answer, Awaitable):
+            return answer
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+        return self._loop.run_until_complete(answer)
+
+    def _call(self, method: str, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except Exception as error:
+            self._blame(f"{method}: {type(error).__name__}: {error}", error, "the game goes on")
+
+    def _blame(self, text: str, error: Exception, consequence: str = "the turn is lost") -> None:
+        """Stop with the bot's error in development; in a contest, log it with its consequence."""
+        again = f"game {self.session.game}, seed {self._seed}"
+        if self._strict:
+            raise BotError("bot_raised", f"{self.session.name}, {again}: {text}") from error
+        log.error("%s, %s: %s; %s", self.session.name, again, text, consequence, exc_info=error)
+
+    def _pass_on(self) -> None:
+        """Send the bot's chat lines, if chat is on; an illegal line is the bot's error."""
+        while self._bot.unsaid:
+            line = self._bot.unsaid.popleft()
+            if self.session.chat:
+                self._call("say", partial(self.say, line.text, line.to))
 
 
 def play(
@@ -349,16 +332,7 @@ def play(
     seed = secrets.token_hex(16) if seed is None else seed
     bot.prepare(team, own_seed(seed, team, 1))
     seat = Seat(
-        url,
-        team,
-        secret,
-        bot.random,
-        table=table,
-        username=username,
-        password=password,
-        ca=ca,
-        pin=pin,
-        proof=proof,
+        url, team, secret, bot.random, table=table, username=username, password=password, ca=ca, pin=pin, proof=proof
     )
     if secret is None:
         listener = secret_teller(team, seat.secret, listener)

@@ -10,8 +10,14 @@ from salvo.rules import RuleBook
 from salvo.view import View
 
 
+class Event:
+    """What a session tells its driver."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class FleetWanted:
+class FleetWanted(Event):
     """The team is listed and must place its fleet: answer with :meth:`Session.place`."""
 
     rules: RuleBook
@@ -19,14 +25,14 @@ class FleetWanted:
 
 
 @dataclass(frozen=True, slots=True)
-class GameTakenUp:
+class GameTakenUp(Event):
     """The team is back in a game that this session did not start: prepare the player for it."""
 
     game: int
 
 
 @dataclass(frozen=True, slots=True)
-class SalvoWanted:
+class SalvoWanted(Event):
     """It is this player's turn: answer with :meth:`Session.fire`, at most ``view.shots`` shots.
 
     If the rules allow skipping, :meth:`Session.skip` gives up the rest. After thinking, take :attr:`Session.view`
@@ -37,14 +43,14 @@ class SalvoWanted:
 
 
 @dataclass(frozen=True, slots=True)
-class SalvoHeard:
+class SalvoHeard(Event):
     """A salvo was announced; the view already has it."""
 
     result: m.SalvoResolved
 
 
 @dataclass(frozen=True, slots=True)
-class GameEnded:
+class GameEnded(Event):
     """A game in which this player took part is over.
 
     Attributes:
@@ -58,14 +64,14 @@ class GameEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class HostSeen:
+class HostSeen(Event):
     """A host did something at the table (SALVO-HOST); nothing is to be done about it."""
 
     acted: m.HostActed
 
 
 @dataclass(frozen=True, slots=True)
-class Seated:
+class Seated(Event):
     """A host has given the player a seat for its next game, or taken it back (SALVO-SEAT).
 
     Attributes:
@@ -76,7 +82,7 @@ class Seated:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Event):
     """The server refused something, or explains why a turn was lost."""
 
     code: str
@@ -84,14 +90,14 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerSeen:
+class ServerSeen(Event):
     """The server went online or offline."""
 
     online: bool
 
 
 @dataclass(frozen=True, slots=True)
-class ServerMet:
+class ServerMet(Event):
     """The server's identity is known for the first time; everything sent after this event goes to that server.
 
     A program that remembers servers compares now, and stops using this session on a mismatch (SALVO-IDENT-2).
@@ -106,7 +112,7 @@ class ServerMet:
 
 
 @dataclass(frozen=True, slots=True)
-class Waits:
+class Waits(Event):
     """Why the team does not play yet, and what may be wrong; it keeps waiting.
 
     Attributes:
@@ -120,7 +126,7 @@ class Waits:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Said(Event):
     """A chat line; on an open broker it may come from anyone (SALVO-CHAT-6).
 
     Attributes:
@@ -135,14 +141,14 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class LogDoubted:
+class LogDoubted(Event):
     """Something was heard that the log does not confirm, or its clock ran ahead: an impostor, or an unfair server."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class GameVerified:
+class GameVerified(Event):
     """The log of a game has ended, and nothing in it contradicts what this team knows.
 
     Attributes:
@@ -153,21 +159,3 @@ class GameVerified:
 
     game: int
     whole: bool
-
-
-Event = (
-    FleetWanted
-    | GameTakenUp
-    | SalvoWanted
-    | SalvoHeard
-    | GameEnded
-    | HostSeen
-    | Seated
-    | Refused
-    | ServerSeen
-    | ServerMet
-    | Said
-    | Waits
-    | LogDoubted
-    | GameVerified
-)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from salvo import messages as m
 from salvo.client import Contestant
 from salvo.codec.commands import write_host
-from salvo.events import Event
+from salvo.events import Event, Refused
 from salvo.lab.bots import HOUSE_BOTS
 from salvo.net.inbound import Inbound
 from salvo.player import Answer, Bot
@@ -281,8 +281,8 @@ class Team(Member):
         self.wake(MAX_WAIT_SECONDS)
 
     def _listen(self, event: Event) -> None:
-        if type(event).__name__ == "Refused":
-            self.refusals.append(event.code)  # type: ignore[union-attr]
+        if isinstance(event, Refused):
+            self.refusals.append(event.code)
             self.world.say("%s is refused: %s", self.name, event)
 
 

@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any
 
 import salvo.codec.log
-import salvo.fairness.witness
 import salvo.session.session
 import salvo_server.verify.reading
 import salvo_server.verify.reexecute
@@ -44,9 +43,9 @@ class Shared:
         return value
 
 
-SIGNED = Shared("read_signed", salvo.codec.log, salvo.fairness.witness, salvo_server.verify.reading)
+SIGNED = Shared("read_signed", salvo.codec.log, salvo_server.verify.reading)
 ENTRIES = Shared("read_entry", salvo.codec.log, checks)
-HIDDEN = Shared("read_hidden", salvo.codec.log, salvo.fairness.witness, salvo_server.verify.reexecute)
+HIDDEN = Shared("read_hidden", salvo.codec.log, salvo_server.verify.reexecute)
 BLINDED = Shared("blind", salvo.codec.log)
 ANNOUNCEMENTS = Shared("read_announcement", salvo.session.session)
 ALL = (SIGNED, ENTRIES, HIDDEN, BLINDED, ANNOUNCEMENTS)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from salvo import messages as m
-from salvo.client import Contestant, _Player
+from salvo.client import Contestant
 from salvo.codec.announcement_writer import write_announcement
 from salvo.events import SalvoWanted
 from salvo.lab.bots.random_bot import RandomBot
@@ -23,9 +23,9 @@ from unbrokered import Wire
 
 
 class Table:
-    """What the player needs of a session."""
+    """What the bot's answers need of a session."""
 
-    name, game = "me", 1
+    name, table, game = "me", "", 1
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -53,7 +53,7 @@ def _turn(bot: Bot, left: int, caplog: pytest.LogCaptureFixture) -> tuple[int, l
     Feed(view).begin_turn(3, 5)
     table: Any = Table(view)
     with caplog.at_level(logging.WARNING):
-        _Player(bot, table, 1, True, lambda: 0.0).handle(SalvoWanted(view))
+        Contestant(bot, table, Wire(), seed=1).handle(SalvoWanted(view))
     return len(table.fired), caplog.messages
 
 

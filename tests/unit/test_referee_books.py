@@ -28,6 +28,7 @@ from salvo.rules import (
 )
 from salvo.seal import Sealer
 from salvo.session import Session
+from salvo.session.playing import PlayingEvent
 from salvo.testing import ScriptedServer
 from salvo.view import Feed, Shot
 from salvo_server.core.referee import Referee
@@ -414,7 +415,7 @@ def test_a_recap_gives_the_view_that_was_there(book: RuleBook, moves: int) -> No
         before = known(sessions[name])
         recap = table.referee.recap(name)
         assert recap is not None
-        sessions[name]._playing.forget()
+        sessions[name]._playing.handle(PlayingEvent.FORGOTTEN)
         server.say_recap(recap, sealer)
         assert known(sessions[name]) == before
 

@@ -76,8 +76,8 @@ class Team:
         return [type(command).__name__ for command in self.server.commands(SEALER)]
 
     def machine(self, name: str) -> Machine[Any, Any]:
-        holder = getattr(self.session, f"_{name}")
-        return holder if isinstance(holder, Machine) else holder._machine
+        found: Machine[Any, Any] = getattr(self.session, f"_{name}")
+        return found
 
 
 Step = Callable[[Team], object]

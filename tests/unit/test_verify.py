@@ -6,6 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -468,7 +469,7 @@ def test_a_proof_has_every_entry_once_and_in_order_however_it_was_heard(tmp_path
     path = tmp_path / "a.proof.jsonl"
     begun = _line("turn")
     heard = [*LINES[3:begun], *LINES[: begun + 2], *LINES[begun - 2 :]]
-    with Proof(path) as proof:
+    with closing(Proof(path)) as proof:
         for line in heard:
             proof.hear(line[:-1])
         assert proof.games == 1
@@ -477,7 +478,7 @@ def test_a_proof_has_every_entry_once_and_in_order_however_it_was_heard(tmp_path
 
 def test_a_proof_keeps_what_a_reader_must_see(tmp_path: Path) -> None:
     path = tmp_path / "a.proof.jsonl"
-    with Proof(path) as proof:
+    with closing(Proof(path)) as proof:
         for line in LINES[2:9]:
             proof.hear(line[:-1])
         proof.hear(b"noise\nof somebody")
@@ -490,7 +491,7 @@ def test_a_proof_keeps_what_a_reader_must_see(tmp_path: Path) -> None:
 def test_several_games_are_in_one_proof_and_the_lobby_of_the_next(tmp_path: Path) -> None:
     path = tmp_path / "a.proof.jsonl"
     more = Played("more", LOOSE).play().proof()
-    with Proof(path) as proof:
+    with closing(Proof(path)) as proof:
         for line in [*LINES, *more, *Played("next", SMALL).proof()[:2]]:
             proof.hear(line[:-1])
         assert proof.games == 2
@@ -517,7 +518,7 @@ def test_a_bot_that_was_killed_goes_on_with_its_proof(tmp_path: Path, killed: in
     with path.open("ab") as file:
         file.write(LINES[killed][:50])  # it was writing
     first._file.close()
-    with Proof(path) as proof:
+    with closing(Proof(path)) as proof:
         assert proof.games == 0
         for line in [*LINES[killed + 3 :], *LINES]:
             proof.hear(line[:-1])
@@ -548,7 +549,7 @@ def test_a_proof_says_at_the_end_whether_it_is_whole(tmp_path: Path) -> None:
     ):
         path = tmp_path / "a.proof.jsonl"
         path.unlink(missing_ok=True)
-        with Proof(path) as proof:
+        with closing(Proof(path)) as proof:
             for line in lines:
                 proof.hear(line[:-1])
         assert proof.summary() == f"{path}: {told}"
@@ -557,7 +558,7 @@ def test_a_proof_says_at_the_end_whether_it_is_whole(tmp_path: Path) -> None:
 def test_what_is_said_again_of_an_old_game_comes_into_no_proof_twice(tmp_path: Path) -> None:
     path = tmp_path / "a.proof.jsonl"
     more = Played("more", LOOSE).play().proof()
-    with Proof(path) as proof:
+    with closing(Proof(path)) as proof:
         for line in [*LINES, *more[:9], *LINES[5:20], *more[5:]]:
             proof.hear(line[:-1])
     assert path.read_bytes() == b"".join([*LINES, *more])

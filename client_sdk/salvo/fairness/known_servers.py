@@ -7,14 +7,11 @@ only TLS keeps that from a stranger in the place of the broker.
 
 from __future__ import annotations
 
-import base64
-import contextlib
 import json
 import logging
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -77,7 +74,9 @@ class KnownServers:
     def _note(self, address: str, key: bytes) -> bytes:
         """Write the key down, unless another bot was quicker; return the one in the file."""
         try:
-            with self._locked():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self.path.with_name(self.path.name + ".lock"), "a+b") as file:
+                _lock(file.fileno())  # against other bots; the system releases it when a process dies
                 servers = self._read()
                 known = servers.setdefault(address, key)
                 if known == key:
@@ -100,7 +99,7 @@ class KnownServers:
 
     def _write(self, servers: dict[str, bytes]) -> None:
         """Replace the file atomically: readers see the old one or the new one."""
-        text = json.dumps({at: base64.b64encode(key).decode() for at, key in sorted(servers.items())}, indent=1)
+        text = json.dumps(_KEYS.value(dict(sorted(servers.items()))), indent=1)
         descriptor, part = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
         try:
             with os.fdopen(descriptor, "w") as file:
@@ -109,14 +108,6 @@ class KnownServers:
         except BaseException:
             os.unlink(part)
             raise
-
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Keep other bots from writing; the system releases the lock when a process dies."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.path.with_name(self.path.name + ".lock"), "a+b") as file:
-            _lock(file.fileno())
-            yield
 
 
 if sys.platform == "win32":

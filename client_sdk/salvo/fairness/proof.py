@@ -14,22 +14,12 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, BinaryIO, Final, NamedTuple
+from typing import Annotated, BinaryIO, Final
 
 from salvo import topics
+from salvo.codec import log
 from salvo.codec.commands import read_envelope
 from salvo.codec.json_codec import Codec
-from salvo.codec.log import (
-    Entry,
-    LogEnd,
-    LogStep,
-    Opening,
-    entry_digest,
-    game_of,
-    message_digest,
-    read_entry,
-    take_apart,
-)
 from salvo.errors import SalvoError, WireError
 from salvo.messages import MESSAGE_BYTES, State, StateChanged
 from salvo.net.inbound import Inbound
@@ -59,14 +49,14 @@ class _Game:
     begun: bool = False
     last: int | None = None
 
-    def take_in(self, entry: Entry, text: bytes) -> None:
-        self.written[entry.number] = entry_digest(text)
+    def take_in(self, entry: log.Entry, text: bytes) -> None:
+        self.written[entry.number] = log.entry_digest(text)
         while self.next in self.written:
             self.next += 1
-        if isinstance(entry.body, Opening):
+        if isinstance(entry.body, log.Opening):
             self.game = entry.body.game
-        self.begun = self.begun or (isinstance(entry.body, LogStep) and has_begun([entry.body]))
-        if isinstance(entry.body, LogEnd):
+        self.begun = self.begun or (isinstance(entry.body, log.LogStep) and has_begun([entry.body]))
+        if isinstance(entry.body, log.LogEnd):
             self.last = entry.number
 
     @property
@@ -121,7 +111,7 @@ class Proof:
             read = _read(line[:-1])
             if read is not None:
                 text_, entry = read
-                self._games.setdefault(game_of(text_, entry), _Game()).take_in(entry, text_)
+                self._games.setdefault(log.game_of(text_, entry), _Game()).take_in(entry, text_)
         file.truncate(whole)
 
     @property
@@ -136,13 +126,13 @@ class Proof:
             self._write(payload)
             return
         text, entry = read
-        of = game_of(text, entry)
+        of = log.game_of(text, entry)
         game = self._games.setdefault(of, _Game())
         if of not in self._here:
             self._finish()
             self._here.add(of)
         known = game.written.get(entry.number)
-        if known == entry_digest(text) or payload == game.early.get(entry.number):
+        if known == log.entry_digest(text) or payload == game.early.get(entry.number):
             return
         if known is not None or entry.number in game.early:
             self._write(payload)  # a different entry with this number, which a reader must see
@@ -153,8 +143,8 @@ class Proof:
 
     def _put(self, game: _Game, payload: bytes) -> None:
         self._write(payload)
-        text, _ = take_apart(payload)
-        game.take_in(read_entry(text), text)
+        text, _ = log.take_apart(payload)
+        game.take_in(log.read_entry(text), text)
 
     def _finish(self) -> None:
         """Write entries whose predecessors never came: a reader reports what is missing."""
@@ -185,12 +175,6 @@ class Proof:
         if not self._file.closed:
             self._finish()
             self._file.close()
-
-    def __enter__(self) -> Proof:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,60 +208,54 @@ def write_sent(team: str, topic: str, payload: bytes) -> bytes | None:
     """Return the line that notes a placement, shot, skip or leave; None for the rest, such as a request to play."""
     sent_on = topics.parse(topic).topic
     if sent_on is topics.PLACE:
-        return SENT_LINE.write(SentCommand(team, topic, message=message_digest(topic, payload)))
+        return SENT_LINE.write(SentCommand(team, topic, message=log.message_digest(topic, payload)))
     if sent_on in (topics.FIRE, topics.SKIP, topics.LEAVE):
         body, _ = read_envelope(payload)
         return SENT_LINE.write(SentCommand(team, topic, body=SentBody(**body)))
     return None
 
 
-def _read(payload: bytes) -> tuple[bytes, Entry] | None:
+def _read(payload: bytes) -> tuple[bytes, log.Entry] | None:
     """Return an entry's text and the entry; None if there is none."""
     try:
-        text, _ = take_apart(payload)
-        return text, read_entry(text)
+        text, _ = log.take_apart(payload)
+        return text, log.read_entry(text)
     except WireError:
         return None
 
 
-def has_begun(steps: Sequence[LogStep]) -> bool:
+def has_begun(steps: Sequence[log.LogStep]) -> bool:
     """Whether a game has begun in these steps."""
     return any(StateChanged(State.TURN) in step.said for step in steps)
-
-
-class _Recording(NamedTuple):
-    proof: Proof
-    log: str
-    team: str
 
 
 class ProofConnection(Connection):
     """A connection that also writes its traffic to a proof file, once :meth:`record` was called."""
 
+    _proof: Proof | None = None
+    _log = _team = ""
+
     def record(self, proof: Proof, table: str, team: str = "") -> None:
         """Record a table's log from the next connection on, and given a team's name, what it sends."""
-        self._recording = _Recording(proof, topics.LOG.of(table), team)
-
-    _recording: _Recording | None = None
+        self._proof, self._log, self._team = proof, topics.LOG.of(table), team
 
     def subscribe(self, filters: Iterable[str]) -> None:
         """Subscribe, to the log as well."""
-        log = [self._recording.log] if self._recording is not None else []
-        super().subscribe([*(each for each in filters if each not in log), *log])
+        also = [] if self._proof is None else [self._log]
+        super().subscribe(dict.fromkeys([*filters, *also]))
 
     def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
         """Return what has arrived."""
         arrived = super().poll(timeout_seconds)
-        if self._recording is not None:
-            for message in arrived:
-                if message.topic == self._recording.log and not message.retain:
-                    self._recording.proof.hear(message.payload)
+        for message in arrived:
+            if self._proof is not None and message.topic == self._log and not message.retain:
+                self._proof.hear(message.payload)
         return arrived
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         """Publish."""
-        if self._recording is not None and self._recording.team:
-            self._recording.proof.sent(self._recording.team, topic, payload)
+        if self._proof is not None and self._team:
+            self._proof.sent(self._team, topic, payload)
         super().publish(topic, payload, retain=retain)
 
     def finish_proof(self, games: int) -> str:
@@ -286,11 +264,11 @@ class ProofConnection(Connection):
         Returns:
             whether it is whole, for people; empty if nothing is recorded.
         """
-        if self._recording is None:
+        if self._proof is None:
             return ""
-        proof, end = self._recording.proof, time.monotonic() + REVEAL_SECONDS
-        while proof.games < games and self.connected and time.monotonic() < end:
+        end = time.monotonic() + REVEAL_SECONDS
+        while self._proof.games < games and self.connected and time.monotonic() < end:
             for message in self.poll(0.2):
                 self.acknowledge(message)
-        proof.close()
-        return proof.summary()
+        self._proof.close()
+        return self._proof.summary()

@@ -8,28 +8,13 @@ Whether the other teams were treated by the rules is for ``salvo verify`` to fin
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Final
 
 from salvo import messages as m
-from salvo.codec.log import (
-    Entry,
-    Fault,
-    LogChain,
-    LogEnd,
-    LogError,
-    LogStep,
-    NotOpened,
-    Opening,
-    Reveal,
-    game_of,
-    open_commitments,
-    read_hidden,
-    read_signed,
-)
+from salvo.codec import log
 from salvo.codec.steps import write_said
 from salvo.errors import ImpostorError, UnfairGame, WireError
 from salvo.events import GameVerified, LogDoubted
@@ -99,8 +84,8 @@ class _Game:
     """
 
     of: str
-    chain: LogChain
-    early: dict[int, tuple[bytes, Entry]] = field(default_factory=dict)
+    chain: log.LogChain
+    early: dict[int, tuple[bytes, log.Entry]] = field(default_factory=dict)
     at: int = 0
     over: bool = False
     aborted: bool = False
@@ -110,7 +95,7 @@ class _Game:
     texts: list[str] = field(default_factory=list)
     steps: int = 0
     shots: dict[int, int] = field(default_factory=dict)  # of this team, by turn, according to the log
-    revealed: Reveal | None = None
+    revealed: log.Reveal | None = None
 
     @property
     def number(self) -> int:
@@ -122,25 +107,25 @@ class _Game:
         """Whether only its opening was heard."""
         return self.chain.next_number == 1 and not self.early
 
-    def hold(self, text: bytes, entry: Entry) -> bool:
+    def hold(self, text: bytes, entry: log.Entry) -> bool:
         """Keep an entry until all earlier ones are there; return whether it is new.
 
         Raises:
-            LogError: ``log_forked``, or one of :meth:`LogChain.link`.
+            log.LogError: ``log_forked``, or one of :meth:`LogChain.link`.
         """
         if entry.number < self.chain.next_number:
             return self.chain.link(text, entry)
         known, _ = self.early.setdefault(entry.number, (text, entry))
         if known != text:
             told = f"the server signed two entries {entry.number} of this game"
-            raise LogError("log_forked", told, Fault.SERVER)
+            raise log.LogError("log_forked", told, log.Fault.SERVER)
         return known is text
 
-    def take_ready(self) -> Entry | None:
+    def take_ready(self) -> log.Entry | None:
         """Return the next entry in order; None when it is missing.
 
         Raises:
-            LogError: it does not continue the one before.
+            log.LogError: it does not continue the one before.
         """
         if self.chain.next_number not in self.early:
             return None
@@ -163,7 +148,7 @@ class Witness:
         self.newer = False
         self._name = name
         self._games: list[_Game] = []  # the latest first
-        self._pending: OrderedDict[m.Announcement, float] = OrderedDict()
+        self._pending: dict[m.Announcement, float] = {}  # when it was heard, the oldest first
         self._doubted_at: float | None = None
         # In seconds: the least that a step of this game came after its time in the log, and how far the log's clock has
         # run ahead since the last doubt.
@@ -288,9 +273,9 @@ class Witness:
         if self.key is None or self._gave_up:
             return []
         try:
-            text, entry = read_signed(payload, self.key)
+            text, entry = log.read_signed(payload, self.key)
             return self._take_in(text, entry, now)
-        except LogError as error:
+        except log.LogError as error:
             if self.newer and error.code in ("log_wrong", "unknown_version"):
                 raise self._give_up() from None
             raise self._explain(error) from None
@@ -305,32 +290,32 @@ class Witness:
             "longer compared with it; install the server's version of battleship-salvo to do so",
         )
 
-    def _explain(self, error: LogError) -> ImpostorError | UnfairGame | WireError:
+    def _explain(self, error: log.LogError) -> ImpostorError | UnfairGame | WireError:
         assert self.key is not None
         if error.code == "log_forged":
             text = f"an entry of the log is not signed by the server {fingerprint(self.key)}: it is from an impostor"
             return ImpostorError("impostor", text)
-        if error.fault is Fault.SERVER:
+        if error.fault is log.Fault.SERVER:
             return UnfairGame("unfair", f"{error.code}: {error.text}")
         return WireError("unknown_version" if error.code == "unknown_version" else "wrong_shape", error.text)
 
-    def _take_in(self, text: bytes, entry: Entry, now: float) -> list[GameVerified]:
+    def _take_in(self, text: bytes, entry: log.Entry, now: float) -> list[GameVerified]:
         game = self._game_of(text, entry)
         try:
             return self._follow(game, text, entry, now)
-        except LogError as error:
+        except log.LogError as error:
             if error.code not in _REPEATED or not _has_seed(game):
                 raise
         self._games.remove(game)  # the same seed again: another game with an identical opening
         return self._follow(self._game_of(text, entry), text, entry, now)
 
-    def _game_of(self, text: bytes, entry: Entry) -> _Game:
-        of = game_of(text, entry)
+    def _game_of(self, text: bytes, entry: log.Entry) -> _Game:
+        of = log.game_of(text, entry)
         found = next((game for game in self._games if game.of == of), None)
         if found is not None:
             return found
-        game, latest = _Game(of, LogChain(self.key)), self._current
-        if isinstance(entry.body, Opening):
+        game, latest = _Game(of, log.LogChain(self.key)), self._current
+        if isinstance(entry.body, log.Opening):
             self._pending.clear()  # about the lobby that just opened, or a game that is gone
             self._least_lag = _NO_STEP  # the operator may have set the server's clock
             opened = entry.body.game  # an empty lobby may be opened again with other settings (SALVO-BACK-6)
@@ -342,11 +327,11 @@ class Witness:
             self._games.remove(min(self._games[1:], key=attrgetter("at")))
         return game
 
-    def _follow(self, game: _Game, text: bytes, entry: Entry, now: float) -> list[GameVerified]:
+    def _follow(self, game: _Game, text: bytes, entry: log.Entry, now: float) -> list[GameVerified]:
         """Take in an entry of a game, and all entries that waited for it."""
         end, gap = game.chain.next_number, bool(game.early)
         news = game.hold(text, entry)
-        if news and isinstance(entry.body, LogStep):
+        if news and isinstance(entry.body, log.LogStep):
             self._confirm(game, entry.body)
             self._compare_clocks(entry.body.at, now)
         found: list[GameVerified] = []
@@ -357,12 +342,12 @@ class Witness:
             self._pending.clear()  # missing entries may have confirmed it
         if not game.early and entry.number >= end - 1:
             self._behind = False
-        if news and isinstance(entry.body, LogEnd) and not game.whole:
+        if news and isinstance(entry.body, log.LogEnd) and not game.whole:
             game.over = True
             found.append(GameVerified(game.number, False))
         return found
 
-    def _confirm(self, game: _Game, step: LogStep) -> None:
+    def _confirm(self, game: _Game, step: log.LogStep) -> None:
         game.at = max(game.at, step.at)
         for announcement in step.said:
             fact = _fact(announcement)
@@ -380,10 +365,10 @@ class Witness:
             self._ahead = self._least_lag - lag
         self._least_lag = min(self._least_lag, lag)
 
-    def _account(self, game: _Game, entry: Entry) -> list[GameVerified]:
+    def _account(self, game: _Game, entry: log.Entry) -> list[GameVerified]:
         """Add an entry in its order; check the whole game after the last one."""
         match entry.body:
-            case LogStep(said=announcements, hidden=hidden):
+            case log.LogStep(said=announcements, hidden=hidden):
                 game.steps += 1
                 game.hidden += hidden
                 for each in announcements:
@@ -391,10 +376,10 @@ class Witness:
                         game.shots[each.turn] = each.shots
                     if isinstance(each, m.GameWon):
                         game.aborted = not each.winners
-            case Reveal(texts=texts):
+            case log.Reveal(texts=texts):
                 game.texts += texts
                 game.revealed = game.revealed or entry.body
-            case LogEnd():
+            case log.LogEnd():
                 game.over = game.whole = True
                 self._pending.clear()
                 return [self._judge(game, entry.body)]
@@ -402,7 +387,7 @@ class Witness:
 
     # --- the end --------------------------------------------------------------------------------------------------
 
-    def _judge(self, game: _Game, end: LogEnd) -> GameVerified:
+    def _judge(self, game: _Game, end: log.LogEnd) -> GameVerified:
         """Check what was revealed against the commitments, and against what this team has sent."""
         opening = game.chain.opening
         assert opening is not None
@@ -415,13 +400,13 @@ class Witness:
         if game.revealed is None:
             raise _unfair(opening, "nothing was revealed")
         try:
-            open_commitments(opening, game.revealed, game.hidden, game.texts)
-        except NotOpened as error:
+            log.open_commitments(opening, game.revealed, game.hidden, game.texts)
+        except log.NotOpened as error:
             raise _unfair(opening, str(error)) from None
         self._check_own(game, opening)
         return GameVerified(opening.game, True)
 
-    def _check_own(self, game: _Game, opening: Opening) -> None:
+    def _check_own(self, game: _Game, opening: log.Opening) -> None:
         sent = self._sent.pop(opening.game, None)
         if sent is None:
             return
@@ -431,7 +416,7 @@ class Witness:
         self._check_shots(game, opening, sent, [c for c in mine if isinstance(c, m.Fire)])
         self._check_skips(opening, sent, [c for c in mine if isinstance(c, m.Skip)])
 
-    def _check_placements(self, opening: Opening, sent: _Sent, counted: Sequence[m.PlaceShip]) -> None:
+    def _check_placements(self, opening: log.Opening, sent: _Sent, counted: Sequence[m.PlaceShip]) -> None:
         """Each ship's final placement must be one that was sent, in its own message, which influences the starter."""
         if sent.refused:
             return
@@ -445,7 +430,7 @@ class Witness:
                 text = f"the {ship} of {self._name} came with the message {command.message.hex()}, which it never sent"
                 raise _unfair(opening, text)
 
-    def _check_shots(self, game: _Game, opening: Opening, sent: _Sent, counted: Sequence[m.Fire]) -> None:
+    def _check_shots(self, game: _Game, opening: log.Opening, sent: _Sent, counted: Sequence[m.Fire]) -> None:
         """In every turn that this program played from its first shot, only its own shots may have counted.
 
         Shots without context come from another program with the same secret; then this program does not know them all.
@@ -465,21 +450,21 @@ class Witness:
             if len(shots) != announced and not unfinished:
                 raise _unfair(opening, f"turn {turn}: it announced {announced} shots, and revealed {len(shots)}")
 
-    def _check_skips(self, opening: Opening, sent: _Sent, counted: Sequence[m.Skip]) -> None:
+    def _check_skips(self, opening: log.Opening, sent: _Sent, counted: Sequence[m.Skip]) -> None:
         """Of the turns that this program played from its first shot, only its own skips may have ended any early."""
         for c in counted:
             if c.context is not None and c.context.turn in sent.from_first_shot - sent.skipped:
                 raise _unfair(opening, f"turn {c.context.turn}: a skip of {self._name} counted that was never sent")
 
 
-def _read_hidden(text: str, opening: Opening) -> m.Input:
+def _read_hidden(text: str, opening: log.Opening) -> m.Input:
     try:
-        return read_hidden(text).command
+        return log.read_hidden(text).command
     except WireError as error:
         raise _unfair(opening, f"a revealed text is no input: {error.text}") from None
 
 
-def _unfair(opening: Opening, text: str) -> UnfairGame:
+def _unfair(opening: log.Opening, text: str) -> UnfairGame:
     return UnfairGame("unfair", f"the log of game {opening.game}, which the server signed: {text}")
 
 

@@ -163,10 +163,8 @@ class Connection:
         self._newcomer_gives_way = newcomer_gives_way
         self._name = client_id
         self._rivals = Takeovers(newcomer_gives_way=newcomer_gives_way)
-        self._plain_socket: socket.socket | None = None
         self._unconfirmed: dict[int, int] = {}  # running number by message id, the oldest first
         self._connections = 0
-        self._keepalive = keepalive_seconds
         self._inbox: deque[Inbound] = deque()
         self._refusal: ConnectionLost | None = None
         self._random = Random()  # not the module's: a bot may have seeded that
@@ -176,13 +174,13 @@ class Connection:
         self._next_housekeeping = 0.0
         self._ending = False  # what happens to the connection no longer matters
         self._closed = False
-        self._client = self._make_client(client_id, clean_session)
+        self._client = self._make_client(client_id, clean_session, keepalive_seconds)
         self._selector = selectors.DefaultSelector()
+        self._watched = selectors.EVENT_READ  # for what the selector looks at paho's socket
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._wake_reader.setblocking(False)
         self._wake_writer.setblocking(False)
         self._selector.register(self._wake_reader, selectors.EVENT_READ)
-        self._watched: Any = None
         self._password = password if password is not None else self.url.password
         self._user = username or self.url.username
         if self._user is not None:
@@ -190,7 +188,7 @@ class Connection:
         if will is not None:
             self._client.will_set(will[0], will[1], qos=1, retain=True)
 
-    def _make_client(self, client_id: str, clean_session: bool) -> paho.Client:
+    def _make_client(self, client_id: str, clean_session: bool, keepalive_seconds: int) -> _Client:
         web = self.url.scheme in ("ws", "wss")
         client = _Client(
             CallbackAPIVersion.VERSION2,
@@ -212,14 +210,18 @@ class Connection:
         client.on_message = self._arrived
         client.on_publish = self._confirmed
         client.on_socket_open = self._socket_opened
+        client.on_socket_close = self._socket_closes
+        client.connect_async(self.url.host, self.url.port, keepalive_seconds)
         return client
 
     # --- paho's callbacks, all inside poll() --------------------------------------------------------------------
 
     def _socket_opened(self, client: paho.Client, userdata: Any, sock: Any) -> None:
-        plain = getattr(sock, "_socket", sock)  # paho wraps the socket of a WebSocket
-        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._plain_socket = plain
+        self._watched = selectors.EVENT_READ
+        self._selector.register(sock, self._watched)
+
+    def _socket_closes(self, client: paho.Client, userdata: Any, sock: Any) -> None:
+        self._selector.unregister(sock)
 
     def _accepted(
         self, client: paho.Client, userdata: Any, flags: paho.ConnectFlags, reason: ReasonCode, props: Properties | None
@@ -238,8 +240,8 @@ class Connection:
         self._connections += 1
         if self._rivals.count < self._rivals.most:
             self._attempt = 0
-        if self._plain_socket is not None:
-            self._rivals.accepted(self._plain_socket, time.monotonic())
+        if self._client.plain is not None:
+            self._rivals.accepted(self._client.plain, time.monotonic())
         if self.on_connect is not None:
             self.on_connect(flags.session_present)
 
@@ -255,10 +257,11 @@ class Connection:
         )
 
     def _lost(self, client: paho.Client, userdata: Any, flags: Any, reason: ReasonCode, props: Any) -> None:
-        ended = reason == _ENDED
+        was_connected, self.connected = self.connected, False
+        self._hung_up = not self._connections and self._refusal is None and not self._ending
         if self._ending:
-            pass
-        elif self.connected and ended:
+            return
+        if was_connected and reason == _ENDED:
             now = time.monotonic()
             self._rivals.lost(now)
             if self._rivals.undecided:
@@ -269,10 +272,8 @@ class Connection:
             log.log(level, "lost the connection to %s: closed there", self.url)
         else:
             self._rivals.forget()
-            if self.connected:
+            if was_connected:
                 log.warning("lost the connection to %s: %s", self.url, str(reason).lower())
-        self._hung_up = not self._connections and self._refusal is None and not self._ending
-        self.connected = False
 
     def _look_for_rivals(self) -> None:
         """Find out whether another client uses this user."""
@@ -334,10 +335,7 @@ class Connection:
             ConnectionLost: what no retry cures: ``connection_refused``, ``not_authorised``, ``account_in_use``,
                 or ``tls_unknown_ca``, ``tls_wrong_host``, ``tls_expired``, ``tls_wanted``, ``tls_not_spoken``.
         """
-        if not self._inbox:
-            self._step(timeout_seconds)
-        else:
-            self._step(0.0)
+        self._step(0.0 if self._inbox else timeout_seconds)
         arrived = list(self._inbox)
         self._inbox.clear()
         return arrived
@@ -447,14 +445,13 @@ class Connection:
             return min(timeout_seconds, self._next_attempt - now)
         self._look_for_rivals()
         self._next_attempt = now + self._pause()
-        if self._hung_up:
+        if self._hung_up:  # on our first packet: perhaps it speaks TLS and we do not, or the reverse
             self._hung_up = False
-            self._ask_what_it_speaks()
+            found = tls.mismatch(self.url.scheme, self.url.host, self.url.port)
+            if found is not None:
+                raise self._give_up(found)
         try:
-            if self._client.host:
-                self._client.reconnect()
-            else:
-                self._client.connect(self.url.host, self.url.port, self._keepalive)
+            self._client.reconnect()
         except ssl.SSLCertVerificationError as error:
             raise self._give_up(tls.distrust(str(self.url), self.url.host, error, self._ca)) from None
         except (OSError, ValueError, paho.WebsocketConnectionError) as error:
@@ -468,12 +465,6 @@ class Connection:
         self._handshake_end = now + CONNECT_SECONDS
         return timeout_seconds
 
-    def _ask_what_it_speaks(self) -> None:
-        """Find out whether a broker that hung up on our first packet speaks TLS and we do not, or the reverse."""
-        found = tls.mismatch(self.url.scheme, self.url.host, self.url.port)
-        if found is not None:
-            raise self._give_up(found)
-
     def _give_up(self, reason: ConnectionLost) -> ConnectionLost:
         self._refusal = reason
         return reason
@@ -485,27 +476,12 @@ class Connection:
         return self._random.uniform(0.0, min(longest, MAX_PAUSE_SECONDS))
 
     def _watch(self) -> None:
-        """Watch paho's current socket, and whether it accepts more data."""
+        """Watch whether paho's socket accepts more data, while there is some to send."""
         sock = self._client.socket()
-        if self._watched is not None and self._watched is not sock:
-            self._forget()
-        if sock is None:
-            return
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._client.want_write() else 0)
-        if self._watched is None:
-            self._selector.register(sock, events)
-            self._watched = sock
-            self._watched_events = events
-        elif events != self._watched_events:
+        if sock is not None and events != self._watched:
             self._selector.modify(sock, events)
-            self._watched_events = events
-
-    def _forget(self) -> None:
-        # The socket is closed already and has no descriptor any more: the selector's own map still knows it.
-        stale = [key.fileobj for key in self._selector.get_map().values() if key.fileobj is not self._wake_reader]
-        for fileobj in stale:
-            self._selector.unregister(fileobj)
-        self._watched = None
+            self._watched = events
 
     def _read(self) -> None:
         """Read what has arrived, packet by packet."""
@@ -527,30 +503,32 @@ class Connection:
 
 
 class _Client(paho.Client):
-    """paho's client on a buffered socket; over WebSocket on paho's own, which frames each packet."""
+    """paho's client on a buffered socket; over WebSocket on paho's own, which frames each packet.
 
-    _opening: socket.socket | None = None
+    Attributes:
+        plain: the socket of the latest attempt, below paho's WebSocket and our buffer.
+    """
+
+    plain: socket.socket | None = None
 
     def _create_socket(self) -> Any:
         try:
             sock = super()._create_socket()
         except BaseException:
-            if self._opening is not None:
-                self._opening.close()  # which paho leaves open when a handshake fails
-                self._opening = None
+            if self.plain is not None:
+                self.plain.close()  # which paho leaves open when a handshake fails
             raise
-        self._opening = None
         return BufferedSocket(sock) if isinstance(sock, socket.socket) else sock
 
     def _create_socket_connection(self) -> socket.socket:
-        sock: socket.socket = super()._create_socket_connection()
-        self._opening = sock
-        return sock
+        self.plain = super()._create_socket_connection()
+        self.plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return self.plain
 
     def _ssl_wrap_socket(self, tcp_sock: socket.socket) -> ssl.SSLSocket:
         assert self._ssl_context is not None
         sock = self._ssl_context.wrap_socket(tcp_sock, server_hostname=self._host, do_handshake_on_connect=False)
-        self._opening = sock
+        self.plain = sock
         sock.settimeout(self._connect_timeout)
         sock.do_handshake()
         return sock

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from typing import Final
 
 from salvo import messages as m
 from salvo.errors import ImpostorError
@@ -12,8 +13,14 @@ from salvo.rules import generator
 from salvo.seal import fingerprint
 from salvo.session.machine import Arrow, Machine
 from salvo.session.outbox import Outbox
-from salvo.session.periods import ASK_AGAIN_SECONDS, PATIENCE_SECONDS, SERVER_SECONDS, SILENCE_SECONDS
-from salvo.session.table import Table
+from salvo.session.table import PATIENCE_SECONDS, SILENCE_SECONDS, Table
+
+#: The shortest and the longest pause between two requests to take part. Each is random, so that teams whose requests
+#: were lost in one flood do not all ask again at once.
+ASK_AGAIN_SECONDS: Final = (3.0, 8.0)
+#: How long to wait for ``/game/server``, which tells whether to seal the secret. It is retained, so it comes with the
+#: first messages; a server of the plain specification has no such topic, and its teams have a minute to place.
+SERVER_SECONDS: Final = 2.0
 
 
 class JoiningState(Enum):
@@ -47,7 +54,7 @@ class JoiningEvent(Enum):
     UNUSABLE = "a recap arrives before the rules or the list that it belongs to"
 
 
-class Joining:
+class Joining(Machine[JoiningState, JoiningEvent]):
     """The request to take part.
 
     Attributes:
@@ -55,9 +62,8 @@ class Joining:
     """
 
     def __init__(self, table: Table, outbox: Outbox, *, always_seal: bool) -> None:
+        super().__init__(self, JOINING, JoiningState.IDLE)
         self.awaits_recap = False
-        self._machine = Machine(self, JOINING, JoiningState.IDLE)
-        self.handle = self._machine.handle
         self._table = table
         self._outbox = outbox
         self._always_seal = always_seal
@@ -68,10 +74,6 @@ class Joining:
         self._unanswered_since: float | None = None
         self._refused: Refused | None = None
         self._pauses = generator(table.team, "pauses")  # not the bot's: a lost message must not change what it draws
-
-    @property
-    def state(self) -> JoiningState:
-        return self._machine.state
 
     # --- the server ---------------------------------------------------------------------------------------------
 
@@ -177,7 +179,7 @@ class Joining:
         """Send a message that the team leaves (SALVO-JOIN-15)."""
         self._forget(now)
         self._due = None
-        self._outbox.leave(self._table.game)
+        self._outbox.leave()
 
 
 _S, _E = JoiningState, JoiningEvent

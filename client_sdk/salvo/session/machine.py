@@ -37,6 +37,11 @@ class Machine(Generic[S, E]):
     """A state that only its table changes; an event without an arrow changes nothing and does nothing."""
 
     def __init__(self, owner: object, arrows: Sequence[Arrow[S, E]], state: S) -> None:
+        """Begin in a state.
+
+        Args:
+            owner: has the arrows' actions; it may be the machine itself.
+        """
         self.state = state
         self._owner = owner
         self._arrows = {(source, arrow.event): arrow for arrow in arrows for source in arrow.sources}

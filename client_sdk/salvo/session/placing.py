@@ -6,12 +6,10 @@ from collections.abc import Collection
 from enum import Enum
 
 from salvo.events import Event, FleetWanted
-from salvo.fairness.witness import Witness
 from salvo.rules import Fleet, Placement
 from salvo.session.machine import Arrow, Machine
 from salvo.session.outbox import Outbox
-from salvo.session.periods import PATIENCE_SECONDS
-from salvo.session.table import Table
+from salvo.session.table import PATIENCE_SECONDS, Table
 
 
 class PlacingState(Enum):
@@ -35,7 +33,7 @@ class PlacingEvent(Enum):
     DROPPED = "the team left or was removed, or another game begins"
 
 
-class Placing:
+class Placing(Machine[PlacingState, PlacingEvent]):
     """The fleet of this game.
 
     Attributes:
@@ -43,19 +41,13 @@ class Placing:
         sent_at: when ships were sent last, in seconds on the monotonic clock.
     """
 
-    def __init__(self, table: Table, outbox: Outbox, witness: Witness) -> None:
+    def __init__(self, table: Table, outbox: Outbox) -> None:
+        super().__init__(self, PLACING, PlacingState.NO_FLEET)
         self.fleet: Fleet | None = None
         self.sent_at = 0.0
-        self._machine = Machine(self, PLACING, PlacingState.NO_FLEET)
-        self.handle = self._machine.handle
         self._table = table
         self._outbox = outbox
-        self._witness = witness
         self._approved: set[str] = set()
-
-    @property
-    def state(self) -> PlacingState:
-        return self._machine.state
 
     def choose(self, fleet: Fleet, now: float) -> None:
         """Place a fleet, ship by ship."""
@@ -96,7 +88,7 @@ class Placing:
         missing = [placement for placement in placements if placement.ship not in self._approved]
         self.sent_at = now
         if missing:
-            self._witness.placed(self._table.game, missing, [self._outbox.place(placement) for placement in missing])
+            self._outbox.place(missing)
 
     def _forget(self, now: float) -> None:
         """Forget the fleet."""

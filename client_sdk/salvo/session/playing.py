@@ -6,17 +6,19 @@ import contextlib
 from collections.abc import Sequence
 from enum import Enum
 from random import Random
+from typing import Final
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
 from salvo.events import Event, GameEnded, SalvoHeard, SalvoWanted
-from salvo.fairness.witness import Witness
 from salvo.rules import Fleet, Placement, RuleBook
 from salvo.session.machine import Arrow, Machine
 from salvo.session.outbox import Outbox
-from salvo.session.periods import PATIENCE_SECONDS, PATIENCE_SHARE
-from salvo.session.table import Table
+from salvo.session.table import PATIENCE_SECONDS, Table
 from salvo.view import Feed, Shot, View
+
+#: A salvo is sent again after at most this share of the turn's time, so that even a short turn has room for it.
+PATIENCE_SHARE: Final = 1 / 3
 
 
 class PlayingState(Enum):
@@ -49,31 +51,27 @@ class PlayingEvent(Enum):
     FORGOTTEN = "a lobby opens"
 
 
-class Playing:
+class Playing(Machine[PlayingState, PlayingEvent]):
     """The game that this team plays.
 
     Attributes:
         view: what the player knows; None between games.
+        stats: what each player has achieved, as far as it was announced.
+        winners: who has won; none of an aborted game, None before it was announced.
     """
 
-    def __init__(self, table: Table, outbox: Outbox, witness: Witness, random: Random) -> None:
+    def __init__(self, table: Table, outbox: Outbox, random: Random) -> None:
+        super().__init__(self, PLAYING, PlayingState.NO_GAME)
         self.view: View | None = None
-        self._machine = Machine(self, PLAYING, PlayingState.NO_GAME)
-        self._handle = self._machine.handle
+        self.stats: dict[str, m.PlayerStats] = {}
+        self.winners: tuple[str, ...] | None = None
         self._table = table
         self._outbox = outbox
-        self._witness = witness
         self._random = random
         self._turn: m.TurnBegan | None = None
         self._deadline = 0.0
         self._begun: m.TurnContext | None = None  # the turn that the view is in
         self._due: float | None = None  # when to send the salvo again; None: not before time was told
-        self._stats: dict[str, m.PlayerStats] = {}
-        self._winners: tuple[str, ...] | None = None  # none of an aborted game
-
-    @property
-    def state(self) -> PlayingState:
-        return self._machine.state
 
     def reseed(self, random: Random) -> None:
         """Use another source of randomness from now on."""
@@ -93,7 +91,7 @@ class Playing:
         self._send_on(view, shots)
         view.shots -= len(shots)
         self._due = None
-        self._handle(PlayingEvent.FIRED)
+        self.handle(PlayingEvent.FIRED)
 
     def skip(self) -> None:
         """Give up the shots that are left.
@@ -104,8 +102,8 @@ class Playing:
         view = self._playing()
         view.shots = 0
         self._due = None
-        self._send_skip(m.TurnContext(view.game, view.turn))
-        self._handle(PlayingEvent.SKIPPED)
+        self._outbox.skip(m.TurnContext(view.game, view.turn))
+        self.handle(PlayingEvent.SKIPPED)
 
     def _playing(self) -> View:
         if self.view is None:
@@ -128,7 +126,7 @@ class Playing:
         known, team, players = view is not None and view.game == turn.game, self._table.team, self._table.players
         if not known and fleet is not None and rules is not None and team in players:
             self.view = View(rules, team, players, turn.game, fleet, self._random)
-            self._handle(PlayingEvent.TAKEN_UP)
+            self.handle(PlayingEvent.TAKEN_UP)
 
     def begin_turn(self) -> list[Event]:
         """Begin the last turn that was heard, once: ask the player for the shots that it has not fired yet."""
@@ -141,15 +139,11 @@ class Playing:
         self._begun = occasion
         left = turn.shots - len(view.fired_this_turn) if turn.player == self._table.team else 0
         self._put_in_turn(view, turn, left)
-        return self._handle(PlayingEvent.OWN_TURN if left else PlayingEvent.OTHERS_TURN)
+        return self.handle(PlayingEvent.OWN_TURN if left else PlayingEvent.OTHERS_TURN)
 
     def _put_in_turn(self, view: View, turn: m.TurnBegan, left: int) -> None:
         Feed(view).begin_turn(turn.turn, left, self._deadline)
         view.limited_by = "bank_empty" if turn.deadline - turn.now < self._table.turn_ms else "turn_timeout"
-
-    def time_up(self) -> None:
-        """Note that the own turn is over, though its result may not be here yet."""
-        self._handle(PlayingEvent.TIME_UP)
 
     def landed(self, x: int, y: int) -> None:
         """Note a shot at the own board."""
@@ -163,7 +157,7 @@ class Playing:
             return []
         Feed(view).resolved(result)
         if self._turn is None or result.turn >= self._turn.turn:
-            self._handle(PlayingEvent.RESOLVED)
+            self.handle(PlayingEvent.RESOLVED)
         return [SalvoHeard(result)]
 
     def reveal(self, player: str, ships: tuple[Placement, ...]) -> None:
@@ -172,14 +166,6 @@ class Playing:
             with contextlib.suppress(IllegalCommand):  # from another game: a broker that was killed may have kept it
                 self.view.revealed[player] = Fleet(self.view.rules, ships)
 
-    def note_stats(self, stats: m.PlayerStats) -> None:
-        """Take in what a player has achieved."""
-        self._stats[stats.player] = stats
-
-    def note_winners(self, winners: tuple[str, ...]) -> None:
-        """Take in who has won; none of an aborted game."""
-        self._winners = winners
-
     def end(self) -> list[Event]:
         """Report how the game ended, once everything about its end is there.
 
@@ -187,15 +173,11 @@ class Playing:
         they count only if they agree with the view.
         """
         view = self.view
-        if view is None or self._winners is None or (self._winners and {*view.winners} != {*self._winners}):
+        if view is None or self.winners is None or (self.winners and {*view.winners} != {*self.winners}):
             return []
-        if not self._winners and self._stats.keys() - view.players:
+        if not self.winners and self.stats.keys() - view.players:
             return []  # the view was begun with an old list of players; a recap has the whole one
-        return self._handle(PlayingEvent.ENDED) if self._stats.keys() >= set(view.players) else []
-
-    def forget(self) -> None:
-        """Forget the game."""
-        self._handle(PlayingEvent.FORGOTTEN)
+        return self.handle(PlayingEvent.ENDED) if self.stats.keys() >= set(view.players) else []
 
     # --- time and recaps ----------------------------------------------------------------------------------------
 
@@ -211,7 +193,7 @@ class Playing:
         elif due is None or now > due:
             self._due = now + min(PATIENCE_SECONDS, PATIENCE_SHARE * (turn.deadline - turn.now) / 1000)
             if due is not None:
-                self._handle(PlayingEvent.NO_RESULT)
+                self.handle(PlayingEvent.NO_RESULT)
 
     def take_up(self, recap: m.Recap, rules: RuleBook, fleet: Fleet, *, awaited: bool) -> None:
         """Go on where the server has the game."""
@@ -219,18 +201,18 @@ class Playing:
         view = self.view = self._rebuild(recap, rules, fleet)
         if known is None or known.game != view.game:
             self._begun = None
-            self._handle(PlayingEvent.TAKEN_UP)
+            self.handle(PlayingEvent.TAKEN_UP)
             return
         self._take_over_shots(known, view, awaited)
         view.untouched.go_on_from(known.untouched)
         turn = self._turn
         if turn is None or self._begun != m.TurnContext(turn.game, turn.turn) or view.resolved_turn >= turn.turn:
-            self._handle(PlayingEvent.RESOLVED)
+            self.handle(PlayingEvent.RESOLVED)
             return
         # The player may still be thinking: it is not asked again, and its answer stays valid.
         self._put_in_turn(view, turn, min(known.shots, turn.shots - len(view.fired_this_turn)))
         if awaited:
-            self._handle(PlayingEvent.RECALLED)
+            self.handle(PlayingEvent.RECALLED)
 
     def _take_over_shots(self, known: View, view: View, awaited: bool) -> None:
         """Take over shots on their way, which the recap lacks."""
@@ -242,24 +224,24 @@ class Playing:
             # their nonces are used up. So they are signed again; game, turn and number keep each from counting twice.
             self._send_on(view, on_their_way)
         else:
-            Feed(view).fired(
-                on_their_way
-            )  # a second one, requested before the first came: what it lacks is sent already
+            # A second recap, requested before the first came: what it lacks is sent already.
+            Feed(view).fired(on_their_way)
 
     def _rebuild(self, recap: m.Recap, rules: RuleBook, fleet: Fleet) -> View:
         view = View(rules, self._table.team, self._table.players, recap.game, fleet, self._random)
+        feed = Feed(view)
         if recap.earlier is not None:
-            Feed(view).summed_up(recap.earlier)
+            feed.summed_up(recap.earlier)
         shots: dict[int, list[Shot]] = {}
         for shot in recap.shots:
             shots.setdefault(shot.turn, []).append(Shot(shot.target, shot.x, shot.y))
         for result in recap.results:
-            Feed(view).fired(shots.pop(result.turn, []))
-            Feed(view).resolved(result)
+            feed.fired(shots.pop(result.turn, []))
+            feed.resolved(result)
         for late in shots.values():
-            Feed(view).fired(late)
+            feed.fired(late)
         for x, y in recap.landed:
-            Feed(view).landed(Shot(self._table.team, x, y))
+            feed.landed(Shot(self._table.team, x, y))
         view.turn = recap.turn
         return view
 
@@ -273,12 +255,7 @@ class Playing:
     def _send(self, view: View, shots: Sequence[Shot], first: int) -> None:
         for number, shot in enumerate(shots, start=first):
             context = m.ShotContext(view.game, view.turn, number, shot.player)
-            self._witness.fired(context, shot)
             self._outbox.fire(context, shot)
-
-    def _send_skip(self, context: m.TurnContext) -> None:
-        self._witness.skipped(context)
-        self._outbox.skip(context)
 
     # --- actions ------------------------------------------------------------------------------------------------
 
@@ -294,7 +271,7 @@ class Playing:
     def _send_skip_again(self, now: float) -> None:
         """Send the skip again, newly signed."""
         if self._begun is not None:
-            self._send_skip(self._begun)
+            self._outbox.skip(self._begun)
 
     def _send_all_again(self, now: float) -> None:
         """Send the turn's shots and the skip again, newly signed."""
@@ -305,15 +282,15 @@ class Playing:
         """Tell the player how the game ended."""
         if self.view is None:
             return []
-        winners = self._winners or ()
+        winners = self.winners or ()
         winner = winners[0] if len(winners) == 1 else ""
-        stats = {player: self._stats[player] for player in self.view.players}
-        return [GameEnded(self.view.game, winner, stats, aborted=not self._winners)]
+        stats = {player: self.stats[player] for player in self.view.players}
+        return [GameEnded(self.view.game, winner, stats, aborted=not self.winners)]
 
     def _forget(self, now: float) -> None:
         """Forget the game."""
         self.view = self._turn = self._begun = None
-        self._stats, self._winners = {}, None
+        self.stats, self.winners = {}, None
 
 
 _S, _E = PlayingState, PlayingEvent

@@ -31,7 +31,7 @@ from salvo.session.joining import Joining, JoiningEvent, JoiningState
 from salvo.session.machine import Arrow, Machine
 from salvo.session.outbox import Outbox
 from salvo.session.placing import Placing, PlacingEvent
-from salvo.session.playing import Playing
+from salvo.session.playing import Playing, PlayingEvent
 from salvo.session.returning import ReturningEvent, ReturningState, is_old, open_recap
 from salvo.session.table import Reports, Table
 from salvo.topics import Reader
@@ -112,10 +112,10 @@ class Session:
         self.tap: Callable[[m.Announcement, bool], None] | None = None
         self.witness = Witness(name)
         self._table = Table(table, name)
-        self._outbox = Outbox(name, secret, table, sealer)
+        self._outbox = Outbox(self._table, secret, sealer, self.witness)
         self._joining = Joining(self._table, self._outbox, always_seal=always_seal)
-        self._placing = Placing(self._table, self._outbox, self.witness)
-        self._playing = Playing(self._table, self._outbox, self.witness, random)
+        self._placing = Placing(self._table, self._outbox)
+        self._playing = Playing(self._table, self._outbox, random)
         self._returning = Machine(self, RETURNING, ReturningState.CURRENT)
         self._following = Machine(self, FOLLOWING, TableState.UNHEARD)
         self._server = Machine(self, SERVER, ServerState.HERE)
@@ -143,7 +143,10 @@ class Session:
     @property
     def state(self) -> State | None:
         """The state of the table; None before it was heard."""
-        return _STATES[self._following.state]
+        state = self._following.state
+        if state is TableState.UNHEARD:
+            return None
+        return State.TURN if state is TableState.DOUBTED else State[state.name]
 
     @property
     def fleet(self) -> Fleet | None:
@@ -162,14 +165,12 @@ class Session:
 
     def filters(self) -> list[str]:
         """Return the topics to subscribe to: exactly those that this player may read."""
-        own = [topic for topic in topics.TOPICS if topic in _OWN]
-        public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic in _HEARD]
-        filters = [topics.SEAT.filter(), *(topic.filter(self.table) for topic in [*public, *own])]
-        everybody_s = topics.FLEET.filter(self.table)
-        return [
-            wanted if wanted == everybody_s else wanted.replace("/players/+/", f"/players/{self.name}/", 1)
-            for wanted in filters
+        filters = [
+            topic.filter(self.table, player="+" if topic in _OF_ALL_PLAYERS else self.name)
+            for topic in topics.TOPICS
+            if topic in _HEARD
         ]
+        return [topics.SEAT.filter(player=self.name), *filters]
 
     def connected(self, now: float = 0.0) -> None:
         """The connection is up and the topics are subscribed: ask for a seat, or for the old one.
@@ -247,10 +248,8 @@ class Session:
     def handle_timer(self, now: float) -> list[Event]:
         """Send again what the server has not answered, since the broker may have lost it; call it regularly."""
         lobby, here = self.state is State.LOBBY, self._server.state is ServerState.HERE
-        events: list[Event] = []
-        if lobby and self._table.listed:
-            events += self._placing.tick(now)
         listed = lobby and self._table.listed
+        events = self._placing.tick(now) if listed else []
         wanted = listed if self._joining.state is JoiningState.LEAVING else self._wanted
         may_ask = here and wanted and self._following.state is not TableState.UNHEARD
         events += self._joining.tick(now, may_ask=may_ask, refusal_counts=lobby and not self._has_place)
@@ -281,7 +280,7 @@ class Session:
             return []
         if address.topic is topics.SEAT and not address.table and address.player == self.name:
             return [Seated(SEAT.read(payload) if payload else None)]
-        if address.table != self.table or address.topic not in _HEARD_OR_OWN:
+        if address.table != self.table or address.topic not in _HEARD:
             return []
         if address.player not in ("", self.name) and address.topic not in _OF_ALL_PLAYERS:
             return []
@@ -318,10 +317,10 @@ class Session:
             case m.SalvoResolved():
                 return [*playing.resolved(announcement), *self._end()]
             case m.PlayerStats():
-                playing.note_stats(announcement)
+                playing.stats[announcement.player] = announcement
                 return self._end()
             case m.GameWon():
-                playing.note_winners(announcement.winners)
+                playing.winners = announcement.winners
                 return self._end()
             case m.FleetRevealed(player, fleet):
                 playing.reveal(player, fleet)
@@ -390,14 +389,11 @@ class Session:
 
     def _server_is_here(self, now: float) -> None:
         """In its game as after a new connection; otherwise ask, unless listed or in state `over`."""
+        settled = self.state is State.OVER or (self.state is State.LOBBY and self._table.listed)
         if self.view is not None:
             if self.view.game == self.game:
                 self.connected(now)
-        elif (
-            self.wants_to_play
-            and self.state is not State.OVER
-            and not (self.state is State.LOBBY and self._table.listed)
-        ):
+        elif self.wants_to_play and not settled:
             # The request may have been lost. A status comes when a game without this team is cleared, too; then a lobby
             # begins, where the team asks anyway.
             self._ask_anew(now)
@@ -421,7 +417,7 @@ class Session:
 
     def _forget_game(self, now: float) -> None:
         """Forget the game."""
-        self._playing.forget()
+        self._playing.handle(PlayingEvent.FORGOTTEN)
         self._placing.handle(PlacingEvent.DROPPED)
         self._returning.handle(ReturningEvent.FORGOTTEN)
         self._joining.handle(JoiningEvent.UNWANTED)
@@ -472,7 +468,7 @@ class Session:
                 self._reports.left_out_of = self.game
                 text = CODES[code].meaning  # the server's text is about the time, even if the game began early
             case "turn_timeout" | "bank_empty":
-                self._playing.time_up()
+                self._playing.handle(PlayingEvent.TIME_UP)
         return [Refused(code, text)]
 
     def _refused_by_state(self, text: str) -> list[Event]:
@@ -567,17 +563,10 @@ SERVER = (
     Arrow((ServerState.HERE,), ServerEvent.ONLINE_NEWS, None, Session._server_is_here),
     Arrow((ServerState.HERE,), ServerEvent.OFFLINE, ServerState.AWAY),
 )
-#: What the states mean to the session's owner.
-_STATES = {
-    TableState.UNHEARD: None,
-    TableState.LOBBY: State.LOBBY,
-    TableState.TURN: State.TURN,
-    TableState.OVER: State.OVER,
-    TableState.DOUBTED: State.TURN,
-}
-#: Public topics that a session listens to; the others repeat them in the specification's form.
+#: Topics of its table that a session listens to; the other public ones repeat them in the specification's form.
 _HEARD = frozenset(
     {
+        *(topic for topic in topics.TOPICS if topic.reader is Reader.OWNER and topic is not topics.SEAT),
         topics.STATE,
         topics.LIST,
         topics.APPROVED,
@@ -595,5 +584,3 @@ _HEARD = frozenset(
 )
 #: Topics that a session hears for all players; of the others, only those of its own player.
 _OF_ALL_PLAYERS = frozenset({topics.STATS, topics.FLEET})
-_OWN = frozenset(topic for topic in topics.TOPICS if topic.reader is Reader.OWNER and topic is not topics.SEAT)
-_HEARD_OR_OWN = _HEARD | _OWN

@@ -1,13 +1,20 @@
-"""What a team has heard of its table, and what it reports when it hears nothing."""
+"""What a team has heard of its table, how long it waits for more, and what it reports when it hears nothing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from salvo.events import Event, Waits
 from salvo.messages import State
 from salvo.rules import RuleBook
-from salvo.session.periods import SILENCE_SECONDS
+
+#: How long a placement, a salvo or a request for the recap may go unanswered before it is sent again. A server that
+#: derives keys for a full queue answers within three seconds; under a flood it may drop the first message, which a
+#: second one makes up for.
+PATIENCE_SECONDS: Final = 3.0
+#: After this long without news, the cause is probably wrong settings: retained messages come at once, answers soon.
+SILENCE_SECONDS: Final = 5.0
 
 
 @dataclass(slots=True)
