@@ -17,7 +17,7 @@ from typing import Final
 from salvo.codec.announcements import Publication
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.addresses import check_free
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access

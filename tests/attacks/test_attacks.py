@@ -29,9 +29,9 @@ from salvo.codec.commands import (
 )
 from salvo.codec.json_codec import Codec
 from salvo.messages import HostAction, HostCommand, Limits, ShotContext, State
+from salvo.permissions import Role
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
-from salvo.topics import Role
 from salvo_server.core import authenticator as gates
 from salvo_server.core import outages
 from salvo_server.core.admission import Admission

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from integration.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded import edges, peers
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.edges import BoundedWebSocket

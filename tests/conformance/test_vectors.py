@@ -37,9 +37,9 @@ from salvo.codec.commands import HOST, ParticipationRequest, ResendRequest
 from salvo.codec.recap import read_recap
 from salvo.errors import CODES, Answered, SalvoError
 from salvo.net.inbound import Inbound
+from salvo.permissions import Role
 from salvo.rules import SALVO, Fleet, generator
 from salvo.rules.game import draw_starter
-from salvo.topics import Role
 from salvo.view import Feed, Shot, View, board_shots
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.identity import Identity

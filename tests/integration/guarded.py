@@ -15,7 +15,7 @@ from salvo.client import play as play_contest
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import Limits
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.brokers.embedded.roster_access import RosterAccess

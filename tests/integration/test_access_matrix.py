@@ -21,7 +21,7 @@ from integration.raw import Raw, publish_packet, subscribe_packet
 from integration.secured import Client, Secured, secured
 from programs import BROKERS
 from salvo.net.mqtt import Connection
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.core.register import Account
 from salvo_server.service import Service
 

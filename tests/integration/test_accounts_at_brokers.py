@@ -19,7 +19,7 @@ from integration.mosquitto import ContestMosquitto, Mosquitto
 from integration.secured import SECONDS, Client, Secured, secured
 from programs import BROKERS, needs
 from salvo.errors import ConnectionLost, SalvoError, WireError
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.mosquitto import config, dynamic_security
 from salvo_server.brokers.mosquitto.config import MosquittoConfigError, MosquittoTls

@@ -20,8 +20,8 @@ from salvo import messages as m
 from salvo.codec.commands import write_participation
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import Connection
+from salvo.permissions import Role
 from salvo.rules import Fleet, RuleBook
-from salvo.topics import Role
 from salvo_server.core.register import Account
 from salvo_server.service import Service
 

@@ -31,9 +31,9 @@ from salvo.client import play
 from salvo.codec.commands import write_participation
 from salvo.messages import State
 from salvo.net.mqtt import BrokerUrl
+from salvo.permissions import Role
 from salvo.player import Answer, Bot
 from salvo.seal import fingerprint
-from salvo.topics import Role
 from salvo.view import View
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.cli.tls import make_certificates

@@ -20,7 +20,7 @@ from integration.guarded import Guarded, guarded
 from integration.mosquitto import ContestMosquitto
 from programs import needs
 from salvo.net.mqtt import BrokerUrl
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.limits import Action, BrokerLimits
 from salvo_server.brokers.embedded.roster_access import RosterAccess

@@ -12,7 +12,7 @@ from integration.secured import Client, secured
 from programs import BROKERS
 from salvo.messages import Limits
 from salvo.net.mqtt import Connection
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.core.register import Account
 from salvo_server.service import Service
 

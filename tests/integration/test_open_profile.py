@@ -26,7 +26,7 @@ from processes import started
 from programs import BROKERS
 from salvo import topics
 from salvo.net.mqtt import BrokerUrl
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.open_access import OpenAccess
 from salvo_server.brokers.mosquitto.config import Listener, open_server, write_open

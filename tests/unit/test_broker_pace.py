@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from integration.raw import packet, publish_packet, subscribe_packet, text
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded import log_throttle
 from salvo_server.brokers.embedded.limits import Access
 from salvo_server.brokers.embedded.peers import MAX_PIECES, Peer

@@ -16,8 +16,8 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.commands import write_host, write_placement
 from salvo.messages import Limits, State
+from salvo.permissions import Role
 from salvo.seal import Sealer, derive_key
-from salvo.topics import Role
 from salvo_server.core.journal import SavedGame
 from salvo_server.core.log import proof_lines
 from salvo_server.core.register import Account, Register

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from salvo import messages as m
-from salvo import topics
+from salvo import permissions, topics
 from salvo.codec.announcements import Publication, read_announcement
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, generator, random_fleet
@@ -229,10 +229,10 @@ def test_a_server_puts_right_what_somebody_else_left_there() -> None:
 
 
 def test_only_referees_may_read_it() -> None:
-    def readers(role: topics.Role) -> bool:
-        return topics.may(role, "alice", [""], topics.Action.RECEIVE, TOPIC)
+    def readers(role: permissions.Role) -> bool:
+        return permissions.may(role, "alice", [""], permissions.Action.RECEIVE, TOPIC)
 
-    assert [role for role in topics.Role if readers(role)] == [topics.Role.SERVER, topics.Role.REFEREE]
+    assert [role for role in permissions.Role if readers(role)] == [permissions.Role.SERVER, permissions.Role.REFEREE]
 
 
 @pytest.mark.parametrize("seconds", ["-1", "3601"])

@@ -14,8 +14,8 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.commands import write_participation, write_placement
 from salvo.messages import Limits, State
+from salvo.permissions import Role
 from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
-from salvo.topics import Role
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.referee import Referee

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from salvo.errors import MissingExtra, SalvoError, WireError
-from salvo.topics import Role, check_name
+from salvo.permissions import Role
+from salvo.topics import check_name
 from salvo_server.core.register import Account
 from salvo_server.storage.atomic_file import create_file, replace_file
 from salvo_server.storage.vault import Vault
