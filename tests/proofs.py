@@ -11,8 +11,9 @@ from random import Random
 from typing import Any
 
 from salvo import messages as m
-from salvo.codec.log import OF_BYTES, entry_digest, sign_entry, take_apart
-from salvo.codec.transcript import Header
+from salvo.codec.header import Header
+from salvo.codec.log import OF_BYTES, entry_digest, sign_entry
+from salvo.codec.log_reader import take_apart
 from salvo.messages import Draw, Limits, State
 from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, Grid, Orientation, Placement, RuleBook, ShipClass, Shots
 from salvo.rules.book import Announce

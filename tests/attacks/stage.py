@@ -13,7 +13,7 @@ from typing import Any
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.commands import write_placement
+from salvo.codec.command_writer import write_placement
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet
 from salvo.seal import Sealer

@@ -18,8 +18,7 @@ from salvo import seal, topics
 from salvo.codec import command_reader, strict_json
 from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import read_participation
-from salvo.codec.commands import (
-    Line,
+from salvo.codec.command_writer import (
     write_host,
     write_leave,
     write_participation,
@@ -27,6 +26,7 @@ from salvo.codec.commands import (
     write_resend,
     write_shot,
 )
+from salvo.codec.commands import Line
 from salvo.codec.json_codec import Codec
 from salvo.messages import HostAction, HostCommand, Limits, ShotContext, State
 from salvo.permissions import Role

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from salvo import topics
-from salvo.codec.commands import write_participation, write_placement, write_shot
+from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.messages import Limits
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection

@@ -15,7 +15,7 @@ import pytest
 
 from salvo import messages as m
 from salvo import seal, topics
-from salvo.codec.announcements import read_announcement
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.command_reader import (
     SealedParticipation,
     SealedPlacement,
@@ -34,7 +34,7 @@ from salvo.codec.command_reader import (
     read_skip,
 )
 from salvo.codec.commands import HOST, ParticipationRequest, ResendRequest
-from salvo.codec.recap import read_recap
+from salvo.codec.recap_reader import read_recap
 from salvo.errors import CODES, Answered, SalvoError
 from salvo.net.inbound import Inbound
 from salvo.permissions import Role

@@ -22,9 +22,9 @@ from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec import log, strict_json
+from salvo.codec import log, log_reader, strict_json
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.announcements import read_announcement
 from salvo.codec.command_reader import (
     SealedPlacement,
     SignedHost,
@@ -38,12 +38,14 @@ from salvo.codec.command_reader import (
     read_ship,
     read_shot,
 )
-from salvo.codec.commands import HOST, PLACE, write_participation, write_say
+from salvo.codec.command_writer import write_participation, write_say
+from salvo.codec.commands import HOST, PLACE
+from salvo.codec.header import Header, read_first_line, read_header, write_header
 from salvo.codec.programs import answered_fleet, read_answer, read_told
-from salvo.codec.recap import read_recap
+from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.codec.steps import read_input, write_input
-from salvo.codec.transcript import Header, read_first_line, read_header, read_line, write_header
+from salvo.codec.transcript import read_line
 from salvo.errors import (
     CODES,
     ConnectionLost,
@@ -350,11 +352,11 @@ _IDENTITY: Final = Identity(bytes(range(32)))
 
 def _entry(data: bytes) -> None:
     with _refused(WireError):
-        log.take_apart(data)
+        log_reader.take_apart(data)
     with _refused(WireError):
-        assert log.write_entry(log.read_entry(data))
+        assert log.write_entry(log_reader.read_entry(data))
     with _refused(WireError):
-        log.read_hidden(data.decode(errors="replace"))
+        log_reader.read_hidden(data.decode(errors="replace"))
 
 
 def _proof(data: bytes) -> None:
@@ -411,7 +413,7 @@ def _unordered(data: bytes) -> None:
         if not lines:
             return
     report = verify_lines(iter(lines), "fuzzed")
-    assert report.finding is None or report.finding.fault is not log.Fault.SERVER, report.finding
+    assert report.finding is None or report.finding.fault is not log_reader.Fault.SERVER, report.finding
     compare_stories([report, verify_lines(iter(_proof_lines()), "whole")])
 
 
@@ -725,7 +727,7 @@ def _proof_lines() -> list[bytes]:
 
 
 def _entries() -> list[bytes]:
-    return [log.take_apart(line.rstrip(b"\n"))[0] for line in _proof_lines()]
+    return [log_reader.take_apart(line.rstrip(b"\n"))[0] for line in _proof_lines()]
 
 
 def _some_entries() -> list[bytes]:

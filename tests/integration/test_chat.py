@@ -17,7 +17,7 @@ from integration.players import Heard, join, over
 from integration.secured import Client, Secured, secured
 from programs import BROKERS
 from salvo import messages as m
-from salvo.codec.commands import write_participation
+from salvo.codec.command_writer import write_participation
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import Connection
 from salvo.permissions import Role

@@ -28,7 +28,7 @@ from ports import Port
 from processes import started
 from programs import BROKERS, needs
 from salvo.client import play
-from salvo.codec.commands import write_participation
+from salvo.codec.command_writer import write_participation
 from salvo.messages import State
 from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role

@@ -18,7 +18,7 @@ from processes import started
 from programs import BROKERS, needs
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import read_announcement
+from salvo.codec.announcement_reader import read_announcement
 from salvo.fairness.proof import ProofConnection
 from salvo.messages import State
 from salvo.permissions import Role

@@ -51,7 +51,7 @@ PARTS: Final = {
     ),
     "witness": Part(("client_sdk/salvo/fairness/witness.py",), ("tests/unit/test_witness.py",)),
     "commands": Part(
-        ("client_sdk/salvo/codec/commands.py", "client_sdk/salvo/codec/command_reader.py"),
+        tuple(f"client_sdk/salvo/codec/{name}.py" for name in ("commands", "command_reader", "command_writer")),
         ("tests/unit/test_commands.py", "tests/conformance/test_vectors.py::test_vector"),
     ),
 }

@@ -23,7 +23,7 @@ from attacks.stage import AtOnce, secret
 from salvo import messages as m
 from salvo import permissions, topics
 from salvo.codec import announcement_writer
-from salvo.codec.commands import write_participation, write_placement, write_shot
+from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.net.inbound import Inbound
 from salvo.permissions import Action, Role
 from salvo.rules import SALVO, Fleet, Orientation, Placement

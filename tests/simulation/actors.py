@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from salvo import messages as m
 from salvo.client import Contestant
-from salvo.codec.commands import write_host
+from salvo.codec.command_writer import write_host
 from salvo.events import Event
 from salvo.lab.bots import HOUSE_BOTS
 from salvo.net.inbound import Inbound

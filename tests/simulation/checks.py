@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from salvo import messages as m
 from salvo.codec.announcements import RESULT
-from salvo.codec.log import OF_BYTES, LogChain, Opening, entry_digest, read_entry, take_apart
-from salvo.codec.transcript import Header
+from salvo.codec.header import Header
+from salvo.codec.log import OF_BYTES, Opening, entry_digest
+from salvo.codec.log_reader import LogChain, read_entry, take_apart
 from salvo.messages import State
 from salvo.rules import Announce, Order, Sinkings
 from salvo.rules.game import Game

@@ -15,7 +15,7 @@ from random import Random
 
 from nacl.public import Box, PrivateKey, PublicKey
 
-import salvo.codec.commands
+import salvo.codec.command_writer
 import salvo.seal
 import salvo.session.returning
 import salvo_server.core.key_worker
@@ -52,7 +52,7 @@ def seal_for_server(plaintext: bytes, sealing_key: bytes) -> bytes:
 
 
 #: Where the real function is asked for.
-SEALING = (salvo.codec.commands,)
+SEALING = (salvo.codec.command_writer,)
 
 
 def economise() -> None:

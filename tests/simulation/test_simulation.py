@@ -10,8 +10,8 @@ import pytest
 
 from salvo import messages as m
 from salvo.codec.announcements import Publication
-from salvo.codec.commands import write_shot
-from salvo.codec.transcript import read_header
+from salvo.codec.command_writer import write_shot
+from salvo.codec.header import read_header
 from salvo.fairness.witness import Witness
 from salvo.rules import BOOKS
 from salvo.session import Session

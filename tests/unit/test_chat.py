@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from attacks.stage import TEAMS, Stage
 from salvo import chat, topics
 from salvo import messages as m
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.announcements import read_announcement
 from salvo.codec.command_reader import read_say
-from salvo.codec.commands import Line, write_participation, write_say
+from salvo.codec.command_writer import write_participation, write_say
+from salvo.codec.commands import Line
 from salvo.errors import WireError
 from salvo.net.inbound import Inbound
 from salvo_server.core.chat import LINES_AT_ONCE, TABLE_LINES_AT_ONCE

@@ -17,9 +17,10 @@ from rich.console import Console
 
 from salvo import messages as m
 from salvo import topics
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.announcements import Publication, read_announcement
-from salvo.codec.recap import read_recap
+from salvo.codec.announcements import Publication
+from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.errors import UnfairGame
 from salvo.events import GameTakenUp, GameVerified

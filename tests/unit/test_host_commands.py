@@ -14,7 +14,7 @@ from attacks.stage import Stage, fleet, secret
 from proofs import IDENTITY, verify
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.commands import write_host, write_placement
+from salvo.codec.command_writer import write_host, write_placement
 from salvo.messages import Limits, State
 from salvo.permissions import Role
 from salvo.seal import Sealer, derive_key

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from proofs import IDENTITY, entries_of, verify
-from salvo.codec.commands import write_shot
-from salvo.codec.log import LogChain, read_entry, take_apart
-from salvo.codec.transcript import read_header
+from salvo.codec.command_writer import write_shot
+from salvo.codec.header import read_header
+from salvo.codec.log_reader import LogChain, read_entry, take_apart
 from salvo.messages import Draw, Limits, State
 from salvo_server.core.log import proof_lines
 from salvo_server.service import Service

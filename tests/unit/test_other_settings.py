@@ -12,7 +12,7 @@ import pytest
 
 from proofs import IDENTITY, verify
 from salvo import messages as m
-from salvo.codec.commands import write_participation, write_placement, write_shot
+from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, SALVO, Grid, ShipClass, generator, random_fleet

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from salvo import Bot
-from salvo.codec.transcript import write_header
+from salvo.codec.header import write_header
 from salvo.lab.bots.hunter import Hunter
 from salvo.lab.bots.random_bot import RandomBot
 from salvo_server.core.authenticator import Proof

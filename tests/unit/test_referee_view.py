@@ -10,7 +10,8 @@ import pytest
 
 from salvo import messages as m
 from salvo import permissions, topics
-from salvo.codec.announcements import Publication, read_announcement
+from salvo.codec.announcement_reader import read_announcement
+from salvo.codec.announcements import Publication
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, generator, random_fleet
 from salvo_server.core.referee import Referee

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from proofs import IDENTITY
-from salvo.codec.commands import write_resend
+from salvo.codec.command_writer import write_resend
 from salvo.messages import State
 from salvo_server.core.journal import Batch, JournalUnavailable
 from salvo_server.core.log import TableLog

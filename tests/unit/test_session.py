@@ -12,7 +12,8 @@ import pytest
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_reader import SealedParticipation, read_command, read_participation
-from salvo.codec.commands import ParticipationRequest, write_participation
+from salvo.codec.command_writer import write_participation
+from salvo.codec.commands import ParticipationRequest
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
 from salvo.errors import IllegalCommand, ImpostorError, WireError
 from salvo.events import (

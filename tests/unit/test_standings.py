@@ -10,8 +10,9 @@ import pytest
 
 from salvo import messages as m
 from salvo import topics
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.announcements import MAX_ANNOUNCEMENT_BYTES, STANDINGS, Publication, read_announcement
+from salvo.codec.announcements import MAX_ANNOUNCEMENT_BYTES, STANDINGS, Publication
 from salvo_server.contest import Followers
 from salvo_server.core.journal import Batch, GameEnded, JournalUnavailable, NoJournal, ResultAnnulled
 from salvo_server.core.results import Result, result_of

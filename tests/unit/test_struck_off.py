@@ -12,7 +12,7 @@ from attacks.stage import TEAMS, AtOnce, Stage, fleet, secret
 from proofs import SMALL, Played, entries_of, verify
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.commands import write_participation, write_placement
+from salvo.codec.command_writer import write_participation, write_placement
 from salvo.messages import Limits, State
 from salvo.permissions import Role
 from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob

@@ -15,7 +15,8 @@ from click.testing import CliRunner
 
 from proofs import BOOKS, IDENTITY, LOOSE, SMALL, Entries, Played, cheated, entries_of, signed, verify
 from salvo import messages as m
-from salvo.codec.log import Fault, message_digest
+from salvo.codec.log import message_digest
+from salvo.codec.log_reader import Fault
 from salvo.errors import SalvoError
 from salvo.fairness.proof import Proof, write_sent
 from salvo.messages import Draw

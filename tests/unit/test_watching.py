@@ -13,7 +13,7 @@ from rich.console import Console
 from salvo import messages as m
 from salvo import permissions, seal
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.recap import read_recap
+from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.lab.pictures.marks import Mark
 from salvo.messages import State

@@ -11,19 +11,8 @@ from typing import Any
 import pytest
 
 from salvo import messages as m
-from salvo.codec.log import (
-    OF_BYTES,
-    Entry,
-    LogEnd,
-    LogStep,
-    Opening,
-    Reveal,
-    entry_digest,
-    read_entry,
-    sign_entry,
-    take_apart,
-    write_entry,
-)
+from salvo.codec.log import OF_BYTES, Entry, LogEnd, LogStep, Opening, Reveal, entry_digest, sign_entry, write_entry
+from salvo.codec.log_reader import read_entry, take_apart
 from salvo.errors import ImpostorError, UnfairGame, WireError
 from salvo.events import GameVerified, LogDoubted
 from salvo.fairness.witness import Witness

@@ -19,17 +19,8 @@ from typing import Annotated, BinaryIO, Final, NamedTuple
 from salvo import topics
 from salvo.codec.commands import read_envelope
 from salvo.codec.json_codec import Codec
-from salvo.codec.log import (
-    Entry,
-    LogEnd,
-    LogStep,
-    Opening,
-    entry_digest,
-    game_of,
-    message_digest,
-    read_entry,
-    take_apart,
-)
+from salvo.codec.log import Entry, LogEnd, LogStep, Opening, entry_digest, message_digest
+from salvo.codec.log_reader import game_of, read_entry, take_apart
 from salvo.errors import SalvoError, WireError
 from salvo.messages import MESSAGE_BYTES, State, StateChanged
 from salvo.net.inbound import Inbound

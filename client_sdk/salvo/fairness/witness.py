@@ -15,16 +15,12 @@ from operator import attrgetter
 from typing import Final
 
 from salvo import messages as m
-from salvo.codec.log import (
-    Entry,
+from salvo.codec.log import Entry, LogEnd, LogStep, Opening, Reveal
+from salvo.codec.log_reader import (
     Fault,
     LogChain,
-    LogEnd,
     LogError,
-    LogStep,
     NotOpened,
-    Opening,
-    Reveal,
     game_of,
     open_commitments,
     read_hidden,

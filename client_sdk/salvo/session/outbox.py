@@ -5,7 +5,7 @@ from __future__ import annotations
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import Publication
-from salvo.codec.commands import (
+from salvo.codec.command_writer import (
     write_leave,
     write_participation,
     write_placement,

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from salvo import topics
-from salvo.codec.announcements import read_announcement
+from salvo.codec.announcement_reader import read_announcement
 from salvo.errors import ConnectionLost
 from salvo.messages import ServerStatus
 from salvo.net.mqtt import BrokerUrl, Connection, without_password

@@ -369,7 +369,7 @@ def _digest(request: Sealed) -> bytes:
     blob = request.blob
     match request:
         case SignedShot():
-            where = request.target
+            where = request.player
         case SealedPlacement():
             where = f"{request.player}/{request.ship}"
         case SignedSkip():

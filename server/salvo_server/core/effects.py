@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from salvo import messages as m
 from salvo.codec.announcements import Publication
-from salvo.codec.transcript import write_header
+from salvo.codec.header import write_header
 from salvo.net.inbound import Inbound
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal import Batch, GameOpened, Record, StepTaken

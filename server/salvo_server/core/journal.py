@@ -34,7 +34,7 @@ class GameOpened(NamedTuple):
         table: ``""`` for the default table.
         number: the game's, counted by table.
         at: epoch ms.
-        header: its header line (:func:`salvo.codec.transcript.write_header`).
+        header: its header line (:func:`salvo.codec.header.write_header`).
     """
 
     id: int

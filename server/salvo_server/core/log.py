@@ -17,6 +17,7 @@ from typing import Final, Protocol
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import Publication
+from salvo.codec.header import Header, write_header
 from salvo.codec.log import (
     MAX_REVEAL_BYTES,
     OF_BYTES,
@@ -34,7 +35,6 @@ from salvo.codec.log import (
     write_entry,
     write_hidden,
 )
-from salvo.codec.transcript import Header, write_header
 from salvo.messages import Draw
 from salvo_server.core.table import Step
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from salvo import messages as m
-from salvo.codec.transcript import Header, read_header
+from salvo.codec.header import Header, read_header
 from salvo.errors import WireError
 from salvo.messages import Limits
 from salvo.rules import RuleBook

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from salvo import messages as m
 from salvo.codec.announcements import Publication
+from salvo.codec.header import Header, read_header
 from salvo.codec.steps import read_input
-from salvo.codec.transcript import Header, read_header
 from salvo.errors import WireError
 from salvo_server.core.journal import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.core.log import Signer, TableLog

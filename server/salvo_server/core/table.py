@@ -16,8 +16,8 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
+from salvo.codec.header import Header, write_header
 from salvo.codec.steps import write_input
-from salvo.codec.transcript import Header, write_header
 from salvo_server import __version__
 from salvo_server.core.referee import Referee
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from salvo import permissions, topics
-from salvo.codec.commands import write_participation
+from salvo.codec.command_writer import write_participation
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.permissions import Action, Role

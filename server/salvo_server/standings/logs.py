@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from salvo import messages as m
-from salvo.codec.log import Fault
+from salvo.codec.log_reader import Fault
 from salvo_server.core.journal import ResultAnnulled
 from salvo_server.core.results import Result, result_of
 from salvo_server.standings.chronicle import Chronicle

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from salvo.codec.log import Fault, LogEnd, LogError, Opening, Reveal, entry_digest, game_of, read_signed
+from salvo.codec.log import LogEnd, Opening, Reveal, entry_digest
+from salvo.codec.log_reader import Fault, LogError, game_of, read_signed
 from salvo.fairness.proof import PROOF_LINES, SENT, has_begun
 from salvo.messages import Draw
 from salvo.seal import fingerprint

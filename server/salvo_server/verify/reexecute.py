@@ -7,19 +7,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from salvo import messages as m
-from salvo.codec.log import (
-    Entry,
-    LogEnd,
-    LogStep,
-    NotOpened,
-    Opening,
-    Reveal,
-    open_commitments,
-    read_entry,
-    read_hidden,
-)
+from salvo.codec.header import Header
+from salvo.codec.log import Entry, LogEnd, LogStep, Opening, Reveal
+from salvo.codec.log_reader import NotOpened, open_commitments, read_entry, read_hidden
 from salvo.codec.steps import write_input, write_said
-from salvo.codec.transcript import Header
 from salvo.errors import WireError
 from salvo_server.core.log import GameLog
 from salvo_server.core.table import Table, seat
