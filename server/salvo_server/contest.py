@@ -26,15 +26,14 @@ from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
-from salvo_server.core.identity import Identity
 from salvo_server.core.journal import Journal, JournalUnavailable, NoJournal
-from salvo_server.core.register import Account, Register
 from salvo_server.core.table import Follower, Step, Table
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings, identity_path, roster_path
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.standings.live import CountedJournal, LiveStandings
-from salvo_server.storage.identity import load_identity
+from salvo_server.storage.identity import Identity, load_identity
+from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import SERVER_USER, Roster
 from salvo_server.storage.roster_watcher import RosterWatcher
 

@@ -7,8 +7,8 @@ round works through all that has arrived, commits it in one go, and only then sa
 that it is dealt with (SALVO-BACK-1). So whatever a crash interrupts either had no effect and is delivered again, or is
 in the journal and is published again.
 
-The steps return effects (:mod:`salvo_server.core.effects`); :meth:`Service._settle` alone carries them out. What an
-outage of broker, journal or machine asks for is a table in :mod:`salvo_server.core.outages`.
+The steps return effects (:data:`salvo_server.core.play.Effect`); :meth:`Service._settle` alone carries them out. What
+an outage of broker, journal or machine asks for is a table in :mod:`salvo_server.core.outages`.
 """
 
 from __future__ import annotations
@@ -19,38 +19,34 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Literal, Protocol
 
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import Publication
 from salvo.codec.log import SECRET_BYTES
 from salvo.messages import Limits
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, RuleBook
 from salvo.topics import Reader
 from salvo_server import __version__
-from salvo_server.core.admission import Admission
+from salvo_server.core.admission import Admission, EntryList, KeyOwner
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat import Chat
-from salvo_server.core.delivery import Delivery
-from salvo_server.core.effects import Ledger, Pending
-from salvo_server.core.identity import Identity
 from salvo_server.core.inbox import Inbox
-from salvo_server.core.journal import Batch, Journal, JournalUnavailable, NoJournal
+from salvo_server.core.journal import Batch, Journal, JournalUnavailable, NoJournal, Saved, StepTaken
 from salvo_server.core.log import TableLog
 from salvo_server.core.openings import Openings
 from salvo_server.core.outages import Duty, Outages, Presence
-from salvo_server.core.play import Play
+from salvo_server.core.play import Delivery, Effect, Ledger, News, Play
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.referee import Referee
-from salvo_server.core.register import Register
 from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.table import Follower, NoFollower, Table
-from salvo_server.core.timers import SteadyClock
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +83,7 @@ class Edge(Protocol):
     def flush(self, timeout_seconds: float) -> bool: ...
 
 
-def last_will(table: str, profile: str, identity: Identity | None = None) -> tuple[str, bytes]:
+def last_will(table: str, profile: str, identity: KeyOwner | None = None) -> tuple[str, bytes]:
     """Return topic and payload of the last will: offline, and no game that anyone could know by then.
 
     The keys stay, so that a team that comes meanwhile need not write its secret openly.
@@ -103,7 +99,7 @@ class _Status:
 
     profile: str
     first_table: str
-    identity: Identity | None
+    identity: KeyOwner | None
     chat: bool
 
     def __call__(self, referee: Referee, *, online: bool = True, paused: bool = False) -> m.ServerStatus:
@@ -112,7 +108,7 @@ class _Status:
         return m.ServerStatus(online, __version__, referee.number, self.profile, topic, paused, keys, self.chat)
 
 
-def _keys(identity: Identity | None) -> m.ServerKeys | None:
+def _keys(identity: KeyOwner | None) -> m.ServerKeys | None:
     return None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
 
 
@@ -120,6 +116,51 @@ def epoch_clock() -> Callable[[], int]:
     """Return a clock of epoch milliseconds that never jumps: set once, then driven by the monotonic clock."""
     offset = time.time_ns() - time.monotonic_ns()
     return lambda: (time.monotonic_ns() + offset) // 1_000_000
+
+
+class SteadyClock:
+    """The service's time, epoch milliseconds.
+
+    It goes on from where the journal left it, should the clock have been set back since. It must not stand still until
+    the clock is there again: deadlines would not pass.
+    """
+
+    def __init__(self, clock: Callable[[], int], saved: Saved) -> None:
+        self._clock = clock
+        ends = (game.steps[-1].at if game.steps else game.opened.at for game in saved.games)
+        self._last_at = max(ends, default=0)
+        self._back_ms = max(0, self._last_at - clock())
+
+    def __call__(self) -> int:
+        """Return the time, never less than before."""
+        now = self._clock() + self._back_ms
+        if now > self._last_at:
+            self._last_at = now
+        return self._last_at
+
+
+@dataclass(slots=True)
+class Pending:
+    """Effects that wait to be carried out: those of this round, and all since journal or broker are away."""
+
+    batch: Batch = field(default_factory=Batch)
+    publications: list[Publication] = field(default_factory=list)
+    receipts: list[Inbound] = field(default_factory=list)
+    news: list[News] = field(default_factory=list)
+
+    def add(self, effects: Iterable[Effect]) -> None:
+        """Take effects, each kind in its order."""
+        for effect in effects:
+            if type(effect) is Publication:
+                self.publications.append(effect)
+            elif type(effect) is StepTaken:
+                self.batch.steps.append(effect)
+            elif type(effect) is News:
+                self.news.append(effect)
+            elif type(effect) is Inbound:
+                self.receipts.append(effect)
+            else:
+                self.batch.add(effect)  # type: ignore[arg-type]
 
 
 class Service:
@@ -146,11 +187,11 @@ class Service:
         clock: Callable[[], int] | None = None,
         gate: Authenticator | None = None,
         journal: Journal | None = None,
-        identity: Identity | None = None,
+        identity: KeyOwner | None = None,
         resume: Resume = "crash",
         follower: Follower | None = None,
         listener: Listener | None = None,
-        register: Register | None = None,
+        register: EntryList | None = None,
         draw: m.Draw | Literal["seed", "fair"] = m.Draw.SEED,
         fresh_secret: Callable[[], bytes] = lambda: secrets.token_bytes(SECRET_BYTES),
         chat: bool = True,

@@ -18,8 +18,8 @@ from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet
 from salvo.seal import Sealer
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.core.identity import Identity
 from salvo_server.service import Service
+from salvo_server.storage.identity import Identity
 from unbrokered import Wire
 
 TEAMS = ("ann", "bob", "cy")

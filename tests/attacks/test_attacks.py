@@ -37,17 +37,17 @@ from salvo_server.core import outages
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.chat import Chat
-from salvo_server.core.effects import Effect
-from salvo_server.core.hosted import Hosted
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.keyring import Keyring, Member
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.match import Match
+from salvo_server.core.play import Effect
 from salvo_server.core.rate_limit import Bucket, Buckets
 from salvo_server.core.recaps import Recaps
-from salvo_server.core.register import Account, Register
 from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
+from salvo_server.core.turn import Hosted
+from salvo_server.storage.register import Account, Register
 from simulation import crypto
 
 Patch = pytest.MonkeyPatch
@@ -835,7 +835,7 @@ def _count_levels_by_recursion(patch: Patch) -> None:
 
 
 def _answer_without_end(patch: Patch) -> None:
-    patch.setattr("salvo_server.core.team.ANSWERS_PER_SHIP", 1_000_000)
+    patch.setattr("salvo_server.core.match.ANSWERS_PER_SHIP", 1_000_000)
 
 
 def _let_ships_be_placed_for_ever(patch: Patch) -> None:

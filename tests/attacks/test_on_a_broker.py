@@ -27,7 +27,7 @@ from salvo_server.brokers.embedded.peers import Peer
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.routing import Routes
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
-from salvo_server.core.register import Account
+from salvo_server.storage.register import Account
 from socketless import Hall, run
 
 Patch = pytest.MonkeyPatch

@@ -42,10 +42,10 @@ from salvo.rules import SALVO, Fleet, generator
 from salvo.rules.game import draw_starter
 from salvo.view import Feed, Shot, View, board_shots
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.core.identity import Identity
-from salvo_server.core.register import Account, Register
 from salvo_server.service import Service
 from salvo_server.settings import ServerSettings
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.register import Account, Register
 from salvo_server.verify import verify_lines
 from unbrokered import Wire
 
@@ -290,7 +290,7 @@ def _seed_for(starter: str | None) -> int:
     ("name", "case"), SERVER_CASES, ids=[f"{case['state']}: {case['description']}" for _, case in SERVER_CASES]
 )
 def test_what_a_server_answers(name: str, case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.core.key_worker.derive_key", _key)
+    monkeypatch.setattr("salvo_server.core.keyring.derive_key", _key)
     state = FILES[name]["states"][case["state"]]
     server = Server(state)
     assert server.answers() == []

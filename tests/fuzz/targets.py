@@ -71,7 +71,6 @@ from salvo_server.brokers.embedded.limits import Access, BrokerLimits
 from salvo_server.brokers.embedded.peers import Peer
 from salvo_server.brokers.embedded.plain_http import head_of, refusal
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.core.identity import Identity
 from salvo_server.core.journal import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.core.log import proof_lines
 from salvo_server.core.recovery import recover
@@ -85,7 +84,7 @@ from salvo_server.gateways.peer import Broken, Lines
 from salvo_server.gateways.smackdown import lines as smackdown
 from salvo_server.gateways.xbs import words as xbs
 from salvo_server.service import Service
-from salvo_server.storage.identity import IdentityError, load_identity
+from salvo_server.storage.identity import Identity, IdentityError, load_identity
 from salvo_server.storage.roster import Roster, RosterError
 from salvo_server.storage.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
 from salvo_server.verify import ProofError, compare_stories, verify_lines

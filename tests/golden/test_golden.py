@@ -88,7 +88,7 @@ def test_one_byte_more_in_what_follows_is_found(kind: type, monkeypatch: pytest.
 
 
 def test_a_referee_that_says_something_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.core.team.ANSWERS_PER_SHIP", 0)
+    monkeypatch.setattr("salvo_server.core.match.ANSWERS_PER_SHIP", 0)
     with pytest.raises(TranscriptError, match=r"transcript_diverged: .*, line \d+: the referee says"):
         check(read_transcript(FILES[NAMES.index("v1/4-players-4.jsonl.gz")]))
 

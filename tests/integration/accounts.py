@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from salvo.permissions import Role
-from salvo_server.core.register import Account
+from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Credentials
 
 SERVER = Account("salvo-server", "salvo-server", Role.SERVER, "secret-of-the-server")

@@ -22,8 +22,8 @@ from integration.secured import Client, Secured, secured
 from programs import BROKERS
 from salvo.net.mqtt import Connection
 from salvo.permissions import Role
-from salvo_server.core.register import Account
 from salvo_server.service import Service
+from salvo_server.storage.register import Account
 
 README = Path(__file__).parents[2] / "proto" / "README.md"
 #: The default table and a further one; and one that is not the server's, where nobody may anything.

@@ -24,7 +24,7 @@ from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.mosquitto import config, dynamic_security
 from salvo_server.brokers.mosquitto.config import MosquittoConfigError, MosquittoTls
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity, DynamicSecurityError
-from salvo_server.core.register import Account
+from salvo_server.storage.register import Account
 
 TABLES = ("",)
 OWN = "/players/red/hit"

@@ -22,8 +22,8 @@ from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import Connection
 from salvo.permissions import Role
 from salvo.rules import Fleet, RuleBook
-from salvo_server.core.register import Account
 from salvo_server.service import Service
+from salvo_server.storage.register import Account
 
 TEAMS = ("red", "blue", "green")
 HALL = Account("hall", "hall", Role.WATCHER, "secret-of-hall")

@@ -38,12 +38,12 @@ from salvo.view import View
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.cli.tls import make_certificates
 from salvo_server.contest import Contest
-from salvo_server.core.identity import Identity
 from salvo_server.doctor import Finding, Login, Target, Verdict, examine, temporary_teams
 from salvo_server.doctor import target as target_module
 from salvo_server.doctor.probe import Heard, Probe
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings
+from salvo_server.storage.identity import Identity
 from salvo_server.storage.roster import Roster
 
 KINDS = BROKERS

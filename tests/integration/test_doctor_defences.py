@@ -26,8 +26,8 @@ from salvo_server.brokers.embedded.limits import Action, BrokerLimits
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.mosquitto import dynamic_security
 from salvo_server.brokers.mosquitto.dynamic_security import Acl
-from salvo_server.core.register import Account
 from salvo_server.doctor import Finding, Target, Verdict, break_in, examine, reach, temporary_teams
+from salvo_server.storage.register import Account
 
 README = Path(__file__).parents[2] / "server" / "README.md"
 Patch = pytest.MonkeyPatch

@@ -15,8 +15,7 @@ from proofs import entries_of
 from salvo import messages as m
 from salvo.codec.announcements import STANDINGS
 from salvo.messages import Limits
-from salvo_server.core.journal import ResultAnnulled
-from salvo_server.core.results import Result, when
+from salvo_server.core.journal import Result, ResultAnnulled, when
 from salvo_server.service import Service
 from salvo_server.standings.chronicle import EVENING_GAP_MS, Chronicle
 from salvo_server.standings.live import CountedJournal, LiveStandings

@@ -12,8 +12,17 @@ from dataclasses import fields, replace
 from typing import Any
 
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.journal import Batch, GameOpened, JournalUnavailable, Saved, SavedGame, SavedTeam, StepTaken
-from salvo_server.core.results import Result, when
+from salvo_server.core.journal import (
+    Batch,
+    GameOpened,
+    JournalUnavailable,
+    Result,
+    Saved,
+    SavedGame,
+    SavedTeam,
+    StepTaken,
+    when,
+)
 from simulation.world import Broken, World
 
 _MARK = object()

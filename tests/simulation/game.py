@@ -11,7 +11,7 @@ from salvo.errors import SalvoError
 from salvo.messages import Draw, Limits, State
 from salvo.permissions import Role
 from salvo.rules import BOOKS, SALVO, Grid, RuleBook, ShipClass
-from salvo_server.core.register import Account, Register
+from salvo_server.storage.register import Account, Register
 from simulation import checks, faults, settings, sharing
 from simulation.actors import Desk, Observer, Server, Setup, SpecTeam, Team
 from simulation.broker import SimBroker

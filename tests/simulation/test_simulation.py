@@ -19,14 +19,13 @@ from salvo.session.joining import JOINING, JoiningEvent
 from salvo.session.playing import PLAYING, Playing, PlayingEvent
 from salvo.view import Feed, Shot, View
 from salvo_server.core.authenticator import Authenticator, Opened
-from salvo_server.core.effects import Effect
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.journal import Batch, SavedGame
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.log import TableLog
 from salvo_server.core.match import Match
 from salvo_server.core.openings import Openings
-from salvo_server.core.play import Play
+from salvo_server.core.play import Effect, Play
 from salvo_server.core.recovery import Recovered, open_table, recover
 from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync

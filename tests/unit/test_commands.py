@@ -24,7 +24,7 @@ from salvo.codec.commands import MAX_SECRET_CHARACTERS, ParticipationRequest
 from salvo.errors import WireError
 from salvo.rules import SALVO
 from salvo.seal import Sealer, open_blob
-from salvo_server.core.identity import Identity
+from salvo_server.storage.identity import Identity
 
 JOINING = topics.parse("/game/request_participation")
 

@@ -20,8 +20,8 @@ from salvo.permissions import Role
 from salvo.seal import Sealer, derive_key
 from salvo_server.core.journal import SavedGame
 from salvo_server.core.log import proof_lines
-from salvo_server.core.register import Account, Register
 from salvo_server.service import Service
+from salvo_server.storage.register import Account, Register
 from salvo_server.storage.transcript import check, execute, export, read_transcript, repeat_game
 from unbrokered import Wire
 from unit.test_log_recovery import LoggedWorld

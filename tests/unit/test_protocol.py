@@ -21,7 +21,7 @@ from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import Session
 from salvo_server import service
-from salvo_server.core.identity import Identity
+from salvo_server.storage.identity import Identity
 from unit.test_witness import IDENTITY, play
 
 NEWER = m.Protocol(m.PROTOCOL.major, m.PROTOCOL.minor + 1)

@@ -14,8 +14,7 @@ from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import MAX_ANNOUNCEMENT_BYTES, STANDINGS, Publication
 from salvo_server.contest import Followers
-from salvo_server.core.journal import Batch, GameEnded, JournalUnavailable, NoJournal, ResultAnnulled
-from salvo_server.core.results import Result, result_of
+from salvo_server.core.journal import Batch, GameEnded, JournalUnavailable, NoJournal, Result, ResultAnnulled, result_of
 from salvo_server.core.table import Follower
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.standings.chronicle import EVENING_GAP_MS, MOST_ROWS, MOST_UNCOUNTED, Chronicle

@@ -19,9 +19,9 @@ from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.referee import Referee
-from salvo_server.core.register import Account, Register
 from salvo_server.service import Service
 from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.register import Account, Register
 from unbrokered import Wire
 
 

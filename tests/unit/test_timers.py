@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from salvo_server.core.journal import GameOpened, Saved, SavedGame, StepTaken
-from salvo_server.core.timers import SteadyClock, Timers
+from salvo_server.core.play import Timers
+from salvo_server.service import SteadyClock
 
 
 def saved(*ends: int | None) -> Saved:

@@ -18,10 +18,10 @@ from salvo.events import GameVerified, LogDoubted
 from salvo.fairness.witness import Witness
 from salvo.rules import SALVO, Fleet, Orientation, generator, random_fleet
 from salvo.view import Shot
-from salvo_server.core.identity import Identity
 from salvo_server.core.log import TableLog
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
+from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import no_status
 
 IDENTITY = Identity(bytes(32))

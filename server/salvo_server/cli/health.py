@@ -14,8 +14,8 @@ from salvo.errors import ConnectionLost
 from salvo.messages import ServerStatus
 from salvo.net.mqtt import BrokerUrl, Connection, without_password
 from salvo_server.cli.checked import Checked
-from salvo_server.core.register import Account
 from salvo_server.settings import roster_path
+from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Roster, has_begun
 from salvo_server.unused import Unused, is_set
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
@@ -14,11 +14,9 @@ from salvo.codec.commands import ParticipationRequest
 from salvo.errors import SealError
 from salvo.messages import State
 from salvo_server.core.authenticator import Command, sender_of
-from salvo_server.core.effects import Effect
-from salvo_server.core.identity import Identity
-from salvo_server.core.play import Play
+from salvo_server.core.log import Signer
+from salvo_server.core.play import Effect, Play
 from salvo_server.core.rate_limit import DERIVATIONS, Buckets
-from salvo_server.core.register import Register
 from salvo_server.core.table import Table
 
 #: Names whose answered requests are counted, 300 bytes each: a flood in more names than that drowns out no other team.
@@ -29,6 +27,23 @@ _CONTEXTS: Final[dict[type, str]] = {
     m.Leave: "leaving the lobby has g: the game",
     m.HostCommand: "a host's command has g: the game",
 }
+
+
+class KeyOwner(Signer, Protocol):
+    """Whom teams seal their requests for (SALVO-IDENT-4): :class:`salvo_server.storage.identity.Identity`."""
+
+    sealing_key: bytes
+
+    def open(self, sealed: bytes) -> bytes: ...
+
+
+class EntryList(Protocol):
+    """Who may take part, and who may act as a host: :class:`salvo_server.storage.register.Register`."""
+
+    @property
+    def revision(self) -> object: ...
+    def has(self, name: str, secret: str) -> bool: ...
+    def host(self, name: str) -> str | None: ...
 
 
 @dataclass(slots=True)
@@ -42,8 +57,8 @@ class Admission:
     """
 
     profile: str
-    register: Register | None
-    identity: Identity | None
+    register: EntryList | None
+    identity: KeyOwner | None
     play: Play
     counts: Counter[str]
     _seen: object = None

@@ -31,8 +31,7 @@ from salvo.codec.command_reader import Sealed, SealedPlacement, SignedHost, Sign
 from salvo.codec.log import message_digest
 from salvo.errors import WireError
 from salvo.seal import Blob
-from salvo_server.core.key_worker import Found, KeyWorker, try_key
-from salvo_server.core.keyring import Keyring, Member
+from salvo_server.core.keyring import Found, Keyring, KeyWorker, Member, try_key
 from salvo_server.core.rate_limit import DERIVATIONS, REFUSALS, Bucket
 
 #: SALVO-FRESH-6. Messages that wait under one salt, and all those under salts that are not their team's first one:

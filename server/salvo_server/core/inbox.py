@@ -20,8 +20,7 @@ from salvo.topics import Publisher, Reader
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Waiting
 from salvo_server.core.chat import Chat
-from salvo_server.core.effects import Effect
-from salvo_server.core.play import Play
+from salvo_server.core.play import Effect, Play
 from salvo_server.core.referee import Referee
 from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync

@@ -12,11 +12,8 @@ from salvo.errors import IllegalCommand
 from salvo.messages import State
 from salvo.rules import RuleBook, check_placement
 from salvo.rules.game import draw_fair_starter, draw_starter, set_starter
-from salvo_server.core.hosted import Hosted, extended, unknown_team
-from salvo_server.core.match import Match
-from salvo_server.core.team import Team
-from salvo_server.core.terms import Terms
-from salvo_server.core.turn import InMatch, Said, Turn
+from salvo_server.core.match import Match, Team, Terms
+from salvo_server.core.turn import Hosted, InMatch, Said, Turn, extended, unknown_team
 
 #: Accepted placements of each ship while its team is listed (SALVO-PLACE-7): each is a log entry, and a nonce for ever.
 MAX_PLACEMENTS = 20

@@ -45,7 +45,7 @@ _AROUND_TEXTS_BYTES: Final = 512
 
 
 class Signer(Protocol):
-    """Who signs: :class:`salvo_server.core.identity.Identity`."""
+    """Who signs: :class:`salvo_server.storage.identity.Identity`."""
 
     signing_key: bytes
 

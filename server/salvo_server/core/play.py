@@ -3,27 +3,143 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from salvo import messages as m
 from salvo.codec.announcements import Publication
+from salvo.codec.header import write_header
 from salvo.messages import State
+from salvo.net.inbound import Inbound
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.delivery import Delivery
-from salvo_server.core.effects import Effect, Ledger, News
-from salvo_server.core.journal import GameClosed, GameEnded, KeyLearned, ResultAnnulled, Saved, SavedGame, TeamAdmitted
+from salvo_server.core.journal import (
+    GameClosed,
+    GameEnded,
+    GameOpened,
+    KeyLearned,
+    Record,
+    ResultAnnulled,
+    Saved,
+    SavedGame,
+    StepTaken,
+    TeamAdmitted,
+    result_of,
+)
 from salvo_server.core.keyring import Keyring
 from salvo_server.core.log import TableLog
 from salvo_server.core.openings import Openings
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.recovery import recover
 from salvo_server.core.referee import Referee
-from salvo_server.core.results import result_of
 from salvo_server.core.table import Follower, Step, Table
-from salvo_server.core.timers import Timers
 
 log = logging.getLogger(__name__)
+
+
+class Timers:
+    """The next deadline of each table, epoch milliseconds.
+
+    Attributes:
+        earliest: never later than the first of them, but earlier when that one was moved: with a thousand tables it is
+            looked up again only when it has passed, and not at every message.
+    """
+
+    def __init__(self) -> None:
+        self.earliest: int | None = None
+        self._due: dict[str, int] = {}
+
+    def set(self, table: str, due: int | None) -> None:
+        """Set a table's deadline; None for none."""
+        if due is None:
+            self._due.pop(table, None)
+            return
+        self._due[table] = due
+        if self.earliest is None or due < self.earliest:
+            self.earliest = due
+
+    def take_due(self, now: int) -> list[str]:
+        """Return the tables whose deadline has passed; they have none until it is set again."""
+        if self.earliest is None or now < self.earliest:
+            return []
+        tables = [table for table, due in self._due.items() if due <= now]
+        for table in tables:
+            del self._due[table]
+        self.earliest = min(self._due.values(), default=None)
+        return tables
+
+
+class Delivery:
+    """Compares running numbers of messages on the connection."""
+
+    def __init__(self) -> None:
+        self._said: deque[tuple[int, int]] = deque()  # the last message of a round, and the last step before it
+        self._begun: dict[str, int] = {}  # turns with a bank whose begin waits to be published, by table
+        self._undelivered: dict[str, tuple[int, int]] = {}  # turn, and how much is published with its begin
+
+    def begin_turn(self, table: str, turn: int) -> None:
+        """Expect the begin of a turn with a bank in what is published next; an earlier one no longer counts."""
+        self._begun[table] = turn
+        self._undelivered.pop(table, None)
+
+    def publish(self, published: int, last_step: int) -> None:
+        """Note that everything up to a step has been published, so many messages in all."""
+        self._said.append((published, last_step))
+        self._undelivered |= {table: (turn, published) for table, turn in self._begun.items()}
+        self._begun.clear()
+
+    def take_sent_through(self, delivered: int) -> int | None:
+        """Return the last step all of whose messages are confirmed; None when that is none since the last call."""
+        step = None
+        while self._said and self._said[0][0] <= delivered:
+            _, step = self._said.popleft()
+        return step
+
+    def take_delivered(self, delivered: int) -> list[tuple[str, int]]:
+        """Return table and turn of the begins that are confirmed, each once."""
+        arrived = [(table, turn) for table, (turn, published) in self._undelivered.items() if published <= delivered]
+        for table, _ in arrived:
+            del self._undelivered[table]
+        return arrived
+
+
+class News(NamedTuple):
+    """What listeners hear of a step: the input, None for the opening of a table, and the announcements."""
+
+    table: str
+    at: int
+    command: m.Input | None
+    announcements: Sequence[m.Announcement]
+
+
+#: A record is committed; then a publication leaves, an inbound message is acknowledged, and listeners hear the news.
+Effect = Record | Publication | Inbound | News
+
+
+class Ledger:
+    """The numbers of games and steps, on from what the journal has.
+
+    Attributes:
+        last_step: the number of the latest step of any table.
+        games: the numbers of the games in play, by table.
+    """
+
+    def __init__(self, last_game: int, last_step: int) -> None:
+        self.last_step = last_step
+        self.games: dict[str, int] = {}
+        self._last_game = last_game
+
+    def open_game(self, table: Table, at: int) -> GameOpened:
+        """Number a table's next game."""
+        self._last_game += 1
+        self.games[table.name] = self._last_game
+        return GameOpened(self._last_game, table.name, table.referee.number, at, write_header(table.header))
+
+    def take(self, step: Step, proof: Proof | None) -> StepTaken:
+        """Number a step."""
+        self.last_step += 1
+        return StepTaken(self.last_step, self.games[step.table], step.at, step.text, step.check, proof)
 
 
 @dataclass(slots=True)

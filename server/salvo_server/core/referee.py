@@ -20,13 +20,10 @@ from salvo.errors import IllegalCommand
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, RuleBook
 from salvo.rules.game import Game
-from salvo_server.core.hosted import Hosted
 from salvo_server.core.lobby import Lobby
-from salvo_server.core.match import Match, Player
-from salvo_server.core.team import Team
-from salvo_server.core.terms import Terms
+from salvo_server.core.match import Match, Player, Team, Terms
 from salvo_server.core.transitions import TABLE, Event, TableState, event_of
-from salvo_server.core.turn import Over, Turn
+from salvo_server.core.turn import Hosted, Over, Turn
 
 _C = TypeVar("_C", bound=m.Input)
 

@@ -16,11 +16,9 @@ from typing import Any, NamedTuple, NoReturn
 from salvo import messages as m
 from salvo.errors import IllegalCommand
 from salvo.messages import State
-from salvo_server.core.hosted import Hosted
 from salvo_server.core.lobby import Lobby
-from salvo_server.core.team import Team
-from salvo_server.core.terms import Terms
-from salvo_server.core.turn import InGame, Over, Pause, Said, Turn
+from salvo_server.core.match import Team, Terms
+from salvo_server.core.turn import Hosted, InGame, Over, Pause, Said, Turn
 
 TableState = Lobby | Turn | Pause | Over
 STATES: tuple[type[TableState], ...] = (Lobby, Turn, Pause, Over)
@@ -77,7 +75,7 @@ class Row(NamedTuple):
 
     Attributes:
         step: of (state, input, now); the input of a deadline is the terms of the game after this one, a host's is a
-            :class:`~salvo_server.core.hosted.Hosted`.
+            :class:`~salvo_server.core.turn.Hosted`.
         codes: refusals that may follow; at a deadline, what a player may be told.
         arrows: to all states that may follow; none where the state stays.
     """

@@ -21,8 +21,8 @@ from typing import Final, Literal
 from salvo.errors import MissingExtra, SalvoError, WireError
 from salvo.permissions import Role
 from salvo.topics import check_name
-from salvo_server.core.register import Account
 from salvo_server.storage.atomic_file import create_file, replace_file
+from salvo_server.storage.register import Account
 from salvo_server.storage.vault import Vault
 
 try:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from salvo.errors import SalvoError
-from salvo_server.core.identity import Identity
 from salvo_server.core.journal import GameOpened, SavedGame
 from salvo_server.core.log import proof_lines
+from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import TranscriptError, repeat_game, until_forgotten, write_transcript
 
 log = logging.getLogger(__name__)

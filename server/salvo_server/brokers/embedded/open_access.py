@@ -10,7 +10,7 @@ from salvo import permissions
 from salvo.permissions import Role
 from salvo_server.brokers import CLASSIC_SIDES, CLASSIC_TOPIC
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, Action
-from salvo_server.core.register import Account
+from salvo_server.storage.register import Account
 
 _OF_GATEWAY = re.compile(CLASSIC_TOPIC.format(channel="[^/]*", side=f"({'|'.join(CLASSIC_SIDES)})"))
 #: In front of the client id of a client that calls itself what the server is called.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from salvo import permissions, topics
 from salvo.permissions import Role
 from salvo_server.brokers.embedded.limits import Access, Action
-from salvo_server.core.register import Account
+from salvo_server.storage.register import Account
 
 #: Decisions that are remembered, some 250 bytes each: a thousand users of one table, or a dozen tables of a hundred.
 _REMEMBERED = 32_768

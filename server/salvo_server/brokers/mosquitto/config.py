@@ -30,8 +30,8 @@ from salvo_server.brokers.mosquitto.dynamic_security import (
     fingerprint,
     roles_of,
 )
-from salvo_server.core.register import Account
 from salvo_server.storage.atomic_file import create_file, replace_file
+from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Credentials
 
 #: Where systems have the plugin: Debian and Ubuntu on both processors, Fedora, Alpine and the image eclipse-mosquitto.

@@ -23,7 +23,7 @@ from salvo import permissions
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.permissions import Action, Role
-from salvo_server.core.register import Account
+from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Credentials
 
 log = logging.getLogger(__name__)

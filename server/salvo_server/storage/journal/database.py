@@ -19,12 +19,13 @@ from salvo_server.core.journal import (
     GameOpened,
     JournalError,
     JournalUnavailable,
+    Result,
     Saved,
     SavedGame,
     SavedTeam,
     StepTaken,
+    when,
 )
-from salvo_server.core.results import Result, when
 from salvo_server.storage.vault import Vault
 
 try:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from salvo_server.core.journal import Batch, Journal, Saved
-from salvo_server.core.results import Result
+from salvo_server.core.journal import Batch, Journal, Result, Saved
 
 
 class JournalWrapper:
