@@ -26,7 +26,7 @@ from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
-from salvo_server.core.journal import Journal, JournalUnavailable, NoJournal
+from salvo_server.core.journal import Journal, JournalUnavailable
 from salvo_server.core.table import Follower, Step, Table
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings, identity_path, roster_path
@@ -55,7 +55,7 @@ def open_journal(settings: ServerSettings) -> Journal:
         JournalError: it cannot be used.
     """
     if settings.journal in (None, "none"):
-        return NoJournal()
+        return Journal()
     from salvo_server.storage.journal.database import DatabaseJournal
 
     safe = settings.journal_safe == "power"
@@ -111,7 +111,7 @@ def _let_be(accounts: Sequence[Account]) -> None:
     """Leave a broker's users and rights as they are."""
 
 
-class Followers:
+class Followers(Follower):
     """Several followers as one."""
 
     def __init__(self, *followers: Follower) -> None:

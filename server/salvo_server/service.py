@@ -37,7 +37,7 @@ from salvo_server.core.admission import Admission, EntryList, KeyOwner
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat import Chat
 from salvo_server.core.inbox import Inbox
-from salvo_server.core.journal import Batch, Journal, JournalUnavailable, NoJournal, Saved, StepTaken
+from salvo_server.core.journal import Batch, Journal, JournalUnavailable, Saved, StepTaken
 from salvo_server.core.log import TableLog
 from salvo_server.core.openings import Openings
 from salvo_server.core.outages import Duty, Outages, Presence
@@ -46,7 +46,7 @@ from salvo_server.core.recaps import Recaps
 from salvo_server.core.referee import Referee
 from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
-from salvo_server.core.table import Follower, NoFollower, Table
+from salvo_server.core.table import Follower, Table
 
 log = logging.getLogger(__name__)
 
@@ -222,9 +222,9 @@ class Service:
         self.on_round: Callable[[int], None] = lambda late_ms: None
         self.tables: dict[str, Table] = {}
         self._edge = edge
-        self._journal = journal or NoJournal()
+        self._journal = journal or Journal()
         self.gate = gate or Authenticator(wake=edge.wake, pepper=self._journal.pepper)
-        follower = follower or NoFollower()
+        follower = follower or Follower()
         saved = self._journal.load()
         self._raw_clock = clock or epoch_clock()
         self.now = SteadyClock(self._raw_clock, saved)

@@ -15,6 +15,7 @@ from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal import (
     Batch,
     GameOpened,
+    Journal,
     JournalUnavailable,
     Result,
     Saved,
@@ -71,7 +72,7 @@ class Disk:
         return [record for record in self.log[: self._whole()] if isinstance(record, Batch)]
 
 
-class SimJournal:
+class SimJournal(Journal):
     """What the service holds of it; a restart makes a new one on the same disk."""
 
     name = "simulated"

@@ -21,7 +21,7 @@ from salvo.codec.commands import Line
 from salvo.errors import WireError
 from salvo.net.inbound import Inbound
 from salvo_server.core.chat import LINES_AT_ONCE, TABLE_LINES_AT_ONCE
-from salvo_server.core.journal import Batch, JournalUnavailable, NoJournal
+from salvo_server.core.journal import Batch, Journal, JournalUnavailable
 from salvo_server.service import Service
 from unbrokered import Wire
 
@@ -188,7 +188,7 @@ def test_a_retained_line_is_cleared_and_not_said(stage: Stage) -> None:
 # --- no part of the game ------------------------------------------------------------------------------------------
 
 
-class Kept(NoJournal):
+class Kept(Journal):
     """Counts what is to be kept; takes nothing while ``full``."""
 
     def __init__(self) -> None:

@@ -273,7 +273,7 @@ def _rival(world: World) -> str:
     return "bob" if _shooter(world) == "ann" else "ann"
 
 
-class _Full:
+class _Full(Journal):
     """The real journal behind a disk that is full for now."""
 
     def __init__(self, journal: Journal) -> None:

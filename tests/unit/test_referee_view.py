@@ -16,7 +16,7 @@ from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, generator, random_fleet
 from salvo_server.core.referee import Referee
 from salvo_server.core.retained_sync import RetainedSync
-from salvo_server.core.table import Follower, NoFollower, Step, Table
+from salvo_server.core.table import Follower, Step, Table
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.storage.transcript import no_status
@@ -32,7 +32,7 @@ class Room:
     def __init__(self, delay_ms: int | None, fleets: dict[str, Fleet], **limits: Any) -> None:
         chosen = m.Limits(players=len(fleets), turn_ms=TURN_MS, **limits)
         self.table = Table(Referee("2", "", SALVO, chosen), no_status)
-        self.views: Follower = NoFollower() if delay_ms is None else RefereeViews(delay_ms)
+        self.views: Follower = Follower() if delay_ms is None else RefereeViews(delay_ms)
         self.now = 1_000_000
         self.steps: list[tuple[m.Input, int]] = []
         self.said: list[tuple[int, Publication]] = []

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from salvo import messages as m
 from salvo.errors import SalvoError
@@ -229,16 +229,16 @@ class Saved(NamedTuple):
     burned: Iterator[Proof]
 
 
-class Journal(Protocol):
-    """What the service needs of a journal.
+class Journal:
+    """What the service needs of a journal; this one stores nothing: for a demo, where a game ends with its process.
 
     Attributes:
         name: where it is, without any password.
         pepper: keys the teams' credentials, the same one after a restart; None for a random one.
     """
 
-    name: str
-    pepper: bytes | None
+    name: str = "none"
+    pepper: bytes | None = None
 
     def commit(self, batch: Batch) -> None:
         """Make a batch durable, atomically.
@@ -249,11 +249,12 @@ class Journal(Protocol):
         """
 
     def load(self) -> Saved:
-        """Return what a restart needs.
+        """Return what a restart needs; here an empty history, after a clean shutdown.
 
         Raises:
             JournalError: a record cannot be read; the text names it.
         """
+        return Saved((), 0, 0, 0, True, iter(()))
 
     def results(self) -> list[Result]:
         """Return all results, in the order of :func:`when`.
@@ -261,30 +262,10 @@ class Journal(Protocol):
         Raises:
             JournalError: a record cannot be read; the text names it.
         """
-
-    def close(self) -> None:
-        """Release the journal's files or connections."""
-
-
-class NoJournal:
-    """Stores nothing: for a demo, where a game ends with its process."""
-
-    name = "none"
-    pepper: bytes | None = None
-
-    def commit(self, batch: Batch) -> None:
-        """Discard the batch."""
-
-    def load(self) -> Saved:
-        """Return an empty history, after a clean shutdown."""
-        return Saved((), 0, 0, 0, True, iter(()))
-
-    def results(self) -> list[Result]:
-        """Return none."""
         return []
 
     def close(self) -> None:
-        """There is nothing to release."""
+        """Release the journal's files or connections."""
 
 
 def when(result: Result) -> tuple[int, str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from salvo import messages as m
@@ -33,12 +34,21 @@ class Openings:
     signer: Signer | None
 
     def set_table(self, name: str, former: SavedGame | None) -> Referee:
-        """Return the referee of a table's first game, which follows the last one of the journal."""
+        """Return the referee of a table's first game, which follows the last one of the journal.
+
+        A game in which nothing has happened yet is opened, and committed to, as it was: with its secret, and with what
+        a host has set for it (SALVO-HOST-7).
+        """
         number, seed, limits = 1, self._next_seed(), self.limits[name]
         if former is not None:
             number = former.opened.number + bool(former.steps)
-            seed = self._opened_seed(former) or seed
-            limits = self._limits_by_host(former) or limits
+        if former is not None and not former.steps:
+            with suppress(WireError):
+                header = read_header(former.opened.header)
+                if self.draw is header.draw is m.Draw.FAIR:
+                    seed = header.seed
+                if header.limits.by_host:
+                    limits = header.limits
         return Referee(seed, name, self.book, limits, number, self.draw)
 
     def configure(self, referee: Referee) -> None:
@@ -51,25 +61,3 @@ class Openings:
 
     def _next_seed(self) -> int | str:
         return self.fresh_secret().hex() if self.draw is m.Draw.FAIR else self.seed
-
-    def _opened_seed(self, game: SavedGame) -> str:
-        """Return the secret of a game in which nothing has happened yet: it is opened, and committed to, as it was."""
-        header = _unbegun(game)
-        if header is None or self.draw is not m.Draw.FAIR:
-            return ""
-        return header.seed if header.draw is m.Draw.FAIR else ""
-
-    def _limits_by_host(self, game: SavedGame) -> Limits | None:
-        """Return what a host has set for a game in which nothing has happened yet (SALVO-HOST-7)."""
-        header = _unbegun(game)
-        return header.limits if header is not None and header.limits.by_host else None
-
-
-def _unbegun(game: SavedGame) -> Header | None:
-    """Return the header of a game in which nothing has happened yet; None of any other game."""
-    if game.steps:
-        return None
-    try:
-        return read_header(game.opened.header)
-    except WireError:
-        return None

@@ -17,6 +17,7 @@ from salvo_server.core.journal import (
     Batch,
     GameEnded,
     GameOpened,
+    Journal,
     JournalError,
     JournalUnavailable,
     Result,
@@ -44,7 +45,7 @@ _LOCK_NUMBER: Final = 0x73616C76
 _NEW_ONE: Final = "restore it from a copy, or move it away to begin a new one"
 
 
-class DatabaseJournal:
+class DatabaseJournal(Journal):
     """A journal in a database.
 
     Attributes:
