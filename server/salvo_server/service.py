@@ -37,11 +37,10 @@ from salvo_server.core.admission import Admission, EntryList, KeyOwner
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat import Chat
 from salvo_server.core.inbox import Inbox
-from salvo_server.core.journal import Batch, Journal, JournalUnavailable, Saved, StepTaken
-from salvo_server.core.log import TableLog
+from salvo_server.core.journal import Batch, Journal, JournalUnavailable, Saved
 from salvo_server.core.openings import Openings
 from salvo_server.core.outages import Duty, Outages, Presence
-from salvo_server.core.play import Delivery, Effect, Ledger, News, Play
+from salvo_server.core.play import Delivery, Effect, News, Play
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.referee import Referee
 from salvo_server.core.resend import Resends
@@ -153,8 +152,6 @@ class Pending:
         for effect in effects:
             if type(effect) is Publication:
                 self.publications.append(effect)
-            elif type(effect) is StepTaken:
-                self.batch.steps.append(effect)
             elif type(effect) is News:
                 self.news.append(effect)
             elif type(effect) is Inbound:
@@ -172,6 +169,7 @@ class Service:
             opening) and the announcements; for displays and reports.
         on_round: called in each round with how late it is, ms: how long a message or a deadline may have waited for it.
         tables: by name.
+        play: what follows their steps.
     """
 
     def __init__(
@@ -233,13 +231,12 @@ class Service:
         self._held: list[Inbound] = []
         self._asked: SimpleQueue[tuple[str, m.HostCommand]] = SimpleQueue()
         self._outages = Outages(lambda: edge.connected)
-        self._ledger = Ledger(saved.last_game, saved.last_step)
         self._delivery = Delivery()
         recaps = Recaps(self.tables, self.gate.keyring, self.gate.worker)
         all_limits = dict.fromkeys(tables, limits or Limits()) | dict(table_limits or {})
         openings = Openings(book, all_limits, m.Draw(draw), seed, fresh_secret, identity)
-        play = Play(self.tables, openings, self._ledger, self._delivery, self.gate.keyring, recaps, follower)
-        self._play = play
+        numbers = (saved.last_game, saved.last_step)
+        self.play = play = Play(self.tables, openings, self._delivery, self.gate.keyring, recaps, follower, *numbers)
         self._resends = Resends(play.logs)
         self._sweep = RetainedSync(self.tables, tables[0], follower.retained)
         self._admission = Admission(profile, register, identity, play, self.counts)
@@ -257,11 +254,6 @@ class Service:
     # --- what is asked of it from outside -------------------------------------------------------------------------
 
     @property
-    def logs(self) -> Mapping[str, TableLog]:
-        """The signed logs of the games in play, by table."""
-        return self._play.logs
-
-    @property
     def presence(self) -> Presence:
         """Whether the server serves, and why not; from any thread."""
         return self._outages.state
@@ -269,12 +261,7 @@ class Service:
     @property
     def last_step(self) -> int:
         """The number of the latest step, durable or not."""
-        return self._ledger.last_step
-
-    @property
-    def has_news(self) -> bool:
-        """Whether anything waits to be published."""
-        return bool(self._pending.publications)
+        return self.play.last_step
 
     def act(self, table: str, command: m.HostCommand) -> None:
         """Let a person at the server's own terminal act as the host; from any thread."""
@@ -291,7 +278,7 @@ class Service:
             return longest_seconds
         if self._pending.publications:
             return 0.0
-        due = [at for at in (self._play.deadline(), self._resends.deadline(self._edge.delivered)) if at is not None]
+        due = [at for at in (self.play.deadline(), self._resends.deadline(self._edge.delivered)) if at is not None]
         if not due:
             return longest_seconds
         return min(longest_seconds, max(0.0, (min(due) - self.now()) / 1000))
@@ -355,19 +342,19 @@ class Service:
         It comes before what has arrived meanwhile: that is not late.
         """
         if duty == "begin again":
-            self._pending.add(self._play.restart_time(self.tables.values(), self.now()))
+            self._pending.add(self.play.restart_time(self.tables.values(), self.now()))
             self._greet()
         if duty != "restart":
             return duty == "begin again"
         away = [table for table in self.tables.values() if self._outages.shortens(table.referee)]
-        self._pending.add(self._play.restart_time(away, self.now()))
+        self._pending.add(self.play.restart_time(away, self.now()))
         if away:
             log.warning("the server was held up for %d ms; the time to act is restarted", self._outages.held_up_ms)
         return bool(away)
 
     def _decide(self, arrived: Iterable[Inbound]) -> None:
         """Collect the effects of all that has arrived, been derived or come due."""
-        pending, play = self._pending, self._play
+        pending, play = self._pending, self.play
         while not self._asked.empty():
             name, command = self._asked.get()
             pending.add(play.pass_time(self.tables[name], self.now()))
@@ -398,7 +385,7 @@ class Service:
             if retain:
                 self._sweep.published(topic)
         if pending.publications:
-            self._delivery.publish(self._edge.published, self._ledger.last_step)
+            self._delivery.publish(self._edge.published, self.play.last_step)
         for message in pending.receipts:
             self._edge.acknowledge(message)
         self._pending = Pending(pending.batch)

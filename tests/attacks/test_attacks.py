@@ -208,7 +208,7 @@ def _remember_nothing(patch: Patch) -> None:
 
     def forgetful(self: Authenticator, *given: Any, **more: Any) -> Any:
         self._burned.clear()
-        self._recent = gates._Remembered(1)
+        self._recent.clear()
         return opened(self, *given, **more)
 
     patch.setattr(Authenticator, "open", forgetful)
@@ -226,7 +226,7 @@ def _forget_nonces_with_the_game(patch: Patch) -> None:
         if self.keyring in emptied:
             emptied.clear()
             self._burned.clear()
-            self._recent = gates._Remembered(1)
+            self._recent.clear()
         return opened(self, *given, **more)
 
     patch.setattr(Keyring, "retain", noticed)

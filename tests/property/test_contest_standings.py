@@ -105,7 +105,7 @@ class Contest(Evening):
     def annul(self, number: int) -> None:
         """Let the host annul a game at the table, in the lobby of a later one."""
         command = m.HostCommand("desk", m.HostAction.ANNUL, game=number)
-        self.service._pending.add(self.service._play.carry_out(self.table, command, self.now))
+        self.service._pending.add(self.service.play.carry_out(self.table, command, self.now))
         self.run()
 
     def published(self) -> m.StandingsShown | None:

@@ -78,7 +78,7 @@ def _whole_log(contest: Contest, team: Team, referee: Referee) -> None:
     games = [game for game in team.session.witness._games if game.number == referee.number]
     hold(len(games) == 1, "%s knows %d logs of game %d", team.name, len(games), referee.number)
     lacks = "%s lacks entries from %d on of %d"
-    hold(games[0].whole, lacks, team.name, games[0].chain.next_number, len(contest.server.service.logs[""]))
+    hold(games[0].whole, lacks, team.name, games[0].chain.next_number, len(contest.server.service.play.logs[""]))
     contest.statistics["requests for the log"] += team.edge.asked
 
 
@@ -370,4 +370,6 @@ def at_the_end(contest: Contest) -> None:
 def _log_texts(header: Header, steps: Sequence[Step], identity: Identity) -> list[bytes]:
     """Return a game's log as it follows from the journal; what was said is verified where it is heard."""
     log = GameLog(header, identity.signing_key, game_secret(header, identity.sign))
-    return [log.opening, *(text for step in steps for text in log.take_in(step))]
+    for step in steps:
+        log.take_in(step)
+    return log.entries

@@ -291,7 +291,7 @@ class Contest:
         running = self.broker.alive and all(
             member.alive and member.edge.quiet for member in there if not member.ended or member is self.server
         )
-        return running and self.broker.quiet and not self.server.service.has_news
+        return running and self.broker.quiet and not self.server.service._pending.publications
 
 
 def play(scenario: Scenario, trace: Callable[[str], None] | None = None) -> Report:

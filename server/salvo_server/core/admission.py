@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -89,12 +88,13 @@ class Admission:
     def strike_off(self, now: int) -> list[Effect]:
         """Take teams that the roster no longer has out of their lobbies (SALVO-ACCESS-8), which they would hold up."""
         effects: list[Effect] = []
-        if not self._roster_changed():
+        if self.register is None or self.register.revision is self._seen:
             return effects
-        if self.register is not None:
-            self.play.keyring.renew_hosts(self.register.host, now)
+        self._seen = self.register.revision
+        self.play.keyring.renew_hosts(self.register.host, now)
         for table in self.play.tables.values():
-            gone = self._struck_off(self.play.keyring.teams(table.name))
+            teams = self.play.keyring.teams(table.name)
+            gone = [name for name, secret in teams if not self.register.has(name, secret)]
             if gone:
                 effects += self.play.pass_time(table, now)
             for name in gone:
@@ -130,15 +130,6 @@ class Admission:
         flood would come out at the team's own topics. Answers that only the team's secret earns are counted separately.
         """
         return self._askers.take((name, kind), now)
-
-    def _roster_changed(self) -> bool:
-        """Whether the roster has changed since the last call."""
-        before, self._seen = self._seen, None if self.register is None else self.register.revision
-        return self._seen is not before
-
-    def _struck_off(self, teams: Iterable[tuple[str, str]]) -> list[str]:
-        """Return which of these teams, by name and secret, are no longer on the roster."""
-        return [name for name, secret in teams if self.register is not None and not self.register.has(name, secret)]
 
     def hold_to_profile(self, command: Command) -> Command:
         """Return a command as the profile takes it: in strict, all but placements say what they are meant for."""

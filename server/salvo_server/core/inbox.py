@@ -134,21 +134,15 @@ class Inbox:
         self, table: Table, address: topics.Address, message: Inbound, error: SealError | WireError, now: int
     ) -> list[Effect]:
         """Answer the player in the topic, or for a shot its sender; where that is not known, whose turn it is."""
-        sender, current = self.sender_of(message.topic, message.payload), table.referee.current
-        match address.topic:
-            case topics.REQUEST_PARTICIPATION:
-                return self._answer_request(table, error, now)
-            case topics.PLACE:
-                spelling = address.ship if error.code != "unknown_ship" else ""
-                command = m.Unreadable(address.player, spelling, error.code, error.text)
-            case topics.SKIP | topics.LEAVE:
-                command = m.Unreadable(address.player, "", error.code, error.text)
-            case topics.FIRE if sender is not None:
-                command = m.Unreadable(sender, "", error.code, error.text)
-            case topics.FIRE if current is not None:
-                command = m.Unreadable(current.name, "", error.code, error.text)
-            case _:
-                return []
+        if address.topic is topics.REQUEST_PARTICIPATION:
+            return self._answer_request(table, error, now)
+        player, spelling = address.player, address.ship if error.code != "unknown_ship" else ""
+        if address.topic is topics.FIRE:
+            current = table.referee.current
+            player = self.sender_of(message.topic, message.payload) or (current.name if current is not None else "")
+        if address.topic not in (topics.PLACE, topics.SKIP, topics.LEAVE, topics.FIRE) or not player:
+            return []
+        command = m.Unreadable(player, spelling, error.code, error.text)
         return self.play.pass_time(table, now) + self.play.carry_out(table, command, now)
 
     def _answer_request(self, table: Table, error: SealError | WireError, now: int) -> list[Effect]:

@@ -69,7 +69,7 @@ class GameLog:
     """The log of one game, as texts that are not signed yet.
 
     Attributes:
-        opening: the first text.
+        entries: all texts so far.
         begun: whether the game has begun.
     """
 
@@ -84,15 +84,14 @@ class GameLog:
         self._secret = secret
         self._of = ""
         self._prev = ""
-        self._number = 0
         self._steps = 0
+        self.entries: list[bytes] = []
         self._waiting: list[bytes] = []
         self._texts: list[str] = []
         self.begun = self._over = False
         seed = seed_commitment(secret, header.seed)
         opening = Opening(header.game, header.rules, header.limits, header.version, key, header.draw, seed)
-        self.opening = self._write(opening)
-        self._of = entry_digest(self.opening)[:OF_BYTES].hex()
+        self._of = entry_digest(self._write(opening))[:OF_BYTES].hex()
 
     def take_in(self, step: Step) -> list[bytes]:
         """Return the texts that a step adds, in order."""
@@ -131,8 +130,8 @@ class GameLog:
         return [*entries, self._write(LogEnd(self._steps, first))]
 
     def _write(self, body: Opening | LogStep | Reveal | LogEnd) -> bytes:
-        text = write_entry(Entry(self._number, self._prev, body, of=self._of))
-        self._number += 1
+        text = write_entry(Entry(len(self.entries), self._prev, body, of=self._of))
+        self.entries.append(text)
         self._prev = entry_digest(text).hex()
         return text
 
@@ -154,47 +153,39 @@ class TableLog:
 
     def __init__(self, header: Header, signer: Signer) -> None:
         """Begin the log of a game."""
-        self._table = header.rules.table
+        self._topic = topics.LOG.of(header.rules.table)
         self._sign = signer.sign
         self._log = GameLog(header, signer.signing_key, game_secret(header, signer.sign))
-        self._texts = [self._log.opening]
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self._log.entries)
 
     def opening(self) -> list[Publication]:
         """Return the opening."""
-        return self.say([self._log.opening])
+        return self.again(0, 1)
 
     def take_in(self, step: Step) -> list[Publication]:
         """Return what a step adds; when the game begins, all of the lobby once more before it (SALVO-LOG-9)."""
         begun = self._log.begun
-        added = self._follow(step)
-        return self.say(self._texts if self._log.begun and not begun else added)
+        added = self._log.take_in(step)
+        return self.say(self._log.entries if self._log.begun and not begun else added)
 
     def skip(self, step: Step) -> None:
         """Take in a step whose entries were all published before; nothing is signed for it."""
-        self._follow(step)
-
-    def _follow(self, step: Step) -> list[bytes]:
-        added = self._log.take_in(step)
-        self._texts += added
-        return added
+        self._log.take_in(step)
 
     def again(self, first: int, most: int) -> list[Publication]:
         """Return up to that many entries again from one on, the same bytes (SALVO-LOG-12)."""
-        return self.say(self._texts[first : first + most])
+        return self.say(self._log.entries[first : first + most])
 
     def say(self, texts: Iterable[bytes]) -> list[Publication]:
         """Sign texts."""
-        topic = topics.LOG.of(self._table)
-        return [Publication(topic, sign_entry(text, self._sign), False) for text in texts]
+        return [Publication(self._topic, sign_entry(text, self._sign), False) for text in texts]
 
 
 def proof_lines(header: Header, steps: Iterable[Step], signer: Signer) -> list[bytes]:
     """Return a game's log as a file has it: one payload a line, each once."""
     log = GameLog(header, signer.signing_key, game_secret(header, signer.sign))
-    texts = [log.opening]
     for step in steps:
-        texts += log.take_in(step)
-    return [sign_entry(text, signer.sign) + b"\n" for text in texts]
+        log.take_in(step)
+    return [sign_entry(text, signer.sign) + b"\n" for text in log.entries]

@@ -117,31 +117,6 @@ class News(NamedTuple):
 Effect = Record | Publication | Inbound | News
 
 
-class Ledger:
-    """The numbers of games and steps, on from what the journal has.
-
-    Attributes:
-        last_step: the number of the latest step of any table.
-        games: the numbers of the games in play, by table.
-    """
-
-    def __init__(self, last_game: int, last_step: int) -> None:
-        self.last_step = last_step
-        self.games: dict[str, int] = {}
-        self._last_game = last_game
-
-    def open_game(self, table: Table, at: int) -> GameOpened:
-        """Number a table's next game."""
-        self._last_game += 1
-        self.games[table.name] = self._last_game
-        return GameOpened(self._last_game, table.name, table.referee.number, at, write_header(table.header))
-
-    def take(self, step: Step, proof: Proof | None) -> StepTaken:
-        """Number a step."""
-        self.last_step += 1
-        return StepTaken(self.last_step, self.games[step.table], step.at, step.text, step.check, proof)
-
-
 @dataclass(slots=True)
 class Play:
     """All tables of a server, and what follows their steps.
@@ -150,16 +125,20 @@ class Play:
         tables: by name.
         openings: with what they open their games.
         keyring: the teams at the tables, for whom ``recaps`` seals.
-        logs: of the games in play, by table; empty for a server without an identity.
+        last_game: the number of the latest game of any table, on from what the journal has; likewise ``last_step``.
+        games: the numbers of the games in play, by table.
+        logs: of these games, by table; empty for a server without an identity.
     """
 
     tables: dict[str, Table]
     openings: Openings
-    ledger: Ledger
     delivery: Delivery
     keyring: Keyring
     recaps: Recaps
     follower: Follower
+    last_game: int
+    last_step: int
+    games: dict[str, int] = field(default_factory=dict)
     logs: dict[str, TableLog] = field(default_factory=dict)
     timers: Timers = field(default_factory=Timers)
 
@@ -175,7 +154,11 @@ class Play:
         Args:
             proof: what the step has burned.
         """
-        effects: list[Effect] = [self.ledger.take(step, proof)] if step.recorded else []
+        effects: list[Effect] = []
+        if step.recorded:
+            self.last_step += 1
+            game = self.games[table.name]
+            effects.append(StepTaken(self.last_step, game, step.at, step.text, step.check, proof))
         effects += self.follower.follow(table, step)
         effects += table.published(step)
         if table.name in self.logs:
@@ -183,7 +166,7 @@ class Play:
         effects += self.follower.take_due(step.at)
         result = result_of(table.name, step.game, step.at, table.header.rules.book.name, step.announcements)
         if result is not None:
-            effects.append(GameEnded(self.ledger.games[table.name], result))
+            effects.append(GameEnded(self.games[table.name], result))
         for announcement in step.announcements:
             match announcement:
                 case m.Recap(to):
@@ -196,7 +179,7 @@ class Play:
                     self.delivery.begin_turn(table.name, turn)
                 case m.TableReset():
                     self.keyring.retain(table.name, ())
-                    effects.append(GameClosed(self.ledger.games[table.name]))
+                    effects.append(GameClosed(self.games[table.name]))
                     effects += self._open_game(table, step.at)
                 case _:
                     pass
@@ -205,7 +188,10 @@ class Play:
         return effects
 
     def _open_game(self, table: Table, now: int) -> list[Effect]:
-        effects: list[Effect] = [self.ledger.open_game(table, now)]
+        self.last_game += 1
+        self.games[table.name] = self.last_game
+        header = write_header(table.header)
+        effects: list[Effect] = [GameOpened(self.last_game, table.name, table.referee.number, now, header)]
         self.openings.configure(table.referee)
         game_log = self.openings.log(table.header)
         if game_log is not None:
@@ -216,13 +202,13 @@ class Play:
     def admit(self, table: Table, name: str, secret: str, now: int) -> TeamAdmitted:
         """Let a listed team be known by its secret."""
         self.keyring.admit(table.name, name, secret, now)
-        return TeamAdmitted(self.ledger.games[table.name], name, secret)
+        return TeamAdmitted(self.games[table.name], name, secret)
 
     def take_derived(self) -> list[Effect]:
         """Return what follows from the keys that are there now: recaps that waited, and what the journal keeps."""
         effects: list[Effect] = [*self.recaps.take_due()]
         learned = self.keyring.take_learned()
-        effects += [KeyLearned(self.ledger.games[k.table], k.name, k.salt, k.key) for k in learned]
+        effects += [KeyLearned(self.games[k.table], k.name, k.salt, k.key) for k in learned]
         return effects
 
     # --- time -----------------------------------------------------------------------------------------------------
@@ -303,7 +289,7 @@ class Play:
         recovered = recover(game, status, sent_through, self.follower.follow, self.openings.signer)
         table, referee = recovered.table, recovered.table.referee
         self.tables[table.name] = table
-        self.ledger.games[table.name] = game.opened.id
+        self.games[table.name] = game.opened.id
         if recovered.log is not None:
             self.logs[table.name] = recovered.log
         self.openings.configure(referee)

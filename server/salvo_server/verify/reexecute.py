@@ -49,7 +49,7 @@ class Repetition:
             blame_server(first, "rules and limits do not say the same")
         self._table.open()
         self._log = GameLog(header, self._game.opening.key, secret)
-        if self._log.opening != first.text:
+        if self._log.entries[0] != first.text:
             blame_server(first, "the opening is not the one of this game")
         self._game.header = header
         after: list[bytes] = []
