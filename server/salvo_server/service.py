@@ -28,7 +28,6 @@ from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.codec.log import SECRET_BYTES
-from salvo.messages import Limits
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, RuleBook
 from salvo.topics import Reader
@@ -178,8 +177,8 @@ class Service:
         tables: Sequence[str],
         *,
         seed: int | str,
-        limits: Limits | None = None,
-        table_limits: Mapping[str, Limits] | None = None,
+        limits: m.Limits | None = None,
+        table_limits: Mapping[str, m.Limits] | None = None,
         book: RuleBook = SALVO,
         profile: str = "open",
         clock: Callable[[], int] | None = None,
@@ -233,7 +232,7 @@ class Service:
         self._outages = Outages(lambda: edge.connected)
         self._delivery = Delivery()
         recaps = Recaps(self.tables, self.gate.keyring, self.gate.worker)
-        all_limits = dict.fromkeys(tables, limits or Limits()) | dict(table_limits or {})
+        all_limits = dict.fromkeys(tables, limits or m.Limits()) | dict(table_limits or {})
         openings = Openings(book, all_limits, m.Draw(draw), seed, fresh_secret, identity)
         numbers = (saved.last_game, saved.last_step)
         self.play = play = Play(self.tables, openings, self._delivery, self.gate.keyring, recaps, follower, *numbers)

@@ -33,7 +33,7 @@ from salvo.permissions import Role
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
 from salvo_server.core import authenticator as gates
-from salvo_server.core import outages
+from salvo_server.core import outages, transitions
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.chat import Chat
@@ -46,7 +46,6 @@ from salvo_server.core.rate_limit import Bucket, Buckets
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
-from salvo_server.core.turn import Hosted
 from salvo_server.storage.register import Account, Register
 from simulation import crypto
 
@@ -763,7 +762,7 @@ def _drain_whatever_opens(patch: Patch) -> None:
 
 
 def _take_commands_for_any_game(patch: Patch) -> None:
-    patch.setattr(Hosted, "check_game", lambda self, number: None)
+    patch.setattr(transitions, "_check_host", lambda command, state: None)
 
 
 def _keep_hosts(patch: Patch) -> None:

@@ -72,7 +72,6 @@ from salvo_server.brokers.embedded.peers import Peer
 from salvo_server.brokers.embedded.plain_http import head_of, refusal
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.journal import GameOpened, JournalError, SavedGame, StepTaken
-from salvo_server.core.log import proof_lines
 from salvo_server.core.recovery import recover
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
@@ -87,6 +86,7 @@ from salvo_server.service import Service
 from salvo_server.storage.identity import Identity, IdentityError, load_identity
 from salvo_server.storage.roster import Roster, RosterError
 from salvo_server.storage.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
+from salvo_server.storage.transcript_folder import proof_lines
 from salvo_server.verify import ProofError, compare_stories, verify_lines
 from unbrokered import Wire
 

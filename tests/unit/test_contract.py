@@ -32,7 +32,7 @@ from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_
 from salvo.seal import Sealer
 from salvo.shape import Fields, members_of
 from salvo.v1 import announcements_pb2, commands_pb2
-from salvo_server.core.transitions import Transition, transitions
+from salvo_server.core.diagram import Transition, transitions
 from schema import Pair, of_the_class, of_the_schema, schema_type
 
 ROOT = Path(__file__).parents[2]

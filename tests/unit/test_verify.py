@@ -23,9 +23,9 @@ from salvo.messages import Draw
 from salvo.rules import Orientation, Placement, RuleBook
 from salvo.seal import fingerprint
 from salvo_server.cli import cli
-from salvo_server.core.log import proof_lines
 from salvo_server.spectate.recordings import open_recordings
 from salvo_server.storage.identity import Identity
+from salvo_server.storage.transcript_folder import proof_lines
 from salvo_server.verify import compare_stories, verify_file
 
 HONEST = Played("honest", SMALL, trouble=0.1).play()

@@ -11,7 +11,6 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.command_reader import SealedParticipation, read_participation
 from salvo.codec.commands import ParticipationRequest
 from salvo.errors import SealError
-from salvo.messages import State
 from salvo_server.core.authenticator import Command, sender_of
 from salvo_server.core.log import Signer
 from salvo_server.core.play import Effect, Play
@@ -98,7 +97,7 @@ class Admission:
             if gone:
                 effects += self.play.pass_time(table, now)
             for name in gone:
-                if table.referee.state is State.LOBBY:
+                if table.referee.state is m.State.LOBBY:
                     effects += self.play.carry_out(table, m.StruckOff(name), now)
         return effects
 

@@ -14,7 +14,6 @@ from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import Sealed, SealedParticipation, SignedHost, SignedShot, SignedSkip, read_command
 from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.errors import CODES, Answered, SealError, WireError
-from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.topics import Publisher, Reader
 from salvo_server.core.admission import Admission
@@ -177,7 +176,7 @@ def _senders(referee: Referee, request: Sealed, sender: str | None) -> tuple[lis
         return [current.name, *(name for name in referee.players if name != current.name)], True
     if isinstance(request, SignedSkip):
         return [request.player], current is not None and current.name == request.player
-    return [request.player], referee.state is State.LOBBY
+    return [request.player], referee.state is m.State.LOBBY
 
 
 def _refused(announcements: Sequence[m.Announcement], player: str) -> bool:

@@ -9,7 +9,6 @@ from typing import ClassVar
 from salvo import messages as m
 from salvo.codec.command_reader import read_ship
 from salvo.errors import IllegalCommand
-from salvo.messages import State
 from salvo.rules import RuleBook, check_placement
 from salvo.rules.game import draw_fair_starter, draw_starter, set_starter
 from salvo_server.core.match import Match, Team, Terms
@@ -65,7 +64,7 @@ class Lobby:
         removed: teams that a host has removed from this game.
     """
 
-    state: ClassVar[State] = State.LOBBY
+    state: ClassVar[m.State] = m.State.LOBBY
     terms: Terms
     players: dict[str, Entrant] = field(default_factory=dict)
     complete: list[Entrant] = field(default_factory=list)
@@ -240,7 +239,7 @@ class Lobby:
         if list(match.players) != list(self.players):  # in play order from now on (SALVO-JOIN-10)
             said.append(m.PlayersListed(tuple(match.players)))
         began, turn = Turn.begin(match, now)
-        return [*said, m.StateChanged(State.TURN), *began], turn
+        return [*said, m.StateChanged(m.State.TURN), *began], turn
 
     def _starter(self) -> int:
         terms = self.terms

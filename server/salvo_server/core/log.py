@@ -35,7 +35,6 @@ from salvo.codec.log import (
     write_entry,
     write_hidden,
 )
-from salvo.messages import Draw
 from salvo_server.core.table import Step
 
 #: Inputs that are public.
@@ -59,7 +58,7 @@ def game_secret(header: Header, sign: Callable[[bytes], bytes]) -> bytes:
     With a fair draw it is the header's fresh one. An explicit seed is no secret, and the same for every game of a run;
     so there it is drawn from the signing key, which no one else has: a signature of the header, never published.
     """
-    if header.draw is Draw.FAIR:
+    if header.draw is m.Draw.FAIR:
         return bytes.fromhex(header.seed)
     signed = sign(b"salvo secret\0" + write_header(header).encode())
     return hashlib.blake2b(signed, digest_size=SECRET_BYTES).digest()
@@ -181,11 +180,3 @@ class TableLog:
     def say(self, texts: Iterable[bytes]) -> list[Publication]:
         """Sign texts."""
         return [Publication(self._topic, sign_entry(text, self._sign), False) for text in texts]
-
-
-def proof_lines(header: Header, steps: Iterable[Step], signer: Signer) -> list[bytes]:
-    """Return a game's log as a file has it: one payload a line, each once."""
-    log = GameLog(header, signer.signing_key, game_secret(header, signer.sign))
-    for step in steps:
-        log.take_in(step)
-    return [sign_entry(text, signer.sign) + b"\n" for text in log.entries]

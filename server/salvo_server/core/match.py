@@ -9,7 +9,6 @@ from operator import attrgetter
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
-from salvo.messages import Limits
 from salvo.rules import Announce, Fleet, Order, Placement, Repeats, RuleBook, Salvo, Targets
 from salvo.rules.game import begin
 
@@ -31,7 +30,7 @@ class Terms:
     seed: int | str = field(repr=False)
     draw: m.Draw
     book: RuleBook
-    limits: Limits
+    limits: m.Limits
 
     @property
     def rules(self) -> m.RulesAnnounced:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from salvo import messages as m
 from salvo.codec.header import Header, read_header
 from salvo.errors import WireError
-from salvo.messages import Limits
 from salvo.rules import RuleBook
 from salvo_server.core.journal import SavedGame
 from salvo_server.core.log import Signer, TableLog
@@ -27,7 +26,7 @@ class Openings:
     """
 
     book: RuleBook
-    limits: Mapping[str, Limits]
+    limits: Mapping[str, m.Limits]
     draw: m.Draw
     seed: int | str
     fresh_secret: Callable[[], bytes]

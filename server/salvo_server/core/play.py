@@ -11,7 +11,6 @@ from typing import NamedTuple
 from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.codec.header import write_header
-from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal import (
@@ -236,7 +235,7 @@ class Play:
         """Restart the time to act at these tables (SALVO-BACK-2)."""
         effects: list[Effect] = []
         for table in tables:
-            if table.referee.deadline() is not None and table.referee.state is not State.OVER:
+            if table.referee.deadline() is not None and table.referee.state is not m.State.OVER:
                 effects += self.carry_out(table, m.Resumed(), now)
         return effects
 

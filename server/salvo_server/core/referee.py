@@ -17,7 +17,6 @@ from typing import TypeVar
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
-from salvo.messages import Limits, State
 from salvo.rules import SALVO, RuleBook
 from salvo.rules.game import Game
 from salvo_server.core.lobby import Lobby
@@ -40,7 +39,7 @@ class Referee:
         seed: int | str,
         table: str = "",
         book: RuleBook = SALVO,
-        limits: Limits | None = None,
+        limits: m.Limits | None = None,
         number: int = 1,
         draw: m.Draw = m.Draw.SEED,
     ) -> None:
@@ -50,7 +49,7 @@ class Referee:
             number: of the game that the first lobby is for.
             draw: what ``seed`` is; for a fair one it is 32 secret bytes in hexadecimal, of the first game alone.
         """
-        terms = Terms(table, number, seed, draw, book, limits or Limits())
+        terms = Terms(table, number, seed, draw, book, limits or m.Limits())
         self.stage: TableState = Lobby(terms)
         self._following = terms  # but for the number and what a host has set, of the game after this one
         self._set: list[m.NextGame] = []  # by hosts, for the game after this one
@@ -108,7 +107,7 @@ class Referee:
         return self._following if limits is self._following.limits else replace(self._following, limits=limits)
 
     def configure(
-        self, seed: int | str, limits: Limits, draw: m.Draw = m.Draw.SEED, book: RuleBook | None = None
+        self, seed: int | str, limits: m.Limits, draw: m.Draw = m.Draw.SEED, book: RuleBook | None = None
     ) -> None:
         """Change seed, limits and rules from the next lobby on; the game in play keeps its own (SALVO-BACK-6)."""
         following = self._following
@@ -117,7 +116,7 @@ class Referee:
     # --- queries ------------------------------------------------------------------------------------------------
 
     @property
-    def state(self) -> State:
+    def state(self) -> m.State:
         """Lobby, turn or over; a pause is part of ``turn`` (SALVO-PACE-3)."""
         return self.stage.state
 
@@ -142,7 +141,7 @@ class Referee:
         return self.stage.terms.book
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> m.Limits:
         """The limits of the game."""
         return self.stage.terms.limits
 

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
-from salvo.messages import State
 from salvo_server.core.match import Match, Player, Terms
 
 Said = list[m.Announcement]
@@ -29,27 +28,6 @@ class Hosted(NamedTuple):
     def ms(self) -> int:
         """Its seconds, in milliseconds."""
         return 1000 * (self.command.seconds or 0)
-
-    def check_game(self, number: int) -> None:
-        """Make sure that it was signed for this game, or for none.
-
-        Raises:
-            IllegalCommand: ``stale_context``.
-        """
-        context = self.command.context
-        if context not in (None, number):
-            raise IllegalCommand("stale_context", f"signed for game {context}; this is game {number}")
-
-    def check_clock(self, paused: bool) -> None:
-        """Make sure that a table can be paused, or resumed.
-
-        Raises:
-            IllegalCommand: ``clock_stopped`` or ``not_paused``.
-        """
-        if paused and self.command.do is m.HostAction.PAUSE:
-            raise IllegalCommand("clock_stopped", "the table is paused already")
-        if not paused and self.command.do is m.HostAction.RESUME:
-            raise IllegalCommand("not_paused", "the table is not paused")
 
 
 def extended(deadline: int | None, by: Hosted) -> int:
@@ -76,7 +54,7 @@ class InGame:
         deadline: when the state ends by itself, in epoch ms; None in a host's pause (SALVO-HOST-4).
     """
 
-    state: ClassVar[State]
+    state: ClassVar[m.State]
     match: Match
     deadline: int | None
 
@@ -112,7 +90,7 @@ class InGame:
     def abort(self, by: Hosted, now: int) -> tuple[Said, Over]:
         """End the game without a winner; what was fired in the turn that is going on does not count (SALVO-HOST-5)."""
         figures = self.match.figures()
-        return [*figures, m.StateChanged(State.OVER)], Over(self.match, now + self.terms.limits.over_ms, 0)
+        return [*figures, m.StateChanged(m.State.OVER)], Over(self.match, now + self.terms.limits.over_ms, 0)
 
     def remove(self, by: Hosted, now: int) -> tuple[Said, Any]:
         """Defeat a player with the end of the turn; its own turn ends at once (SALVO-HOST-6)."""
@@ -142,7 +120,7 @@ class Turn(InGame):
         bank_ends: whether the deadline is the end of the bank.
     """
 
-    state = State.TURN
+    state = m.State.TURN
     delivered: int | None = None
     bank_ends: bool = False
 
@@ -279,7 +257,7 @@ class Turn(InGame):
         said += told
         if match.game.over:
             over = Over(match, now + self.terms.limits.over_ms, match.game.shots_left)
-            return [*said, *match.figures(), m.StateChanged(State.OVER)], over
+            return [*said, *match.figures(), m.StateChanged(m.State.OVER)], over
         pause_ms = (self.terms.limits.pace_ms or 0) * resolved
         if self.deadline is None:
             return said, Pause(match, None, pause_ms)
@@ -297,7 +275,7 @@ class Pause(InGame):
         pause_ms: how long it is.
     """
 
-    state = State.TURN
+    state = m.State.TURN
     pause_ms: int
 
     def end(self, following: Terms, now: int) -> tuple[Said, InMatch]:
@@ -335,7 +313,7 @@ class Over(InGame):
         void_shots: those of the salvo that won which may still come (SALVO-FIRE-12).
     """
 
-    state = State.OVER
+    state = m.State.OVER
     void_shots: int
 
     def resume_paused(self, by: Hosted, now: int) -> tuple[Said, Over]:

@@ -6,14 +6,17 @@ Writing executes a game once more, so it is done on a separate thread while the 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
+from salvo.codec.header import Header
+from salvo.codec.log import sign_entry
 from salvo.errors import SalvoError
 from salvo_server.core.journal import GameOpened, SavedGame
-from salvo_server.core.log import proof_lines
+from salvo_server.core.log import GameLog, Signer, game_secret
+from salvo_server.core.table import Step
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import TranscriptError, repeat_game, until_forgotten, write_transcript
 
@@ -94,3 +97,11 @@ class TranscriptFolder:
 def proof_path(transcript: Path) -> Path:
     """Return where the proof of a transcript in a folder is."""
     return transcript.with_name(transcript.name.removesuffix(".gz").removesuffix(".jsonl") + PROOF)
+
+
+def proof_lines(header: Header, steps: Iterable[Step], signer: Signer) -> list[bytes]:
+    """Return a game's log as a file has it: one payload a line, each once."""
+    log = GameLog(header, signer.signing_key, game_secret(header, signer.sign))
+    for step in steps:
+        log.take_in(step)
+    return [sign_entry(text, signer.sign) + b"\n" for text in log.entries]
