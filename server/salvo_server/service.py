@@ -32,17 +32,17 @@ from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, RuleBook
 from salvo.topics import Reader
 from salvo_server import __version__
-from salvo_server.core.admission import Admission, EntryList, KeyOwner
+from salvo_server.core.admission import Admission, EntryList
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat import Chat
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.journal import Batch, Journal, JournalUnavailable, Saved
-from salvo_server.core.openings import Openings
+from salvo_server.core.log import KeyOwner, Resends
 from salvo_server.core.outages import Duty, Outages, Presence
 from salvo_server.core.play import Delivery, Effect, News, Play
 from salvo_server.core.recaps import Recaps
+from salvo_server.core.recovery import Openings
 from salvo_server.core.referee import Referee
-from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.table import Follower, Table
 
@@ -290,8 +290,7 @@ class Service:
 
     def say_goodbye(self) -> None:
         """Publish what the last will would, before a clean end, and note that all has left."""
-        for table in self.tables.values():
-            self._pending.add(table.write_status(self._status(table.referee, online=False)))
+        self._pending.add(self._statuses(online=False))
         self._settle()
         if not self._outages.paused:
             self._edge.flush(2.0)
@@ -424,10 +423,13 @@ class Service:
 
     def _say(self, *, online: bool = True, paused: bool = False) -> None:
         """Publish the status of all tables at once; no step follows from it, so it need not wait."""
-        for table in self.tables.values():
-            status = self._status(table.referee, online=online, paused=paused)
-            for topic, payload, retain in table.write_status(status):
-                self._edge.publish(topic, payload, retain=retain)
+        for topic, payload, retain in self._statuses(online=online, paused=paused):
+            self._edge.publish(topic, payload, retain=retain)
+
+    def _statuses(self, *, online: bool = True, paused: bool = False) -> list[Publication]:
+        tables = self.tables.values()
+        told = [(table, self._status(table.referee, online=online, paused=paused)) for table in tables]
+        return [publication for table, status in told for publication in table.write_status(status)]
 
     # --- when the broker comes back ---------------------------------------------------------------------------------
 
@@ -445,9 +447,7 @@ class Service:
     def _greet(self) -> None:
         """Publish the status of all tables; the first table's ends the sweep."""
         waiting = set(self._pending.publications)
-        for table in self.tables.values():
-            status = table.write_status(self._status(table.referee))
-            self._pending.add(publication for publication in status if publication not in waiting)
+        self._pending.add(publication for publication in self._statuses() if publication not in waiting)
 
     def _look_for_kept_commands(self) -> None:
         """Ask for retained commands: what is retained while we listen comes without its flag (MQTT 3.1.1, 3.3.1.3).

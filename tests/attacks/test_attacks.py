@@ -40,11 +40,11 @@ from salvo_server.core.chat import Chat
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.keyring import Keyring, Member
 from salvo_server.core.lobby import Lobby
+from salvo_server.core.log import Resends
 from salvo_server.core.match import Match
 from salvo_server.core.play import Effect
 from salvo_server.core.rate_limit import Bucket, Buckets
 from salvo_server.core.recaps import Recaps
-from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.storage.register import Account, Register
 from simulation import crypto

@@ -12,7 +12,7 @@ from salvo.codec.command_reader import SealedParticipation, read_participation
 from salvo.codec.commands import ParticipationRequest
 from salvo.errors import SealError
 from salvo_server.core.authenticator import Command, sender_of
-from salvo_server.core.log import Signer
+from salvo_server.core.log import KeyOwner
 from salvo_server.core.play import Effect, Play
 from salvo_server.core.rate_limit import DERIVATIONS, Buckets
 from salvo_server.core.table import Table
@@ -25,14 +25,6 @@ _CONTEXTS: Final[dict[type, str]] = {
     m.Leave: "leaving the lobby has g: the game",
     m.HostCommand: "a host's command has g: the game",
 }
-
-
-class KeyOwner(Signer, Protocol):
-    """Whom teams seal their requests for (SALVO-IDENT-4): :class:`salvo_server.storage.identity.Identity`."""
-
-    sealing_key: bytes
-
-    def open(self, sealed: bytes) -> bytes: ...
 
 
 class EntryList(Protocol):

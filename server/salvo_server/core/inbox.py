@@ -19,9 +19,9 @@ from salvo.topics import Publisher, Reader
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Waiting
 from salvo_server.core.chat import Chat
+from salvo_server.core.log import Resends
 from salvo_server.core.play import Effect, Play
 from salvo_server.core.referee import Referee
-from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.table import Table
 

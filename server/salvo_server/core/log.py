@@ -6,13 +6,19 @@ out bit by bit the same after a crash, from a journal, and in a check against wh
 An entry is made for every public step. A shot in mid-salvo, of which only its target hears, waits as a commitment for
 the next entry; a command that was refused without a public announcement is in none. An entry is built from public
 facts: anything hidden gets into it only through :func:`salvo.codec.log.blind`.
+
+Entries are published again when a team has missed them (SALVO-LOG-12). A team that lost its connection asks; all
+subscribers hear the answer, so several requests are one. Entries go out again in portions, each only when the broker
+has confirmed the one before: they never crowd out news. All of them were published before or are queued behind those
+that were, so the journal has all that they follow from.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
+from weakref import WeakKeyDictionary
 
 from salvo import messages as m
 from salvo import topics
@@ -35,21 +41,29 @@ from salvo.codec.log import (
     write_entry,
     write_hidden,
 )
+from salvo_server.core.rate_limit import Bucket, Rate
 from salvo_server.core.table import Step
 
 #: Inputs that are public.
 PUBLIC_INPUTS: Final = (m.Participate, m.HostCommand, m.StruckOff, m.TimePassed, m.Resumed, m.TurnDelivered)
 #: What an entry with texts has besides them: numbers, digests, seed, secret, signature.
 _AROUND_TEXTS_BYTES: Final = 512
+#: Entries of all tables in a portion, and the pause to the next one: a team on a slow line must not lose news by it.
+MAX_ENTRIES: Final = 32
+PAUSE_MS: Final = 50
+#: Requests of one player in a game: this many at once, then one in five seconds.
+MAX_REQUESTS: Final = 6
+REQUESTS_A_SECOND: Final = 0.2
 
 
-class Signer(Protocol):
-    """Who signs: :class:`salvo_server.storage.identity.Identity`."""
+class KeyOwner(Protocol):
+    """Who signs the log, and whom teams seal their requests for: :class:`salvo_server.storage.identity.Identity`."""
 
     signing_key: bytes
+    sealing_key: bytes
 
-    def sign(self, message: bytes) -> bytes:
-        """Return the signature, 64 bytes."""
+    def sign(self, message: bytes) -> bytes: ...
+    def open(self, sealed: bytes) -> bytes: ...
 
 
 def game_secret(header: Header, sign: Callable[[bytes], bytes]) -> bytes:
@@ -150,7 +164,7 @@ def _counts(step: Step) -> bool:
 class TableLog:
     """The log of a table's game, signed and ready to publish."""
 
-    def __init__(self, header: Header, signer: Signer) -> None:
+    def __init__(self, header: Header, signer: KeyOwner) -> None:
         """Begin the log of a game."""
         self._topic = topics.LOG.of(header.rules.table)
         self._sign = signer.sign
@@ -180,3 +194,72 @@ class TableLog:
     def say(self, texts: Iterable[bytes]) -> list[Publication]:
         """Sign texts."""
         return [Publication(self._topic, sign_entry(text, self._sign), False) for text in texts]
+
+
+class _Wish:
+    """Which part of one game's log is wanted, and who has asked for any of it."""
+
+    def __init__(self) -> None:
+        self.next: int | None = None  # the next entry to publish; None for none
+        self.askers: dict[str, Bucket] = {}
+
+
+class Resends:
+    """What is to be said again at all tables."""
+
+    def __init__(self, logs: Mapping[str, TableLog]) -> None:
+        """Answer out of these logs, by table; a game's log is in there from its opening until the next one's."""
+        self._logs = logs
+        self._wishes: WeakKeyDictionary[TableLog, _Wish] = WeakKeyDictionary()
+        self._wanted: list[str] = []  # tables that wait, the next one first
+        self._due = 0
+        self._confirmed_at = 0  # how many messages the broker must have confirmed before the next portion
+
+    def ask(self, table: str, player: str, first: int, now: int) -> None:
+        """Take a player's request; one that comes too often, or for nothing, changes nothing."""
+        log = self._logs.get(table)
+        if log is None or first >= len(log):
+            return
+        wish = self._wishes.setdefault(log, _Wish())
+        asker = wish.askers.setdefault(player, Bucket(Rate(MAX_REQUESTS, REQUESTS_A_SECOND), now))
+        if not asker.take(now):
+            return
+        wish.next = first if wish.next is None else min(first, wish.next)
+        if table not in self._wanted:
+            self._wanted.append(table)
+
+    def deadline(self, confirmed: int) -> int | None:
+        """Return when the next portion may go out, epoch ms; None while there is none, or the broker is behind.
+
+        Args:
+            confirmed: how many messages the broker has confirmed.
+        """
+        return self._due if self._wanted and confirmed >= self._confirmed_at else None
+
+    def take_due(self, now: int, confirmed: int, published: int) -> list[Publication]:
+        """Return the next portion, when it is time for one.
+
+        Args:
+            confirmed: how many messages the broker has confirmed.
+            published: how many it was sent, or will be before this portion.
+        """
+        due = self.deadline(confirmed)
+        if due is None or now < due:
+            return []
+        portion: list[Publication] = []
+        while self._wanted and len(portion) < MAX_ENTRIES:
+            table = self._wanted.pop(0)
+            log = self._logs[table]
+            wish = self._wishes.get(log)
+            if wish is None or wish.next is None:
+                continue  # the game is forgotten, and with it who asked
+            again = log.again(wish.next, MAX_ENTRIES - len(portion))
+            portion += again
+            wish.next += len(again)
+            if wish.next < len(log):
+                self._wanted.append(table)
+            else:
+                wish.next = None
+        self._due = now + PAUSE_MS
+        self._confirmed_at = published + len(portion)
+        return portion

@@ -28,9 +28,8 @@ from salvo_server.core.journal import (
 )
 from salvo_server.core.keyring import Keyring
 from salvo_server.core.log import TableLog
-from salvo_server.core.openings import Openings
 from salvo_server.core.recaps import Recaps
-from salvo_server.core.recovery import recover
+from salvo_server.core.recovery import Openings, recover
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Follower, Step, Table
 

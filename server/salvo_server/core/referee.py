@@ -196,11 +196,6 @@ class Referee:
         """Return all that a player may know of the game so far; None for a player who is not at the table."""
         return self.stage.recap(name) if name in self.players else None
 
-    @property
-    def is_paused(self) -> bool:
-        """Whether a host has paused the table (SALVO-HOST-4)."""
-        return self.stage.paused
-
     def awaits_delivery(self) -> int | None:
         """Return the turn whose bank does not count yet: it does from :class:`~salvo.messages.TurnDelivered` on."""
         state = self.stage

@@ -15,7 +15,7 @@ from salvo.codec.header import Header
 from salvo.codec.log import sign_entry
 from salvo.errors import SalvoError
 from salvo_server.core.journal import GameOpened, SavedGame
-from salvo_server.core.log import GameLog, Signer, game_secret
+from salvo_server.core.log import GameLog, KeyOwner, game_secret
 from salvo_server.core.table import Step
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import TranscriptError, repeat_game, until_forgotten, write_transcript
@@ -99,7 +99,7 @@ def proof_path(transcript: Path) -> Path:
     return transcript.with_name(transcript.name.removesuffix(".gz").removesuffix(".jsonl") + PROOF)
 
 
-def proof_lines(header: Header, steps: Iterable[Step], signer: Signer) -> list[bytes]:
+def proof_lines(header: Header, steps: Iterable[Step], signer: KeyOwner) -> list[bytes]:
     """Return a game's log as a file has it: one payload a line, each once."""
     log = GameLog(header, signer.signing_key, game_secret(header, signer.sign))
     for step in steps:
