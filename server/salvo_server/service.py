@@ -116,25 +116,21 @@ def epoch_clock() -> Callable[[], int]:
     return lambda: (time.monotonic_ns() + offset) // 1_000_000
 
 
-class SteadyClock:
-    """The service's time, epoch milliseconds.
+def steady_clock(clock: Callable[[], int], saved: Saved) -> Callable[[], int]:
+    """Return the service's clock, epoch milliseconds, which never goes back.
 
     It goes on from where the journal left it, should the clock have been set back since. It must not stand still until
     the clock is there again: deadlines would not pass.
     """
+    last_at = max((game.steps[-1].at if game.steps else game.opened.at for game in saved.games), default=0)
+    back_ms = max(0, last_at - clock())
 
-    def __init__(self, clock: Callable[[], int], saved: Saved) -> None:
-        self._clock = clock
-        ends = (game.steps[-1].at if game.steps else game.opened.at for game in saved.games)
-        self._last_at = max(ends, default=0)
-        self._back_ms = max(0, self._last_at - clock())
+    def now() -> int:
+        nonlocal last_at
+        last_at = max(last_at, clock() + back_ms)
+        return last_at
 
-    def __call__(self) -> int:
-        """Return the time, never less than before."""
-        now = self._clock() + self._back_ms
-        if now > self._last_at:
-            self._last_at = now
-        return self._last_at
+    return now
 
 
 @dataclass(slots=True)
@@ -224,7 +220,7 @@ class Service:
         follower = follower or Follower()
         saved = self._journal.load()
         self._raw_clock = clock or epoch_clock()
-        self.now = SteadyClock(self._raw_clock, saved)
+        self.now = steady_clock(self._raw_clock, saved)
         self._status = _Status(profile, tables[0], identity, chat)
         self._pending = Pending()
         self._held: list[Inbound] = []

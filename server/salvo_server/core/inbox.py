@@ -113,7 +113,9 @@ class Inbox:
         """Give a table what a team or a host has said, and settle what that costs its sender."""
         table, sender = self.play.tables[opened.table], opened.sender
         effects = self.play.pass_time(table, now)
-        command = table.referee.hold_to_bounds(self.admission.hold_to_profile(opened.command))
+        command = self.admission.hold_to_profile(opened.command)
+        if isinstance(command, m.PlaceShip):
+            command = table.referee.one_too_many(command) or command
         refused = True
         if isinstance(command, m.Unreadable) and opened.host:
             if opened.proof is not None:  # it is burned for ever, though the table makes nothing of it (SALVO-FRESH-2)
@@ -181,7 +183,5 @@ def _senders(referee: Referee, request: Sealed, sender: str | None) -> tuple[lis
 
 def _refused(announcements: Sequence[m.Announcement], player: str) -> bool:
     """Whether a step refused a command to its player; one that says nothing is a repetition or beyond the answers."""
-    for each in announcements:
-        if isinstance(each, (m.CommandRefused, m.PlacementRefused)) and each.to == player:
-            return True
-    return not announcements
+    refusals = [each for each in announcements if isinstance(each, (m.CommandRefused, m.PlacementRefused))]
+    return not announcements or any(each.to == player for each in refusals)

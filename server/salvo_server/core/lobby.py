@@ -32,13 +32,15 @@ class Entrant(Team):
     placed: Counter[str] = field(default_factory=Counter)
     answered: dict[str, str] = field(default_factory=dict)
 
-    def take(self, command: m.PlaceShip) -> None:
-        """Keep a good placement."""
+    def take(self, command: m.PlaceShip, book: RuleBook) -> Said:
+        """Keep a good placement, and answer it."""
         ship = command.placement.ship
         self.placements[ship] = command.placement
         self.placed[ship] += 1
         self.spellings[ship] = command.spelling
         self.messages[ship] = command.message
+        self.refill(len(book.fleet))
+        return self.judge(command.spelling, True, book)
 
     def judge(self, spelling: str, approved: bool, book: RuleBook) -> Said:
         """Answer under the spelling that the team used last, and under no other one (SALVO-PLACE-6)."""
@@ -109,7 +111,7 @@ class Lobby:
             self.extensions = 0
             self.deadline = None if self.paused else now + self.terms.limits.placement_ms
         for entrant in self.players.values():
-            self._refill(entrant)
+            entrant.refill(len(self.terms.book.fleet))
         return [self._listing()], self
 
     def _may_restart(self, name: str) -> bool:
@@ -121,9 +123,6 @@ class Lobby:
             return False
         self.restarted_by.add(name)
         return True
-
-    def _refill(self, entrant: Entrant) -> None:
-        entrant.refill(len(self.terms.book.fleet))
 
     def leave(self, command: m.Leave, now: int) -> tuple[Said, Lobby]:
         """Let a team leave by its own will (SALVO-JOIN-15)."""
@@ -157,9 +156,7 @@ class Lobby:
         return self._accept(entrant, command, now)
 
     def _accept(self, entrant: Entrant, command: m.PlaceShip, now: int) -> tuple[Said, Lobby | InMatch]:
-        entrant.take(command)
-        self._refill(entrant)
-        said = entrant.judge(command.spelling, True, self.terms.book)
+        said = entrant.take(command, self.terms.book)
         if not self._is_complete(entrant):
             return said, self
         self.complete.append(entrant)

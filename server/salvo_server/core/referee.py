@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
@@ -23,8 +22,6 @@ from salvo_server.core.lobby import Lobby
 from salvo_server.core.match import Match, Player, Team, Terms
 from salvo_server.core.transitions import TABLE, Event, TableState, event_of
 from salvo_server.core.turn import Hosted, Over, Turn
-
-_C = TypeVar("_C", bound=m.Input)
 
 
 class Referee:
@@ -213,12 +210,10 @@ class Referee:
         state = self.stage
         return not isinstance(state, Lobby) and name in state.players and state.match.is_absent(state.players[name])
 
-    def hold_to_bounds(self, command: _C) -> _C | m.Unreadable:
-        """Return a command as it may be given to this table: one placement too many becomes a refusal.
+    def one_too_many(self, command: m.PlaceShip) -> m.Unreadable | None:
+        """Return the refusal of a placement too many; None for one that may be given to this table.
 
-        The service calls this; :meth:`receive` does not check, so that records of servers without this
+        The service asks this; :meth:`receive` does not check, so that records of servers without this
         limit still replay as they were written.
         """
-        if isinstance(self.stage, Lobby) and isinstance(command, m.PlaceShip):
-            return self.stage.one_too_many(command) or command
-        return command
+        return self.stage.one_too_many(command) if isinstance(self.stage, Lobby) else None
