@@ -21,9 +21,10 @@ from salvo.session.placing import PLACING
 from salvo.session.playing import PLAYING
 from salvo.session.session import FOLLOWING, RETURNING, SERVER
 from salvo.topics import TOPICS
+from salvo_server.core.diagram import transitions
 from salvo_server.core.fates import FATES
 from salvo_server.core.outages import OUTAGES
-from salvo_server.core.transitions import STATES, TABLE, Answer, Event, TableState, transitions
+from salvo_server.core.transitions import STATES, TABLE, Answer, Event, TableState
 
 README = Path(__file__).parent / "README.md"
 ERROR_CODES = README.with_name("error_codes.toml")

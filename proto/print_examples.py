@@ -18,9 +18,9 @@ from nacl.pwhash import argon2id
 
 from salvo import messages as m
 from salvo import seal
-from salvo.codec import log
+from salvo.codec import log, log_reader
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.recap import read_recap
+from salvo.codec.recap_reader import read_recap
 from salvo.rules import SALVO
 from salvo.rules.game import draw_fair_starter
 
@@ -254,7 +254,7 @@ def game() -> list[bytes]:
 
 def entries() -> list[tuple[bytes, Any]]:
     """Its entries: text and value; their signatures are verified here."""
-    return [(log.read_signed(payload, SIGNING_KEY)[0], json.loads(payload)["entry"]) for payload in game()]
+    return [(log_reader.read_signed(payload, SIGNING_KEY)[0], json.loads(payload)["entry"]) for payload in game()]
 
 
 def log_1() -> str:
@@ -266,7 +266,7 @@ def log_1() -> str:
 
 def log_2() -> str:
     """What the signature is over."""
-    text, signature = log.take_apart(game()[-1])
+    text, signature = log_reader.take_apart(game()[-1])
     seal.verify(SIGNING_KEY, b"salvo log\0" + text, signature)
     rows: Rows = [("key", SIGNING_KEY.hex()), ("message", rf"salvo log\0{text.decode()}")]
     return table([*rows, ("signature", signature.hex())])

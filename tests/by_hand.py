@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Executor, Future
 from typing import Any
 
-from salvo_server.core.key_worker import KeyWorker
+from salvo_server.core.keyring import KeyWorker
 
 
 class ByHand(Executor):

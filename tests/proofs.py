@@ -11,16 +11,17 @@ from random import Random
 from typing import Any
 
 from salvo import messages as m
-from salvo.codec.log import OF_BYTES, entry_digest, sign_entry, take_apart
-from salvo.codec.transcript import Header
+from salvo.codec.header import Header
+from salvo.codec.log import OF_BYTES, entry_digest, sign_entry
+from salvo.codec.log_reader import take_apart
 from salvo.messages import Draw, Limits, State
 from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, Grid, Orientation, Placement, RuleBook, ShipClass, Shots
 from salvo.rules.book import Announce
-from salvo_server.core.identity import Identity
-from salvo_server.core.log import proof_lines
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Step, Table
+from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import no_status
+from salvo_server.storage.transcript_folder import proof_lines
 from salvo_server.verify import ProofReport, verify_lines
 
 IDENTITY = Identity(bytes(range(32)))

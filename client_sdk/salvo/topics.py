@@ -1,7 +1,7 @@
 """Every topic, once: who publishes it, who may read it, whether it is retained, what it carries.
 
-Everything that needs a topic's name or a right uses this table: the codecs, the server's subscriptions, a broker's
-access rules, the published contract. Nothing here reads payloads.
+Everything that needs a topic's name uses this table: the codecs, the server's subscriptions, the rights that a broker
+enforces (:mod:`salvo.permissions`), the published contract. Nothing here reads payloads.
 
 A table's topics begin with its prefix: none for the default table (which keeps the specification's topics as they are),
 ``/NAME`` for an additional one (SALVO-TOPIC-1).
@@ -9,13 +9,11 @@ A table's topics begin with its prefix: none for the default table (which keeps 
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from salvo.errors import WireError
 
@@ -36,32 +34,6 @@ class Reader(StrEnum):
     SERVER = "server"
     OWNER = "owner"  # the player whose name stands in the topic
     REFEREE = "referee"  # may see the boards during the game, and publishes nothing
-
-
-class Role(StrEnum):
-    """What an account on the broker is for."""
-
-    SERVER = "server"  # the contest server
-    TEAM = "team"  # plays under the account's name
-    SCREEN = "screen"  # reads what the team of the account's name reads: a second, read-only connection
-    WATCHER = "watcher"  # reads what is public
-    REFEREE = "referee"  # reads what is public, and all boards
-    HOST = "host"  # reads what is public, and acts at the tables
-    ANYBODY = "anybody"  # any client of an open contest: plays under any name, and reads all but what is the server's
-
-
-class Action(StrEnum):
-    """What an account does to a topic."""
-
-    PUBLISH = "publish"
-    RECEIVE = "receive"
-
-
-class Right(NamedTuple):
-    """Permission to do something to all topics that an MQTT topic filter matches."""
-
-    action: Action
-    filter: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,181 +76,112 @@ class Topic:
 _rows: list[Topic] = []
 
 
-def _row(name: str, pattern: str, publisher: str, reader: str, retained: bool, payload: str, source: str) -> Topic:
-    _rows.append(Topic(name, pattern, Publisher(publisher), Reader(reader), retained, payload, source))
+def _row(name: str, pattern: str, publisher: Publisher, reader: Reader, retained: bool, *about: str) -> Topic:
+    _rows.append(Topic(name, pattern, publisher, reader, retained, *about))
     return _rows[-1]
+
+
+def _said(name: str, pattern: str, payload: str, source: str = "X", *, retained: bool = True) -> Topic:
+    return _row(name, pattern, Publisher.SERVER, Reader.EVERYBODY, retained, payload, source)
+
+
+def _told(name: str, pattern: str, payload: str, source: str = "X") -> Topic:
+    return _row(name, pattern, Publisher.SERVER, Reader.OWNER, False, payload, source)
+
+
+def _asked(name: str, publisher: Publisher, pattern: str, payload: str, source: str = "X") -> Topic:
+    return _row(name, pattern, publisher, Reader.SERVER, False, payload, source)
 
 
 _SHIP = "/players/{player}/ships/{ship}"
 
-STATE = _row("state", "/game/state", "server", "everybody", True, "`lobby`, `turn` or `over`", "S")
-REQUEST_PARTICIPATION = _row(
+STATE = _said("state", "/game/state", "`lobby`, `turn` or `over`", "S")
+REQUEST_PARTICIPATION = _asked(
     "request_participation",
+    Publisher.TEAM,
     "/game/request_participation",
-    "team",
-    "server",
-    False,
     '`{"name": "...", "secret": "..."}`, open or sealed for the server',
     "S",
 )
-REQUEST_ERROR = _row(
-    "request_error",
-    "/game/error",
-    "server",
-    "everybody",
-    False,
-    "`<code>: <meaning>` for a request to take part that cannot be read",
-    "X",
+REQUEST_ERROR = _said(
+    "request_error", "/game/error", "`<code>: <meaning>` for a request to take part that cannot be read", retained=False
 )
-LEAVE = _row(
-    "leave",
-    "/players/{player}/leave",
-    "owner",
-    "server",
-    False,
-    '`{"data": {"g": 1}, "signature": "<blob>"}`, out of the lobby',
-    "X",
+LEAVE = _asked(
+    "leave", Publisher.OWNER, "/players/{player}/leave", '`{"data": {"g": 1}, "signature": "<blob>"}`, out of the lobby'
 )
-COUNT = _row("count", "/players/count", "server", "everybody", True, "`2`", "S")
-LIST = _row("list", "/players/list", "server", "everybody", True, '`["a", "b"]`', "S")
-PLACE = _row(
-    "place",
-    f"{_SHIP}/place",
-    "owner",
-    "server",
-    False,
-    'blob of `{"coordinates": "<x>;<y>", "Orientation": "HORIZONTAL"}`',
-    "S",
+COUNT = _said("count", "/players/count", "`2`", "S")
+LIST = _said("list", "/players/list", '`["a", "b"]`', "S")
+PLACE = _asked(
+    "place", Publisher.OWNER, f"{_SHIP}/place", 'blob of `{"coordinates": "<x>;<y>", "Orientation": "HORIZONTAL"}`', "S"
 )
-APPROVED = _row("approved", f"{_SHIP}/approved", "server", "everybody", True, "`true` or `false`", "S")
-PLACEMENT_ERROR = _row("placement_error", f"{_SHIP}/error", "server", "owner", False, "`<code>: <sentence>`", "S")
-CURRENT = _row("current", "/game/current", "server", "everybody", True, "a player's name", "S")
-FIRE = _row(
+APPROVED = _said("approved", f"{_SHIP}/approved", "`true` or `false`", "S")
+PLACEMENT_ERROR = _told("placement_error", f"{_SHIP}/error", "`<code>: <sentence>`", "S")
+CURRENT = _said("current", "/game/current", "a player's name", "S")
+FIRE = _asked(
     "fire",
+    Publisher.TEAM,
     "/players/{player}/fire",
-    "team",
-    "server",
-    False,
     '`{"data": {"x": 3, "y": 4}, "signature": "<blob>"}`, one shot a message',
     "S",
 )
-SKIP = _row(
+SKIP = _asked(
     "skip",
+    Publisher.OWNER,
     "/players/{player}/skip",
-    "owner",
-    "server",
-    False,
     '`{"data": {"g": 1, "t": 9}, "signature": "<blob>"}`, where the rules have it',
-    "X",
 )
-HIT = _row("hit", "/players/{player}/hit", "server", "owner", False, '`{"x": 3, "y": 4}` for every shot', "S")
-HITS = _row("hits", "/game/hits", "server", "everybody", False, "`2`", "S")
-SUNK = _row("sunk", f"{_SHIP}/sunk", "server", "everybody", True, "`true`", "S")
-SUNK_AS_PRINTED = _row(
-    "sunk_as_printed", "/player/{player}/ships/{ship}/sunk", "server", "everybody", True, "`true`", "S"
-)
-DEFEATED = _row("defeated", "/players/{player}/defeated", "server", "everybody", True, "`true`", "S")
-DEFEATED_AS_PRINTED = _row(
-    "defeated_as_printed", "/player/{player}/defeated", "server", "everybody", True, "`true`", "S"
-)
-WINNER = _row(
+HIT = _told("hit", "/players/{player}/hit", '`{"x": 3, "y": 4}` for every shot', "S")
+HITS = _said("hits", "/game/hits", "`2`", "S", retained=False)
+SUNK = _said("sunk", f"{_SHIP}/sunk", "`true`", "S")
+SUNK_AS_PRINTED = _said("sunk_as_printed", "/player/{player}/ships/{ship}/sunk", "`true`", "S")
+DEFEATED = _said("defeated", "/players/{player}/defeated", "`true`", "S")
+DEFEATED_AS_PRINTED = _said("defeated_as_printed", "/player/{player}/defeated", "`true`", "S")
+WINNER = _said(
     "winner",
     "/game/winner",
-    "server",
-    "everybody",
-    True,
     'a player\'s name; after a tie `["a", "b"]`, where the rules have it; `[]` after a host has aborted the game',
     "S",
 )
-STATS = _row(
-    "stats",
-    "/game/stats/{player}",
-    "server",
-    "everybody",
-    True,
-    '`{"shots": 80, "hits": 19, "sunk": 6, "turns": 18, "place": 1}`',
-    "S",
-)
-ERROR = _row("error", "/players/{player}/error", "server", "owner", False, "`<code>: <sentence>`", "X")
-RULES = _row("rules", "/game/rules", "server", "everybody", True, "JSON: ruleset, grid, fleet, time limits", "X")
-SERVER = _row("server", "/game/server", "server", "everybody", True, "JSON: status, version, game, profile, keys", "X")
-TURN = _row(
-    "turn",
-    "/game/turn",
-    "server",
-    "everybody",
-    True,
-    "JSON: game, turn, player, shots, now and deadline (epoch ms of the server)",
-    "X",
-)
-RESULT = _row(
+STATS = _said("stats", "/game/stats/{player}", '`{"shots": 80, "hits": 19, "sunk": 6, "turns": 18, "place": 1}`', "S")
+ERROR = _told("error", "/players/{player}/error", "`<code>: <sentence>`")
+RULES = _said("rules", "/game/rules", "JSON: ruleset, grid, fleet, time limits")
+SERVER = _said("server", "/game/server", "JSON: status, version, game, profile, keys")
+TURN = _said("turn", "/game/turn", "JSON: game, turn, player, shots, now and deadline (epoch ms of the server)")
+RESULT = _said(
     "result",
     "/game/result",
-    "server",
-    "everybody",
-    True,
     "JSON: game, turn, player, shots, hits, sunk, defeated of the last salvo; outcomes, aims where announced",
-    "X",
 )
-BOARD = _row(
-    "board",
-    "/players/{player}/board",
-    "server",
-    "everybody",
-    True,
-    "a letter a cell: `.`, `X` hit, `0` miss, where the rules announce cells",
-    "X",
+BOARD = _said(
+    "board", "/players/{player}/board", "a letter a cell: `.`, `X` hit, `0` miss, where the rules announce cells"
 )
-FLEET = _row(
-    "fleet",
-    "/players/{player}/fleet",
-    "server",
-    "everybody",
-    True,
-    "JSON: all ships, at the end, where the rules reveal them",
-    "X",
-)
-RECAP = _row("recap", "/players/{player}/recap", "server", "owner", False, "blob: own fleet, shots, results", "X")
-LOG = _row("log", "/game/log", "server", "everybody", False, "signed, hash-chained public events", "X")
-RESEND = _row(
-    "resend", "/players/{player}/resend", "owner", "server", False, '`{"log": 17}`: the log again from there', "X"
-)
-REFEREE = _row("referee", "/game/referee", "server", "referee", True, "JSON: all boards", "X")
-STANDINGS = _row(
+FLEET = _said("fleet", "/players/{player}/fleet", "JSON: all ships, at the end, where the rules reveal them")
+RECAP = _told("recap", "/players/{player}/recap", "blob: own fleet, shots, results")
+LOG = _said("log", "/game/log", "signed, hash-chained public events", retained=False)
+RESEND = _asked("resend", Publisher.OWNER, "/players/{player}/resend", '`{"log": 17}`: the log again from there')
+REFEREE = _row("referee", "/game/referee", Publisher.SERVER, Reader.REFEREE, True, "JSON: all boards", "X")
+STANDINGS = _said(
     "standings",
     "/game/standings",
-    "server",
-    "everybody",
-    True,
     "JSON: places, points and ratings of an evening and over all; on the first table only",
-    "X",
 )
-SAY = _row("say", "/players/{player}/say", "owner", "server", False, '`{"text": "..."}`, with `"to": "b"` for one', "X")
-CHAT = _row("chat", "/game/chat", "server", "everybody", False, '`{"from": "a", "text": "..."}`', "X")
-MESSAGE = _row("message", "/players/{player}/message", "server", "owner", False, '`{"from": "a", "text": "..."}`', "X")
-HOST = _row(
+SAY = _asked("say", Publisher.OWNER, "/players/{player}/say", '`{"text": "..."}`, with `"to": "b"` for one')
+CHAT = _said("chat", "/game/chat", '`{"from": "a", "text": "..."}`', retained=False)
+MESSAGE = _told("message", "/players/{player}/message", '`{"from": "a", "text": "..."}`')
+HOST = _asked(
     "host",
+    Publisher.HOST,
     "/game/host",
-    "host",
-    "server",
-    False,
     '`{"data": {"by": "desk", "do": "extend", "seconds": 60, "g": 1}, "signature": "<blob>"}`',
-    "X",
 )
-HOSTED = _row(
-    "hosted",
-    "/game/hosted",
-    "server",
-    "everybody",
-    True,
-    '`{"by": "desk", "do": "pause", "paused": true}`: what a host did last at this table',
-    "X",
+HOSTED = _said(
+    "hosted", "/game/hosted", '`{"by": "desk", "do": "pause", "paused": true}`: what a host did last at this table'
 )
 SEAT = _row(
     "seat",
     "/players/{player}/seat",
-    "host",
-    "owner",
+    Publisher.HOST,
+    Reader.OWNER,
     True,
     '`{"table": "t3"}`: where the player has its next game; at the default table',
     "X",
@@ -359,93 +262,3 @@ def _shapes(levels: list[str]) -> list[tuple[str, ...]]:
     if len(levels) > 3:
         shapes.append((levels[0], "", levels[2], "", *levels[4:]))
     return shapes
-
-
-# --- rights -----------------------------------------------------------------------------------------------------------
-
-
-def rights(
-    role: Role, name: str, tables: Iterable[str], *, players: Iterable[str] = ("+",), ships: Iterable[str] = ("+",)
-) -> tuple[Right, ...]:
-    """Return everything that an account may publish and receive, as topic filters (SALVO-ACCESS-1, SALVO-ACCESS-5).
-
-    Everything else is forbidden.
-
-    A team's name and a table's stand in the filters as they are: what :func:`check_name` passes holds no wildcard.
-    Subscribing needs no separate right, because rights are checked at delivery.
-
-    Args:
-        name: the player whose topics a team and its screens own.
-        tables: the server's tables, ``""`` for the default one; no account has rights at any other.
-        players: whose topics any team may publish; all by default.
-        ships: the ships whose topics a team may publish; all by default.
-
-    Raises:
-        WireError: ``bad_name``: in a filter it would match other teams' topics, too.
-    """
-    if role in (Role.TEAM, Role.SCREEN, Role.HOST):
-        check_name(name)
-    if role is Role.ANYBODY:
-        name = "+"
-    if role is Role.SERVER:
-        return tuple(Right(action, f"{place}/#") for place in _places(tables) for action in Action)
-    said_at = {Publisher.OWNER: (name,), Publisher.TEAM: tuple(players), Publisher.HOST: ("+",)}
-    named = tuple(ships)
-    found = []
-    for table in tables:
-        for topic in TOPICS:
-            if _may_publish(role, topic, own=True):
-                cells = itertools.product(said_at[topic.publisher], named)
-                found += [
-                    Right(Action.PUBLISH, topic.filter(table, player=player, ship=ship)) for player, ship in cells
-                ]
-            if _may_receive(role, topic, own=True):
-                player = name if topic.reader is Reader.OWNER else "+"
-                found.append(Right(Action.RECEIVE, topic.filter(table, player=player)))
-    return tuple(dict.fromkeys(found))
-
-
-def may(role: Role, name: str, tables: Collection[str], action: Action, topic: str) -> bool:
-    """Whether an account may publish or receive one topic; agrees exactly with the filters of :func:`rights`."""
-    if role is Role.SERVER:
-        return any(topic == place or topic.startswith(f"{place}/") for place in _places(tables))
-    try:
-        address = parse(topic)
-    except WireError:
-        return False
-    if address.table not in tables:
-        return False
-    own = address.player == name
-    allowed = _may_publish if action is Action.PUBLISH else _may_receive
-    return allowed(role, address.topic, own=own)
-
-
-def _places(tables: Iterable[str]) -> Iterator[str]:
-    """Prefixes of the tables' topics, including the first level of the topic tree."""
-    return (f"{prefix(table)}/{root}" for table in tables for root in sorted(ROOTS))
-
-
-def _may_publish(role: Role, topic: Topic, *, own: bool) -> bool:
-    match topic.publisher:
-        case Publisher.TEAM:
-            return role in (Role.TEAM, Role.ANYBODY)
-        case Publisher.OWNER:
-            return role is Role.ANYBODY or (own and role is Role.TEAM)
-        case Publisher.HOST:
-            return role is Role.HOST
-        case Publisher.SERVER:
-            return False
-
-
-def _may_receive(role: Role, topic: Topic, *, own: bool) -> bool:
-    match topic.reader:
-        case Reader.EVERYBODY:
-            return True
-        case Reader.OWNER:
-            if role is Role.HOST:
-                return own and topic is ERROR  # not a seat of its own name: a host has none
-            return role is Role.ANYBODY or (own and role in (Role.TEAM, Role.SCREEN))
-        case Reader.REFEREE:
-            return role is Role.REFEREE
-        case Reader.SERVER:
-            return False

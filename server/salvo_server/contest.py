@@ -17,7 +17,7 @@ from typing import Final
 from salvo.codec.announcements import Publication
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.addresses import check_free
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access
@@ -26,15 +26,14 @@ from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
-from salvo_server.core.identity import Identity
-from salvo_server.core.journal import Journal, JournalUnavailable, NoJournal
-from salvo_server.core.register import Account, Register
+from salvo_server.core.journal import Journal, JournalUnavailable
 from salvo_server.core.table import Follower, Step, Table
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings, identity_path, roster_path
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.standings.live import CountedJournal, LiveStandings
-from salvo_server.storage.identity import load_identity
+from salvo_server.storage.identity import Identity, load_identity
+from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import SERVER_USER, Roster
 from salvo_server.storage.roster_watcher import RosterWatcher
 
@@ -56,7 +55,7 @@ def open_journal(settings: ServerSettings) -> Journal:
         JournalError: it cannot be used.
     """
     if settings.journal in (None, "none"):
-        return NoJournal()
+        return Journal()
     from salvo_server.storage.journal.database import DatabaseJournal
 
     safe = settings.journal_safe == "power"
@@ -112,7 +111,7 @@ def _let_be(accounts: Sequence[Account]) -> None:
     """Leave a broker's users and rights as they are."""
 
 
-class Followers:
+class Followers(Follower):
     """Several followers as one."""
 
     def __init__(self, *followers: Follower) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import Publication
-from salvo.codec.commands import write_host
+from salvo.codec.command_writer import write_host
 from salvo.seal import Sealer, salt_of
 
 

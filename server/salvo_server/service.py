@@ -7,8 +7,8 @@ round works through all that has arrived, commits it in one go, and only then sa
 that it is dealt with (SALVO-BACK-1). So whatever a crash interrupts either had no effect and is delivered again, or is
 in the journal and is published again.
 
-The steps return effects (:mod:`salvo_server.core.effects`); :meth:`Service._settle` alone carries them out. What an
-outage of broker, journal or machine asks for is a table in :mod:`salvo_server.core.outages`.
+The steps return effects (:data:`salvo_server.core.play.Effect`); :meth:`Service._settle` alone carries them out. What
+an outage of broker, journal or machine asks for is a table in :mod:`salvo_server.core.outages`.
 """
 
 from __future__ import annotations
@@ -19,38 +19,32 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Literal, Protocol
 
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import Publication
 from salvo.codec.log import SECRET_BYTES
-from salvo.messages import Limits
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, RuleBook
 from salvo.topics import Reader
 from salvo_server import __version__
-from salvo_server.core.admission import Admission
+from salvo_server.core.admission import Admission, EntryList
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat import Chat
-from salvo_server.core.delivery import Delivery
-from salvo_server.core.effects import Ledger, Pending
-from salvo_server.core.identity import Identity
 from salvo_server.core.inbox import Inbox
-from salvo_server.core.journal import Batch, Journal, JournalUnavailable, NoJournal
-from salvo_server.core.log import TableLog
-from salvo_server.core.openings import Openings
+from salvo_server.core.journal import Batch, Journal, JournalUnavailable, Saved
+from salvo_server.core.log import KeyOwner, Resends
 from salvo_server.core.outages import Duty, Outages, Presence
-from salvo_server.core.play import Play
+from salvo_server.core.play import Delivery, Effect, News, Play
 from salvo_server.core.recaps import Recaps
+from salvo_server.core.recovery import Openings
 from salvo_server.core.referee import Referee
-from salvo_server.core.register import Register
-from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
-from salvo_server.core.table import Follower, NoFollower, Table
-from salvo_server.core.timers import SteadyClock
+from salvo_server.core.table import Follower, Table
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +81,7 @@ class Edge(Protocol):
     def flush(self, timeout_seconds: float) -> bool: ...
 
 
-def last_will(table: str, profile: str, identity: Identity | None = None) -> tuple[str, bytes]:
+def last_will(table: str, profile: str, identity: KeyOwner | None = None) -> tuple[str, bytes]:
     """Return topic and payload of the last will: offline, and no game that anyone could know by then.
 
     The keys stay, so that a team that comes meanwhile need not write its secret openly.
@@ -103,7 +97,7 @@ class _Status:
 
     profile: str
     first_table: str
-    identity: Identity | None
+    identity: KeyOwner | None
     chat: bool
 
     def __call__(self, referee: Referee, *, online: bool = True, paused: bool = False) -> m.ServerStatus:
@@ -112,7 +106,7 @@ class _Status:
         return m.ServerStatus(online, __version__, referee.number, self.profile, topic, paused, keys, self.chat)
 
 
-def _keys(identity: Identity | None) -> m.ServerKeys | None:
+def _keys(identity: KeyOwner | None) -> m.ServerKeys | None:
     return None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
 
 
@@ -120,6 +114,45 @@ def epoch_clock() -> Callable[[], int]:
     """Return a clock of epoch milliseconds that never jumps: set once, then driven by the monotonic clock."""
     offset = time.time_ns() - time.monotonic_ns()
     return lambda: (time.monotonic_ns() + offset) // 1_000_000
+
+
+def steady_clock(clock: Callable[[], int], saved: Saved) -> Callable[[], int]:
+    """Return the service's clock, epoch milliseconds, which never goes back.
+
+    It goes on from where the journal left it, should the clock have been set back since. It must not stand still until
+    the clock is there again: deadlines would not pass.
+    """
+    last_at = max((game.steps[-1].at if game.steps else game.opened.at for game in saved.games), default=0)
+    back_ms = max(0, last_at - clock())
+
+    def now() -> int:
+        nonlocal last_at
+        last_at = max(last_at, clock() + back_ms)
+        return last_at
+
+    return now
+
+
+@dataclass(slots=True)
+class Pending:
+    """Effects that wait to be carried out: those of this round, and all since journal or broker are away."""
+
+    batch: Batch = field(default_factory=Batch)
+    publications: list[Publication] = field(default_factory=list)
+    receipts: list[Inbound] = field(default_factory=list)
+    news: list[News] = field(default_factory=list)
+
+    def add(self, effects: Iterable[Effect]) -> None:
+        """Take effects, each kind in its order."""
+        for effect in effects:
+            if type(effect) is Publication:
+                self.publications.append(effect)
+            elif type(effect) is News:
+                self.news.append(effect)
+            elif type(effect) is Inbound:
+                self.receipts.append(effect)
+            else:
+                self.batch.add(effect)  # type: ignore[arg-type]
 
 
 class Service:
@@ -131,6 +164,7 @@ class Service:
             opening) and the announcements; for displays and reports.
         on_round: called in each round with how late it is, ms: how long a message or a deadline may have waited for it.
         tables: by name.
+        play: what follows their steps.
     """
 
     def __init__(
@@ -139,18 +173,18 @@ class Service:
         tables: Sequence[str],
         *,
         seed: int | str,
-        limits: Limits | None = None,
-        table_limits: Mapping[str, Limits] | None = None,
+        limits: m.Limits | None = None,
+        table_limits: Mapping[str, m.Limits] | None = None,
         book: RuleBook = SALVO,
         profile: str = "open",
         clock: Callable[[], int] | None = None,
         gate: Authenticator | None = None,
         journal: Journal | None = None,
-        identity: Identity | None = None,
+        identity: KeyOwner | None = None,
         resume: Resume = "crash",
         follower: Follower | None = None,
         listener: Listener | None = None,
-        register: Register | None = None,
+        register: EntryList | None = None,
         draw: m.Draw | Literal["seed", "fair"] = m.Draw.SEED,
         fresh_secret: Callable[[], bytes] = lambda: secrets.token_bytes(SECRET_BYTES),
         chat: bool = True,
@@ -181,24 +215,23 @@ class Service:
         self.on_round: Callable[[int], None] = lambda late_ms: None
         self.tables: dict[str, Table] = {}
         self._edge = edge
-        self._journal = journal or NoJournal()
+        self._journal = journal or Journal()
         self.gate = gate or Authenticator(wake=edge.wake, pepper=self._journal.pepper)
-        follower = follower or NoFollower()
+        follower = follower or Follower()
         saved = self._journal.load()
         self._raw_clock = clock or epoch_clock()
-        self.now = SteadyClock(self._raw_clock, saved)
+        self.now = steady_clock(self._raw_clock, saved)
         self._status = _Status(profile, tables[0], identity, chat)
         self._pending = Pending()
         self._held: list[Inbound] = []
         self._asked: SimpleQueue[tuple[str, m.HostCommand]] = SimpleQueue()
         self._outages = Outages(lambda: edge.connected)
-        self._ledger = Ledger(saved.last_game, saved.last_step)
         self._delivery = Delivery()
         recaps = Recaps(self.tables, self.gate.keyring, self.gate.worker)
-        all_limits = dict.fromkeys(tables, limits or Limits()) | dict(table_limits or {})
+        all_limits = dict.fromkeys(tables, limits or m.Limits()) | dict(table_limits or {})
         openings = Openings(book, all_limits, m.Draw(draw), seed, fresh_secret, identity)
-        play = Play(self.tables, openings, self._ledger, self._delivery, self.gate.keyring, recaps, follower)
-        self._play = play
+        numbers = (saved.last_game, saved.last_step)
+        self.play = play = Play(self.tables, openings, self._delivery, self.gate.keyring, recaps, follower, *numbers)
         self._resends = Resends(play.logs)
         self._sweep = RetainedSync(self.tables, tables[0], follower.retained)
         self._admission = Admission(profile, register, identity, play, self.counts)
@@ -216,11 +249,6 @@ class Service:
     # --- what is asked of it from outside -------------------------------------------------------------------------
 
     @property
-    def logs(self) -> Mapping[str, TableLog]:
-        """The signed logs of the games in play, by table."""
-        return self._play.logs
-
-    @property
     def presence(self) -> Presence:
         """Whether the server serves, and why not; from any thread."""
         return self._outages.state
@@ -228,12 +256,7 @@ class Service:
     @property
     def last_step(self) -> int:
         """The number of the latest step, durable or not."""
-        return self._ledger.last_step
-
-    @property
-    def has_news(self) -> bool:
-        """Whether anything waits to be published."""
-        return bool(self._pending.publications)
+        return self.play.last_step
 
     def act(self, table: str, command: m.HostCommand) -> None:
         """Let a person at the server's own terminal act as the host; from any thread."""
@@ -250,7 +273,7 @@ class Service:
             return longest_seconds
         if self._pending.publications:
             return 0.0
-        due = [at for at in (self._play.deadline(), self._resends.deadline(self._edge.delivered)) if at is not None]
+        due = [at for at in (self.play.deadline(), self._resends.deadline(self._edge.delivered)) if at is not None]
         if not due:
             return longest_seconds
         return min(longest_seconds, max(0.0, (min(due) - self.now()) / 1000))
@@ -263,8 +286,7 @@ class Service:
 
     def say_goodbye(self) -> None:
         """Publish what the last will would, before a clean end, and note that all has left."""
-        for table in self.tables.values():
-            self._pending.add(table.write_status(self._status(table.referee, online=False)))
+        self._pending.add(self._statuses(online=False))
         self._settle()
         if not self._outages.paused:
             self._edge.flush(2.0)
@@ -314,19 +336,19 @@ class Service:
         It comes before what has arrived meanwhile: that is not late.
         """
         if duty == "begin again":
-            self._pending.add(self._play.restart_time(self.tables.values(), self.now()))
+            self._pending.add(self.play.restart_time(self.tables.values(), self.now()))
             self._greet()
         if duty != "restart":
             return duty == "begin again"
         away = [table for table in self.tables.values() if self._outages.shortens(table.referee)]
-        self._pending.add(self._play.restart_time(away, self.now()))
+        self._pending.add(self.play.restart_time(away, self.now()))
         if away:
             log.warning("the server was held up for %d ms; the time to act is restarted", self._outages.held_up_ms)
         return bool(away)
 
     def _decide(self, arrived: Iterable[Inbound]) -> None:
         """Collect the effects of all that has arrived, been derived or come due."""
-        pending, play = self._pending, self._play
+        pending, play = self._pending, self.play
         while not self._asked.empty():
             name, command = self._asked.get()
             pending.add(play.pass_time(self.tables[name], self.now()))
@@ -357,7 +379,7 @@ class Service:
             if retain:
                 self._sweep.published(topic)
         if pending.publications:
-            self._delivery.publish(self._edge.published, self._ledger.last_step)
+            self._delivery.publish(self._edge.published, self.play.last_step)
         for message in pending.receipts:
             self._edge.acknowledge(message)
         self._pending = Pending(pending.batch)
@@ -397,10 +419,13 @@ class Service:
 
     def _say(self, *, online: bool = True, paused: bool = False) -> None:
         """Publish the status of all tables at once; no step follows from it, so it need not wait."""
-        for table in self.tables.values():
-            status = self._status(table.referee, online=online, paused=paused)
-            for topic, payload, retain in table.write_status(status):
-                self._edge.publish(topic, payload, retain=retain)
+        for topic, payload, retain in self._statuses(online=online, paused=paused):
+            self._edge.publish(topic, payload, retain=retain)
+
+    def _statuses(self, *, online: bool = True, paused: bool = False) -> list[Publication]:
+        tables = self.tables.values()
+        told = [(table, self._status(table.referee, online=online, paused=paused)) for table in tables]
+        return [publication for table, status in told for publication in table.write_status(status)]
 
     # --- when the broker comes back ---------------------------------------------------------------------------------
 
@@ -418,9 +443,7 @@ class Service:
     def _greet(self) -> None:
         """Publish the status of all tables; the first table's ends the sweep."""
         waiting = set(self._pending.publications)
-        for table in self.tables.values():
-            status = table.write_status(self._status(table.referee))
-            self._pending.add(publication for publication in status if publication not in waiting)
+        self._pending.add(publication for publication in self._statuses() if publication not in waiting)
 
     def _look_for_kept_commands(self) -> None:
         """Ask for retained commands: what is retained while we listen comes without its flag (MQTT 3.1.1, 3.3.1.3).

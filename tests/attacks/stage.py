@@ -13,13 +13,13 @@ from typing import Any
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.commands import write_placement
+from salvo.codec.command_writer import write_placement
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet
 from salvo.seal import Sealer
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.core.identity import Identity
 from salvo_server.service import Service
+from salvo_server.storage.identity import Identity
 from unbrokered import Wire
 
 TEAMS = ("ann", "bob", "cy")

@@ -18,8 +18,7 @@ from salvo import seal, topics
 from salvo.codec import command_reader, strict_json
 from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import read_participation
-from salvo.codec.commands import (
-    Line,
+from salvo.codec.command_writer import (
     write_host,
     write_leave,
     write_participation,
@@ -27,27 +26,27 @@ from salvo.codec.commands import (
     write_resend,
     write_shot,
 )
+from salvo.codec.commands import Line
 from salvo.codec.json_codec import Codec
 from salvo.messages import HostAction, HostCommand, Limits, ShotContext, State
+from salvo.permissions import Role
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
-from salvo.topics import Role
 from salvo_server.core import authenticator as gates
-from salvo_server.core import outages
+from salvo_server.core import outages, transitions
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.chat import Chat
-from salvo_server.core.effects import Effect
-from salvo_server.core.hosted import Hosted
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.keyring import Keyring, Member
 from salvo_server.core.lobby import Lobby
+from salvo_server.core.log import Resends
 from salvo_server.core.match import Match
+from salvo_server.core.play import Effect
 from salvo_server.core.rate_limit import Bucket, Buckets
 from salvo_server.core.recaps import Recaps
-from salvo_server.core.register import Account, Register
-from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
+from salvo_server.storage.register import Account, Register
 from simulation import crypto
 
 Patch = pytest.MonkeyPatch
@@ -208,7 +207,7 @@ def _remember_nothing(patch: Patch) -> None:
 
     def forgetful(self: Authenticator, *given: Any, **more: Any) -> Any:
         self._burned.clear()
-        self._recent = gates._Remembered(1)
+        self._recent.clear()
         return opened(self, *given, **more)
 
     patch.setattr(Authenticator, "open", forgetful)
@@ -226,7 +225,7 @@ def _forget_nonces_with_the_game(patch: Patch) -> None:
         if self.keyring in emptied:
             emptied.clear()
             self._burned.clear()
-            self._recent = gates._Remembered(1)
+            self._recent.clear()
         return opened(self, *given, **more)
 
     patch.setattr(Keyring, "retain", noticed)
@@ -763,7 +762,7 @@ def _drain_whatever_opens(patch: Patch) -> None:
 
 
 def _take_commands_for_any_game(patch: Patch) -> None:
-    patch.setattr(Hosted, "check_game", lambda self, number: None)
+    patch.setattr(transitions, "_check_host", lambda command, state: None)
 
 
 def _keep_hosts(patch: Patch) -> None:
@@ -835,7 +834,7 @@ def _count_levels_by_recursion(patch: Patch) -> None:
 
 
 def _answer_without_end(patch: Patch) -> None:
-    patch.setattr("salvo_server.core.team.ANSWERS_PER_SHIP", 1_000_000)
+    patch.setattr("salvo_server.core.match.ANSWERS_PER_SHIP", 1_000_000)
 
 
 def _let_ships_be_placed_for_ever(patch: Patch) -> None:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from integration.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded import edges, peers
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.edges import BoundedWebSocket
@@ -27,7 +27,7 @@ from salvo_server.brokers.embedded.peers import Peer
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.routing import Routes
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
-from salvo_server.core.register import Account
+from salvo_server.storage.register import Account
 from socketless import Hall, run
 
 Patch = pytest.MonkeyPatch

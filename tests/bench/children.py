@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from salvo import topics
-from salvo.codec.commands import write_participation, write_placement, write_shot
+from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.messages import Limits
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
@@ -34,10 +34,10 @@ from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.core.identity import Identity
-from salvo_server.core.register import Register
 from salvo_server.service import Service
+from salvo_server.storage.identity import Identity
 from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.register import Register
 from salvo_server.storage.roster import Roster
 
 TESTS = Path(__file__).parents[1]

@@ -15,7 +15,7 @@ from bench.figures import row
 from integration.mosquitto import Mosquitto
 from processes import started
 from salvo import topics
-from salvo.codec.commands import write_participation, write_placement
+from salvo.codec.command_writer import write_participation, write_placement
 from salvo.net.mqtt import Connection
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer

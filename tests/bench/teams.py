@@ -12,7 +12,7 @@ from typing import Self
 
 from bench.children import table_names
 from salvo import topics
-from salvo.codec.commands import write_participation, write_placement, write_shot
+from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.rules import SALVO, generator, random_fleet

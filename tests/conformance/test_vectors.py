@@ -15,7 +15,7 @@ import pytest
 
 from salvo import messages as m
 from salvo import seal, topics
-from salvo.codec.announcements import read_announcement
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.command_reader import (
     SealedParticipation,
     SealedPlacement,
@@ -34,18 +34,18 @@ from salvo.codec.command_reader import (
     read_skip,
 )
 from salvo.codec.commands import HOST, ParticipationRequest, ResendRequest
-from salvo.codec.recap import read_recap
+from salvo.codec.recap_reader import read_recap
 from salvo.errors import CODES, Answered, SalvoError
 from salvo.net.inbound import Inbound
+from salvo.permissions import Role
 from salvo.rules import SALVO, Fleet, generator
 from salvo.rules.game import draw_starter
-from salvo.topics import Role
 from salvo.view import Feed, Shot, View, board_shots
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.core.identity import Identity
-from salvo_server.core.register import Account, Register
 from salvo_server.service import Service
 from salvo_server.settings import ServerSettings
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.register import Account, Register
 from salvo_server.verify import verify_lines
 from unbrokered import Wire
 
@@ -290,7 +290,7 @@ def _seed_for(starter: str | None) -> int:
     ("name", "case"), SERVER_CASES, ids=[f"{case['state']}: {case['description']}" for _, case in SERVER_CASES]
 )
 def test_what_a_server_answers(name: str, case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.core.key_worker.derive_key", _key)
+    monkeypatch.setattr("salvo_server.core.keyring.derive_key", _key)
     state = FILES[name]["states"][case["state"]]
     server = Server(state)
     assert server.answers() == []

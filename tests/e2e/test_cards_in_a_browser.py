@@ -10,7 +10,7 @@ import pytest
 
 from e2e.browser import browser
 from programs import needs
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.spectate.page.cards import Venue, cards_page
 from salvo_server.storage.roster import Member
 

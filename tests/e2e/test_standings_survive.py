@@ -23,10 +23,10 @@ from salvo.codec.announcements import SERVER, STANDINGS
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import StandingsShown
 from salvo.net.mqtt import Connection
-from salvo_server.core.log import proof_lines
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.journal.database import JournalReader
 from salvo_server.storage.transcript import repeat_game
+from salvo_server.storage.transcript_folder import proof_lines
 
 _SECONDS = 60.0
 

@@ -22,9 +22,9 @@ from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec import log, strict_json
+from salvo.codec import log, log_reader, strict_json
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.announcements import read_announcement
 from salvo.codec.command_reader import (
     SealedPlacement,
     SignedHost,
@@ -38,12 +38,14 @@ from salvo.codec.command_reader import (
     read_ship,
     read_shot,
 )
-from salvo.codec.commands import HOST, PLACE, write_participation, write_say
+from salvo.codec.command_writer import write_participation, write_say
+from salvo.codec.commands import HOST, PLACE
+from salvo.codec.header import Header, read_first_line, read_header, write_header
 from salvo.codec.programs import answered_fleet, read_answer, read_told
-from salvo.codec.recap import read_recap
+from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.codec.steps import read_input, write_input
-from salvo.codec.transcript import Header, read_first_line, read_header, read_line, write_header
+from salvo.codec.transcript import read_line
 from salvo.errors import (
     CODES,
     ConnectionLost,
@@ -69,9 +71,7 @@ from salvo_server.brokers.embedded.limits import Access, BrokerLimits
 from salvo_server.brokers.embedded.peers import Peer
 from salvo_server.brokers.embedded.plain_http import head_of, refusal
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.core.identity import Identity
 from salvo_server.core.journal import GameOpened, JournalError, SavedGame, StepTaken
-from salvo_server.core.log import proof_lines
 from salvo_server.core.recovery import recover
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
@@ -83,9 +83,10 @@ from salvo_server.gateways.peer import Broken, Lines
 from salvo_server.gateways.smackdown import lines as smackdown
 from salvo_server.gateways.xbs import words as xbs
 from salvo_server.service import Service
-from salvo_server.storage.identity import IdentityError, load_identity
+from salvo_server.storage.identity import Identity, IdentityError, load_identity
 from salvo_server.storage.roster import Roster, RosterError
 from salvo_server.storage.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
+from salvo_server.storage.transcript_folder import proof_lines
 from salvo_server.verify import ProofError, compare_stories, verify_lines
 from unbrokered import Wire
 
@@ -350,11 +351,11 @@ _IDENTITY: Final = Identity(bytes(range(32)))
 
 def _entry(data: bytes) -> None:
     with _refused(WireError):
-        log.take_apart(data)
+        log_reader.take_apart(data)
     with _refused(WireError):
-        assert log.write_entry(log.read_entry(data))
+        assert log.write_entry(log_reader.read_entry(data))
     with _refused(WireError):
-        log.read_hidden(data.decode(errors="replace"))
+        log_reader.read_hidden(data.decode(errors="replace"))
 
 
 def _proof(data: bytes) -> None:
@@ -411,7 +412,7 @@ def _unordered(data: bytes) -> None:
         if not lines:
             return
     report = verify_lines(iter(lines), "fuzzed")
-    assert report.finding is None or report.finding.fault is not log.Fault.SERVER, report.finding
+    assert report.finding is None or report.finding.fault is not log_reader.Fault.SERVER, report.finding
     compare_stories([report, verify_lines(iter(_proof_lines()), "whole")])
 
 
@@ -725,7 +726,7 @@ def _proof_lines() -> list[bytes]:
 
 
 def _entries() -> list[bytes]:
-    return [log.take_apart(line.rstrip(b"\n"))[0] for line in _proof_lines()]
+    return [log_reader.take_apart(line.rstrip(b"\n"))[0] for line in _proof_lines()]
 
 
 def _some_entries() -> list[bytes]:

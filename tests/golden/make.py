@@ -14,7 +14,7 @@ from random import Random
 from typing import NamedTuple
 
 from salvo import messages as m
-from salvo.codec.transcript import TRANSCRIPT_VERSION
+from salvo.codec.header import TRANSCRIPT_VERSION
 from salvo.lab.sources import load
 from salvo.messages import State
 from salvo.player import Bot

@@ -1,7 +1,7 @@
 """The golden games come out bit by bit as they were recorded, on every Python and with every later version.
 
 When one of these tests fails, what a contest says has changed. Is that meant? Then the game's
-``messages.Limits`` or ``transcript.Header`` says so, in a field that the old games do not have, and they come out as
+``messages.Limits`` or ``header.Header`` says so, in a field that the old games do not have, and they come out as
 before (CONTRIBUTING.md, habits). The files stay as they are.
 """
 
@@ -23,6 +23,7 @@ from salvo.codec import steps as steps_form
 from salvo.codec import transcript as form
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
+from salvo.codec.header import FirstLine
 from salvo.codec.rules import Rules
 from salvo.rules import BOOKS
 from salvo.v1 import announcements_pb2, transcript_pb2
@@ -87,7 +88,7 @@ def test_one_byte_more_in_what_follows_is_found(kind: type, monkeypatch: pytest.
 
 
 def test_a_referee_that_says_something_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.core.team.ANSWERS_PER_SHIP", 0)
+    monkeypatch.setattr("salvo_server.core.match.ANSWERS_PER_SHIP", 0)
     with pytest.raises(TranscriptError, match=r"transcript_diverged: .*, line \d+: the referee says"):
         check(read_transcript(FILES[NAMES.index("v1/4-players-4.jsonl.gz")]))
 
@@ -148,7 +149,7 @@ def test_every_line_is_a_message_of_the_schema(name: str) -> None:
 
 
 SHAPES: list[Pair] = [
-    (form.FirstLine, transcript_pb2.TranscriptHeader),
+    (FirstLine, transcript_pb2.TranscriptHeader),
     (m.Limits, transcript_pb2.TranscriptLimits),
     (m.Participate, transcript_pb2.ParticipateInput),
     (m.Leave, transcript_pb2.LeaveInput),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from salvo.topics import Role
-from salvo_server.core.register import Account
+from salvo.permissions import Role
+from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Credentials
 
 SERVER = Account("salvo-server", "salvo-server", Role.SERVER, "secret-of-the-server")

@@ -19,7 +19,7 @@ from salvo_server.brokers.mosquitto.config import (
     MosquittoTls,
     write,
 )
-from salvo_server.core.register import Account
+from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Credentials
 
 _OPEN = Path(__file__).with_name("open_mosquitto.conf")

@@ -15,7 +15,7 @@ from integration.mosquitto import ContestMosquitto
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
-from salvo_server.core.register import Account
+from salvo_server.storage.register import Account
 
 SECONDS = 60.0
 

@@ -21,9 +21,9 @@ from integration.raw import Raw, publish_packet, subscribe_packet
 from integration.secured import Client, Secured, secured
 from programs import BROKERS
 from salvo.net.mqtt import Connection
-from salvo.topics import Role
-from salvo_server.core.register import Account
+from salvo.permissions import Role
 from salvo_server.service import Service
+from salvo_server.storage.register import Account
 
 README = Path(__file__).parents[2] / "proto" / "README.md"
 #: The default table and a further one; and one that is not the server's, where nobody may anything.

@@ -22,7 +22,7 @@ from programs import BROKERS, needs
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import Connection
 from salvo.net.takeover import MAX_THROWN_OUT
-from salvo.topics import Role
+from salvo.permissions import Role
 
 _SECONDS = 60.0
 

@@ -19,12 +19,12 @@ from integration.mosquitto import ContestMosquitto, Mosquitto
 from integration.secured import SECONDS, Client, Secured, secured
 from programs import BROKERS, needs
 from salvo.errors import ConnectionLost, SalvoError, WireError
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.mosquitto import config, dynamic_security
 from salvo_server.brokers.mosquitto.config import MosquittoConfigError, MosquittoTls
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity, DynamicSecurityError
-from salvo_server.core.register import Account
+from salvo_server.storage.register import Account
 
 TABLES = ("",)
 OWN = "/players/red/hit"

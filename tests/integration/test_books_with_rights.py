@@ -15,12 +15,12 @@ from salvo.client import GameReport
 from salvo.client import play as play_contest
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import BrokerUrl
+from salvo.permissions import Role
 from salvo.rules import BOOKS, RuleBook
-from salvo.topics import Role
 from salvo.view import Shot, View
-from salvo_server.core.identity import Identity
 from salvo_server.doctor import Target, Verdict, examine, temporary_teams
 from salvo_server.spectate.watching import RefereeWatcher
+from salvo_server.storage.identity import Identity
 from salvo_server.verify import compare_stories, verify_file
 
 EVERY_BOOK = pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)

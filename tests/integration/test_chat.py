@@ -17,13 +17,13 @@ from integration.players import Heard, join, over
 from integration.secured import Client, Secured, secured
 from programs import BROKERS
 from salvo import messages as m
-from salvo.codec.commands import write_participation
+from salvo.codec.command_writer import write_participation
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import Connection
+from salvo.permissions import Role
 from salvo.rules import Fleet, RuleBook
-from salvo.topics import Role
-from salvo_server.core.register import Account
 from salvo_server.service import Service
+from salvo_server.storage.register import Account
 
 TEAMS = ("red", "blue", "green")
 HALL = Account("hall", "hall", Role.WATCHER, "secret-of-hall")

@@ -17,7 +17,7 @@ from integration.players import Heard, Slower, join, salvos
 from programs import BROKERS
 from salvo import messages as m
 from salvo.events import Refused, Waits
-from salvo.topics import Role
+from salvo.permissions import Role
 
 KINDS = BROKERS
 _SECONDS = 60.0

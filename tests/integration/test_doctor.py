@@ -28,22 +28,22 @@ from ports import Port
 from processes import started
 from programs import BROKERS, needs
 from salvo.client import play
-from salvo.codec.commands import write_participation
+from salvo.codec.command_writer import write_participation
 from salvo.messages import State
 from salvo.net.mqtt import BrokerUrl
+from salvo.permissions import Role
 from salvo.player import Answer, Bot
 from salvo.seal import fingerprint
-from salvo.topics import Role
 from salvo.view import View
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.cli.tls import make_certificates
 from salvo_server.contest import Contest
-from salvo_server.core.identity import Identity
 from salvo_server.doctor import Finding, Login, Target, Verdict, examine, temporary_teams
 from salvo_server.doctor import target as target_module
 from salvo_server.doctor.probe import Heard, Probe
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings
+from salvo_server.storage.identity import Identity
 from salvo_server.storage.roster import Roster
 
 KINDS = BROKERS

@@ -20,14 +20,14 @@ from integration.guarded import Guarded, guarded
 from integration.mosquitto import ContestMosquitto
 from programs import needs
 from salvo.net.mqtt import BrokerUrl
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.limits import Action, BrokerLimits
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.mosquitto import dynamic_security
 from salvo_server.brokers.mosquitto.dynamic_security import Acl
-from salvo_server.core.register import Account
 from salvo_server.doctor import Finding, Target, Verdict, break_in, examine, reach, temporary_teams
+from salvo_server.storage.register import Account
 
 README = Path(__file__).parents[2] / "server" / "README.md"
 Patch = pytest.MonkeyPatch

@@ -12,9 +12,9 @@ from integration.secured import Client, secured
 from programs import BROKERS
 from salvo.messages import Limits
 from salvo.net.mqtt import Connection
-from salvo.topics import Role
-from salvo_server.core.register import Account
+from salvo.permissions import Role
 from salvo_server.service import Service
+from salvo_server.storage.register import Account
 
 TEAMS = ("red", "blue", "green")
 HALL = Account("hall", "hall", Role.WATCHER, "secret-of-hall")

@@ -22,8 +22,8 @@ from salvo.fairness.known_servers import KnownServers
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.contest import Contest
-from salvo_server.core.identity import Identity
 from salvo_server.settings import ServerSettings
+from salvo_server.storage.identity import Identity
 from salvo_server.verify import verify_file
 
 SECONDS = 60.0

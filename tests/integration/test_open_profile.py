@@ -26,15 +26,15 @@ from processes import started
 from programs import BROKERS
 from salvo import topics
 from salvo.net.mqtt import BrokerUrl
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.open_access import OpenAccess
 from salvo_server.brokers.mosquitto.config import Listener, open_server, write_open
 from salvo_server.cli.mosquitto import mosquitto
 from salvo_server.contest import Contest
-from salvo_server.core.register import Account
 from salvo_server.doctor import Target, Verdict, examine
 from salvo_server.settings import ServerSettings, load_settings
+from salvo_server.storage.register import Account
 from salvo_server.storage.roster import SERVER_USER, Roster
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "spec_client_40_lines.py"

@@ -13,7 +13,7 @@ import pytest
 from integration.players import Heard, Slower, join, over, salvos
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import read_announcement
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.recap_writer import write_recap
 from salvo.lab import arena
 from salvo.lab.bots.hunter import Hunter

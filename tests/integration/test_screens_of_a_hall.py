@@ -18,7 +18,7 @@ import pytest
 from integration.guarded import Guarded, guarded, wait_for_users
 from programs import BROKERS
 from salvo.net.takeover import ESTABLISHED_SECONDS
-from salvo.topics import Role
+from salvo.permissions import Role
 
 _SECONDS = 60.0
 

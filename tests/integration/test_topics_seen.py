@@ -17,8 +17,9 @@ from integration.conftest import Broker, StartServer
 from programs import on_both_brokers
 from salvo import client, topics
 from salvo import messages as m
-from salvo.codec.announcements import RESULT, read_announcement
-from salvo.codec.log import read_entry, take_apart
+from salvo.codec.announcement_reader import read_announcement
+from salvo.codec.announcements import RESULT
+from salvo.codec.log_reader import read_entry, take_apart
 from salvo.fairness.proof import Proof, ProofConnection
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.inbound import Inbound

@@ -18,11 +18,11 @@ from processes import started
 from programs import BROKERS, needs
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import read_announcement
+from salvo.codec.announcement_reader import read_announcement
 from salvo.fairness.proof import ProofConnection
 from salvo.messages import State
+from salvo.permissions import Role
 from salvo.rules import SALVO, Fleet
-from salvo.topics import Role
 from salvo_server.core.match import Player
 from salvo_server.spectate import watching
 from salvo_server.spectate.watching import RefereeWatcher, TeamWatcher, Watcher

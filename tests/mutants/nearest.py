@@ -21,10 +21,7 @@ PARTS: Final = {
         ("tests/unit/test_rules.py", "tests/unit/test_books.py", "tests/property/test_engine.py"),
     ),
     "referee": Part(
-        tuple(
-            f"server/salvo_server/core/{name}.py"
-            for name in ("referee", "transitions", "lobby", "turn", "match", "team")
-        ),
+        tuple(f"server/salvo_server/core/{name}.py" for name in ("referee", "transitions", "lobby", "turn", "match")),
         (
             "tests/unit/test_referee.py",
             "tests/unit/test_referee_table.py",
@@ -40,7 +37,7 @@ PARTS: Final = {
     "authenticator": Part(
         tuple(
             f"server/salvo_server/core/{name}.py"
-            for name in ("authenticator", "fates", "keyring", "key_worker", "rate_limit", "recaps")
+            for name in ("authenticator", "fates", "keyring", "rate_limit", "recaps")
         ),
         tuple(f"tests/unit/test_{name}.py" for name in ("authenticator", "fates", "keyring", "rate_limit", "recaps")),
     ),
@@ -51,7 +48,7 @@ PARTS: Final = {
     ),
     "witness": Part(("client_sdk/salvo/fairness/witness.py",), ("tests/unit/test_witness.py",)),
     "commands": Part(
-        ("client_sdk/salvo/codec/commands.py", "client_sdk/salvo/codec/command_reader.py"),
+        tuple(f"client_sdk/salvo/codec/{name}.py" for name in ("commands", "command_reader", "command_writer")),
         ("tests/unit/test_commands.py", "tests/conformance/test_vectors.py::test_vector"),
     ),
 }

@@ -17,8 +17,8 @@ from salvo import messages as m
 from salvo.lab.bots.hunter import Hunter
 from salvo.net.mqtt import Connection
 from salvo_server.contest import Contest
-from salvo_server.core.identity import Identity
 from salvo_server.settings import ServerSettings
+from salvo_server.storage.identity import Identity
 from salvo_server.storage.roster import Roster
 
 _ROW: Final = 25

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from salvo import topics
-from salvo.codec.announcements import read_announcement
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.command_reader import Request, SealedPlacement, SignedShot, read_command, read_placement, read_shot
 from salvo.codec.strict_json import same_value
 from salvo.errors import CODES, IllegalCommand, WireError

@@ -16,8 +16,7 @@ from salvo import messages as m
 from salvo.codec.announcements import STANDINGS
 from salvo.messages import Limits
 from salvo_server.cli.serve_report import ServeReport
-from salvo_server.core.journal import ResultAnnulled
-from salvo_server.core.results import Result, when
+from salvo_server.core.journal import Result, ResultAnnulled, when
 from salvo_server.service import Service
 from salvo_server.standings.chronicle import EVENING_GAP_MS, Chronicle
 from salvo_server.standings.live import CountedJournal, LiveStandings
@@ -130,7 +129,7 @@ class Contest(Evening):
     def host(self, do: m.HostAction, **argument: Any) -> None:
         """Let the host act."""
         command = m.HostCommand("desk", do, **argument)
-        self.service._pending.add(self.service._play.carry_out(self.table, command, self.now))
+        self.service._pending.add(self.service.play.carry_out(self.table, command, self.now))
         self.run()
 
     def published(self) -> m.StandingsShown | None:

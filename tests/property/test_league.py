@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from league_model import World
 from salvo import messages as m
-from salvo_server.core.results import Result as Ended
+from salvo_server.core.journal import Result as Ended
 from salvo_server.league.file import League
 from salvo_server.league.lines import Annulled, Drawn, Result
 from salvo_server.standings.chronicle import Chronicle

@@ -21,18 +21,18 @@ import pytest
 
 from attacks.stage import AtOnce, secret
 from salvo import messages as m
-from salvo import topics
+from salvo import permissions, topics
 from salvo.codec import announcement_writer
-from salvo.codec.commands import write_participation, write_placement, write_shot
+from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.net.inbound import Inbound
+from salvo.permissions import Action, Role
 from salvo.rules import SALVO, Fleet, Orientation, Placement
 from salvo.rules.game import Game, draw_starter
 from salvo.seal import SALT_BYTES, Sealer
-from salvo.topics import Action, Role
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.core.identity import Identity
 from salvo_server.service import Service
 from salvo_server.spectate.referee_view import RefereeViews
+from salvo_server.storage.identity import Identity
 from simulation import crypto
 from unbrokered import Wire
 
@@ -357,7 +357,7 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
 
 @cache
 def _reads(role: Role, name: str, topic: str) -> bool:
-    return topics.may(role, name, ("",), Action.RECEIVE, topic)
+    return permissions.may(role, name, ("",), Action.RECEIVE, topic)
 
 
 def read_by(role: Role, name: str, played: Played) -> list[Recorded]:

@@ -8,7 +8,7 @@ import pytest
 
 from proofs import IDENTITY, SMALL, TINY, Played, random_games, signed, verify
 from proofs import entries_of as entries
-from salvo.codec.log import Fault
+from salvo.codec.log_reader import Fault
 
 
 @pytest.mark.long

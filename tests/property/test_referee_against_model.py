@@ -14,8 +14,8 @@ from salvo import messages as m
 from salvo.messages import Limits
 from salvo.rules import SALVO, Orientation, Placement
 from salvo_server.core.lobby import Entrant, Lobby
+from salvo_server.core.match import Team
 from salvo_server.core.referee import Referee
-from salvo_server.core.team import Team
 
 NAMES = ("ann", "Bob", "cy")
 names = st.sampled_from(NAMES)

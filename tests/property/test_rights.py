@@ -9,9 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from paho.mqtt.matcher import MQTTMatcher
 
-from salvo import topics
+from salvo import permissions, topics
 from salvo.errors import WireError
-from salvo.topics import Action, Publisher, Reader, Role
+from salvo.permissions import Action, Role
+from salvo.topics import Publisher, Reader
 
 NAMES = ("red", "blue", "Red", "red2")
 TABLES = ("", "final", "b")
@@ -32,7 +33,7 @@ any_topic = st.one_of(
 some_tables = st.lists(st.sampled_from(TABLES), unique=True).map(tuple)
 
 
-def matched(rights: tuple[topics.Right, ...], action: Action, topic: str) -> bool:
+def matched(rights: tuple[permissions.Right, ...], action: Action, topic: str) -> bool:
     """What a broker makes of the filters (MQTT 3.1.1, 4.7)."""
     matcher: Any = cast(Any, MQTTMatcher)()
     for right in rights:
@@ -52,13 +53,15 @@ def matched(rights: tuple[topics.Right, ...], action: Action, topic: str) -> boo
 def test_filters_and_single_topics_say_the_same(
     role: Role, name: str, tables: tuple[str, ...], action: Action, topic: str
 ) -> None:
-    assert matched(topics.rights(role, name, tables), action, topic) == topics.may(role, name, tables, action, topic)
+    assert matched(permissions.rights(role, name, tables), action, topic) == permissions.may(
+        role, name, tables, action, topic
+    )
 
 
 @given(st.sampled_from(Role), st.sampled_from(NAMES), any_topic)
 @example(Role.HOST, "red", "/final/game/host")
 def test_only_players_the_server_and_hosts_publish(role: Role, name: str, topic: str) -> None:
-    if topics.may(role, name, TABLES, Action.PUBLISH, topic):
+    if permissions.may(role, name, TABLES, Action.PUBLISH, topic):
         assert role in (Role.SERVER, Role.TEAM, Role.HOST, Role.ANYBODY)
 
 
@@ -72,11 +75,11 @@ def test_a_host_acts_and_reads_its_refusals_and_nobody_else_acts(role: Role, nam
     with contextlib.suppress(WireError):
         address = topics.parse(topic)
     is_act = address is not None and address.topic is topics.HOST and address.table in TABLES
-    if topics.may(role, name, TABLES, Action.PUBLISH, topic):
+    if permissions.may(role, name, TABLES, Action.PUBLISH, topic):
         assert is_act == (role is Role.HOST) or role is Role.SERVER
     if role is Role.HOST:
-        assert topics.may(role, name, TABLES, Action.PUBLISH, topic) == is_act
-        if address is not None and topics.may(role, name, TABLES, Action.RECEIVE, topic):
+        assert permissions.may(role, name, TABLES, Action.PUBLISH, topic) == is_act
+        if address is not None and permissions.may(role, name, TABLES, Action.RECEIVE, topic):
             own = address.topic is topics.ERROR and address.player == name
             assert own or address.topic.reader is Reader.EVERYBODY
 
@@ -90,20 +93,20 @@ def test_anybody_publishes_what_some_team_may_and_reads_nothing_that_is_for_the_
         address = topics.parse(topic)
         said = address.table in TABLES and address.topic.publisher in (Publisher.TEAM, Publisher.OWNER)
         heard = address.table in TABLES and address.topic.reader in (Reader.EVERYBODY, Reader.OWNER)
-    assert topics.may(Role.ANYBODY, "", TABLES, Action.PUBLISH, topic) == said
-    assert topics.may(Role.ANYBODY, "", TABLES, Action.RECEIVE, topic) == heard
+    assert permissions.may(Role.ANYBODY, "", TABLES, Action.PUBLISH, topic) == said
+    assert permissions.may(Role.ANYBODY, "", TABLES, Action.RECEIVE, topic) == heard
 
 
 @given(st.sampled_from(Role), st.sampled_from(NAMES), st.sampled_from(Action), any_topic)
 def test_nobody_may_anything_where_there_is_no_table(role: Role, name: str, action: Action, topic: str) -> None:
-    assert not topics.may(role, name, (), action, topic)
-    assert topics.rights(role, name, ()) == ()
+    assert not permissions.may(role, name, (), action, topic)
+    assert permissions.rights(role, name, ()) == ()
 
 
 @given(st.sampled_from(Role), st.sampled_from(NAMES), any_topic)
 def test_rights_that_name_players_and_ships_end_where_these_names_end(role: Role, name: str, topic: str) -> None:
-    narrow = topics.rights(role, name, TABLES, players=("red", "blue"), ships=("carrier",))
-    wide = topics.rights(role, name, TABLES)
+    narrow = permissions.rights(role, name, TABLES, players=("red", "blue"), ships=("carrier",))
+    wide = permissions.rights(role, name, TABLES)
     for action in Action:
         allowed = matched(narrow, action, topic)
         assert not allowed or matched(wide, action, topic)
@@ -114,22 +117,26 @@ def test_rights_that_name_players_and_ships_end_where_these_names_end(role: Role
 
 
 def test_no_wildcard_is_left_in_what_a_team_may_publish_once_players_and_ships_are_named() -> None:
-    rights = topics.rights(Role.TEAM, "red", ("", "final"), players=("red", "blue"), ships=("carrier",))
+    rights = permissions.rights(Role.TEAM, "red", ("", "final"), players=("red", "blue"), ships=("carrier",))
     said = [right.filter for right in rights if right.action is Action.PUBLISH]
     assert {"/players/blue/fire", "/final/players/red/fire", "/players/red/ships/carrier/place"} <= set(said)
     assert not [each for each in said if "+" in each or "#" in each]
 
 
 def test_a_team_and_its_screen_read_the_same() -> None:
-    team, screen = (topics.rights(role, "red", TABLES) for role in (Role.TEAM, Role.SCREEN))
+    team, screen = (permissions.rights(role, "red", TABLES) for role in (Role.TEAM, Role.SCREEN))
     assert {right for right in team if right.action is Action.RECEIVE} == set(screen)
 
 
 def test_filters_name_tables_and_teams_without_a_wildcard() -> None:
     for role in Role:
-        for right in topics.rights(role, "red", ("final",)):
+        for right in permissions.rights(role, "red", ("final",)):
             assert right.filter.startswith("/final/")
-    own = [right.filter for right in topics.rights(Role.TEAM, "red", ("",)) if right.filter.startswith("/players/red/")]
+    own = [
+        right.filter
+        for right in permissions.rights(Role.TEAM, "red", ("",))
+        if right.filter.startswith("/players/red/")
+    ]
     assert sorted(own) == [
         "/players/red/error",
         "/players/red/hit",

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from salvo import messages as m
 from salvo.client import Contestant
-from salvo.codec.commands import write_host
+from salvo.codec.command_writer import write_host
 from salvo.events import Event, Refused
 from salvo.lab.bots import HOUSE_BOTS
 from salvo.net.inbound import Inbound
@@ -22,10 +22,10 @@ from salvo.seal import NONCE_BYTES, Sealer, make_blob
 from salvo.session import Session
 from salvo.view import View
 from salvo_server.core.authenticator import Authenticator, Opened, Waiting
-from salvo_server.core.identity import Identity
 from salvo_server.core.referee import Referee
-from salvo_server.core.register import Register
 from salvo_server.service import Resume, Service, last_will
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.register import Register
 from simulation import crypto
 from simulation.broker import SimBroker
 from simulation.disk import Disk, SimJournal

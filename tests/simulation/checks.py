@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 from salvo import messages as m
 from salvo.codec.announcements import RESULT
-from salvo.codec.log import OF_BYTES, LogChain, Opening, entry_digest, read_entry, take_apart
-from salvo.codec.transcript import Header
+from salvo.codec.header import Header
+from salvo.codec.log import OF_BYTES, Opening, entry_digest
+from salvo.codec.log_reader import LogChain, read_entry, take_apart
 from salvo.messages import State
 from salvo.rules import Announce, Order, Sinkings
 from salvo.rules.game import Game
 from salvo.session import Session
 from salvo.view import Shot, View
-from salvo_server.core.identity import Identity
+from salvo_server.core.journal import Result, result_of, when
 from salvo_server.core.log import GameLog, game_secret
 from salvo_server.core.match import Player
 from salvo_server.core.recovery import execute_step, open_table
 from salvo_server.core.referee import Referee
-from salvo_server.core.results import Result, result_of, when
 from salvo_server.core.table import Step
+from salvo_server.storage.identity import Identity
 from salvo_server.verify import verify_lines
 from simulation.disk import every_game
 from simulation.world import Broken
@@ -77,7 +78,7 @@ def _whole_log(contest: Contest, team: Team, referee: Referee) -> None:
     games = [game for game in team.session.witness._games if game.number == referee.number]
     hold(len(games) == 1, "%s knows %d logs of game %d", team.name, len(games), referee.number)
     lacks = "%s lacks entries from %d on of %d"
-    hold(games[0].whole, lacks, team.name, games[0].chain.next_number, len(contest.server.service.logs[""]))
+    hold(games[0].whole, lacks, team.name, games[0].chain.next_number, len(contest.server.service.play.logs[""]))
     contest.statistics["requests for the log"] += team.edge.asked
 
 
@@ -369,4 +370,6 @@ def at_the_end(contest: Contest) -> None:
 def _log_texts(header: Header, steps: Sequence[Step], identity: Identity) -> list[bytes]:
     """Return a game's log as it follows from the journal; what was said is verified where it is heard."""
     log = GameLog(header, identity.signing_key, game_secret(header, identity.sign))
-    return [log.opening, *(text for step in steps for text in log.take_in(step))]
+    for step in steps:
+        log.take_in(step)
+    return log.entries

@@ -15,10 +15,10 @@ from random import Random
 
 from nacl.public import Box, PrivateKey, PublicKey
 
-import salvo.codec.commands
+import salvo.codec.command_writer
 import salvo.seal
 import salvo.session.returning
-import salvo_server.core.key_worker
+import salvo_server.core.keyring
 from salvo.seal import PADDING_BYTES, SALT_BYTES
 
 _derive = salvo.seal.derive_key
@@ -39,7 +39,7 @@ def derive_key(secret: str, salt: bytes) -> bytes:
 
 
 #: Where the real function is asked for.
-DERIVING = (salvo.seal, salvo.session.returning, salvo_server.core.key_worker)
+DERIVING = (salvo.seal, salvo.session.returning, salvo_server.core.keyring)
 
 
 def seal_for_server(plaintext: bytes, sealing_key: bytes) -> bytes:
@@ -52,7 +52,7 @@ def seal_for_server(plaintext: bytes, sealing_key: bytes) -> bytes:
 
 
 #: Where the real function is asked for.
-SEALING = (salvo.codec.commands,)
+SEALING = (salvo.codec.command_writer,)
 
 
 def economise() -> None:

@@ -12,8 +12,18 @@ from dataclasses import fields, replace
 from typing import Any
 
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.journal import Batch, GameOpened, JournalUnavailable, Saved, SavedGame, SavedTeam, StepTaken
-from salvo_server.core.results import Result, when
+from salvo_server.core.journal import (
+    Batch,
+    GameOpened,
+    Journal,
+    JournalUnavailable,
+    Result,
+    Saved,
+    SavedGame,
+    SavedTeam,
+    StepTaken,
+    when,
+)
 from simulation.world import Broken, World
 
 _MARK = object()
@@ -62,7 +72,7 @@ class Disk:
         return [record for record in self.log[: self._whole()] if isinstance(record, Batch)]
 
 
-class SimJournal:
+class SimJournal(Journal):
     """What the service holds of it; a restart makes a new one on the same disk."""
 
     name = "simulated"

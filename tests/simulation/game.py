@@ -9,9 +9,9 @@ from hashlib import blake2b
 
 from salvo.errors import SalvoError
 from salvo.messages import Draw, Limits, State
+from salvo.permissions import Role
 from salvo.rules import BOOKS, SALVO, Grid, RuleBook, ShipClass
-from salvo.topics import Role
-from salvo_server.core.register import Account, Register
+from salvo_server.storage.register import Account, Register
 from simulation import checks, faults, settings, sharing
 from simulation.actors import Desk, Observer, Server, Setup, SpecTeam, Team
 from simulation.broker import SimBroker
@@ -291,7 +291,7 @@ class Contest:
         running = self.broker.alive and all(
             member.alive and member.edge.quiet for member in there if not member.ended or member is self.server
         )
-        return running and self.broker.quiet and not self.server.service.has_news
+        return running and self.broker.quiet and not self.server.service._pending.publications
 
 
 def play(scenario: Scenario, trace: Callable[[str], None] | None = None) -> Report:

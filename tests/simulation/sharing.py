@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-import salvo.codec.log
+import salvo.codec.log_reader
 import salvo.session.session
 import salvo_server.verify.reading
 import salvo_server.verify.reexecute
@@ -43,10 +43,10 @@ class Shared:
         return value
 
 
-SIGNED = Shared("read_signed", salvo.codec.log, salvo_server.verify.reading)
-ENTRIES = Shared("read_entry", salvo.codec.log, checks)
-HIDDEN = Shared("read_hidden", salvo.codec.log, salvo_server.verify.reexecute)
-BLINDED = Shared("blind", salvo.codec.log)
+SIGNED = Shared("read_signed", salvo.codec.log_reader, salvo_server.verify.reading)
+ENTRIES = Shared("read_entry", salvo.codec.log_reader, checks)
+HIDDEN = Shared("read_hidden", salvo.codec.log_reader, salvo_server.verify.reexecute)
+BLINDED = Shared("blind", salvo.codec.log_reader)
 ANNOUNCEMENTS = Shared("read_announcement", salvo.session.session)
 ALL = (SIGNED, ENTRIES, HIDDEN, BLINDED, ANNOUNCEMENTS)
 

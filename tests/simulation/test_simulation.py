@@ -10,8 +10,8 @@ import pytest
 
 from salvo import messages as m
 from salvo.codec.announcements import Publication
-from salvo.codec.commands import write_shot
-from salvo.codec.transcript import read_header
+from salvo.codec.command_writer import write_shot
+from salvo.codec.header import read_header
 from salvo.fairness.witness import Witness
 from salvo.rules import BOOKS
 from salvo.session import Session
@@ -19,16 +19,14 @@ from salvo.session.joining import JOINING, JoiningEvent
 from salvo.session.playing import PLAYING, Playing, PlayingEvent
 from salvo.view import Feed, Shot, View
 from salvo_server.core.authenticator import Authenticator, Opened
-from salvo_server.core.effects import Effect
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.journal import Batch, SavedGame
 from salvo_server.core.lobby import Lobby
-from salvo_server.core.log import TableLog
+from salvo_server.core.log import Resends, TableLog
 from salvo_server.core.match import Match
-from salvo_server.core.openings import Openings
-from salvo_server.core.play import Play
-from salvo_server.core.recovery import Recovered, open_table, recover
-from salvo_server.core.resend import Resends
+from salvo_server.core.play import Effect, Play
+from salvo_server.core.recovery import Openings, Recovered, open_table, recover
+from salvo_server.core.referee import Referee
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.table import Table
 from salvo_server.core.turn import Turn
@@ -207,7 +205,13 @@ def _begin_the_log_anew_after_a_crash(patch: pytest.MonkeyPatch) -> None:
 
 
 def _open_the_game_with_another_secret(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Openings, "_opened_seed", lambda self, game: "")
+    real = Openings.set_table
+
+    def forgetful(self: Openings, name: str, former: SavedGame | None) -> Referee:
+        kept = real(self, name, former)
+        return Referee(self._next_seed(), name, self.book, kept.limits, kept.number, self.draw)
+
+    patch.setattr(Openings, "set_table", forgetful)
 
 
 def _say_nothing_again(patch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from proofs import SMALL, Played, entries_of, verify
 from property.test_web_tables import tell
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import read_announcement
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.programs import EndTold, read_told, write_told
 from salvo.messages import State
 from salvo_server.cli import cli

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from salvo.codec.transcript import Header, write_header
+from salvo.codec.header import Header, write_header
 from salvo.errors import SalvoError
 from salvo.lab.bots.hunter import Hunter
 from salvo.lab.bots.random_bot import RandomBot

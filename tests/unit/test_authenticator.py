@@ -12,7 +12,7 @@ from by_hand import ByHand
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_reader import Sealed, SealedPlacement, SignedLeave, SignedShot, SignedSkip, read_command
-from salvo.codec.commands import write_placement
+from salvo.codec.command_writer import write_placement
 from salvo.rules import SALVO, Orientation, Placement
 from salvo.seal import Sealer, make_blob, parse_blob
 from salvo_server.core.authenticator import (
@@ -150,7 +150,7 @@ def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Authentica
     gate.keyring.admit("blue", "ann", "a stranger's", NOW)
     waiting = shot(ANN)
     copied = shot(namesake, nonce=waiting.blob.nonce)
-    overtaking = SignedShot("blue", copied.target, copied.body, copied.blob)
+    overtaking = SignedShot("blue", copied.player, copied.body, copied.blob)
     gate.keyring.restore("blue", "ann", [(namesake.salt, namesake.key)])
     assert gate.open(waiting, ["ann"], NOW) is WAITING
     assert isinstance(gate.open(overtaking, ["ann"], NOW), Opened)

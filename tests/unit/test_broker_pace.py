@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from integration.raw import packet, publish_packet, subscribe_packet, text
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded import log_throttle
 from salvo_server.brokers.embedded.limits import Access
 from salvo_server.brokers.embedded.peers import MAX_PIECES, Peer
 from salvo_server.brokers.embedded.retained import Retained
 from salvo_server.brokers.embedded.roster_access import RosterAccess
-from salvo_server.core.register import Account
+from salvo_server.storage.register import Account
 from socketless import Hall, Line, run
 
 PING, PONG = b"\xc0\0", b"\xd0\0"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import command_line
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server import running
 from salvo_server.cli import output
 from salvo_server.running import announced

@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 from attacks.stage import TEAMS, Stage
 from salvo import chat, topics
 from salvo import messages as m
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.announcements import read_announcement
 from salvo.codec.command_reader import read_say
-from salvo.codec.commands import Line, write_participation, write_say
+from salvo.codec.command_writer import write_participation, write_say
+from salvo.codec.commands import Line
 from salvo.errors import WireError
 from salvo.net.inbound import Inbound
 from salvo_server.core.chat import LINES_AT_ONCE, TABLE_LINES_AT_ONCE
-from salvo_server.core.journal import Batch, JournalUnavailable, NoJournal
+from salvo_server.core.journal import Batch, Journal, JournalUnavailable
 from salvo_server.service import Service
 from unbrokered import Wire
 
@@ -187,7 +188,7 @@ def test_a_retained_line_is_cleared_and_not_said(stage: Stage) -> None:
 # --- no part of the game ------------------------------------------------------------------------------------------
 
 
-class Kept(NoJournal):
+class Kept(Journal):
     """Counts what is to be kept; takes nothing while ``full``."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from salvo import messages as m
-from salvo import topics
+from salvo import permissions
 from salvo.client import Contestant
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.command_reader import read_say
@@ -55,7 +55,7 @@ def test_a_session_says_a_line_at_its_table() -> None:
     line = session.say(" Ahoy! ", "you")
     assert (line.topic, line.retain) == ("/blue/players/me/say", False)
     assert read_say(line.payload) == Line(" Ahoy!", "you")
-    assert topics.may(topics.Role.TEAM, "me", ["blue"], topics.Action.PUBLISH, line.topic)
+    assert permissions.may(permissions.Role.TEAM, "me", ["blue"], permissions.Action.PUBLISH, line.topic)
     with pytest.raises(WireError, match="bad_text"):
         session.say("two\nlines")
 

@@ -16,7 +16,7 @@ from proofs import SMALL, Played
 from salvo import messages as m
 from salvo.codec import announcements as a
 from salvo.codec import commands as c
-from salvo.codec import log, programs, recap, recap_writer, steps, transcript
+from salvo.codec import header, log, log_reader, programs, recap, recap_writer, steps, transcript
 from salvo.codec.json_codec import Codec
 from salvo.errors import WireError
 from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_fleet
@@ -27,7 +27,7 @@ PLACEMENT = Placement("carrier", 3, 2, Orientation.VERTICAL)
 CONTEXT = m.ShotContext(1, 9, 2, "b")
 RESULT = m.SalvoResolved(1, 9, "a", 2, 1, (m.SunkShip("b", "raft"),), ("b",), (True, False), (("b", 3, 4), ("b", 1, 2)))
 PLAYED = Played("codec", SMALL, trouble=0.2).play()
-ENTRIES = [log.read_entry(log.take_apart(line[:-1])[0]) for line in PLAYED.proof()]
+ENTRIES = [log_reader.read_entry(log_reader.take_apart(line[:-1])[0]) for line in PLAYED.proof()]
 HEARD = (programs.HeardBody("b", "Ahoy!", True),)
 VIEW = m.RefereeView(
     1,
@@ -119,7 +119,7 @@ CASES = {
             m.TurnDelivered(9),
         )
     },
-    "first line": Case(transcript.FIRST_LINE, transcript.FirstLine(PLAYED.header, "00")),
+    "first line": Case(header.FIRST_LINE, header.FirstLine(PLAYED.header, "00")),
     "step line": Case(
         transcript.STEP_LINE, transcript.StepLine(1, 5, m.Fire("a", "b", 3, 4), (RESULT, m.GameWon("a")), "00")
     ),
@@ -128,7 +128,7 @@ CASES = {
         f"entry {type(each.body).__name__}": Case(log.ENTRY, each)
         for each in {type(each.body): each for each in ENTRIES}.values()
     },
-    "hidden": Case(log.HIDDEN, log.Hidden(5, m.Fire("a", "b", 3, 4))),
+    "hidden": Case(log_reader.HIDDEN, log_reader.Hidden(5, m.Fire("a", "b", 3, 4))),
     "recap": Case(recap.RECAP, _recap()),
     "game": Case(programs._TOLD["game"], programs.GameTold("game", 1, 1, "a", 7, "7", SALVO)),
     "fleet asked": Case(programs._TOLD["fleet"], programs.FleetAsked("fleet", 1, 1, 500)),

@@ -19,19 +19,12 @@ from salvo.codec.command_reader import (
     read_shot,
     read_skip,
 )
-from salvo.codec.commands import (
-    MAX_SECRET_CHARACTERS,
-    ParticipationRequest,
-    write_leave,
-    write_participation,
-    write_say,
-    write_shot,
-    write_skip,
-)
+from salvo.codec.command_writer import write_leave, write_participation, write_say, write_shot, write_skip
+from salvo.codec.commands import MAX_SECRET_CHARACTERS, ParticipationRequest
 from salvo.errors import WireError
 from salvo.rules import SALVO
 from salvo.seal import Sealer, open_blob
-from salvo_server.core.identity import Identity
+from salvo_server.storage.identity import Identity
 
 JOINING = topics.parse("/game/request_participation")
 

@@ -22,17 +22,9 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec import announcements, commands, recap, rules
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.commands import (
-    PLACE,
-    ParticipationRequest,
-    ResendRequest,
-    write_leave,
-    write_participation,
-    write_say,
-    write_shot,
-    write_skip,
-)
-from salvo.codec.recap import read_recap
+from salvo.codec.command_writer import write_leave, write_participation, write_say, write_shot, write_skip
+from salvo.codec.commands import PLACE, ParticipationRequest, ResendRequest
+from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.errors import CODES
 from salvo.messages import State
@@ -40,7 +32,7 @@ from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_
 from salvo.seal import Sealer
 from salvo.shape import Fields, members_of
 from salvo.v1 import announcements_pb2, commands_pb2
-from salvo_server.core.transitions import Transition, transitions
+from salvo_server.core.diagram import Transition, transitions
 from schema import Pair, of_the_class, of_the_schema, schema_type
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from salvo_server.core.delivery import Delivery
+from salvo_server.core.play import Delivery
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from salvo.errors import ConnectionLost
-from salvo_server.core.register import Account, Register
 from salvo_server.gateways.accounts import GatewayError, RosterAccounts
 from salvo_server.storage import roster_watcher
+from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import Roster, RosterError
 from salvo_server.storage.roster_watcher import RosterWatcher
 

@@ -17,9 +17,10 @@ from rich.console import Console
 
 from salvo import messages as m
 from salvo import topics
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.announcements import Publication, read_announcement
-from salvo.codec.recap import read_recap
+from salvo.codec.announcements import Publication
+from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.errors import UnfairGame
 from salvo.events import GameTakenUp, GameVerified
@@ -31,13 +32,14 @@ from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.testing import ScriptedServer
 from salvo.view import Shot, View
-from salvo_server.core.identity import Identity
-from salvo_server.core.log import TableLog, proof_lines
+from salvo_server.core.log import TableLog
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Step, Table
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.spectate.watching import RefereeWatcher, TeamWatcher, Watcher
+from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import no_status
+from salvo_server.storage.transcript_folder import proof_lines
 from salvo_server.verify import verify_lines
 from unit.test_watching import Held, connected
 

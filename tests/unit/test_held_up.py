@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from salvo.codec.commands import write_participation
+from salvo.codec.command_writer import write_participation
 from salvo.messages import Limits, State
 from salvo_server.service import Service
 from unit.test_recovery import World

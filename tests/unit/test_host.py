@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from salvo import messages as m
-from salvo.codec.transcript import read_header, write_header
+from salvo.codec.header import read_header, write_header
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, SALVO, SMACKDOWN, STREAK, XBS, Ending, Fleet, Order, RuleBook, Starter, generator
 from salvo.view import Feed, View

@@ -14,15 +14,15 @@ from attacks.stage import Stage, fleet, secret
 from proofs import IDENTITY, verify
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.commands import write_host, write_placement
+from salvo.codec.command_writer import write_host, write_placement
 from salvo.messages import Limits, State
+from salvo.permissions import Role
 from salvo.seal import Sealer, derive_key
-from salvo.topics import Role
 from salvo_server.core.journal import SavedGame
-from salvo_server.core.log import proof_lines
-from salvo_server.core.register import Account, Register
 from salvo_server.service import Service
+from salvo_server.storage.register import Account, Register
 from salvo_server.storage.transcript import check, execute, export, read_transcript, repeat_game
+from salvo_server.storage.transcript_folder import proof_lines
 from unbrokered import Wire
 from unit.test_log_recovery import LoggedWorld
 from unit.test_recovery import SEALERS, state

@@ -11,8 +11,7 @@ import pytest
 
 from salvo.errors import SealError
 from salvo.seal import fingerprint, seal_for_server, verify
-from salvo_server.core.identity import Identity
-from salvo_server.storage.identity import IdentityError, load_identity
+from salvo_server.storage.identity import Identity, IdentityError, load_identity
 
 
 def test_the_file_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:

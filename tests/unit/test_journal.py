@@ -29,11 +29,11 @@ from salvo_server.core.journal import (
     JournalError,
     JournalUnavailable,
     KeyLearned,
+    Result,
     ResultAnnulled,
     StepTaken,
     TeamAdmitted,
 )
-from salvo_server.core.results import Result
 from salvo_server.storage.journal import schema
 from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
 

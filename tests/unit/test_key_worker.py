@@ -9,9 +9,8 @@ import pytest
 
 from by_hand import ByHand
 from salvo.seal import Blob, Sealer, parse_blob
-from salvo_server.core import key_worker
-from salvo_server.core.key_worker import MAX_DERIVED, KeyWorker
-from salvo_server.core.keyring import Keyring, Member
+from salvo_server.core import keyring
+from salvo_server.core.keyring import MAX_DERIVED, Keyring, KeyWorker, Member
 
 SALT = bytes(range(16))
 
@@ -25,7 +24,7 @@ def derived(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bytes]]:
         asked.append((secret, salt))
         return (secret.encode() + salt).ljust(32, b".")[:32]
 
-    monkeypatch.setattr(key_worker, "derive_key", derive)
+    monkeypatch.setattr(keyring, "derive_key", derive)
     monkeypatch.setattr("salvo.seal.derive_key", derive)
     return asked
 

@@ -12,8 +12,9 @@ from attacks.stage import TEAMS, AtOnce, Stage, fleet, secret
 from proofs import SMALL, Played, entries_of, verify
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.commands import ParticipationRequest, write_leave, write_participation, write_placement
-from salvo.codec.log import Fault
+from salvo.codec.command_writer import write_leave, write_participation, write_placement
+from salvo.codec.commands import ParticipationRequest
+from salvo.codec.log_reader import Fault
 from salvo.fairness.proof import write_sent
 from salvo.messages import Limits, State
 from salvo.seal import Sealer

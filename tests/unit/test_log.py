@@ -17,18 +17,19 @@ import salvo_server.core.log
 from proofs import BOOKS, IDENTITY, LOOSE, SMALL, Entries, Played, cheated, entries_of, random_games, signed
 from salvo import messages as m
 from salvo.codec import log as form
-from salvo.codec.log import Fault, LogChain, LogError
+from salvo.codec import log_reader
+from salvo.codec.header import read_header, write_header
+from salvo.codec.log_reader import Fault, LogChain, LogError
 from salvo.codec.rules import Rules
 from salvo.codec.steps import ANNOUNCEMENT
-from salvo.codec.transcript import read_header, write_header
 from salvo.errors import WireError
 from salvo.fairness import proof
 from salvo.messages import Draw
 from salvo.rules import SALVO, Orientation, Placement
 from salvo.v1 import announcements_pb2, log_pb2, transcript_pb2
-from salvo_server.core.identity import Identity
 from salvo_server.core.log import GameLog, TableLog, game_secret
 from salvo_server.core.table import Step
+from salvo_server.storage.identity import Identity
 from schema import Pair, of_the_class, of_the_schema
 
 PLAYED = Played("log", SMALL, trouble=0.2).play()
@@ -102,7 +103,7 @@ def test_a_payload_is_framed_as_the_contract_says() -> None:
         assert payload == b'{"entry":' + text + b',"sign":"' + payload[-90:-2] + b'"}'
         assert json.loads(payload) == {"entry": json.loads(text), "sign": payload[-90:-2].decode()}
         key.verify(b"salvo log\0" + text, base64.b64decode(payload[-90:-2]))
-        assert form.write_entry(form.read_entry(text)) == text
+        assert form.write_entry(log_reader.read_entry(text)) == text
 
 
 def test_what_is_revealed_comes_in_payloads_of_at_most_8_kib() -> None:
@@ -296,16 +297,16 @@ def test_an_entry_has_one_text_only(change: Callable[[bytes], bytes]) -> None:
     changed = change(text)
     assert changed != text
     if b'"input"' in text and b'"input"' not in changed and b"players" in changed:
-        form.read_entry(changed)  # readable; that nothing led to it is the referee's business
+        log_reader.read_entry(changed)  # readable; that nothing led to it is the referee's business
         return
     with pytest.raises(WireError):
-        form.read_entry(changed)
+        log_reader.read_entry(changed)
 
 
 def test_hidden_texts_are_read_as_they_are_written() -> None:
     text = form.write_hidden(5, '{"time":{}}')
     assert text == '{"at":5,"time":{}}'
-    assert form.read_hidden(text) == form.Hidden(5, m.TimePassed())
+    assert log_reader.read_hidden(text) == log_reader.Hidden(5, m.TimePassed())
     for bad in (
         "",
         "{}",
@@ -316,7 +317,7 @@ def test_hidden_texts_are_read_as_they_are_written() -> None:
         '{"at":5,"x":{}}',
     ):
         with pytest.raises(WireError):
-            form.read_hidden(bad)
+            log_reader.read_hidden(bad)
 
 
 # --- the schema -------------------------------------------------------------------------------------------------------

@@ -10,16 +10,15 @@ from typing import Any
 import pytest
 
 from proofs import IDENTITY, entries_of, verify
-from salvo.codec.commands import write_shot
-from salvo.codec.log import LogChain, read_entry, take_apart
-from salvo.codec.transcript import read_header
+from salvo.codec.command_writer import write_shot
+from salvo.codec.header import read_header
+from salvo.codec.log_reader import LogChain, read_entry, take_apart
 from salvo.messages import Draw, Limits, State
-from salvo_server.core.log import proof_lines
 from salvo_server.service import Service
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript import repeat_game
-from salvo_server.storage.transcript_folder import TranscriptFolder
+from salvo_server.storage.transcript_folder import TranscriptFolder, proof_lines
 from unbrokered import Wire
 from unit.test_recovery import SEALERS, World
 

@@ -12,17 +12,16 @@ import pytest
 
 from proofs import IDENTITY, verify
 from salvo import messages as m
-from salvo.codec.commands import write_participation, write_placement, write_shot
+from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, SALVO, Grid, ShipClass, generator, random_fleet
 from salvo_server.cli.serve_report import ServeReport
-from salvo_server.core.identity import Identity
-from salvo_server.core.log import proof_lines
 from salvo_server.spectate.recordings import Summary, open_recordings
 from salvo_server.spectate.replay import REFEREE
+from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import check, read_transcript, repeat_game
-from salvo_server.storage.transcript_folder import TranscriptFolder
+from salvo_server.storage.transcript_folder import TranscriptFolder, proof_lines
 from unbrokered import learn
 from unit.test_log_recovery import LoggedWorld
 from unit.test_recovery import SEALERS

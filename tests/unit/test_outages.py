@@ -9,7 +9,7 @@ import pytest
 
 from attacks.stage import Stage
 from salvo import messages as m
-from salvo_server.core.journal import Batch, JournalUnavailable, NoJournal
+from salvo_server.core.journal import Batch, Journal, JournalUnavailable
 from salvo_server.core.outages import OUTAGES, Duty, Event, Presence
 from salvo_server.service import JOURNAL_RETRY_MS
 from simulation import crypto
@@ -23,7 +23,7 @@ def _economy(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "derive_key", crypto.derive_key)
 
 
-class Refusing(NoJournal):
+class Refusing(Journal):
     """A journal that takes nothing while a test says so."""
 
     refuses = False

@@ -16,8 +16,8 @@ from proofs import verify
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.header import read_header, write_header
 from salvo.codec.recap_writer import write_recap
-from salvo.codec.transcript import read_header, write_header
 from salvo.events import Event, SalvoWanted
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, SMACKDOWN, STREAK, XBS, RuleBook, generator, random_fleet

@@ -13,7 +13,7 @@ import pytest
 
 from attacks.stage import Stage
 from proofs import verify
-from salvo.codec.commands import write_participation, write_placement
+from salvo.codec.command_writer import write_participation, write_placement
 from salvo.messages import Limits, State
 from salvo.rules import Orientation, Placement
 from salvo_server.core import lobby as lobbies

@@ -10,8 +10,8 @@ import pytest
 
 from salvo import messages as m
 from salvo import topics
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.announcements import read_announcement
 from salvo.codec.log import sign_entry
 from salvo.errors import ProtocolError, UnfairGame, WireError
 from salvo.events import FleetWanted, SalvoWanted
@@ -21,7 +21,7 @@ from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import Session
 from salvo_server import service
-from salvo_server.core.identity import Identity
+from salvo_server.storage.identity import Identity
 from unit.test_witness import IDENTITY, play
 
 NEWER = m.Protocol(m.PROTOCOL.major, m.PROTOCOL.minor + 1)

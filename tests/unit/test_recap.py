@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from salvo import messages as m
-from salvo.codec.recap import read_recap
+from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import MAX_RECAP_BYTES, write_recap
 from salvo.errors import WireError
 from salvo.events import GameTakenUp

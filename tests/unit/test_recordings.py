@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from salvo import Bot
-from salvo.codec.transcript import write_header
+from salvo.codec.header import write_header
 from salvo.lab.bots.hunter import Hunter
 from salvo.lab.bots.random_bot import RandomBot
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.journal import Batch, GameOpened, JournalError, NoJournal, SavedGame, StepTaken
+from salvo_server.core.journal import Batch, GameOpened, Journal, JournalError, SavedGame, StepTaken
 from salvo_server.spectate.recordings import open_recordings
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.journal.kept import KeptGames
@@ -113,7 +113,7 @@ def test_a_journal_that_was_cut_says_so_in_a_line(journal: Path, length: int) ->
 
 
 def test_the_two_latest_games_of_a_table_are_kept() -> None:
-    kept = KeptGames(NoJournal())
+    kept = KeptGames(Journal())
     for batch in (_batch(1), _batch(2, "blue"), _batch(3, game=2)):
         kept.commit(batch)
     assert kept.game("", 1) == SavedGame(_batch(1).games[0], tuple(_batch(1).steps), (), _batch(3, game=2).games[0])
@@ -126,7 +126,7 @@ def test_the_two_latest_games_of_a_table_are_kept() -> None:
 
 
 def test_steps_in_the_batch_of_their_game_and_after_it_are_kept() -> None:
-    kept = KeptGames(NoJournal())
+    kept = KeptGames(Journal())
     whole = _batch(1)
     kept.commit(Batch(games=whole.games, steps=whole.steps[:10]))
     kept.commit(Batch(steps=whole.steps[10:]))

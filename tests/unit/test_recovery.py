@@ -13,7 +13,7 @@ from typing import Any, get_args
 import pytest
 
 from salvo import messages as m
-from salvo.codec.commands import write_participation, write_placement, write_shot
+from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.codec.steps import read_input, write_input
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
@@ -273,7 +273,7 @@ def _rival(world: World) -> str:
     return "bob" if _shooter(world) == "ann" else "ann"
 
 
-class _Full:
+class _Full(Journal):
     """The real journal behind a disk that is full for now."""
 
     def __init__(self, journal: Journal) -> None:

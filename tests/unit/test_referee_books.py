@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from salvo import messages as m
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.announcements import Publication, read_announcement
+from salvo.codec.announcements import Publication
 from salvo.messages import Limits, State
 from salvo.rules import (
     BOOKS,

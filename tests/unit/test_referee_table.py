@@ -27,9 +27,10 @@ from salvo.rules import (
     Targets,
 )
 from salvo_server import core
+from salvo_server.core.diagram import transitions
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.referee import Referee
-from salvo_server.core.transitions import ACCEPTED, STATES, TABLE, Answer, Event, TableState, transitions
+from salvo_server.core.transitions import ACCEPTED, STATES, TABLE, Answer, Event, TableState
 from salvo_server.core.turn import Over, Pause, Turn
 
 NOW = 1_000_000

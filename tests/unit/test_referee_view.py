@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from salvo import messages as m
-from salvo import topics
-from salvo.codec.announcements import Publication, read_announcement
+from salvo import permissions, topics
+from salvo.codec.announcement_reader import read_announcement
+from salvo.codec.announcements import Publication
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, generator, random_fleet
 from salvo_server.core.referee import Referee
 from salvo_server.core.retained_sync import RetainedSync
-from salvo_server.core.table import Follower, NoFollower, Step, Table
+from salvo_server.core.table import Follower, Step, Table
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.storage.transcript import no_status
@@ -31,7 +32,7 @@ class Room:
     def __init__(self, delay_ms: int | None, fleets: dict[str, Fleet], **limits: Any) -> None:
         chosen = m.Limits(players=len(fleets), turn_ms=TURN_MS, **limits)
         self.table = Table(Referee("2", "", SALVO, chosen), no_status)
-        self.views: Follower = NoFollower() if delay_ms is None else RefereeViews(delay_ms)
+        self.views: Follower = Follower() if delay_ms is None else RefereeViews(delay_ms)
         self.now = 1_000_000
         self.steps: list[tuple[m.Input, int]] = []
         self.said: list[tuple[int, Publication]] = []
@@ -229,10 +230,10 @@ def test_a_server_puts_right_what_somebody_else_left_there() -> None:
 
 
 def test_only_referees_may_read_it() -> None:
-    def readers(role: topics.Role) -> bool:
-        return topics.may(role, "alice", [""], topics.Action.RECEIVE, TOPIC)
+    def readers(role: permissions.Role) -> bool:
+        return permissions.may(role, "alice", [""], permissions.Action.RECEIVE, TOPIC)
 
-    assert [role for role in topics.Role if readers(role)] == [topics.Role.SERVER, topics.Role.REFEREE]
+    assert [role for role in permissions.Role if readers(role)] == [permissions.Role.SERVER, permissions.Role.REFEREE]
 
 
 @pytest.mark.parametrize("seconds", ["-1", "3601"])

@@ -53,10 +53,10 @@ def test_nobody_else_uses_it_up() -> None:
     team = learnt(stage)
     old = stage.shot(team)
     stage.fire(stage.current, old)
-    stage.gate._recent._marks.clear()  # so much has been said since that a repetition is not told from a replay
+    stage.gate._recent.clear()  # so much has been said since that a repetition is not told from a replay
     for number in range(1100):
         stage.fire(stage.current, old)
-        stage.gate._recent._marks.clear()
+        stage.gate._recent.clear()
         stage.fire(stage.current, b'{"data":{"x":%d,"y":1},"signature":"x"}' % number)
     assert flood(stage, team, 50) == 50
 

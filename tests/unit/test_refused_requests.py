@@ -7,9 +7,9 @@ import json
 import pytest
 
 from attacks.stage import Stage
-from salvo import topics
+from salvo import permissions
 from salvo.messages import Limits
-from salvo.topics import Action, Role
+from salvo.permissions import Action, Role
 
 ASK, ANSWER = "/game/request_participation", "/game/error"
 SECRET = "cockadoodledoo"
@@ -66,8 +66,8 @@ def test_a_flood_of_bad_names_is_answered_twelve_times_and_takes_no_answer_from_
 
 def test_every_kind_of_user_reads_the_answer_and_only_the_server_gives_it() -> None:
     for role in Role:
-        assert topics.may(role, "red", ("",), Action.RECEIVE, ANSWER)
-        assert topics.may(role, "red", ("",), Action.PUBLISH, ANSWER) == (role is Role.SERVER)
+        assert permissions.may(role, "red", ("",), Action.RECEIVE, ANSWER)
+        assert permissions.may(role, "red", ("",), Action.PUBLISH, ANSWER) == (role is Role.SERVER)
 
 
 @pytest.mark.parametrize("request_", ["AAAA", "name=rocket"])

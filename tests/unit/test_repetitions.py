@@ -11,7 +11,7 @@ import pytest
 from attacks.stage import Stage, secret
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.commands import write_participation, write_shot
+from salvo.codec.command_writer import write_participation, write_shot
 from salvo.messages import Limits
 from salvo.rules import SALVO, SMACKDOWN, RuleBook
 from salvo_server.core.rate_limit import REFUSALS

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from proofs import IDENTITY
-from salvo.codec.commands import write_resend
+from salvo.codec.command_writer import write_resend
 from salvo.messages import State
 from salvo_server.core.journal import Batch, JournalUnavailable
-from salvo_server.core.log import TableLog
-from salvo_server.core.resend import MAX_ENTRIES, MAX_REQUESTS, PAUSE_MS, Resends
+from salvo_server.core.log import MAX_ENTRIES, MAX_REQUESTS, PAUSE_MS, Resends, TableLog
 from salvo_server.service import JOURNAL_RETRY_MS
 from unit.test_log_recovery import LoggedWorld
 

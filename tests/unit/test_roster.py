@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from salvo.errors import WireError
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.cli.teams import teams
-from salvo_server.core.register import Register
+from salvo_server.storage.register import Register
 from salvo_server.storage.roster import SCREENS, Roster, RosterError, is_lost
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import command_line
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.storage.roster import SCREENS, Entry, Roster, RosterError
 from salvo_server.storage.roster_csv import read_entries
 

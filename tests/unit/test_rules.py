@@ -10,8 +10,8 @@ import pytest
 
 from salvo import messages as m
 from salvo import topics
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.announcements import read_announcement
 from salvo.errors import IllegalCommand, WireError
 from salvo.rules import (
     SALVO,

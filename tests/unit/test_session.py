@@ -12,7 +12,8 @@ import pytest
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_reader import SealedParticipation, read_command, read_participation
-from salvo.codec.commands import ParticipationRequest, write_participation
+from salvo.codec.command_writer import write_participation
+from salvo.codec.commands import ParticipationRequest
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
 from salvo.errors import IllegalCommand, ImpostorError, WireError
 from salvo.events import (
@@ -34,7 +35,7 @@ from salvo.session import Session
 from salvo.session.returning import ReturningState
 from salvo.testing import ScriptedServer
 from salvo.view import Shot
-from salvo_server.core.identity import Identity
+from salvo_server.storage.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))
 FLEET = random_fleet(SALVO, generator(1))

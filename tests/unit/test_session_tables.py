@@ -34,7 +34,7 @@ from salvo.session.session import (
 )
 from salvo.testing import ScriptedServer
 from salvo.view import Shot
-from salvo_server.core.identity import Identity
+from salvo_server.storage.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))
 FLEET = random_fleet(SALVO, generator(1))

@@ -10,11 +10,11 @@ import pytest
 
 from salvo import messages as m
 from salvo import topics
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.announcements import MAX_ANNOUNCEMENT_BYTES, STANDINGS, Publication, read_announcement
+from salvo.codec.announcements import MAX_ANNOUNCEMENT_BYTES, STANDINGS, Publication
 from salvo_server.contest import Followers
-from salvo_server.core.journal import Batch, GameEnded, JournalUnavailable, NoJournal, ResultAnnulled
-from salvo_server.core.results import Result, result_of
+from salvo_server.core.journal import Batch, GameEnded, Journal, JournalUnavailable, Result, ResultAnnulled, result_of
 from salvo_server.core.table import Follower
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.standings.chronicle import EVENING_GAP_MS, MOST_ROWS, MOST_UNCOUNTED, Chronicle
@@ -148,7 +148,7 @@ def test_the_largest_standings_fit_into_a_message_and_say_how_many_teams_there_a
     assert table.uncounted[-1].game == results[-1].number  # the latest
 
 
-class Kept(NoJournal):
+class Kept(Journal):
     """A journal in memory; it takes nothing while it is full."""
 
     def __init__(self, results: Sequence[Result] = ()) -> None:

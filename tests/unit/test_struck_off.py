@@ -12,16 +12,16 @@ from attacks.stage import TEAMS, AtOnce, Stage, fleet, secret
 from proofs import SMALL, Played, entries_of, verify
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.commands import write_participation, write_placement
+from salvo.codec.command_writer import write_participation, write_placement
 from salvo.messages import Limits, State
+from salvo.permissions import Role
 from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
-from salvo.topics import Role
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.referee import Referee
-from salvo_server.core.register import Account, Register
 from salvo_server.service import Service
 from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.register import Account, Register
 from unbrokered import Wire
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from proofs import entries_of, verify
 from salvo import messages as m
-from salvo.codec.transcript import read_header
+from salvo.codec.header import read_header
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, SALVO, RuleBook, generator, random_fleet
 from salvo_server.core.referee import Referee

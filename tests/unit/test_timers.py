@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from salvo_server.core.journal import GameOpened, Saved, SavedGame, StepTaken
-from salvo_server.core.timers import SteadyClock, Timers
+from salvo_server.core.play import Timers
+from salvo_server.service import steady_clock
 
 
 def saved(*ends: int | None) -> Saved:
@@ -16,13 +17,13 @@ def saved(*ends: int | None) -> Saved:
 
 def test_time_goes_on_from_the_journals_when_the_clock_was_set_back() -> None:
     times = iter([1_000, 1_000, 1_250])
-    clock = SteadyClock(lambda: next(times), saved(None, 5_000, 3_000))
+    clock = steady_clock(lambda: next(times), saved(None, 5_000, 3_000))
     assert [clock(), clock()] == [5_000, 5_250]
 
 
 def test_time_never_goes_back_and_stands_for_no_longer_than_the_clock_does() -> None:
     times = iter([1_000, 1_000, 900, 1_001])
-    clock = SteadyClock(lambda: next(times), saved(None))
+    clock = steady_clock(lambda: next(times), saved(None))
     assert [clock(), clock(), clock()] == [1_000, 1_000, 1_001]
 
 

@@ -16,16 +16,17 @@ from click.testing import CliRunner
 
 from proofs import BOOKS, IDENTITY, LOOSE, SMALL, Entries, Played, cheated, entries_of, signed, verify
 from salvo import messages as m
-from salvo.codec.log import Fault, message_digest
+from salvo.codec.log import message_digest
+from salvo.codec.log_reader import Fault
 from salvo.errors import SalvoError
 from salvo.fairness.proof import Proof, write_sent
 from salvo.messages import Draw
 from salvo.rules import Orientation, Placement, RuleBook
 from salvo.seal import fingerprint
 from salvo_server.cli import cli
-from salvo_server.core.identity import Identity
-from salvo_server.core.log import proof_lines
 from salvo_server.spectate.recordings import open_recordings
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.transcript_folder import proof_lines
 from salvo_server.verify import compare_stories, verify_file
 
 HONEST = Played("honest", SMALL, trouble=0.1).play()

@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 
 from salvo import messages as m
-from salvo import seal, topics
+from salvo import permissions, seal
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.recap import read_recap
+from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.lab.pictures.marks import Mark
 from salvo.messages import State
@@ -256,18 +256,18 @@ def test_facts_that_somebody_makes_up_have_a_bound(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("kind", "given", "role", "name"),
     [
-        (Watcher, (), topics.Role.WATCHER, "hall"),
-        (TeamWatcher, ("alice", "secret"), topics.Role.SCREEN, "alice"),
-        (RefereeWatcher, (), topics.Role.REFEREE, "judge"),
+        (Watcher, (), permissions.Role.WATCHER, "hall"),
+        (TeamWatcher, ("alice", "secret"), permissions.Role.SCREEN, "alice"),
+        (RefereeWatcher, (), permissions.Role.REFEREE, "judge"),
     ],
 )
 def test_everything_that_is_asked_for_may_be_read(
-    kind: type[Watcher], given: tuple[str, ...], role: topics.Role, name: str
+    kind: type[Watcher], given: tuple[str, ...], role: permissions.Role, name: str
 ) -> None:
     held, _ = connected(kind, "blue", *given)
     for topic_filter in held.filters:
         topic = topic_filter.replace("+", "x")
-        assert topics.may(role, name, ["blue"], topics.Action.RECEIVE, topic), topic_filter
+        assert permissions.may(role, name, ["blue"], permissions.Action.RECEIVE, topic), topic_filter
 
 
 def test_only_the_referee_asks_for_the_boards_and_only_a_team_for_its_hits() -> None:

@@ -11,28 +11,17 @@ from typing import Any
 import pytest
 
 from salvo import messages as m
-from salvo.codec.log import (
-    OF_BYTES,
-    Entry,
-    LogEnd,
-    LogStep,
-    Opening,
-    Reveal,
-    entry_digest,
-    read_entry,
-    sign_entry,
-    take_apart,
-    write_entry,
-)
+from salvo.codec.log import OF_BYTES, Entry, LogEnd, LogStep, Opening, Reveal, entry_digest, sign_entry, write_entry
+from salvo.codec.log_reader import read_entry, take_apart
 from salvo.errors import ImpostorError, UnfairGame, WireError
 from salvo.events import GameVerified, LogDoubted
 from salvo.fairness.witness import Witness
 from salvo.rules import SALVO, Fleet, Orientation, generator, random_fleet
 from salvo.view import Shot
-from salvo_server.core.identity import Identity
 from salvo_server.core.log import TableLog
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
+from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import no_status
 
 IDENTITY = Identity(bytes(32))

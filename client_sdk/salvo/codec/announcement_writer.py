@@ -11,22 +11,8 @@ from typing import Any, Final
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import (
-    CHAT,
-    FLEET,
-    HOSTED,
-    MESSAGE,
-    NAMES,
-    REFEREE,
-    RESULT,
-    RULES,
-    SERVER,
-    STANDINGS,
-    STATS,
-    TURN,
-    TURN_RESUMED,
-    Publication,
-)
+from salvo.codec import announcements as body
+from salvo.codec.announcements import Publication
 from salvo.topics import Topic
 
 
@@ -46,7 +32,7 @@ _Part = tuple[Topic, str, str, bytes]  # topic, player, ship, payload
 
 
 def _salvo(a: m.SalvoResolved) -> list[_Part]:
-    parts = [(topics.HITS, "", "", b"%d" % a.hits), (topics.RESULT, "", "", RESULT.write(a))]
+    parts = [(topics.HITS, "", "", b"%d" % a.hits), (topics.RESULT, "", "", body.RESULT.write(a))]
     for ship in a.sunk:
         parts += [
             (topic, ship.player, ship.spelling or ship.ship, b"true") for topic in (topics.SUNK, topics.SUNK_AS_PRINTED)
@@ -64,27 +50,27 @@ _WRITERS: Final[dict[type, Callable[[Any], list[_Part]]]] = {
     m.StateChanged: lambda a: [(topics.STATE, "", "", a.state.encode())],
     m.PlayersListed: lambda a: [
         (topics.COUNT, "", "", b"%d" % len(a.names)),
-        (topics.LIST, "", "", NAMES.write(a.names)),
+        (topics.LIST, "", "", body.NAMES.write(a.names)),
     ],
     m.PlacementJudged: lambda a: [(topics.APPROVED, a.player, a.spelling, b"true" if a.approved else b"false")],
     m.SpellingDropped: lambda a: [(topics.APPROVED, a.player, a.spelling, b"")],
-    m.TurnBegan: lambda a: [(topics.TURN, "", "", TURN.write(a)), (topics.CURRENT, "", "", a.player.encode())],
+    m.TurnBegan: lambda a: [(topics.TURN, "", "", body.TURN.write(a)), (topics.CURRENT, "", "", a.player.encode())],
     # Not ``current``: a client of the plain specification would answer it with another salvo.
-    m.TurnResumed: lambda a: [(topics.TURN, "", "", TURN_RESUMED.write(a))],
+    m.TurnResumed: lambda a: [(topics.TURN, "", "", body.TURN_RESUMED.write(a))],
     m.SalvoResolved: _salvo,
     m.BoardShown: lambda a: [(topics.BOARD, a.player, "", a.cells.encode())],
-    m.FleetRevealed: lambda a: [(topics.FLEET, a.player, "", FLEET.write(a))],
-    m.PlayerStats: lambda a: [(topics.STATS, a.player, "", STATS.write(a))],
-    m.GameWon: lambda a: [(topics.WINNER, "", "", a.winner.encode() or NAMES.write(a.tied))],
+    m.FleetRevealed: lambda a: [(topics.FLEET, a.player, "", body.FLEET.write(a))],
+    m.PlayerStats: lambda a: [(topics.STATS, a.player, "", body.STATS.write(a))],
+    m.GameWon: lambda a: [(topics.WINNER, "", "", a.winner.encode() or body.NAMES.write(a.tied))],
     m.ShotLanded: lambda a: [(topics.HIT, a.to, "", b'{"x": %d, "y": %d}' % (a.x, a.y))],
     m.ShotAccepted: lambda a: [],  # nothing is published before the end of the round
     m.PlacementRefused: lambda a: [(topics.PLACEMENT_ERROR, a.to, a.spelling, _refusal(a))],
     m.CommandRefused: lambda a: [(topics.ERROR, a.to, "", _refusal(a))],
-    m.RulesAnnounced: lambda a: [(topics.RULES, "", "", RULES.write(a))],
-    m.HostActed: lambda a: [(topics.HOSTED, "", "", HOSTED.write(a))],
-    m.ServerStatus: lambda a: [(topics.SERVER, "", "", SERVER.write(a))],
-    m.RefereeView: lambda a: [(topics.REFEREE, "", "", REFEREE.write(a))],
-    m.StandingsShown: lambda a: [(topics.STANDINGS, "", "", STANDINGS.write(a))],
-    m.ChatSaid: lambda a: [(topics.CHAT, "", "", CHAT.write(a))],
-    m.MessageSaid: lambda a: [(topics.MESSAGE, a.to, "", MESSAGE.write(a))],
+    m.RulesAnnounced: lambda a: [(topics.RULES, "", "", body.RULES.write(a))],
+    m.HostActed: lambda a: [(topics.HOSTED, "", "", body.HOSTED.write(a))],
+    m.ServerStatus: lambda a: [(topics.SERVER, "", "", body.SERVER.write(a))],
+    m.RefereeView: lambda a: [(topics.REFEREE, "", "", body.REFEREE.write(a))],
+    m.StandingsShown: lambda a: [(topics.STANDINGS, "", "", body.STANDINGS.write(a))],
+    m.ChatSaid: lambda a: [(topics.CHAT, "", "", body.CHAT.write(a))],
+    m.MessageSaid: lambda a: [(topics.MESSAGE, a.to, "", body.MESSAGE.write(a))],
 }

@@ -15,21 +15,8 @@ from typing import Any, Final
 from salvo import messages as m
 from salvo import topics
 from salvo.chat import clean_text
-from salvo.codec.commands import (
-    HOST,
-    LEAVE,
-    PARTICIPATION,
-    PLACE,
-    RESEND,
-    SAY,
-    SHOT,
-    SKIP,
-    Line,
-    ParticipationRequest,
-    ResendRequest,
-    check_host,
-    read_envelope,
-)
+from salvo.codec import commands
+from salvo.codec.commands import Line, ParticipationRequest, ResendRequest, check_host, read_envelope
 from salvo.codec.strict_json import parse_json, read_text, same_value
 from salvo.errors import WireError
 from salvo.rules import RuleBook
@@ -54,23 +41,6 @@ class SealedPlacement:
 
 
 @dataclass(frozen=True, slots=True)
-class SignedShot:
-    """A shot whose signature has not been checked yet.
-
-    Attributes:
-        target: the player whose board it is aimed at, as the topic says.
-        body: the open body.
-        payload: as it came.
-    """
-
-    table: str
-    target: str
-    body: dict[str, Any]
-    blob: Blob
-    payload: bytes = b""
-
-
-@dataclass(frozen=True, slots=True)
 class SealedParticipation:
     """A request to take part, which only the server can open (SALVO-IDENT-4)."""
 
@@ -79,11 +49,11 @@ class SealedParticipation:
 
 
 @dataclass(frozen=True, slots=True)
-class _SignedByPlayer:
-    """A signed command on a player's own topic.
+class _Signed:
+    """A signed command.
 
     Attributes:
-        player: the sender, as the topic says.
+        player: the sender, as the topic says; of a shot, the player whose board it is aimed at.
         body: the open body.
         payload: as it came.
     """
@@ -95,19 +65,25 @@ class _SignedByPlayer:
     payload: bytes = b""
 
 
-class SignedLeave(_SignedByPlayer):
+class SignedShot(_Signed):
+    """A shot, whose signature has not been checked yet."""
+
+    __slots__ = ()
+
+
+class SignedLeave(_Signed):
     """A request to leave the lobby, whose signature has not been checked yet."""
 
     __slots__ = ()
 
 
-class SignedSkip(_SignedByPlayer):
+class SignedSkip(_Signed):
     """A skip whose signature has not been checked yet."""
 
     __slots__ = ()
 
 
-class SignedHost(_SignedByPlayer):
+class SignedHost(_Signed):
     """What a host does, whose signature has not been checked yet; ``player`` is the host, as the body says."""
 
     __slots__ = ()
@@ -146,7 +122,7 @@ def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
                 raise WireError("wrong_shape", "by: the body of a host's command has the name of the host")
             return SignedHost(address.table, topics.check_name(by, "host"), body, blob, payload)
         case topics.RESEND:
-            return RESEND.read(payload, address.table, address.player)
+            return commands.RESEND.read(payload, address.table, address.player)
     raise WireError("unknown_topic", f"no command of the game is sent on {address.topic.pattern}")
 
 
@@ -156,7 +132,7 @@ def read_participation(table: str, text: bytes) -> ParticipationRequest:
     Raises:
         WireError: any code of SALVO-WIRE, or ``bad_name``.
     """
-    request = PARTICIPATION.read(text, table)
+    request = commands.PARTICIPATION.read(text, table)
     topics.check_name(request.name)
     return request
 
@@ -193,7 +169,7 @@ def read_placement(request: SealedPlacement, plaintext: bytes) -> m.PlaceShip:
     Raises:
         WireError: a code of SALVO-WIRE, ``bad_coordinates`` or ``bad_orientation``.
     """
-    placement = PLACE.read(plaintext, request.ship).value()
+    placement = commands.PLACE.read(plaintext, request.ship).value()
     return m.PlaceShip(request.player, request.spelling, placement)
 
 
@@ -205,10 +181,10 @@ def read_shot(request: SignedShot, player: str, plaintext: bytes) -> m.Fire:
             ``stale_context`` when only some of g, t, n, to are given.
     """
     _check_signed(request, plaintext)
-    return SHOT.validate(plaintext).value(player, request.target)
+    return commands.SHOT.validate(plaintext).value(player, request.player)
 
 
-def _check_signed(request: SignedShot | _SignedByPlayer, plaintext: bytes) -> None:
+def _check_signed(request: _Signed, plaintext: bytes) -> None:
     # Our SDK sends the exact text that it signs, which has then been parsed already, as part of the payload.
     if request.payload.startswith(b'{"data":%s,"signature":' % plaintext.rstrip(b" ")):
         return
@@ -224,7 +200,7 @@ def read_skip(request: SignedSkip, plaintext: bytes) -> m.Skip:
             ``stale_context`` when only one of g and t is given.
     """
     _check_signed(request, plaintext)
-    return SKIP.validate(plaintext).value(request.player)
+    return commands.SKIP.validate(plaintext).value(request.player)
 
 
 def read_leave(request: SignedLeave, plaintext: bytes) -> m.Leave:
@@ -234,7 +210,7 @@ def read_leave(request: SignedLeave, plaintext: bytes) -> m.Leave:
         WireError: a code of SALVO-WIRE, or ``body_mismatch`` when the open body is not the signed one.
     """
     _check_signed(request, plaintext)
-    return m.Leave(request.player, LEAVE.validate(plaintext).g)
+    return m.Leave(request.player, commands.LEAVE.validate(plaintext).g)
 
 
 def read_host(request: SignedHost, plaintext: bytes) -> m.HostCommand:
@@ -244,7 +220,7 @@ def read_host(request: SignedHost, plaintext: bytes) -> m.HostCommand:
         WireError: a code of SALVO-WIRE, ``body_mismatch``, or a code of :func:`~salvo.codec.commands.check_host`.
     """
     _check_signed(request, plaintext)
-    return check_host(HOST.validate(plaintext))
+    return check_host(commands.HOST.validate(plaintext))
 
 
 def read_say(payload: bytes) -> Line:
@@ -253,5 +229,5 @@ def read_say(payload: bytes) -> Line:
     Raises:
         WireError: a code of SALVO-WIRE, or ``bad_text``.
     """
-    line = SAY.read(payload)
+    line = commands.SAY.read(payload)
     return Line(clean_text(line.text), line.to)

@@ -1,9 +1,10 @@
-"""What teams send: the bodies, and writing them; :mod:`salvo.codec.command_reader` reads them."""
+"""What teams send: the bodies.
+
+:mod:`salvo.codec.command_writer` writes them, and :mod:`salvo.codec.command_reader` reads them.
+"""
 
 from __future__ import annotations
 
-import base64
-import json
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final, TypeVar
 
@@ -13,8 +14,6 @@ from salvo.codec.json_codec import Codec
 from salvo.codec.strict_json import parse_json
 from salvo.coordinates import read_row
 from salvo.errors import WireError
-from salvo.rules import Placement
-from salvo.seal import Sealer, seal_for_server
 from salvo.shape import UNLESS_EMPTY, Bounds, Strict
 from salvo.topics import check_name
 
@@ -173,36 +172,6 @@ def read_envelope(payload: bytes) -> tuple[dict[str, Any], str]:
     return signed.data, signed.signature
 
 
-def write_participation(name: str, secret: str, sealing_key: bytes | None = None) -> bytes:
-    """Return the payload of a request to take part, sealed if the server has a key for that (SALVO-IDENT-4).
-
-    Raises:
-        SealError: ``bad_key``.
-    """
-    text = _printed(PARTICIPATION, ParticipationRequest("", name, secret))
-    return text if sealing_key is None else base64.b64encode(seal_for_server(text, sealing_key))
-
-
-def write_placement(placement: Placement, sealer: Sealer) -> bytes:
-    """Return the payload that places a ship: the bare blob."""
-    return sealer.seal(PLACE.write(m.ShipPlace.of(placement))).encode()
-
-
-def write_shot(x: int, y: int, context: m.ShotContext | None, sealer: Sealer) -> bytes:
-    """Return the payload of a signed shot."""
-    return sealer.sign_text(SHOT.write(Shot.of(x, y, context)))
-
-
-def write_skip(context: m.TurnContext | None, sealer: Sealer) -> bytes:
-    """Return the payload of a signed skip."""
-    return sealer.sign_text(SKIP.write(Skip.of(context)))
-
-
-def write_leave(game: int | None, sealer: Sealer) -> bytes:
-    """Return the payload that leaves the lobby, signed for one game or for any."""
-    return sealer.sign_text(LEAVE.write(Leave(game)))
-
-
 def check_host(command: m.HostCommand) -> m.HostCommand:
     """Return a host's command, ready to be announced.
 
@@ -224,31 +193,3 @@ def check_host(command: m.HostCommand) -> m.HostCommand:
         if settings.players is not None and settings.players > len(names):
             raise WireError("wrong_shape", f"settings: {settings.players} players of only {len(names)} teams")
     return replace(command, text=clean_text(command.text)) if command.text else command
-
-
-def write_host(command: m.HostCommand, sealer: Sealer) -> bytes:
-    """Return the payload of a host's command, signed with the host's secret.
-
-    Raises:
-        WireError: see :func:`check_host`.
-    """
-    return sealer.sign_text(HOST.write(check_host(command)))
-
-
-def write_say(text: str, to: str = "") -> bytes:
-    """Return the payload of a player's chat line.
-
-    Raises:
-        WireError: ``bad_text``.
-    """
-    return _printed(SAY, Line(clean_text(text), to))
-
-
-def write_resend(first: int) -> bytes:
-    """Return the payload that asks for the log again, starting at an entry (SALVO-LOG-12)."""
-    return _printed(RESEND, ResendRequest("", "", first))
-
-
-def _printed(codec: Codec[_T], value: _T) -> bytes:
-    """Return a message as the specification prints it: with white space and unescaped characters."""
-    return json.dumps(codec.value(value), ensure_ascii=False).encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import read_announcement
+from salvo.codec.announcement_reader import read_announcement
 from salvo.errors import WireError
 from salvo.topics import Address
 
@@ -12,7 +12,7 @@ from salvo.topics import Address
 def read_published(topic: str, payload: bytes) -> tuple[Address, m.Announcement | None] | None:
     """Return where a message belongs, and what it announces; None for noise on an open broker.
 
-    What has no announcement: see :func:`~salvo.codec.announcements.read_announcement`.
+    What has no announcement: see :func:`~salvo.codec.announcement_reader.read_announcement`.
 
     Raises:
         ProtocolError: ``other_protocol``.

@@ -13,49 +13,10 @@ from typing import Annotated, Any, Final
 
 from salvo import messages as m
 from salvo.codec.json_codec import Codec
-from salvo.codec.rules import Rules
-from salvo.codec.steps import INPUTS, MAX_LINE_BYTES, MAX_LINE_DEPTH, Said, line_codec, said
-from salvo.codec.strict_json import parse_json, same_value
-from salvo.errors import WireError
-from salvo.shape import REQUIRED, Bounds, Composed, Count, Fields, Inline, OneOf, Strict, is_hexadecimal, unless
+from salvo.codec.steps import INPUTS, Said, line_codec, said
+from salvo.shape import Composed, Count, Inline, OneOf, Strict
 
-#: The version of the format; readers accept this one and every earlier one (SALVO-FILE-2).
-TRANSCRIPT_VERSION: Final = 1
 _END_BEGINS: Final = re.compile(r'\s*{\s*"end"')
-#: Bytes of the seed of a fair draw.
-_SEED_BYTES: Final = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Header(Strict):
-    """Everything that a game starts from.
-
-    Attributes:
-        version: of the server that wrote it.
-        game: its running number at the table.
-        seed: the source of the draws; with a fair draw, 32 bytes in hexadecimal, for this game alone.
-        draw: absent from earlier games, whose checks must not change.
-    """
-
-    version: str
-    game: Count
-    seed: str
-    rules: Rules
-    limits: m.Limits
-    draw: m.Draw = field(default=m.Draw.SEED, metadata=unless(m.Draw.SEED))
-
-
-@dataclass(frozen=True, slots=True)
-class FirstLine(Composed):
-    """A transcript's first line.
-
-    Attributes:
-        check: detects changes to the line; absent in a journal.
-    """
-
-    transcript: Annotated[int, Bounds(ge=1)] = field(default=TRANSCRIPT_VERSION, kw_only=True, metadata=REQUIRED)
-    header: Annotated[Header, Inline(Fields(Header))]
-    check: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,50 +47,8 @@ class EndOfGame(Strict):
 END: Final = OneOf({"end": EndOfGame})
 
 
-FIRST_LINE: Final[Codec[FirstLine]] = line_codec(FirstLine)
 STEP_LINE: Final[Codec[StepLine]] = line_codec(StepLine)
 END_LINE: Final[Codec[EndOfGame]] = line_codec(Annotated[EndOfGame, END])
-
-
-def write_header(header: Header) -> str:
-    """Return a game's header as a journal keeps it."""
-    return FIRST_LINE.write(FirstLine(header)).decode()
-
-
-def write_first_line(header: Header, check: str) -> str:
-    """Return a transcript's first line."""
-    return FIRST_LINE.write(FirstLine(header, check)).decode()
-
-
-def read_header(line: str) -> Header:
-    """Read a game's header.
-
-    Raises:
-        WireError: ``unknown_version`` for a later format than this reader's, else the codes of strict JSON.
-    """
-    return read_first_line(line).header
-
-
-def read_first_line(line: str) -> FirstLine:
-    """Read a transcript's first line.
-
-    Raises:
-        WireError: see :func:`read_header`.
-    """
-    value = parse_json(line.encode(), MAX_LINE_BYTES, MAX_LINE_DEPTH)
-    form = value.get("transcript") if isinstance(value, dict) else None
-    if type(form) is int and form > TRANSCRIPT_VERSION:
-        writer = str(value.get("version"))[:40]
-        raise WireError(
-            "unknown_version",
-            f"a transcript of form {form}, written by Salvo {writer}; this one reads the forms 1..{TRANSCRIPT_VERSION}",
-        )
-    first = FIRST_LINE.validate(line.encode())
-    if not same_value(value, FIRST_LINE.value(first)):
-        raise WireError("wrong_shape", "the header has a value that it cannot have, such as cells counted from 0")
-    if first.header.draw is m.Draw.FAIR and not is_hexadecimal(first.header.seed, _SEED_BYTES):
-        raise WireError("wrong_shape", f"with draw fair, the seed is {_SEED_BYTES} bytes in hexadecimal")
-    return first
 
 
 def write_step(number: int, at: int, command: m.Input, announcements: Iterable[m.Announcement], check: str) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, BinaryIO, Final
 
 from salvo import topics
-from salvo.codec import log
+from salvo.codec import log, log_reader
 from salvo.codec.commands import read_envelope
 from salvo.codec.json_codec import Codec
 from salvo.errors import SalvoError, WireError
@@ -111,7 +111,7 @@ class Proof:
             read = _read(line[:-1])
             if read is not None:
                 text_, entry = read
-                self._games.setdefault(log.game_of(text_, entry), _Game()).take_in(entry, text_)
+                self._games.setdefault(log_reader.game_of(text_, entry), _Game()).take_in(entry, text_)
         file.truncate(whole)
 
     @property
@@ -126,7 +126,7 @@ class Proof:
             self._write(payload)
             return
         text, entry = read
-        of = log.game_of(text, entry)
+        of = log_reader.game_of(text, entry)
         game = self._games.setdefault(of, _Game())
         if of not in self._here:
             self._finish()
@@ -143,8 +143,8 @@ class Proof:
 
     def _put(self, game: _Game, payload: bytes) -> None:
         self._write(payload)
-        text, _ = log.take_apart(payload)
-        game.take_in(log.read_entry(text), text)
+        text, _ = log_reader.take_apart(payload)
+        game.take_in(log_reader.read_entry(text), text)
 
     def _finish(self) -> None:
         """Write entries whose predecessors never came: a reader reports what is missing."""
@@ -218,8 +218,8 @@ def write_sent(team: str, topic: str, payload: bytes) -> bytes | None:
 def _read(payload: bytes) -> tuple[bytes, log.Entry] | None:
     """Return an entry's text and the entry; None if there is none."""
     try:
-        text, _ = log.take_apart(payload)
-        return text, log.read_entry(text)
+        text, _ = log_reader.take_apart(payload)
+        return text, log_reader.read_entry(text)
     except WireError:
         return None
 

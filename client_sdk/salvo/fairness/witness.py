@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Final
 
 from salvo import messages as m
-from salvo.codec import log
+from salvo.codec import log, log_reader
 from salvo.codec.steps import write_said
 from salvo.errors import ImpostorError, UnfairGame, WireError
 from salvo.events import GameVerified, LogDoubted
@@ -84,7 +84,7 @@ class _Game:
     """
 
     of: str
-    chain: log.LogChain
+    chain: log_reader.LogChain
     early: dict[int, tuple[bytes, log.Entry]] = field(default_factory=dict)
     at: int = 0
     over: bool = False
@@ -111,21 +111,21 @@ class _Game:
         """Keep an entry until all earlier ones are there; return whether it is new.
 
         Raises:
-            log.LogError: ``log_forked``, or one of :meth:`LogChain.link`.
+            log_reader.LogError: ``log_forked``, or one of :meth:`LogChain.link`.
         """
         if entry.number < self.chain.next_number:
             return self.chain.link(text, entry)
         known, _ = self.early.setdefault(entry.number, (text, entry))
         if known != text:
             told = f"the server signed two entries {entry.number} of this game"
-            raise log.LogError("log_forked", told, log.Fault.SERVER)
+            raise log_reader.LogError("log_forked", told, log_reader.Fault.SERVER)
         return known is text
 
     def take_ready(self) -> log.Entry | None:
         """Return the next entry in order; None when it is missing.
 
         Raises:
-            log.LogError: it does not continue the one before.
+            log_reader.LogError: it does not continue the one before.
         """
         if self.chain.next_number not in self.early:
             return None
@@ -273,9 +273,9 @@ class Witness:
         if self.key is None or self._gave_up:
             return []
         try:
-            text, entry = log.read_signed(payload, self.key)
+            text, entry = log_reader.read_signed(payload, self.key)
             return self._take_in(text, entry, now)
-        except log.LogError as error:
+        except log_reader.LogError as error:
             if self.newer and error.code in ("log_wrong", "unknown_version"):
                 raise self._give_up() from None
             raise self._explain(error) from None
@@ -290,12 +290,12 @@ class Witness:
             "longer compared with it; install the server's version of battleship-salvo to do so",
         )
 
-    def _explain(self, error: log.LogError) -> ImpostorError | UnfairGame | WireError:
+    def _explain(self, error: log_reader.LogError) -> ImpostorError | UnfairGame | WireError:
         assert self.key is not None
         if error.code == "log_forged":
             text = f"an entry of the log is not signed by the server {fingerprint(self.key)}: it is from an impostor"
             return ImpostorError("impostor", text)
-        if error.fault is log.Fault.SERVER:
+        if error.fault is log_reader.Fault.SERVER:
             return UnfairGame("unfair", f"{error.code}: {error.text}")
         return WireError("unknown_version" if error.code == "unknown_version" else "wrong_shape", error.text)
 
@@ -303,18 +303,18 @@ class Witness:
         game = self._game_of(text, entry)
         try:
             return self._follow(game, text, entry, now)
-        except log.LogError as error:
+        except log_reader.LogError as error:
             if error.code not in _REPEATED or not _has_seed(game):
                 raise
         self._games.remove(game)  # the same seed again: another game with an identical opening
         return self._follow(self._game_of(text, entry), text, entry, now)
 
     def _game_of(self, text: bytes, entry: log.Entry) -> _Game:
-        of = log.game_of(text, entry)
+        of = log_reader.game_of(text, entry)
         found = next((game for game in self._games if game.of == of), None)
         if found is not None:
             return found
-        game, latest = _Game(of, log.LogChain(self.key)), self._current
+        game, latest = _Game(of, log_reader.LogChain(self.key)), self._current
         if isinstance(entry.body, log.Opening):
             self._pending.clear()  # about the lobby that just opened, or a game that is gone
             self._least_lag = _NO_STEP  # the operator may have set the server's clock
@@ -400,8 +400,8 @@ class Witness:
         if game.revealed is None:
             raise _unfair(opening, "nothing was revealed")
         try:
-            log.open_commitments(opening, game.revealed, game.hidden, game.texts)
-        except log.NotOpened as error:
+            log_reader.open_commitments(opening, game.revealed, game.hidden, game.texts)
+        except log_reader.NotOpened as error:
             raise _unfair(opening, str(error)) from None
         self._check_own(game, opening)
         return GameVerified(opening.game, True)
@@ -459,7 +459,7 @@ class Witness:
 
 def _read_hidden(text: str, opening: log.Opening) -> m.Input:
     try:
-        return log.read_hidden(text).command
+        return log_reader.read_hidden(text).command
     except WireError as error:
         raise _unfair(opening, f"a revealed text is no input: {error.text}") from None
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec import commands
+from salvo.codec import command_writer
 from salvo.codec.announcements import Publication
 from salvo.codec.log import message_digest
 from salvo.fairness.witness import Witness
@@ -44,7 +44,7 @@ class Outbox:
 
     def ask_for_place(self, sealing_key: bytes | None) -> None:
         """Ask to take part; the secret is sealed if the server has a key (SALVO-IDENT-4)."""
-        payload = commands.write_participation(self._table.team, self.secret, sealing_key)
+        payload = command_writer.write_participation(self._table.team, self.secret, sealing_key)
         self.add(Publication(topics.REQUEST_PARTICIPATION.of(self._table.name), payload, False))
 
     def place(self, placements: Sequence[Placement]) -> None:
@@ -52,7 +52,7 @@ class Outbox:
         digests = []
         for placement in placements:
             topic = topics.PLACE.of(self._table.name, player=self._table.team, ship=placement.ship)
-            payload = commands.write_placement(placement, self.sealer)
+            payload = command_writer.write_placement(placement, self.sealer)
             digests.append(message_digest(topic, payload))
             self.add(Publication(topic, payload, False))
         self._witness.placed(self._table.game, placements, digests)
@@ -60,17 +60,17 @@ class Outbox:
     def fire(self, context: m.ShotContext, shot: Shot) -> None:
         """Fire a shot, signed for exactly this game, turn, number and target."""
         self._witness.fired(context, shot)
-        payload = commands.write_shot(shot.x, shot.y, context, self.sealer)
+        payload = command_writer.write_shot(shot.x, shot.y, context, self.sealer)
         self.add(Publication(topics.FIRE.of(self._table.name, player=shot.player), payload, False))
 
     def skip(self, context: m.TurnContext) -> None:
         """End the turn with the shots fired so far (SALVO-BOOK-7)."""
         self._witness.skipped(context)
-        self.add(self._own(topics.SKIP, commands.write_skip(context, self.sealer)))
+        self.add(self._own(topics.SKIP, command_writer.write_skip(context, self.sealer)))
 
     def leave(self) -> None:
         """Leave the lobby (SALVO-JOIN-15)."""
-        self.add(self._own(topics.LEAVE, commands.write_leave(self._table.game or None, self.sealer)))
+        self.add(self._own(topics.LEAVE, command_writer.write_leave(self._table.game or None, self.sealer)))
 
     def add(self, publication: Publication) -> None:
         """Publish a message in its turn."""
@@ -78,11 +78,11 @@ class Outbox:
 
     def resend(self, first: int) -> Publication:
         """Return a request for entries of the log (SALVO-LOG-12); it is not part of the game."""
-        return self._own(topics.RESEND, commands.write_resend(first))
+        return self._own(topics.RESEND, command_writer.write_resend(first))
 
     def say(self, text: str, to: str) -> Publication:
         """Return a chat line; it is not part of the game."""
-        return self._own(topics.SAY, commands.write_say(text, to))
+        return self._own(topics.SAY, command_writer.write_say(text, to))
 
     def _own(self, topic: topics.Topic, payload: bytes) -> Publication:
         return Publication(topic.of(self._table.name, player=self._table.team), payload, False)

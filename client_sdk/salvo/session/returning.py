@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from salvo import messages as m
-from salvo.codec.recap import read_recap
+from salvo.codec.recap_reader import read_recap
 from salvo.errors import SealError, WireError
 from salvo.messages import State
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Sealer, derive_key, key_to_team, open_blob, parse_blob

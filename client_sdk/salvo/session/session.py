@@ -20,7 +20,8 @@ from random import Random
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import SEAT, Publication, read_announcement
+from salvo.codec.announcement_reader import read_announcement
+from salvo.codec.announcements import SEAT, Publication
 from salvo.errors import CODES, IllegalCommand, WireError
 from salvo.events import Event, GameTakenUp, HostSeen, Refused, Said, Seated, ServerSeen
 from salvo.fairness.witness import Witness

@@ -33,7 +33,7 @@ from salvo import messages as m
 from salvo import topics
 from salvo.client import FINAL
 from salvo.codec.command_reader import SignedShot, read_command
-from salvo.codec.commands import (
+from salvo.codec.command_writer import (
     write_leave,
     write_participation,
     write_placement,
@@ -330,7 +330,7 @@ class Troublemaker:
             case topics.FIRE if message.payload not in self._own:
                 shot = read_command(address, message.payload, self.rules)
                 if isinstance(shot, SignedShot):
-                    self._overheard.append(_Overheard(shot.target, message.payload, shot.blob.salt))
+                    self._overheard.append(_Overheard(shot.player, message.payload, shot.blob.salt))
 
     def _handle(self, event: e.Event) -> None:
         match event:

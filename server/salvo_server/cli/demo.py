@@ -24,10 +24,10 @@ from salvo.rules.files import load_book
 from salvo_server.cli.checked import Checked, force_rule
 from salvo_server.cli.output import FORCE, Integer, has_terminal, keep_recorded, look_again, winner_line
 from salvo_server.contest import DEFAULT_TABLE, Contest, open_journal
-from salvo_server.core.identity import Identity
 from salvo_server.settings import MAX_PACE_SECONDS, ServerSettings
 from salvo_server.spectate.replay_text import places_line
 from salvo_server.spectate.screen import Board, draw_boards, draw_page
+from salvo_server.storage.identity import Identity
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript import export
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import click
 
 from salvo import topics
-from salvo.codec.announcements import read_announcement
+from salvo.codec.announcement_reader import read_announcement
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.messages import ServerStatus
 from salvo.net.mqtt import BrokerUrl, Connection, without_password
 from salvo_server.cli.checked import Checked
-from salvo_server.core.register import Account
 from salvo_server.running import running_servers
 from salvo_server.settings import roster_path
+from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Roster, has_begun
 from salvo_server.unused import Unused, is_set
 

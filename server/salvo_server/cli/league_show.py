@@ -16,8 +16,7 @@ from salvo.errors import SalvoError
 from salvo_server.cli.backup import settings_of
 from salvo_server.cli.checked import Checked
 from salvo_server.cli.output import print_table, write_page
-from salvo_server.core.journal import JournalError
-from salvo_server.core.results import Result
+from salvo_server.core.journal import JournalError, Result
 from salvo_server.spectate.replay_text import when as time_of
 from salvo_server.standings.chronicle import Chronicle, Standings
 from salvo_server.standings.counting import Score, score_cells, score_record

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from salvo.net.mqtt import BrokerUrl
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
 from salvo_server.cli.gateway import GatewayCall, read_gateway, with_rules_of_gateways
 from salvo_server.cli.logs import VARIABLE, set_log_format

@@ -67,7 +67,7 @@ class HostKeys:
             self._at = (self._at + 1) % len(self._tables)
             self._tell(f"the keys act at {self._named()}")
         elif key == "p":
-            paused = self._contest.service.tables[self._table].referee.is_paused
+            paused = self._contest.service.tables[self._table].referee.stage.paused
             self._act(_Do.RESUME if paused else _Do.PAUSE)
         elif key in "an" and sure != key:
             self._sure = key

@@ -93,7 +93,7 @@ class ServeReport:
                 status = f"game {referee.number}: its lobby continues"
             else:
                 status = f"game {referee.number} is over, and its result stands"
-            if referee.is_paused:
+            if referee.stage.paused:
                 status += "; paused by a host, until one resumes it"
             players = list(referee.players)
             new_from = referee.number + 1 if referee.next_differs else None
@@ -108,7 +108,7 @@ class ServeReport:
                 current=None if current is None else current.name,
                 players=players,
                 new_settings_from=new_from,
-                paused=referee.is_paused,
+                paused=referee.stage.paused,
             )
 
     def say(self, line: str, **record: Any) -> None:

@@ -13,7 +13,7 @@ import click
 
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses
 from salvo_server.cli.checked import Checked, Suggesting
 from salvo_server.cli.output import Integer, check_page, write_page

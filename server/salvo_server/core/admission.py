@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.command_reader import SealedParticipation, read_participation
 from salvo.codec.commands import ParticipationRequest
 from salvo.errors import SealError
-from salvo.messages import State
 from salvo_server.core.authenticator import Command, sender_of
-from salvo_server.core.effects import Effect
-from salvo_server.core.identity import Identity
-from salvo_server.core.play import Play
+from salvo_server.core.log import KeyOwner
+from salvo_server.core.play import Effect, Play
 from salvo_server.core.rate_limit import DERIVATIONS, Buckets
-from salvo_server.core.register import Register
 from salvo_server.core.table import Table
 
 #: Names whose answered requests are counted, 300 bytes each: a flood in more names than that drowns out no other team.
@@ -29,6 +25,15 @@ _CONTEXTS: Final[dict[type, str]] = {
     m.Leave: "leaving the lobby has g: the game",
     m.HostCommand: "a host's command has g: the game",
 }
+
+
+class EntryList(Protocol):
+    """Who may take part, and who may act as a host: :class:`salvo_server.storage.register.Register`."""
+
+    @property
+    def revision(self) -> object: ...
+    def has(self, name: str, secret: str) -> bool: ...
+    def host(self, name: str) -> str | None: ...
 
 
 @dataclass(slots=True)
@@ -42,8 +47,8 @@ class Admission:
     """
 
     profile: str
-    register: Register | None
-    identity: Identity | None
+    register: EntryList | None
+    identity: KeyOwner | None
     play: Play
     counts: Counter[str]
     _seen: object = None
@@ -74,16 +79,17 @@ class Admission:
     def strike_off(self, now: int) -> list[Effect]:
         """Take teams that the roster no longer has out of their lobbies (SALVO-ACCESS-8), which they would hold up."""
         effects: list[Effect] = []
-        if not self._roster_changed():
+        if self.register is None or self.register.revision is self._seen:
             return effects
-        if self.register is not None:
-            self.play.keyring.renew_hosts(self.register.host, now)
+        self._seen = self.register.revision
+        self.play.keyring.renew_hosts(self.register.host, now)
         for table in self.play.tables.values():
-            gone = self._struck_off(self.play.keyring.teams(table.name))
+            teams = self.play.keyring.teams(table.name)
+            gone = [name for name, secret in teams if not self.register.has(name, secret)]
             if gone:
                 effects += self.play.pass_time(table, now)
             for name in gone:
-                if table.referee.state is State.LOBBY:
+                if table.referee.state is m.State.LOBBY:
                     effects += self.play.carry_out(table, m.StruckOff(name), now)
         return effects
 
@@ -115,15 +121,6 @@ class Admission:
         flood would come out at the team's own topics. Answers that only the team's secret earns are counted separately.
         """
         return self._askers.take((name, kind), now)
-
-    def _roster_changed(self) -> bool:
-        """Whether the roster has changed since the last call."""
-        before, self._seen = self._seen, None if self.register is None else self.register.revision
-        return self._seen is not before
-
-    def _struck_off(self, teams: Iterable[tuple[str, str]]) -> list[str]:
-        """Return which of these teams, by name and secret, are no longer on the roster."""
-        return [name for name, secret in teams if self.register is not None and not self.register.has(name, secret)]
 
     def hold_to_profile(self, command: Command) -> Command:
         """Return a command as the profile takes it: in strict, all but placements say what they are meant for."""

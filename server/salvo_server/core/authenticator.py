@@ -27,12 +27,11 @@ from typing import Final, NamedTuple
 from salvo import messages as m
 from salvo import topics
 from salvo.codec import command_reader as reader
-from salvo.codec.command_reader import Sealed, SealedPlacement, SignedHost, SignedShot, SignedSkip
+from salvo.codec.command_reader import Sealed, SealedPlacement, SignedHost, SignedLeave, SignedShot, SignedSkip
 from salvo.codec.log import message_digest
 from salvo.errors import WireError
 from salvo.seal import Blob
-from salvo_server.core.key_worker import Found, KeyWorker, try_key
-from salvo_server.core.keyring import Keyring, Member
+from salvo_server.core.keyring import Found, Keyring, KeyWorker, Member, try_key
 from salvo_server.core.rate_limit import DERIVATIONS, REFUSALS, Bucket
 
 #: SALVO-FRESH-6. Messages that wait under one salt, and all those under salts that are not their team's first one:
@@ -44,25 +43,6 @@ MAX_RECENT: Final = 4096
 MAX_TURNED_AWAY: Final = 65_536
 _TOO_MANY_SALTS: Final = f"too many fresh salts; {DERIVATIONS}; keep to one salt"
 _TOO_MANY_REFUSED: Final = f"too many refused commands; {REFUSALS}"
-
-
-class _Remembered:
-    """A bounded set that forgets its oldest members."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._marks: OrderedDict[bytes, None] = OrderedDict()
-
-    def __contains__(self, mark: bytes) -> bool:
-        return mark in self._marks
-
-    def __len__(self) -> int:
-        return len(self._marks)
-
-    def add(self, mark: bytes) -> None:
-        self._marks[mark] = None
-        if len(self._marks) > self._most:
-            self._marks.popitem(last=False)
 
 
 class Proof(NamedTuple):
@@ -167,8 +147,8 @@ class Authenticator:
         self._first: dict[Member, bytes] = {}  # the salt that a team without a proven one waits for
         self._further = 0
         self._burned: set[bytes] = set()
-        self._recent = _Remembered(MAX_RECENT)
-        self._turned_away = _Remembered(MAX_TURNED_AWAY)
+        self._recent: OrderedDict[bytes, None] = OrderedDict()
+        self._turned_away: OrderedDict[bytes, None] = OrderedDict()
 
     @property
     def waiting(self) -> int:
@@ -179,7 +159,7 @@ class Authenticator:
         """Remember what was burned before a restart, the oldest first."""
         for nonce, message in proofs:
             self._burned.add(nonce)
-            self._recent.add(message)
+            _remember(self._recent, message, MAX_RECENT)
 
     def open(
         self, request: Sealed, likely: Sequence[str], now: int, *, expected: bool = True, receipt: object = None
@@ -300,7 +280,7 @@ class Authenticator:
 
     def _turn_away(self, request: Sealed, outcome: str) -> None:
         self.counts[outcome] += 1
-        self._turned_away.add(_blob_mark(request.blob))
+        _remember(self._turned_away, _blob_mark(request.blob), MAX_TURNED_AWAY)
 
     def _limit(self, request: Sealed, member: Member, text: str) -> Opened:
         """Turn a message away and tell the team."""
@@ -316,7 +296,7 @@ class Authenticator:
         table could copy the nonce of a message that waits for its derivation. Nor is it burned for the table: who
         plays at two tables with one secret would have its message carried from one to the other.
         """
-        self._recent.add(digest)
+        _remember(self._recent, digest, MAX_RECENT)
         nonce = request.blob.nonce
         burned = _mark(found.member.credential, nonce)
         if (
@@ -349,6 +329,13 @@ class Authenticator:
         self.worker.close()
 
 
+def _remember(marks: OrderedDict[bytes, None], mark: bytes, most: int) -> None:
+    """Add a mark to a bounded set, which forgets its oldest members."""
+    marks[mark] = None
+    if len(marks) > most:
+        marks.popitem(last=False)
+
+
 def _may_be_from(request: Sealed, member: Member) -> bool:
     """Whether somebody could have sent a message: its topic or body names the sender, but for a shot, which any may."""
     if isinstance(request, SignedShot):
@@ -365,19 +352,16 @@ def _mark(*parts: bytes) -> bytes:
     return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
 
 
+#: No ship has a name with a slash.
+_WHERE: Final = {SignedShot: "", SignedSkip: "/skip/", SignedHost: "/host/", SignedLeave: "/leave/"}
+
+
 def _digest(request: Sealed) -> bytes:
     blob = request.blob
-    match request:
-        case SignedShot():
-            where = request.target
-        case SealedPlacement():
-            where = f"{request.player}/{request.ship}"
-        case SignedSkip():
-            where = f"{request.player}/skip/"  # no ship has a name with a slash
-        case SignedHost():
-            where = f"{request.player}/host/"
-        case _:
-            where = f"{request.player}/leave/"
+    if isinstance(request, SealedPlacement):
+        where = f"{request.player}/{request.ship}"
+    else:
+        where = request.player + _WHERE[type(request)]
     return _mark(request.table.encode(), where.encode(), blob.salt, blob.nonce, blob.ciphertext)
 
 

@@ -14,16 +14,14 @@ from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import Sealed, SealedParticipation, SignedHost, SignedShot, SignedSkip, read_command
 from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.errors import CODES, Answered, SealError, WireError
-from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.topics import Publisher, Reader
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Waiting
 from salvo_server.core.chat import Chat
-from salvo_server.core.effects import Effect
-from salvo_server.core.play import Play
+from salvo_server.core.log import Resends
+from salvo_server.core.play import Effect, Play
 from salvo_server.core.referee import Referee
-from salvo_server.core.resend import Resends
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.table import Table
 
@@ -115,7 +113,9 @@ class Inbox:
         """Give a table what a team or a host has said, and settle what that costs its sender."""
         table, sender = self.play.tables[opened.table], opened.sender
         effects = self.play.pass_time(table, now)
-        command = table.referee.hold_to_bounds(self.admission.hold_to_profile(opened.command))
+        command = self.admission.hold_to_profile(opened.command)
+        if isinstance(command, m.PlaceShip):
+            command = table.referee.one_too_many(command) or command
         refused = True
         if isinstance(command, m.Unreadable) and opened.host:
             if opened.proof is not None:  # it is burned for ever, though the table makes nothing of it (SALVO-FRESH-2)
@@ -135,21 +135,15 @@ class Inbox:
         self, table: Table, address: topics.Address, message: Inbound, error: SealError | WireError, now: int
     ) -> list[Effect]:
         """Answer the player in the topic, or for a shot its sender; where that is not known, whose turn it is."""
-        sender, current = self.sender_of(message.topic, message.payload), table.referee.current
-        match address.topic:
-            case topics.REQUEST_PARTICIPATION:
-                return self._answer_request(table, error, now)
-            case topics.PLACE:
-                spelling = address.ship if error.code != "unknown_ship" else ""
-                command = m.Unreadable(address.player, spelling, error.code, error.text)
-            case topics.SKIP | topics.LEAVE:
-                command = m.Unreadable(address.player, "", error.code, error.text)
-            case topics.FIRE if sender is not None:
-                command = m.Unreadable(sender, "", error.code, error.text)
-            case topics.FIRE if current is not None:
-                command = m.Unreadable(current.name, "", error.code, error.text)
-            case _:
-                return []
+        if address.topic is topics.REQUEST_PARTICIPATION:
+            return self._answer_request(table, error, now)
+        player, spelling = address.player, address.ship if error.code != "unknown_ship" else ""
+        if address.topic is topics.FIRE:
+            current = table.referee.current
+            player = self.sender_of(message.topic, message.payload) or (current.name if current is not None else "")
+        if address.topic not in (topics.PLACE, topics.SKIP, topics.LEAVE, topics.FIRE) or not player:
+            return []
+        command = m.Unreadable(player, spelling, error.code, error.text)
         return self.play.pass_time(table, now) + self.play.carry_out(table, command, now)
 
     def _answer_request(self, table: Table, error: SealError | WireError, now: int) -> list[Effect]:
@@ -184,12 +178,10 @@ def _senders(referee: Referee, request: Sealed, sender: str | None) -> tuple[lis
         return [current.name, *(name for name in referee.players if name != current.name)], True
     if isinstance(request, SignedSkip):
         return [request.player], current is not None and current.name == request.player
-    return [request.player], referee.state is State.LOBBY
+    return [request.player], referee.state is m.State.LOBBY
 
 
 def _refused(announcements: Sequence[m.Announcement], player: str) -> bool:
     """Whether a step refused a command to its player; one that says nothing is a repetition or beyond the answers."""
-    for each in announcements:
-        if isinstance(each, (m.CommandRefused, m.PlacementRefused)) and each.to == player:
-            return True
-    return not announcements
+    refusals = [each for each in announcements if isinstance(each, (m.CommandRefused, m.PlacementRefused))]
+    return not announcements or any(each.to == player for each in refusals)

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from salvo import messages as m
 from salvo.errors import SalvoError
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.results import Result
 
 
 class JournalError(SalvoError):
@@ -26,6 +26,35 @@ class JournalUnavailable(JournalError):
     """The journal cannot be written for now: the disk is full, or the database is unreachable. Worth retrying."""
 
 
+class Result(NamedTuple):
+    """How a game ended (SALVO-STAND-1).
+
+    Attributes:
+        table: empty for the default one.
+        number: the game's, counted by table.
+        at: when it ended, epoch ms.
+        rules: the name of the ruleset.
+        players: the figures and place of each, as they were announced.
+        aborted: whether it ended without a winner.
+        annulled_at: when a host annulled it, epoch ms; None while it stands.
+        annulled_by: that host's name.
+    """
+
+    table: str
+    number: int
+    at: int
+    rules: str
+    players: tuple[m.PlayerStats, ...]
+    aborted: bool
+    annulled_at: int | None = None
+    annulled_by: str | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether the standings count it (SALVO-STAND-4)."""
+        return not self.aborted and self.annulled_at is None
+
+
 class GameOpened(NamedTuple):
     """A table's next game.
 
@@ -34,7 +63,7 @@ class GameOpened(NamedTuple):
         table: ``""`` for the default table.
         number: the game's, counted by table.
         at: epoch ms.
-        header: its header line (:func:`salvo.codec.transcript.write_header`).
+        header: its header line (:func:`salvo.codec.header.write_header`).
     """
 
     id: int
@@ -200,16 +229,16 @@ class Saved(NamedTuple):
     burned: Iterator[Proof]
 
 
-class Journal(Protocol):
-    """What the service needs of a journal.
+class Journal:
+    """What the service needs of a journal; this one stores nothing: for a demo, where a game ends with its process.
 
     Attributes:
         name: where it is, without any password.
         pepper: keys the teams' credentials, the same one after a restart; None for a random one.
     """
 
-    name: str
-    pepper: bytes | None
+    name: str = "none"
+    pepper: bytes | None = None
 
     def commit(self, batch: Batch) -> None:
         """Make a batch durable, atomically.
@@ -220,39 +249,34 @@ class Journal(Protocol):
         """
 
     def load(self) -> Saved:
-        """Return what a restart needs.
+        """Return what a restart needs; here an empty history, after a clean shutdown.
 
         Raises:
             JournalError: a record cannot be read; the text names it.
         """
+        return Saved((), 0, 0, 0, True, iter(()))
 
     def results(self) -> list[Result]:
-        """Return all results, in the order of :func:`~salvo_server.core.results.when`.
+        """Return all results, in the order of :func:`when`.
 
         Raises:
             JournalError: a record cannot be read; the text names it.
         """
+        return []
 
     def close(self) -> None:
         """Release the journal's files or connections."""
 
 
-class NoJournal:
-    """Stores nothing: for a demo, where a game ends with its process."""
+def when(result: Result) -> tuple[int, str, int]:
+    """Return what results are put in order by, wherever they come from."""
+    return result.at, result.table, result.number
 
-    name = "none"
-    pepper: bytes | None = None
 
-    def commit(self, batch: Batch) -> None:
-        """Discard the batch."""
-
-    def load(self) -> Saved:
-        """Return an empty history, after a clean shutdown."""
-        return Saved((), 0, 0, 0, True, iter(()))
-
-    def results(self) -> list[Result]:
-        """Return none."""
-        return []
-
-    def close(self) -> None:
-        """There is nothing to release."""
+def result_of(table: str, number: int, at: int, rules: str, said: Sequence[m.Announcement]) -> Result | None:
+    """Return the result that a step announces; None if its game goes on."""
+    won = next((each for each in said if isinstance(each, m.GameWon)), None)
+    if won is None:
+        return None
+    players = tuple(each for each in said if isinstance(each, m.PlayerStats))
+    return Result(table, number, at, rules, players, aborted=not (won.winner or won.tied))

@@ -9,14 +9,10 @@ from typing import ClassVar
 from salvo import messages as m
 from salvo.codec.command_reader import read_ship
 from salvo.errors import IllegalCommand
-from salvo.messages import State
 from salvo.rules import RuleBook, check_placement
 from salvo.rules.game import draw_fair_starter, draw_starter, set_starter
-from salvo_server.core.hosted import Hosted, extended, unknown_team
-from salvo_server.core.match import Match
-from salvo_server.core.team import Team
-from salvo_server.core.terms import Terms
-from salvo_server.core.turn import InMatch, Said, Turn
+from salvo_server.core.match import Match, Team, Terms
+from salvo_server.core.turn import Hosted, InMatch, Said, Turn, extended, unknown_team
 
 #: Accepted placements of each ship while its team is listed (SALVO-PLACE-7): each is a log entry, and a nonce for ever.
 MAX_PLACEMENTS = 20
@@ -36,13 +32,15 @@ class Entrant(Team):
     placed: Counter[str] = field(default_factory=Counter)
     answered: dict[str, str] = field(default_factory=dict)
 
-    def take(self, command: m.PlaceShip) -> None:
-        """Keep a good placement."""
+    def take(self, command: m.PlaceShip, book: RuleBook) -> Said:
+        """Keep a good placement, and answer it."""
         ship = command.placement.ship
         self.placements[ship] = command.placement
         self.placed[ship] += 1
         self.spellings[ship] = command.spelling
         self.messages[ship] = command.message
+        self.refill(len(book.fleet))
+        return self.judge(command.spelling, True, book)
 
     def judge(self, spelling: str, approved: bool, book: RuleBook) -> Said:
         """Answer under the spelling that the team used last, and under no other one (SALVO-PLACE-6)."""
@@ -68,7 +66,7 @@ class Lobby:
         removed: teams that a host has removed from this game.
     """
 
-    state: ClassVar[State] = State.LOBBY
+    state: ClassVar[m.State] = m.State.LOBBY
     terms: Terms
     players: dict[str, Entrant] = field(default_factory=dict)
     complete: list[Entrant] = field(default_factory=list)
@@ -113,7 +111,7 @@ class Lobby:
             self.extensions = 0
             self.deadline = None if self.paused else now + self.terms.limits.placement_ms
         for entrant in self.players.values():
-            self._refill(entrant)
+            entrant.refill(len(self.terms.book.fleet))
         return [self._listing()], self
 
     def _may_restart(self, name: str) -> bool:
@@ -125,9 +123,6 @@ class Lobby:
             return False
         self.restarted_by.add(name)
         return True
-
-    def _refill(self, entrant: Entrant) -> None:
-        entrant.refill(len(self.terms.book.fleet))
 
     def leave(self, command: m.Leave, now: int) -> tuple[Said, Lobby]:
         """Let a team leave by its own will (SALVO-JOIN-15)."""
@@ -161,9 +156,7 @@ class Lobby:
         return self._accept(entrant, command, now)
 
     def _accept(self, entrant: Entrant, command: m.PlaceShip, now: int) -> tuple[Said, Lobby | InMatch]:
-        entrant.take(command)
-        self._refill(entrant)
-        said = entrant.judge(command.spelling, True, self.terms.book)
+        said = entrant.take(command, self.terms.book)
         if not self._is_complete(entrant):
             return said, self
         self.complete.append(entrant)
@@ -243,7 +236,7 @@ class Lobby:
         if list(match.players) != list(self.players):  # in play order from now on (SALVO-JOIN-10)
             said.append(m.PlayersListed(tuple(match.players)))
         began, turn = Turn.begin(match, now)
-        return [*said, m.StateChanged(State.TURN), *began], turn
+        return [*said, m.StateChanged(m.State.TURN), *began], turn
 
     def _starter(self) -> int:
         terms = self.terms

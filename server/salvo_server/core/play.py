@@ -3,27 +3,116 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from salvo import messages as m
 from salvo.codec.announcements import Publication
-from salvo.messages import State
+from salvo.codec.header import write_header
+from salvo.net.inbound import Inbound
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.delivery import Delivery
-from salvo_server.core.effects import Effect, Ledger, News
-from salvo_server.core.journal import GameClosed, GameEnded, KeyLearned, ResultAnnulled, Saved, SavedGame, TeamAdmitted
+from salvo_server.core.journal import (
+    GameClosed,
+    GameEnded,
+    GameOpened,
+    KeyLearned,
+    Record,
+    ResultAnnulled,
+    Saved,
+    SavedGame,
+    StepTaken,
+    TeamAdmitted,
+    result_of,
+)
 from salvo_server.core.keyring import Keyring
 from salvo_server.core.log import TableLog
-from salvo_server.core.openings import Openings
 from salvo_server.core.recaps import Recaps
-from salvo_server.core.recovery import recover
+from salvo_server.core.recovery import Openings, recover
 from salvo_server.core.referee import Referee
-from salvo_server.core.results import result_of
 from salvo_server.core.table import Follower, Step, Table
-from salvo_server.core.timers import Timers
 
 log = logging.getLogger(__name__)
+
+
+class Timers:
+    """The next deadline of each table, epoch milliseconds.
+
+    Attributes:
+        earliest: never later than the first of them, but earlier when that one was moved: with a thousand tables it is
+            looked up again only when it has passed, and not at every message.
+    """
+
+    def __init__(self) -> None:
+        self.earliest: int | None = None
+        self._due: dict[str, int] = {}
+
+    def set(self, table: str, due: int | None) -> None:
+        """Set a table's deadline; None for none."""
+        if due is None:
+            self._due.pop(table, None)
+            return
+        self._due[table] = due
+        if self.earliest is None or due < self.earliest:
+            self.earliest = due
+
+    def take_due(self, now: int) -> list[str]:
+        """Return the tables whose deadline has passed; they have none until it is set again."""
+        if self.earliest is None or now < self.earliest:
+            return []
+        tables = [table for table, due in self._due.items() if due <= now]
+        for table in tables:
+            del self._due[table]
+        self.earliest = min(self._due.values(), default=None)
+        return tables
+
+
+class Delivery:
+    """Compares running numbers of messages on the connection."""
+
+    def __init__(self) -> None:
+        self._said: deque[tuple[int, int]] = deque()  # the last message of a round, and the last step before it
+        self._begun: dict[str, int] = {}  # turns with a bank whose begin waits to be published, by table
+        self._undelivered: dict[str, tuple[int, int]] = {}  # turn, and how much is published with its begin
+
+    def begin_turn(self, table: str, turn: int) -> None:
+        """Expect the begin of a turn with a bank in what is published next; an earlier one no longer counts."""
+        self._begun[table] = turn
+        self._undelivered.pop(table, None)
+
+    def publish(self, published: int, last_step: int) -> None:
+        """Note that everything up to a step has been published, so many messages in all."""
+        self._said.append((published, last_step))
+        self._undelivered |= {table: (turn, published) for table, turn in self._begun.items()}
+        self._begun.clear()
+
+    def take_sent_through(self, delivered: int) -> int | None:
+        """Return the last step all of whose messages are confirmed; None when that is none since the last call."""
+        step = None
+        while self._said and self._said[0][0] <= delivered:
+            _, step = self._said.popleft()
+        return step
+
+    def take_delivered(self, delivered: int) -> list[tuple[str, int]]:
+        """Return table and turn of the begins that are confirmed, each once."""
+        arrived = [(table, turn) for table, (turn, published) in self._undelivered.items() if published <= delivered]
+        for table, _ in arrived:
+            del self._undelivered[table]
+        return arrived
+
+
+class News(NamedTuple):
+    """What listeners hear of a step: the input, None for the opening of a table, and the announcements."""
+
+    table: str
+    at: int
+    command: m.Input | None
+    announcements: Sequence[m.Announcement]
+
+
+#: A record is committed; then a publication leaves, an inbound message is acknowledged, and listeners hear the news.
+Effect = Record | Publication | Inbound | News
 
 
 @dataclass(slots=True)
@@ -34,16 +123,20 @@ class Play:
         tables: by name.
         openings: with what they open their games.
         keyring: the teams at the tables, for whom ``recaps`` seals.
-        logs: of the games in play, by table; empty for a server without an identity.
+        last_game: the number of the latest game of any table, on from what the journal has; likewise ``last_step``.
+        games: the numbers of the games in play, by table.
+        logs: of these games, by table; empty for a server without an identity.
     """
 
     tables: dict[str, Table]
     openings: Openings
-    ledger: Ledger
     delivery: Delivery
     keyring: Keyring
     recaps: Recaps
     follower: Follower
+    last_game: int
+    last_step: int
+    games: dict[str, int] = field(default_factory=dict)
     logs: dict[str, TableLog] = field(default_factory=dict)
     timers: Timers = field(default_factory=Timers)
 
@@ -59,7 +152,11 @@ class Play:
         Args:
             proof: what the step has burned.
         """
-        effects: list[Effect] = [self.ledger.take(step, proof)] if step.recorded else []
+        effects: list[Effect] = []
+        if step.recorded:
+            self.last_step += 1
+            game = self.games[table.name]
+            effects.append(StepTaken(self.last_step, game, step.at, step.text, step.check, proof))
         effects += self.follower.follow(table, step)
         effects += table.published(step)
         if table.name in self.logs:
@@ -67,7 +164,7 @@ class Play:
         effects += self.follower.take_due(step.at)
         result = result_of(table.name, step.game, step.at, table.header.rules.book.name, step.announcements)
         if result is not None:
-            effects.append(GameEnded(self.ledger.games[table.name], result))
+            effects.append(GameEnded(self.games[table.name], result))
         for announcement in step.announcements:
             match announcement:
                 case m.Recap(to):
@@ -80,7 +177,7 @@ class Play:
                     self.delivery.begin_turn(table.name, turn)
                 case m.TableReset():
                     self.keyring.retain(table.name, ())
-                    effects.append(GameClosed(self.ledger.games[table.name]))
+                    effects.append(GameClosed(self.games[table.name]))
                     effects += self._open_game(table, step.at)
                 case _:
                     pass
@@ -89,7 +186,10 @@ class Play:
         return effects
 
     def _open_game(self, table: Table, now: int) -> list[Effect]:
-        effects: list[Effect] = [self.ledger.open_game(table, now)]
+        self.last_game += 1
+        self.games[table.name] = self.last_game
+        header = write_header(table.header)
+        effects: list[Effect] = [GameOpened(self.last_game, table.name, table.referee.number, now, header)]
         self.openings.configure(table.referee)
         game_log = self.openings.log(table.header)
         if game_log is not None:
@@ -100,13 +200,13 @@ class Play:
     def admit(self, table: Table, name: str, secret: str, now: int) -> TeamAdmitted:
         """Let a listed team be known by its secret."""
         self.keyring.admit(table.name, name, secret, now)
-        return TeamAdmitted(self.ledger.games[table.name], name, secret)
+        return TeamAdmitted(self.games[table.name], name, secret)
 
     def take_derived(self) -> list[Effect]:
         """Return what follows from the keys that are there now: recaps that waited, and what the journal keeps."""
         effects: list[Effect] = [*self.recaps.take_due()]
         learned = self.keyring.take_learned()
-        effects += [KeyLearned(self.ledger.games[k.table], k.name, k.salt, k.key) for k in learned]
+        effects += [KeyLearned(self.games[k.table], k.name, k.salt, k.key) for k in learned]
         return effects
 
     # --- time -----------------------------------------------------------------------------------------------------
@@ -134,7 +234,7 @@ class Play:
         """Restart the time to act at these tables (SALVO-BACK-2)."""
         effects: list[Effect] = []
         for table in tables:
-            if table.referee.deadline() is not None and table.referee.state is not State.OVER:
+            if table.referee.deadline() is not None and table.referee.state is not m.State.OVER:
                 effects += self.carry_out(table, m.Resumed(), now)
         return effects
 
@@ -187,7 +287,7 @@ class Play:
         recovered = recover(game, status, sent_through, self.follower.follow, self.openings.signer)
         table, referee = recovered.table, recovered.table.referee
         self.tables[table.name] = table
-        self.ledger.games[table.name] = game.opened.id
+        self.games[table.name] = game.opened.id
         if recovered.log is not None:
             self.logs[table.name] = recovered.log
         self.openings.configure(referee)

@@ -13,22 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
-from salvo.messages import Limits, State
 from salvo.rules import SALVO, RuleBook
 from salvo.rules.game import Game
-from salvo_server.core.hosted import Hosted
 from salvo_server.core.lobby import Lobby
-from salvo_server.core.match import Match, Player
-from salvo_server.core.team import Team
-from salvo_server.core.terms import Terms
+from salvo_server.core.match import Match, Player, Team, Terms
 from salvo_server.core.transitions import TABLE, Event, TableState, event_of
-from salvo_server.core.turn import Over, Turn
-
-_C = TypeVar("_C", bound=m.Input)
+from salvo_server.core.turn import Hosted, Over, Turn
 
 
 class Referee:
@@ -43,7 +36,7 @@ class Referee:
         seed: int | str,
         table: str = "",
         book: RuleBook = SALVO,
-        limits: Limits | None = None,
+        limits: m.Limits | None = None,
         number: int = 1,
         draw: m.Draw = m.Draw.SEED,
     ) -> None:
@@ -53,7 +46,7 @@ class Referee:
             number: of the game that the first lobby is for.
             draw: what ``seed`` is; for a fair one it is 32 secret bytes in hexadecimal, of the first game alone.
         """
-        terms = Terms(table, number, seed, draw, book, limits or Limits())
+        terms = Terms(table, number, seed, draw, book, limits or m.Limits())
         self.stage: TableState = Lobby(terms)
         self._following = terms  # but for the number and what a host has set, of the game after this one
         self._set: list[m.NextGame] = []  # by hosts, for the game after this one
@@ -111,7 +104,7 @@ class Referee:
         return self._following if limits is self._following.limits else replace(self._following, limits=limits)
 
     def configure(
-        self, seed: int | str, limits: Limits, draw: m.Draw = m.Draw.SEED, book: RuleBook | None = None
+        self, seed: int | str, limits: m.Limits, draw: m.Draw = m.Draw.SEED, book: RuleBook | None = None
     ) -> None:
         """Change seed, limits and rules from the next lobby on; the game in play keeps its own (SALVO-BACK-6)."""
         following = self._following
@@ -120,7 +113,7 @@ class Referee:
     # --- queries ------------------------------------------------------------------------------------------------
 
     @property
-    def state(self) -> State:
+    def state(self) -> m.State:
         """Lobby, turn or over; a pause is part of ``turn`` (SALVO-PACE-3)."""
         return self.stage.state
 
@@ -145,7 +138,7 @@ class Referee:
         return self.stage.terms.book
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> m.Limits:
         """The limits of the game."""
         return self.stage.terms.limits
 
@@ -200,11 +193,6 @@ class Referee:
         """Return all that a player may know of the game so far; None for a player who is not at the table."""
         return self.stage.recap(name) if name in self.players else None
 
-    @property
-    def is_paused(self) -> bool:
-        """Whether a host has paused the table (SALVO-HOST-4)."""
-        return self.stage.paused
-
     def awaits_delivery(self) -> int | None:
         """Return the turn whose bank does not count yet: it does from :class:`~salvo.messages.TurnDelivered` on."""
         state = self.stage
@@ -222,12 +210,10 @@ class Referee:
         state = self.stage
         return not isinstance(state, Lobby) and name in state.players and state.match.is_absent(state.players[name])
 
-    def hold_to_bounds(self, command: _C) -> _C | m.Unreadable:
-        """Return a command as it may be given to this table: one placement too many becomes a refusal.
+    def one_too_many(self, command: m.PlaceShip) -> m.Unreadable | None:
+        """Return the refusal of a placement too many; None for one that may be given to this table.
 
-        The service calls this; :meth:`receive` does not check, so that records of servers without this
+        The service asks this; :meth:`receive` does not check, so that records of servers without this
         limit still replay as they were written.
         """
-        if isinstance(self.stage, Lobby) and isinstance(command, m.PlaceShip):
-            return self.stage.one_too_many(command) or command
-        return command
+        return self.stage.one_too_many(command) if isinstance(self.stage, Lobby) else None

@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
+from salvo.codec.header import Header, write_header
 from salvo.codec.steps import write_input
-from salvo.codec.transcript import Header, write_header
 from salvo_server import __version__
 from salvo_server.core.referee import Referee
 
@@ -205,37 +205,28 @@ def seat(header: Header) -> Referee:
     return Referee(header.seed, rules.table, rules.book, header.limits, header.game, header.draw)
 
 
-class Follower(Protocol):
-    """Follows the tables' steps, and publishes something about them some time later.
+class Follower:
+    """Follows the tables' steps, and publishes something about them some time later; this one, nothing.
 
     Attributes:
         retained: payload by topic, of what the broker should retain for it now.
     """
 
-    @property
-    def retained(self) -> MutableMapping[str, bytes]: ...
-    def follow(self, table: Table, step: Step) -> list[Publication]: ...
-    def deadline(self) -> int | None: ...
-    def take_due(self, now: int) -> list[Publication]: ...
-    def catch_up(self, now: int) -> list[Publication]: ...
-
-
-class NoFollower:
-    """Follows nothing."""
-
     def __init__(self) -> None:
-        self.retained: dict[str, bytes] = {}
+        self.retained: MutableMapping[str, bytes] = {}
 
     def follow(self, table: Table, step: Step) -> list[Publication]:
-        """Publish nothing about a step."""
+        """Take in a step; return what is to be published at once."""
         return []
 
     def deadline(self) -> int | None:
-        """Wait for nothing."""
+        """Return when there is something to publish, epoch ms; None while nothing waits."""
         return None
 
     def take_due(self, now: int) -> list[Publication]:
-        """Publish nothing later."""
+        """Return what is to be published by now."""
         return []
 
-    catch_up = take_due
+    def catch_up(self, now: int) -> list[Publication]:
+        """Return what is to be published after steps that were followed with a long delay."""
+        return self.take_due(now)

@@ -15,12 +15,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
-from salvo.messages import State
-from salvo_server.core.hosted import Hosted
 from salvo_server.core.lobby import Lobby
-from salvo_server.core.team import Team
-from salvo_server.core.terms import Terms
-from salvo_server.core.turn import InGame, Over, Pause, Said, Turn
+from salvo_server.core.match import Team, Terms
+from salvo_server.core.turn import Hosted, InGame, Over, Pause, Said, Turn
 
 TableState = Lobby | Turn | Pause | Over
 STATES: tuple[type[TableState], ...] = (Lobby, Turn, Pause, Over)
@@ -77,7 +74,7 @@ class Row(NamedTuple):
 
     Attributes:
         step: of (state, input, now); the input of a deadline is the terms of the game after this one, a host's is a
-            :class:`~salvo_server.core.hosted.Hosted`.
+            :class:`~salvo_server.core.turn.Hosted`.
         codes: refusals that may follow; at a deadline, what a player may be told.
         arrows: to all states that may follow; none where the state stays.
     """
@@ -112,7 +109,7 @@ def _refuse(state: TableState, command: m.Command, now: int) -> NoReturn:
     raise _wrong_state(type(command).__name__, ACCEPTED[type(command)], state)
 
 
-def _wrong_state(what: str, accepted: Iterable[State], state: TableState) -> IllegalCommand:
+def _wrong_state(what: str, accepted: Iterable[m.State], state: TableState) -> IllegalCommand:
     now = f"{state.state}{', between two turns' if isinstance(state, Pause) else ''}"
     text = f"{what} is accepted in state {' and '.join(accepted)}; the state is {now}"
     return IllegalCommand("wrong_state", text)
@@ -128,7 +125,7 @@ def _reopen(state: Over | Lobby, following: Terms, now: int) -> tuple[Said, Tabl
     """Forget the game, its secrets and its boards, and open the next lobby."""
     former, terms = state.terms, replace(following, number=state.terms.number + 1)
     changed = [] if terms.rules == former.rules else [terms.rules]
-    return [m.TableReset(), m.TableOpened(terms.number), *changed, m.StateChanged(State.LOBBY)], Lobby(terms)
+    return [m.TableReset(), m.TableOpened(terms.number), *changed, m.StateChanged(m.State.LOBBY)], Lobby(terms)
 
 
 def _reopen_by_host(state: Over | Lobby, by: Hosted, now: int) -> tuple[Said, TableState]:
@@ -160,12 +157,21 @@ def _told(
     """Return a step of a host that everybody is told of before anything follows from it (SALVO-HOST-2)."""
 
     def told(state: TableState, by: Hosted, now: int) -> tuple[Said, TableState]:
-        by.check_game(state.terms.number)
-        by.check_clock(state.paused)
+        _check_host(by.command, state)
         said, following = step(state, by, now)
         return [m.HostActed.of(by.command, paused=following.paused), *said], following
 
     return told
+
+
+def _check_host(command: m.HostCommand, state: TableState) -> None:
+    number = state.terms.number
+    if command.context not in (None, number):
+        raise IllegalCommand("stale_context", f"signed for game {command.context}; this is game {number}")
+    if state.paused and command.do is m.HostAction.PAUSE:
+        raise IllegalCommand("clock_stopped", "the table is paused already")
+    if not state.paused and command.do is m.HostAction.RESUME:
+        raise IllegalCommand("not_paused", "the table is not paused")
 
 
 # --- the table ----------------------------------------------------------------------------------------------------
@@ -213,8 +219,7 @@ _RUN_OUT = Row(Turn.run_out, _OK, "SALVO-TURN-5", _OUT_OF_TIME, _TURN_ENDS)
 _GO_ON = Row(Pause.end, _OK, "SALVO-PACE-1", (), (_BEGINS,))
 _REOPEN = Row(_reopen, _OK, "SALVO-END-4", (), (_FORGOTTEN,))
 
-_LOBBY_AGAIN = Row(Lobby.resume, _OK, "SALVO-BACK-2")
-_TURN_AGAIN = Row(Turn.resume, _OK, "SALVO-BACK-2")
+_AGAIN = Row(lambda state, *given: state.resume(*given), _OK, "SALVO-BACK-2")
 _PAUSE_AGAIN = Row(Pause.resume, _OK, "SALVO-PACE-5")
 _NO_MATTER = Row(_ignore, _IGNORED, "SALVO-BACK-2")
 _COUNT = Row(Turn.count_from, _OK, "SALVO-TIME-2")
@@ -223,22 +228,14 @@ _NO_BANK = Row(_ignore, _IGNORED, "SALVO-TIME-2")
 _STALE = "stale_context"
 _H_START = Row(_told(Lobby.start), _OK, "SALVO-HOST-3", ("too_few_fleets", _STALE), (_STARTED,))
 _H_SKIP = Row(_told(Turn.skip_by_host), _OK, "SALVO-HOST-3", (_STALE,), _TURN_ENDS)
-_H_LOBBY_PAUSE = Row(_told(Lobby.pause), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE))
-_H_PAUSE = _H_LOBBY_PAUSE._replace(step=_told(InGame.pause))
-_H_TURN_PAUSE = _H_LOBBY_PAUSE._replace(step=_told(Turn.pause))
-_H_LOBBY_RESUME = Row(_told(Lobby.resume_paused), _OK, "SALVO-HOST-4", ("not_paused", _STALE), (_WAITS, _BEGINS))
-_H_TURN_RESUME = Row(_told(Turn.resume_paused), _OK, "SALVO-HOST-4", ("not_paused", _STALE))
-_H_PAUSE_RESUME = _H_TURN_RESUME._replace(
-    step=_told(Pause.resume_paused), arrows=(_BEGINS, _BEGINS._replace(target=Pause))
-)
-_H_OVER_RESUME = _H_TURN_RESUME._replace(step=_told(Over.resume_paused))
-_H_LOBBY_EXTEND = Row(_told(Lobby.extend), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE))
-_H_TURN_EXTEND = _H_LOBBY_EXTEND._replace(step=_told(Turn.extend))
-_H_EXTEND = _H_LOBBY_EXTEND._replace(step=_told(InGame.extend))
+_H_PAUSE = Row(_told(lambda state, *given: state.pause(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE))
+_H_RESUME = Row(_told(lambda state, *given: state.resume_paused(*given)), _OK, "SALVO-HOST-4", ("not_paused", _STALE))
+_H_LOBBY_RESUME = _H_RESUME._replace(arrows=(_WAITS, _BEGINS))
+_H_PAUSE_RESUME = _H_RESUME._replace(arrows=(_BEGINS, _BEGINS._replace(target=Pause)))
+_H_EXTEND = Row(_told(lambda state, *given: state.extend(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE))
 _H_ABORT = Row(_told(InGame.abort), _OK, "SALVO-HOST-5", (_STALE,), (_ABORTED,))
-_H_LOBBY_REMOVE = Row(_told(Lobby.remove), _OK, "SALVO-HOST-6", ("unknown_target", _STALE))
-_H_TURN_REMOVE = Row(_told(Turn.remove), _OK, "SALVO-HOST-6", ("unknown_target", _STALE), _TURN_ENDS)
-_H_REMOVE = _H_LOBBY_REMOVE._replace(step=_told(InGame.remove))
+_H_REMOVE = Row(_told(lambda state, *given: state.remove(*given)), _OK, "SALVO-HOST-6", ("unknown_target", _STALE))
+_H_TURN_REMOVE = _H_REMOVE._replace(arrows=_TURN_ENDS)
 _H_NEXT = Row(_told(_reopen_by_host), _OK, "SALVO-HOST-7", (_STALE,), (Arrow(Lobby),))
 _H_SPEAK = Row(_told(_ignore), _OK, "SALVO-HOST-7", (_STALE,))
 _H_ANNUL = Row(_told(_annul), _OK, "SALVO-STAND-4", (_STALE,))
@@ -259,15 +256,15 @@ _ROWS: dict[Event, tuple[Row, Row, Row, Row]] = {
     Event.UNREADABLE: (_NOISE,       _NOISE,      _NOISE,       _NOISE),
     Event.UNLISTED:   (_UNLISTED,    _UNLISTED,   _UNLISTED,    _UNLISTED),
     Event.DEADLINE:   (_START,       _RUN_OUT,    _GO_ON,       _REOPEN),
-    Event.RESUMED:    (_LOBBY_AGAIN, _TURN_AGAIN, _PAUSE_AGAIN, _NO_MATTER),
+    Event.RESUMED:    (_AGAIN,       _AGAIN,      _PAUSE_AGAIN, _NO_MATTER),
     Event.DELIVERED:  (_NO_BANK,     _COUNT,      _NO_BANK,     _NO_BANK),
     Event.HOST_START:  (_H_START,        _H_STATE,       _H_STATE,        _H_STATE),
     Event.HOST_SKIP:   (_H_STATE,        _H_SKIP,        _H_STATE,        _H_STATE),
-    Event.HOST_PAUSE:  (_H_LOBBY_PAUSE,  _H_TURN_PAUSE,  _H_PAUSE,        _H_PAUSE),
-    Event.HOST_RESUME: (_H_LOBBY_RESUME, _H_TURN_RESUME, _H_PAUSE_RESUME, _H_OVER_RESUME),
-    Event.HOST_EXTEND: (_H_LOBBY_EXTEND, _H_TURN_EXTEND, _H_EXTEND,       _H_EXTEND),
+    Event.HOST_PAUSE:  (_H_PAUSE,        _H_PAUSE,       _H_PAUSE,        _H_PAUSE),
+    Event.HOST_RESUME: (_H_LOBBY_RESUME, _H_RESUME,      _H_PAUSE_RESUME, _H_RESUME),
+    Event.HOST_EXTEND: (_H_EXTEND,       _H_EXTEND,      _H_EXTEND,       _H_EXTEND),
     Event.HOST_ABORT:  (_H_STATE,        _H_ABORT,       _H_ABORT,        _H_STATE),
-    Event.HOST_REMOVE: (_H_LOBBY_REMOVE, _H_TURN_REMOVE, _H_REMOVE,       _H_STATE),
+    Event.HOST_REMOVE: (_H_REMOVE,       _H_TURN_REMOVE, _H_REMOVE,       _H_STATE),
     Event.HOST_NEXT:   (_H_NEXT,         _H_STATE,       _H_STATE,        _H_NEXT),
     Event.HOST_ANNUL:  (_H_ANNUL,        _H_ANNUL,       _H_ANNUL,        _H_LATER),
     Event.HOST_SPEAK:  (_H_SPEAK,        _H_SPEAK,       _H_SPEAK,        _H_SPEAK),
@@ -284,12 +281,12 @@ _EVENTS: dict[type[m.Input], Event] = {m.Participate: Event.NEW, **{kind: Event(
 _BY_HOST = {action: Event.__members__.get(f"HOST_{action.name}", Event.HOST_SPEAK) for action in m.HostAction}
 
 
-def _accepting(event: Event) -> list[State]:
+def _accepting(event: Event) -> list[m.State]:
     return sorted({state.state for state in STATES if TABLE[state][event].answer is Answer.ACCEPTED})
 
 
 #: The states in which a command can be accepted, which a refusal names.
-ACCEPTED: dict[type[m.Input], list[State]] = {kind: _accepting(event) for kind, event in _EVENTS.items()}
+ACCEPTED: dict[type[m.Input], list[m.State]] = {kind: _accepting(event) for kind, event in _EVENTS.items()}
 
 
 def event_of(command: m.Input, players: Mapping[str, Team]) -> Event:
@@ -310,24 +307,3 @@ def _asked(command: m.Participate, players: Mapping[str, Team]) -> Event:
     if known is not None and known.credential == command.credential:
         return Event.BACK
     return Event.TAKEN if any(command.name.lower() == other.lower() for other in players) else Event.NEW
-
-
-class Transition(NamedTuple):
-    """One arrow of the state diagram."""
-
-    source: State
-    event: str
-    target: State
-    sentence: str
-
-
-def transitions() -> list[Transition]:
-    """Return every arrow once; a pause is part of the state ``turn`` (SALVO-PACE-3)."""
-    drawn = [
-        Transition(source.state, arrow.event, arrow.target.state, arrow.sentence)
-        for source, rows in TABLE.items()
-        for row in rows.values()
-        for arrow in row.arrows
-        if arrow.event
-    ]
-    return list(dict.fromkeys(drawn))

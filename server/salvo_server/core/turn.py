@@ -6,18 +6,44 @@ pass on.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NoReturn, TypeAlias
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
-from salvo.messages import State
-from salvo_server.core.hosted import Hosted, extended, unknown_team
-from salvo_server.core.match import Match, Player
-from salvo_server.core.terms import Terms
+from salvo_server.core.match import Match, Player, Terms
 
 Said = list[m.Announcement]
 InMatch: TypeAlias = "Turn | Pause | Over"
+
+
+class Hosted(NamedTuple):
+    """A host's command, and the terms of the game after this one."""
+
+    command: m.HostCommand
+    following: Terms
+
+    @property
+    def ms(self) -> int:
+        """Its seconds, in milliseconds."""
+        return 1000 * (self.command.seconds or 0)
+
+
+def extended(deadline: int | None, by: Hosted) -> int:
+    """Return a deadline that a host has extended.
+
+    Raises:
+        IllegalCommand: ``clock_stopped``.
+    """
+    if deadline is None:
+        raise IllegalCommand("clock_stopped", "no time is running; there is nothing to extend")
+    return deadline + by.ms
+
+
+def unknown_team(name: str, names: Iterable[str]) -> IllegalCommand:
+    """Return the refusal to remove a team that is not there."""
+    return IllegalCommand("unknown_target", f"no team {name[:40]!r} to remove; there are {', '.join(names) or 'none'}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +54,7 @@ class InGame:
         deadline: when the state ends by itself, in epoch ms; None in a host's pause (SALVO-HOST-4).
     """
 
-    state: ClassVar[State]
+    state: ClassVar[m.State]
     match: Match
     deadline: int | None
 
@@ -64,7 +90,7 @@ class InGame:
     def abort(self, by: Hosted, now: int) -> tuple[Said, Over]:
         """End the game without a winner; what was fired in the turn that is going on does not count (SALVO-HOST-5)."""
         figures = self.match.figures()
-        return [*figures, m.StateChanged(State.OVER)], Over(self.match, now + self.terms.limits.over_ms, 0)
+        return [*figures, m.StateChanged(m.State.OVER)], Over(self.match, now + self.terms.limits.over_ms, 0)
 
     def remove(self, by: Hosted, now: int) -> tuple[Said, Any]:
         """Defeat a player with the end of the turn; its own turn ends at once (SALVO-HOST-6)."""
@@ -94,7 +120,7 @@ class Turn(InGame):
         bank_ends: whether the deadline is the end of the bank.
     """
 
-    state = State.TURN
+    state = m.State.TURN
     delivered: int | None = None
     bank_ends: bool = False
 
@@ -231,7 +257,7 @@ class Turn(InGame):
         said += told
         if match.game.over:
             over = Over(match, now + self.terms.limits.over_ms, match.game.shots_left)
-            return [*said, *match.figures(), m.StateChanged(State.OVER)], over
+            return [*said, *match.figures(), m.StateChanged(m.State.OVER)], over
         pause_ms = (self.terms.limits.pace_ms or 0) * resolved
         if self.deadline is None:
             return said, Pause(match, None, pause_ms)
@@ -249,7 +275,7 @@ class Pause(InGame):
         pause_ms: how long it is.
     """
 
-    state = State.TURN
+    state = m.State.TURN
     pause_ms: int
 
     def end(self, following: Terms, now: int) -> tuple[Said, InMatch]:
@@ -287,7 +313,7 @@ class Over(InGame):
         void_shots: those of the salvo that won which may still come (SALVO-FIRE-12).
     """
 
-    state = State.OVER
+    state = m.State.OVER
     void_shots: int
 
     def resume_paused(self, by: Hosted, now: int) -> tuple[Said, Over]:

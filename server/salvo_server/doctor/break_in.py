@@ -16,11 +16,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from salvo import topics
-from salvo.codec.commands import write_participation
+from salvo import permissions, topics
+from salvo.codec.command_writer import write_participation
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.topics import Action, Publisher, Reader, Role
+from salvo.permissions import Action, Role
+from salvo.topics import Publisher, Reader
 from salvo_server.doctor.finding import Finding, Verdict, failed, passed, skipped, warned
 from salvo_server.doctor.probe import ANSWER_SECONDS, Heard, Login, Probe, ProbeError
 from salvo_server.doctor.reach import able
@@ -206,7 +207,7 @@ def _make_private_news(target: Target, control: Probe) -> bool:
 
 
 def _may_read(target: Target, name: str, topic: str) -> bool:
-    return topics.may(Role.TEAM, name, list(target.tables), Action.RECEIVE, topic)
+    return permissions.may(Role.TEAM, name, list(target.tables), Action.RECEIVE, topic)
 
 
 def read_requests(target: Target) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from typing import Final
 
 from salvo import messages as m
 from salvo.net.mqtt import BrokerUrl
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.doctor.probe import Greeting, Login, Probe, ProbeError, certified_names
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.roster import Roster, RosterError

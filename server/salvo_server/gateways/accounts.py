@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from salvo.errors import SalvoError
-from salvo.topics import Role, check_name
+from salvo.permissions import Role
+from salvo.topics import check_name
 from salvo_server.storage.roster import Credentials, Roster
 from salvo_server.storage.roster_watcher import LOOK_SECONDS
 from salvo_server.storage.vault import Vault

@@ -13,7 +13,7 @@ from typing import Final
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import read_announcement
+from salvo.codec.announcement_reader import read_announcement
 from salvo.errors import ConnectionLost, ProtocolError, WireError
 from salvo.messages import State
 from salvo.net.mqtt import BrokerUrl, Connection

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from salvo import messages as m
-from salvo.codec.transcript import Header
+from salvo.codec.header import Header
 from salvo.lab.explain import Explainer, Explanation, Outlook
 from salvo.lab.pictures.marks import Mark
 from salvo.rules import Order

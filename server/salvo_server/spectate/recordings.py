@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from salvo import messages as m
-from salvo.codec.transcript import Header
+from salvo.codec.header import Header
 from salvo.errors import SalvoError
 from salvo.fairness.proof import PROOF_LINES
 from salvo_server.core.journal import GameOpened, JournalError

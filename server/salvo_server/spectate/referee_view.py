@@ -19,7 +19,7 @@ from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.lab.pictures.marks import Mark
-from salvo_server.core.table import Step, Table
+from salvo_server.core.table import Follower, Step, Table
 from salvo_server.spectate.replay import REFEREE, Frame, RefereeOnlooker, ship_letter, told_to
 
 log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class _Waiting(NamedTuple):
     publication: Publication
 
 
-class RefereeViews:
+class RefereeViews(Follower):
     """The referee's view of all tables of a server.
 
     Attributes:
@@ -78,7 +78,7 @@ class RefereeViews:
 
     def __init__(self, delay_ms: int) -> None:
         """Delay everything by that many milliseconds."""
-        self.retained: dict[str, bytes] = {}
+        super().__init__()
         self._delay = delay_ms
         self._charts: dict[str, Charts] = {}
         self._games: dict[str, int] = {}

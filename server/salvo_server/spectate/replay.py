@@ -15,7 +15,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 from salvo import messages as m
-from salvo.codec.transcript import Header
+from salvo.codec.header import Header
 from salvo.errors import SalvoError
 from salvo.lab.pictures.marks import Mark, picture
 from salvo.messages import State

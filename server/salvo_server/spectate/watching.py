@@ -22,7 +22,7 @@ from salvo.codec import announcements
 from salvo.codec.announcements import RESULT
 from salvo.codec.command_reader import plain_ship
 from salvo.codec.published import read_published
-from salvo.codec.recap import read_recap
+from salvo.codec.recap_reader import read_recap
 from salvo.errors import IllegalCommand, SalvoError, SealError, WireError
 from salvo.fairness.proof import ProofConnection
 from salvo.lab.pictures.marks import Mark, picture

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from salvo import messages as m
-from salvo_server.core.journal import ResultAnnulled
-from salvo_server.core.results import Result, when
+from salvo_server.core.journal import Result, ResultAnnulled, when
 from salvo_server.standings.counting import Counting, Meeting, Score
 
 #: Between two results of different evenings (SALVO-STAND-5).

@@ -16,7 +16,7 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.errors import SalvoError
 from salvo_server.core.journal import Batch, GameEnded, Journal, ResultAnnulled
-from salvo_server.core.table import Step, Table
+from salvo_server.core.table import Follower
 from salvo_server.standings.chronicle import Chronicle
 from salvo_server.storage.journal.wrapper import JournalWrapper
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 _CLOSED: Final = None
 
 
-class LiveStandings:
+class LiveStandings(Follower):
     """Counts results on its own thread; a follower of the tables that publishes the standings (SALVO-STAND-5).
 
     Attributes:
@@ -86,15 +86,7 @@ class LiveStandings:
         [publication] = write_announcement(self._chronicle.shown(), self._table)
         return publication
 
-    # --- the loop: a follower of its tables -----------------------------------------------------------------------
-
-    def follow(self, table: Table, step: Step) -> list[Publication]:
-        """Publish nothing about a step, whose result is not durable yet."""
-        return []
-
-    def deadline(self) -> int | None:
-        """Wait for no time: the thread wakes the loop."""
-        return None
+    # --- the loop: a follower of its tables, of what is durable and not of their steps -------------------------------
 
     def take_due(self, now: int) -> list[Publication]:
         """Return the newest standings if they are new."""
@@ -103,8 +95,6 @@ class LiveStandings:
             due = [self._ready.get()]
         self.retained.update((publication.topic, publication.payload) for publication in due)
         return due
-
-    catch_up = take_due
 
 
 class CountedJournal(JournalWrapper):

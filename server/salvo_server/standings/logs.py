@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from salvo import messages as m
-from salvo.codec.log import Fault
-from salvo_server.core.journal import ResultAnnulled
-from salvo_server.core.results import Result, result_of
+from salvo.codec.log_reader import Fault
+from salvo_server.core.journal import Result, ResultAnnulled, result_of
 from salvo_server.standings.chronicle import Chronicle
 from salvo_server.verify import Finding, LoggedGame, verify_file
 

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 from salvo.errors import MissingExtra, SalvoError, WireError
-from salvo.topics import Role, check_name
-from salvo_server.core.register import Account
+from salvo.permissions import Role
+from salvo.topics import check_name
 from salvo_server.storage.atomic_file import create_file, replace_file
+from salvo_server.storage.register import Account
 from salvo_server.storage.vault import Vault
 
 try:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.storage.roster import ROLES, Entry, RosterError
 
 _COLUMNS: Final = ("name", "role", "screens")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from salvo.errors import ConnectionLost
-from salvo_server.core.register import Account, Register
+from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import Roster, RosterError
 
 log = logging.getLogger(__name__)

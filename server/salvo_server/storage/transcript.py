@@ -19,17 +19,9 @@ from pathlib import Path
 from typing import IO, Final
 
 from salvo import messages as m
+from salvo.codec.header import Header, read_first_line, write_header
 from salvo.codec.steps import MAX_LINE_BYTES, said, write_said
-from salvo.codec.transcript import (
-    EndOfGame,
-    Header,
-    StepLine,
-    read_first_line,
-    read_line,
-    write_end,
-    write_first_line,
-    write_step,
-)
+from salvo.codec.transcript import EndOfGame, StepLine, read_line, write_end, write_step
 from salvo.errors import SalvoError, WireError
 from salvo.file_errors import missing_file, unread
 from salvo.lab import arena
@@ -94,7 +86,7 @@ def no_status(referee: Referee) -> m.ServerStatus:
 
 def write_lines(header: Header, steps: Iterable[Step]) -> Iterator[str]:
     """Return a game's lines; the end line only when the game is over in these steps."""
-    yield write_first_line(header, _line_check(header_check(header)))
+    yield write_header(header, _line_check(header_check(header)))
     number, over, check = 0, False, b""
     for step in steps:
         if not step.recorded:

@@ -6,19 +6,21 @@ Writing executes a game once more, so it is done on a separate thread while the 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from typing import Final
 
 from salvo import messages as m
+from salvo.codec.header import Header
+from salvo.codec.log import sign_entry
 from salvo.errors import SalvoError
-from salvo_server.core.identity import Identity
 from salvo_server.core.journal import GameOpened, SavedGame
-from salvo_server.core.log import proof_lines
+from salvo_server.core.log import GameLog, KeyOwner, game_secret
 from salvo_server.core.table import Step
 from salvo_server.storage.atomic_file import replace_file
+from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import TranscriptError, repeat_game, until_forgotten, write_transcript
 
 log = logging.getLogger(__name__)
@@ -142,3 +144,11 @@ def _may_grow(path: Path, proof: bytes) -> bool:
 def proof_path(transcript: Path) -> Path:
     """Return where the proof of a transcript in a folder is."""
     return transcript.with_name(transcript.name.removesuffix(".gz").removesuffix(".jsonl") + PROOF)
+
+
+def proof_lines(header: Header, steps: Iterable[Step], signer: KeyOwner) -> list[bytes]:
+    """Return a game's log as a file has it: one payload a line, each once."""
+    log = GameLog(header, signer.signing_key, game_secret(header, signer.sign))
+    for step in steps:
+        log.take_in(step)
+    return [sign_entry(text, signer.sign) + b"\n" for text in log.entries]

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from salvo.codec.log import MAX_ENTRY_BYTES, Fault
+from salvo.codec.log import MAX_ENTRY_BYTES
+from salvo.codec.log_reader import Fault
 from salvo.file_errors import missing_file, unread
 from salvo_server.verify.equivocation import Agreement, agreements, compare_stories
 from salvo_server.verify.notes import check_sent

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from salvo.codec.log import Fault, LogError, LogStep, Opening, game_of, read_signed
+from salvo.codec.log import LogStep, Opening
+from salvo.codec.log_reader import Fault, LogError, game_of, read_signed
 from salvo.messages import Draw
 from salvo_server.verify.report import Finding, LoggedGame, ProofReport
 

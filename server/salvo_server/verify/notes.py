@@ -14,7 +14,8 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_reader import read_ship
 from salvo.codec.commands import SHOT, SKIP, Shot, Skip
-from salvo.codec.log import Fault, LogStep, read_hidden
+from salvo.codec.log import LogStep
+from salvo.codec.log_reader import Fault, read_hidden
 from salvo.coordinates import read_row
 from salvo.errors import WireError
 from salvo.fairness.proof import SENT_LINE, SentBody

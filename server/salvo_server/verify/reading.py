@@ -14,7 +14,8 @@ from typing import Final
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.log import Fault, LogEnd, LogError, LogStep, Opening, Reveal, entry_digest, game_of, read_signed
+from salvo.codec.log import LogEnd, LogStep, Opening, Reveal, entry_digest
+from salvo.codec.log_reader import Fault, LogError, game_of, read_signed
 from salvo.fairness.proof import PROOF_LINES, SENT, has_begun
 from salvo.messages import Draw
 from salvo.seal import fingerprint

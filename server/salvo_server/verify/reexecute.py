@@ -7,19 +7,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from salvo import messages as m
-from salvo.codec.log import (
-    Entry,
-    LogEnd,
-    LogStep,
-    NotOpened,
-    Opening,
-    Reveal,
-    open_commitments,
-    read_entry,
-    read_hidden,
-)
+from salvo.codec.header import Header
+from salvo.codec.log import Entry, LogEnd, LogStep, Opening, Reveal
+from salvo.codec.log_reader import NotOpened, open_commitments, read_entry, read_hidden
 from salvo.codec.steps import write_input, write_said
-from salvo.codec.transcript import Header
 from salvo.errors import WireError
 from salvo_server.core.log import GameLog
 from salvo_server.core.table import Table, seat
@@ -58,7 +49,7 @@ class Repetition:
             blame_server(first, "rules and limits do not say the same")
         self._table.open()
         self._log = GameLog(header, self._game.opening.key, secret)
-        if self._log.opening != first.text:
+        if self._log.entries[0] != first.text:
             blame_server(first, "the opening is not the one of this game")
         self._game.header = header
         after: list[bytes] = []

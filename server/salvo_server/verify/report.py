@@ -9,8 +9,9 @@ from typing import Final, NamedTuple, NoReturn
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.log import Entry, Fault, LogEnd, LogStep, Opening
-from salvo.codec.transcript import Header
+from salvo.codec.header import Header
+from salvo.codec.log import Entry, LogEnd, LogStep, Opening
+from salvo.codec.log_reader import Fault
 from salvo.errors import SalvoError
 from salvo.fairness.proof import SentBody, has_begun
 from salvo_server.core.table import Step

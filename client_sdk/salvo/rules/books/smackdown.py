@@ -13,18 +13,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from salvo.rules.book import (
-    Announce,
-    Ending,
-    Grid,
-    Order,
-    RuleBook,
-    ShipClass,
-    Shots,
-    Sinkings,
-    Starter,
-    Targets,
-)
+from salvo.rules.book import Announce, Ending, Grid, Order, RuleBook, ShipClass, Shots, Sinkings, Starter, Targets
 from salvo.rules.fleet import Spacing
 
 SMACKDOWN: Final = RuleBook(

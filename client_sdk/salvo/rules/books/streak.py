@@ -11,18 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from salvo.rules.book import (
-    Announce,
-    Ending,
-    Grid,
-    Order,
-    Repeats,
-    RuleBook,
-    ShipClass,
-    Shots,
-    Starter,
-    Targets,
-)
+from salvo.rules.book import Announce, Ending, Grid, Order, Repeats, RuleBook, ShipClass, Shots, Starter, Targets
 from salvo.rules.fleet import Spacing
 
 STREAK: Final = RuleBook(

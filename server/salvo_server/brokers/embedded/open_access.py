@@ -6,11 +6,11 @@ import hmac
 import re
 from collections.abc import Iterable
 
-from salvo import topics
-from salvo.topics import Role
+from salvo import permissions
+from salvo.permissions import Role
 from salvo_server.brokers import CLASSIC_SIDES, CLASSIC_TOPIC
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, Action
-from salvo_server.core.register import Account
+from salvo_server.storage.register import Account
 
 _OF_GATEWAY = re.compile(CLASSIC_TOPIC.format(channel="[^/]*", side=f"({'|'.join(CLASSIC_SIDES)})"))
 #: In front of the client id of a client that calls itself what the server is called.
@@ -49,7 +49,7 @@ class OpenAccess(Access):
         if _OF_GATEWAY.fullmatch(topic):
             return True
         role = Role.SERVER if self.is_server(client_id, username) else Role.ANYBODY
-        return topics.may(role, "", self._tables, topics.Action(action), topic)
+        return permissions.may(role, "", self._tables, permissions.Action(action), topic)
 
     def is_server(self, client_id: str, username: str | None) -> bool:
         return username == self._server.user

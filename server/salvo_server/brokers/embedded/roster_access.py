@@ -8,10 +8,10 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from salvo import topics
-from salvo.topics import Role
+from salvo import permissions, topics
+from salvo.permissions import Role
 from salvo_server.brokers.embedded.limits import Access, Action
-from salvo_server.core.register import Account
+from salvo_server.storage.register import Account
 
 #: Decisions that are remembered, some 250 bytes each: a thousand users of one table, or a dozen tables of a hundred.
 _REMEMBERED = 32_768
@@ -121,7 +121,7 @@ class _Snapshot:
         self.decided: dict[tuple[str | None, Action, str], bool] = {}
         self._tables = frozenset(tables)
         for account in self.accounts.values():
-            topics.rights(account.role, account.name, self._tables)  # refuses a name that is none
+            permissions.rights(account.role, account.name, self._tables)  # refuses a name that is none
         self._nobodys_secret = secrets.token_urlsafe(16).encode()
 
     def admits(self, username: str | None, password: str | None) -> bool:
@@ -140,6 +140,6 @@ class _Snapshot:
             return True
         if len(self.decided) >= _REMEMBERED:
             self.decided.clear()
-        allowed = topics.may(account.role, account.name, self._tables, topics.Action(action), topic)
+        allowed = permissions.may(account.role, account.name, self._tables, permissions.Action(action), topic)
         self.decided[key] = allowed
         return allowed

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from salvo import topics
+from salvo import permissions
 from salvo.errors import SalvoError
-from salvo.topics import Action, Role
+from salvo.permissions import Action, Role
 from salvo_server.brokers import CLASSIC_SIDES, CLASSIC_TOPIC
 from salvo_server.brokers.mosquitto.dynamic_security import (
     COMMANDS,
@@ -30,8 +30,8 @@ from salvo_server.brokers.mosquitto.dynamic_security import (
     fingerprint,
     roles_of,
 )
-from salvo_server.core.register import Account
 from salvo_server.storage.atomic_file import create_file, replace_file
+from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Credentials
 
 #: Where systems have the plugin: Debian and Ubuntu on both processors, Fedora, Alpine and the image eclipse-mosquitto.
@@ -320,13 +320,13 @@ def write_open(
 
 def open_rights(server: Account, tables: Sequence[str]) -> str:
     """Return the text of mosquitto's ``acl_file``, where a pattern without a variable is for all clients."""
-    everything = dict.fromkeys(right.filter for right in topics.rights(Role.SERVER, "", tables))
+    everything = dict.fromkeys(right.filter for right in permissions.rights(Role.SERVER, "", tables))
     lines = [
         "# Who may do what in an open contest, written by Salvo. This user's name is the server's secret.",
         f"user {server.user}",
         *(f"topic readwrite {each}" for each in everything),
         "",
-        *(f"pattern {_ACL_WORDS[action]} {each}" for action, each in topics.rights(Role.ANYBODY, "", tables)),
+        *(f"pattern {_ACL_WORDS[action]} {each}" for action, each in permissions.rights(Role.ANYBODY, "", tables)),
         *(f"pattern readwrite {CLASSIC_TOPIC.format(channel='+', side=side)}" for side in CLASSIC_SIDES),
     ]
     return "\n".join(lines) + "\n"

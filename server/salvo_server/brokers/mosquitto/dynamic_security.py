@@ -19,11 +19,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from salvo import topics
+from salvo import permissions
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.topics import Action, Role
-from salvo_server.core.register import Account
+from salvo.permissions import Action, Role
+from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Credentials
 
 log = logging.getLogger(__name__)
@@ -77,9 +77,9 @@ def roles_of(
     """
     tables = tuple(tables)
     players, ships = tuple(players), tuple(ships)
-    rights = set(topics.rights(account.role, account.name, tables, players=players, ships=ships))
+    rights = set(permissions.rights(account.role, account.name, tables, players=players, ships=ships))
     another = "a" if account.name != "a" else "b"
-    common = rights & set(topics.rights(account.role, another, tables, players=players, ships=ships))
+    common = rights & set(permissions.rights(account.role, another, tables, players=players, ships=ships))
     own = rights - common
     roles = {f"{ROLE_PREFIX}{account.role}": frozenset((_ACL_TYPES[right.action], right.filter) for right in common)}
     if own:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from salvo.topics import Role
+from salvo.permissions import Role
 from salvo_server.spectate.page import emblems, text_of
 from salvo_server.spectate.page.qr import qr_code
 from salvo_server.spectate.page.rendering import policy, render

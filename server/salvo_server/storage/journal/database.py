@@ -17,14 +17,16 @@ from salvo_server.core.journal import (
     Batch,
     GameEnded,
     GameOpened,
+    Journal,
     JournalError,
     JournalUnavailable,
+    Result,
     Saved,
     SavedGame,
     SavedTeam,
     StepTaken,
+    when,
 )
-from salvo_server.core.results import Result, when
 from salvo_server.storage.vault import Vault
 
 try:
@@ -43,7 +45,7 @@ _LOCK_NUMBER: Final = 0x73616C76
 _NEW_ONE: Final = "restore it from a copy, or move it away to begin a new one"
 
 
-class DatabaseJournal:
+class DatabaseJournal(Journal):
     """A journal in a database.
 
     Attributes:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from salvo_server.core.journal import Batch, Journal, Saved
-from salvo_server.core.results import Result
+from salvo_server.core.journal import Batch, Journal, Result, Saved
 
 
-class JournalWrapper:
+class JournalWrapper(Journal):
     """Another journal; a subclass does something more. See :class:`salvo_server.core.journal.Journal`."""
 
     def __init__(self, journal: Journal) -> None:

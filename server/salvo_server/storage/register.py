@@ -6,7 +6,7 @@ import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from salvo.topics import Role
+from salvo.permissions import Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,75 @@
+"""What teams send, as they write it; :mod:`salvo.codec.command_reader` reads it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TypeVar
+
+from salvo import messages as m
+from salvo.chat import clean_text
+from salvo.codec import commands as body
+from salvo.codec.commands import Line, ParticipationRequest, ResendRequest, check_host
+from salvo.codec.json_codec import Codec
+from salvo.rules import Placement
+from salvo.seal import Sealer, seal_for_server
+
+_T = TypeVar("_T")
+
+
+def write_participation(name: str, secret: str, sealing_key: bytes | None = None) -> bytes:
+    """Return the payload of a request to take part, sealed if the server has a key for that (SALVO-IDENT-4).
+
+    Raises:
+        SealError: ``bad_key``.
+    """
+    text = _printed(body.PARTICIPATION, ParticipationRequest("", name, secret))
+    return text if sealing_key is None else base64.b64encode(seal_for_server(text, sealing_key))
+
+
+def write_placement(placement: Placement, sealer: Sealer) -> bytes:
+    """Return the payload that places a ship: the bare blob."""
+    return sealer.seal(body.PLACE.write(m.ShipPlace.of(placement))).encode()
+
+
+def write_shot(x: int, y: int, context: m.ShotContext | None, sealer: Sealer) -> bytes:
+    """Return the payload of a signed shot."""
+    return sealer.sign_text(body.SHOT.write(body.Shot.of(x, y, context)))
+
+
+def write_skip(context: m.TurnContext | None, sealer: Sealer) -> bytes:
+    """Return the payload of a signed skip."""
+    return sealer.sign_text(body.SKIP.write(body.Skip.of(context)))
+
+
+def write_leave(game: int | None, sealer: Sealer) -> bytes:
+    """Return the payload that leaves the lobby, signed for one game or for any."""
+    return sealer.sign_text(body.LEAVE.write(body.Leave(game)))
+
+
+def write_host(command: m.HostCommand, sealer: Sealer) -> bytes:
+    """Return the payload of a host's command, signed with the host's secret.
+
+    Raises:
+        WireError: see :func:`check_host`.
+    """
+    return sealer.sign_text(body.HOST.write(check_host(command)))
+
+
+def write_say(text: str, to: str = "") -> bytes:
+    """Return the payload of a player's chat line.
+
+    Raises:
+        WireError: ``bad_text``.
+    """
+    return _printed(body.SAY, Line(clean_text(text), to))
+
+
+def write_resend(first: int) -> bytes:
+    """Return the payload that asks for the log again, starting at an entry (SALVO-LOG-12)."""
+    return _printed(body.RESEND, ResendRequest("", "", first))
+
+
+def _printed(codec: Codec[_T], value: _T) -> bytes:
+    """Return a message as the specification prints it: with white space and unescaped characters."""
+    return json.dumps(codec.value(value), ensure_ascii=False).encode()
