@@ -12,13 +12,14 @@ import logging
 import secrets
 import threading
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from salvo import events as e
-from salvo.errors import BotError, SalvoError
+from salvo.errors import BotError, ConnectionLost, SalvoError
 from salvo.events import Event, GameVerified, LogDoubted
 from salvo.messages import PlayerStats, SeatGiven, ServerKeys, State
 from salvo.player import Answer, Bot, check_salvo
@@ -41,6 +42,8 @@ LAST_WORDS_SECONDS = 3.0
 PROOF_SECONDS = 15.0
 #: How long to wait until the server has taken a player off the list of the lobby that it leaves for its seat.
 LEAVING_SECONDS = 5.0
+#: How long a broker must be away before a player looks for its seat at the next one, and how long it then stays there.
+LOST_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,27 +217,32 @@ class Contestant:
         clock: Callable[[], float] = time.monotonic,
         meet: Callable[[ServerKeys | None], None] | None = None,
         last_words_seconds: float = LAST_WORDS_SECONDS,
-        elsewhere: Callable[[str], Session] | None = None,
+        elsewhere: Callable[[SeatGiven], tuple[Session, Edge]] | None = None,
     ) -> None:
         """Take the connection's ``on_connect``.
 
         Args:
-            elsewhere: returns a session at another table, to follow the seats that a host gives (SALVO-SEAT); None to
-                stay where it is.
+            elsewhere: returns a session at another table and the connection to its broker, to follow the seats that a
+                host gives (SALVO-SEAT); None to stay where it is.
             last_words_seconds: how long to wait for the rest of the last game's log.
             meet: receives the server's identity before anything is sent; raises if it has changed.
             bot: prepared for its first game.
             clock: seconds that never go back.
         """
         self._session = session
+        self._edge = edge
         self._games = games
         self._listener = listener
         self._clock = clock
         self._last_words_seconds = last_words_seconds
         self._settle_by: float | None = None
         self._elsewhere = elsewhere
-        self._table = session.table  # where it wants to be
+        self._wanted = SeatGiven(session.table)  # where it wants to be
+        self._brokers: deque[str] = deque()  # where its seat is said, the next one first
+        self._guarded = False  # whether only a host can have said it
         self._leaving_since: float | None = None
+        self._connected_at = clock()  # when it was last
+        self._stays_until = self._connected_at
         self._player = _Player(bot, session, seed, strict, clock)
         self._team = Team(session, edge, self._handle, clock=clock, meet=meet)
         self.reports = self._player.reports
@@ -255,48 +263,72 @@ class Contestant:
 
     def step(self, longest_seconds: float) -> None:
         """Wait at most this long for the next message, and handle it."""
-        self._team.hear(longest_seconds)
+        try:
+            self._team.hear(longest_seconds)
+        except ConnectionLost as error:
+            if not self._brokers or error.code == "account_in_use":
+                raise
+            log.error("%s: %s", self._session.name, error)
+            self._connected_at = -LOST_SECONDS
         if self.done:
             self._team.ask_for_log()
             return
-        if self._elsewhere is not None and self._table != self._session.table:
-            self._leave_for(self._table, self._elsewhere)
+        now = self._clock()
+        if self._edge.connected:
+            self._connected_at = now
+        if self._brokers and now - self._connected_at >= LOST_SECONDS:
+            self._brokers.rotate(-1)
+            self._stays_until = now + LOST_SECONDS
+            self._go(SeatGiven(broker=self._brokers[-1]), now)
+        wanted, another = self._wanted, self._guarded and now >= self._stays_until
+        if another if wanted.broker else wanted.table != self._session.table:
+            self._leave_for(wanted, now)
         else:
             self._leaving_since = None
             self._session.wants_to_play = self._games is None or len(self.reports) + 1 <= self._games
         self._team.act()
 
-    def _leave_for(self, table: str, elsewhere: Callable[[str], Session]) -> None:
-        """Go to another table: after the game, with the last of its log, or off the list of the lobby."""
-        session, now = self._session, self._clock()
-        if session.view is not None and session.state is not State.OVER:
+    def _leave_for(self, place: SeatGiven, now: float) -> None:
+        """Go to another table: after the game, with the last of its log, or off the list of the lobby.
+
+        A seat at another broker in mid-game means that the host has given up the game here (SALVO-SEAT-5).
+        """
+        session = self._session
+        waits = session.view is not None and session.state is not State.OVER
+        if waits and not place.broker:
             return
         if self._leaving_since is None:
             self._leaving_since = now
             session.leave()
-        waits = session.state is State.LOBBY and session.listed
+        waits = waits or (session.state is State.LOBBY and session.listed)
         heard = not self.reports or not session.witness.follows(self.reports[-1].game)
         patience = LEAVING_SECONDS if waits else self._last_words_seconds
         if (waits or not heard) and now - self._leaving_since < patience:
             return
-        self._leaving_since = None
-        self._session = elsewhere(table)
+        self._go(place, now)
+
+    def _go(self, place: SeatGiven, now: float) -> None:
+        assert self._elsewhere is not None
+        self._leaving_since, self._connected_at = None, now
+        try:
+            self._session, self._edge = self._elsewhere(place)
+        except ConnectionLost as error:
+            log.error("%s: the seat at %s: %s", self._session.name, place.broker, error)
+            place = SeatGiven(self._session.table)
+        self._wanted = SeatGiven(place.table)
         self._player.move(self._session)
-        self._team.move(self._session)
+        self._team.move(self._session, self._edge)
 
     def _handle(self, event: Event) -> None:
         if isinstance(event, e.Seated) and self._elsewhere is not None:
-            self._seated(event.seat)
+            self._wanted = event.seat or SeatGiven()
+            self._brokers = deque(self._wanted.brokers) or self._brokers
+        elif isinstance(event, e.ServerMet):
+            self._guarded = event.profile != "open"
         if self._listener is not None:
             self._listener(event)
         self._player.handle(event)
         self._player.pass_on(self._team.say)
-
-    def _seated(self, seat: SeatGiven | None) -> None:
-        if seat is not None and seat.broker:
-            log.error("%s: the seat is at %s; start the bot there", self._session.name, seat.broker)
-        else:
-            self._table = "" if seat is None else seat.table
 
     def close(self) -> None:
         """Release what the bot needed; the connection belongs to the owner."""

@@ -275,13 +275,7 @@ HOSTED = _row(
     "X",
 )
 SEAT = _row(
-    "seat",
-    "/players/{player}/seat",
-    "host",
-    "owner",
-    True,
-    '`{"table": "t3"}`: where the player has its next game; at the default table',
-    "X",
+    "seat", "/players/{player}/seat", "host", "owner", True, '`{"table": "t3"}`: where the player plays next', "X"
 )
 
 TOPICS: Final = tuple(_rows)
