@@ -1,0 +1,88 @@
+"""``salvo league`` over several servers: teams go from one to another, and one that dies moves nobody else's games."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from chaos.cells import CellsStage, TurnTimes, told
+from chaos.league import points_of_logs
+from programs import needs
+
+TEAMS = [f"bot{number}" for number in range(8)]
+CUP = """\
+name = "cup"
+format = "swiss"
+rounds = {rounds}
+table_size = 2
+tables = ["t1", "t2"]
+wait_seconds = 30
+result_seconds = 0
+pace_seconds = {pace}
+away_seconds = {away}
+teams = {teams}
+seed = 7
+"""
+
+
+def cup(rounds: int, *, pace: int = 0, away: int = 60) -> str:
+    return CUP.format(rounds=rounds, pace=pace, away=away, teams=json.dumps(TEAMS))
+
+
+@pytest.mark.slow
+@needs("mosquitto")
+def test_a_league_over_two_cells_is_what_the_signed_logs_of_both_say(tmp_path: Path) -> None:
+    with CellsStage(tmp_path, cup(2), TEAMS, ["t1", "t2"]) as stage:
+        stage.until(stage.league.ended, "the league is over")
+        assert stage.league.child is not None
+        assert stage.league.child.returncode == 0, stage.said()
+        counted = stage.counted()
+        assert counted == stage.logged()
+        assert len(counted) == 8
+        assert {place for place, _ in counted} == {f"{at}@{cell.name}" for at in ("t1", "t2") for cell in stage.cells}
+        assert {row["team"]: round(row["points"], 6) for row in stage.table()} == points_of_logs(counted)
+        known = json.loads((tmp_path / "known_servers.json").read_text())
+        assert known.keys() == {cell.name for cell in stage.cells}
+        assert len(set(known.values())) == 2, "each cell's server has its own key"
+
+
+@pytest.mark.slow
+@needs("mosquitto")
+def test_while_one_cell_dies_part_by_part_the_games_of_the_other_go_on(tmp_path: Path) -> None:
+    stage = CellsStage(tmp_path, cup(3, pace=1, away=15), TEAMS, ["t1", "t2"])
+    with stage, TurnTimes(stage, stage.cells[0]) as turns:
+        mine, other = stage.cells
+        stage.until(lambda: sum("assigned" in line for line in stage.lines()) >= 4, "the first round is seated")
+        stage.until(lambda: len(turns.between(0, time.monotonic())) > 10, "games are on")
+        pairs = {}
+        for what in (["broker"], ["server"], ["broker", "server"]):
+            before = time.monotonic()
+            for part in what:
+                other.kill(part)
+            stage.until(lambda: time.monotonic() > before + 8, "it is gone for a while")  # noqa: B023
+            for part in what:
+                other.start(part)
+            pairs[" and ".join(what)] = turns.between(before - 8, before), turns.between(before, before + 8)
+        stage.until(lambda: len(stage.results()) >= 4, "the first round is over")
+        assert not [line for line in stage.lines() if "voided" in line], "no game had to be played again so far"
+        stage.until(lambda: sum("assigned" in line for line in stage.lines()) >= 8, "the second round is seated")
+        begin = len(stage.lines())
+        here = [line["assigned"] for line in stage.lines() if "assigned" in line and line["table"].endswith(mine.name)]
+        before = time.monotonic()
+        other.kill("broker")
+        other.kill("server")
+        stage.until(lambda: time.monotonic() > before + 8, "it is gone for a while")
+        pairs["both, for good"] = turns.between(before - 8, before), turns.between(before, before + 8)
+        stage.until(stage.league.ended, "the league is over", 600)
+        later = stage.lines()[begin:]
+        voided = [line["voided"] for line in later if "voided" in line]
+        assert len(voided) == 2, stage.said()
+        assert not set(voided) & set(here)
+        assert all(line["table"].endswith(mine.name) for line in later if "result" in line)
+        assert len(stage.counted()) == 12
+        assert stage.counted().items() <= stage.logged().items()
+        (tmp_path / "turns.txt").write_text(told(pairs))
+        print(told(pairs))
