@@ -1,4 +1,4 @@
-"""A league over several cells of real processes: each has a mosquitto and a server, and they share nothing but a roster."""
+"""A league over several cells of real processes: a mosquitto and a server each, which share nothing but a roster."""
 
 from __future__ import annotations
 
