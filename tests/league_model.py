@@ -19,8 +19,8 @@ from salvo_server.league.book import Book
 from salvo_server.league.director import HALL, Command, Director, Keep
 from salvo_server.league.file import League
 from salvo_server.league.lines import Assigned, Drawn, Line, Result, Voided
-from salvo_server.league.places import cell_of, place_of
 from salvo_server.league.views import TableView
+from salvo_server.places import cell_of, place_of
 
 STEP_SECONDS = 0.5
 HOST = "desk"

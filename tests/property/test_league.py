@@ -14,7 +14,8 @@ from salvo.messages import State
 from salvo_server.league.director import Director
 from salvo_server.league.file import League
 from salvo_server.league.lines import Assigned, Drawn, Result, Voided
-from salvo_server.league.places import best_place, cell_of, cells_of, place_of, seat_at, table_of, told
+from salvo_server.league.seating import best_place, seat_at
+from salvo_server.places import cell_of, cells_of, place_of, table_of, told
 
 NAMES = [f"bot{number:02}" for number in range(16)]
 FORMATS: list[dict[str, Any]] = [

@@ -33,8 +33,8 @@ from salvo_server.league.lines import (
     Voided,
     record_path,
 )
-from salvo_server.league.places import cells_of, told
 from salvo_server.league.run import play_league
+from salvo_server.places import cells_of, told
 from salvo_server.standings.counting import score_cells, score_record
 
 DEFAULT_URL: Final = "mqtt://127.0.0.1:1883"

@@ -1,7 +1,7 @@
 """Leagues over the tables of running contest servers: who meets whom, where, and what came of it.
 
     file      the TOML file of a league
-    places    tables of one server or of several, and which of them a match gets
+    seating   which table a match gets, of one server or of several
     lines     what is kept of a league, one line after the other
     book      all that the lines come to: matches, tables, results, standings
     draw      who meets next

@@ -13,8 +13,8 @@ from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
 from salvo_server.league.desk import Desk
 from salvo_server.league.director import Command
-from salvo_server.league.places import cell_of
 from salvo_server.league.views import TableView
+from salvo_server.places import cell_of
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class Cells:
         """Prepare everything; nothing is sent before the first :meth:`look`.
 
         Args:
-            brokers: by the cell's name, as :func:`~salvo_server.league.places.cells_of` returns them.
+            brokers: by the cell's name, as :func:`~salvo_server.places.cells_of` returns them.
             name: the host's, on the roster.
             places: all tables.
 

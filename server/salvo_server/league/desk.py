@@ -15,8 +15,9 @@ from salvo.codec.published import read_published
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.hosting import HostDesk
 from salvo_server.league.file import LeagueError
-from salvo_server.league.places import seat_at, table_of
+from salvo_server.league.seating import seat_at
 from salvo_server.league.views import TableView, Views
+from salvo_server.places import table_of
 from salvo_server.settings import OPEN_PROFILES
 
 log = logging.getLogger(__name__)
@@ -121,7 +122,7 @@ class Desk:
 
         Args:
             seats: each team's place; None for nowhere.
-            brokers: see :func:`~salvo_server.league.places.seat_at`.
+            brokers: see :func:`~salvo_server.league.seating.seat_at`.
         """
         if not self._connection.connected:
             return

@@ -19,8 +19,9 @@ from salvo_server.league.book import Book
 from salvo_server.league.draw import next_on_ladder, next_round
 from salvo_server.league.file import OVER_SECONDS, Format
 from salvo_server.league.lines import Assigned, Back, Began, Closing, Line, Plain, Result, Voided
-from salvo_server.league.places import best_place, cell_of, place_of
+from salvo_server.league.seating import best_place
 from salvo_server.league.views import TableView
+from salvo_server.places import cell_of, place_of
 from salvo_server.tournament.schedule import Match
 
 #: The default table: where teams come in, and where those play whose clients know no seats. Each cell has its own.
