@@ -46,9 +46,7 @@ _END_SECONDS = 1
     "urls",
     metavar="URL",
     multiple=True,
-    default=[DEFAULT_BROKER],
-    show_default=True,
-    help="The broker, mqtt://HOST:PORT, as URL; may be repeated.",
+    help=f"The broker, mqtt://HOST:PORT, as URL; may be repeated.  [default: {DEFAULT_BROKER}]",
 )
 @click.option("--listen", metavar="HOST:PORT", default=DEFAULT_LISTEN, show_default=True, help="Where browsers come.")
 @click.option(
@@ -108,8 +106,9 @@ def web(
         raise click.UsageError("--tls-cert and --tls-key belong together")
     if until_eof:
         end_with_input()
-    brokers = cells_of(given or urls)
-    if len(brokers) < len(given or urls):
+    urls = (*urls, *given) or (DEFAULT_BROKER,)
+    brokers = cells_of(urls)
+    if len(brokers) < len(urls):
         raise click.UsageError("the same URL stands there twice; each is another server's broker")
     secret = given_secret(secret_file)
     sources = [_source(cell, address, secret, ca) for cell, address in brokers.items()]

@@ -175,8 +175,8 @@ class Relay:
 
     @property
     def reached(self) -> bool:
-        """Whether all brokers are there."""
-        return all(source.reached for source in self._sources.values())
+        """Whether a broker is there: then there is something to show."""
+        return any(source.reached for source in self._sources.values())
 
     # --- the connections' threads -----------------------------------------------------------------------------------
 
@@ -221,11 +221,12 @@ class Relay:
         now = self._loop.time()
         source.statuses.clear()
         self._hear_standings(source, None, 0.0)
-        for name in self._of(source):
+        for name in self.tables.keys() & self._of(source):
             self.tables[name].hear(Heard(Forget()), now)
 
-    def _of(self, source: Source) -> list[str]:
-        return [name for name in self.tables if cell_of(name) == source.cell]
+    def _of(self, source: Source) -> set[str]:
+        """Return the tables of a broker, also those that browsers wait for."""
+        return {name for name in self.tables.keys() | self._channels.keys() if cell_of(name) == source.cell}
 
     def reach(self, source: Source, reached: bool) -> None:
         """Take in that a broker is there, or is not."""
@@ -288,7 +289,7 @@ class Relay:
 
     def _drawn_now(self, name: str) -> None:
         del self._timers[name]
-        table, now = self.tables[name], self._loop.time()
+        table, now = self.tables.get(name) or Table(name), self._loop.time()
         self._drawn[name] = now
         table.advance(now)
         channel = self._channels.get(name)
