@@ -49,6 +49,7 @@ class Table:
     deadline: float | None = None
     places: dict[str, int] = field(default_factory=dict)
     hosted: m.HostActed | None = None
+    refused: m.CommandRefused | None = None
     winners: tuple[str, ...] | None = None
 
     def open(self, now: float) -> None:
@@ -90,6 +91,7 @@ class World:
         self.plain = set(plain)
         self.deaths, self.losses, self.outages = deaths, losses, outages
         self.cells = list(cells)
+        self.strangers = dict.fromkeys(self.cells, "")  # a team that a cell's roster lacks
         self.where = {team: self.cells[number % len(cells)] for number, team in enumerate(sorted(teams))}
 
         self.director = Director(Book(league, [], filling=bool(league.fill)), HOST, self.cells)
@@ -162,6 +164,11 @@ class World:
         match command.do:
             case HostAction.SET:
                 assert command.settings is not None
+                stranger = self.strangers[cell_of(at)]
+                if stranger in (command.settings.teams or ()):
+                    text = f"the roster has no team {stranger!r}"
+                    table.refused = m.CommandRefused(HOST, "not_in_roster", text)
+                    return
                 table.pending.append(command.settings)
                 table.hosted = told
             case HostAction.NEXT if table.state in (State.LOBBY, State.OVER):
@@ -232,6 +239,7 @@ class World:
             (table.game, 9) if over else (0, 0),
             table.limits.over_ms // 1000,
             table.hosted,
+            table.refused,
         )
         if self.former.get(at) != view:
             self.former[at], self.heard[at] = view, self.now

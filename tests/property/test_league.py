@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from league_model import HOST, World, by_name
 from salvo.messages import State
 from salvo_server.league.director import Director
-from salvo_server.league.file import League
+from salvo_server.league.file import League, LeagueError
 from salvo_server.league.lines import Assigned, Drawn, Result, Voided
 from salvo_server.league.seating import best_place, seat_at
 from salvo_server.places import cell_of, cells_of, place_of, table_of, told
@@ -289,3 +289,16 @@ def test_cells_are_named_by_their_brokers_if_there_are_several() -> None:
     two = cells_of(["h", "mqtts://ann:secret@[::1]:5"])
     assert list(two) == ["h:1883", "[::1]:5"]
     assert str(two["[::1]:5"]) == "mqtts://[::1]:5", "no secret of the host's is told"
+
+
+@pytest.mark.parametrize("count", [2, 3, 9, 70])
+def test_a_team_that_one_server_does_not_know_is_named_before_the_first_round(count: int) -> None:
+    teams = [f"bot{number:02}" for number in range(count)]
+    world = World(league(format="swiss", rounds=1, table_size=2), teams, cells=CELLS[:2])
+    world.strangers[CELLS[1]] = teams[-1]
+    with pytest.raises(LeagueError, match=f"rosters_differ.*b:1: the roster has no team '{teams[-1]}'"):
+        world.run(1000)
+    assert world.of(Drawn) == []
+    alone = World(league(format="swiss", rounds=1, table_size=2), teams)
+    alone.run(3000)
+    assert alone.of(Drawn) != []

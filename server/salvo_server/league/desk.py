@@ -94,6 +94,7 @@ class Desk:
         if answer is not None and isinstance(answer.outcome, m.CommandRefused):
             where = answer.table or "the default table"
             log.info("refused at %s: %s: %s", where, answer.outcome.code, answer.outcome.text)
+            self._views.refuse(address.table, answer.outcome)
         self._views.hear(address, said, time.monotonic())
 
     def _check(self) -> None:

@@ -10,14 +10,14 @@ game that it is for, so that none counts twice. The result is written down befor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from salvo import messages as m
 from salvo.messages import HostAction, State
 from salvo_server.league.book import Book
 from salvo_server.league.draw import next_on_ladder, next_round
-from salvo_server.league.file import OVER_SECONDS, Format
+from salvo_server.league.file import OVER_SECONDS, Format, LeagueError
 from salvo_server.league.lines import Assigned, Back, Began, Closing, Line, Plain, Result, Voided
 from salvo_server.league.seating import best_place
 from salvo_server.league.views import TableView
@@ -41,6 +41,8 @@ SEAT_SECONDS: Final = 10.0
 CELL_SEAT_SECONDS: Final = 30.0
 #: How long a table may be at an unexpected game before that is taken for true.
 ODD_SECONDS: Final = 10.0
+#: The most teams that a host sets at once.
+MAX_TEAMS: Final = 64
 #: What the hall is set to: a lobby that waits for as many teams as can ever be.
 OPEN_HALL: Final = m.NextGame(players=64, placement_seconds=OVER_SECONDS)
 
@@ -74,6 +76,7 @@ class _Desk:
         opened, quiet_since: when its lobby was first seen, and when something last happened in it.
         progress: of its lobby.
         over_since, odd_since, away_since: since when it was seen so; None while it is not.
+        known: teams that the server's roster has, as far as it was asked here.
         hall, hall_since: of a hall, the game whose lobby was opened for whoever comes, and when.
         seated: the game for which seats were given here.
     """
@@ -88,6 +91,7 @@ class _Desk:
     over_since: float | None = None
     odd_since: float | None = None
     away_since: float | None = None
+    known: set[str] = field(default_factory=set)
     hall: int = 0
     hall_since: float = 0.0
     seated: int = 0
@@ -154,6 +158,9 @@ class Director:
             now: seconds that never go back.
             epoch: seconds since 1970, which go on while the league is not run.
             views: of all :attr:`tables`.
+
+        Raises:
+            LeagueError: ``rosters_differ``: one of several servers does not know a team.
         """
         self._out = []
         for at, view in views.items():
@@ -396,6 +403,8 @@ class Director:
         if self.book.began is None:
             if not self._may_begin(now) or not self._halls_were_open(views, now):
                 return
+            if not self._all_are_known(views, now):
+                return
             self._keep(Began(int(epoch)))
         if self._league.format is Format.LADDER:
             self._draw_ladder(views, now, epoch)
@@ -418,6 +427,28 @@ class Director:
             self._enough_since = now
         invited = set(self._league.teams)
         return (bool(invited) and invited <= self._seen.keys()) or now - self._enough_since >= self._league.wait_seconds
+
+    def _all_are_known(self, views: Mapping[str, TableView], now: float) -> bool:
+        """Whether the roster of each of several servers has all teams; ask those that are there.
+
+        A server refuses a setting with a team that it does not know. The setting is replaced by that of a match.
+        """
+        for hall in self._halls if len(self._halls) > 1 else ():
+            known = self._desk(hall).known
+            asked = tuple(team for team in self.teams if team not in known)[:MAX_TEAMS]
+            if not views[hall].here or not asked:
+                continue
+            at = next((at for at in self._tables if cell_of(at) == cell_of(hall) and views[at].here), hall)
+            view, settings = views[at], m.NextGame(teams=(asked if len(asked) > 1 else (*asked, *known)[:2]))
+            if view.hosted == m.HostActed(self._host, HostAction.SET, settings=settings):
+                known.update(asked)
+                return False  # there may be more
+            if view.refused is not None and view.refused.code == "not_in_roster":
+                cure = "all servers of a league have the same roster; copy it there, with its key"
+                raise LeagueError("rosters_differ", f"{cell_of(hall)}: {view.refused.text}; {cure}")
+            self._command(at, HostAction.SET, view, now, settings)
+            return False
+        return True
 
     def _draw_ladder(self, views: Mapping[str, TableView], now: float, epoch: float) -> None:
         waiting = self.waiting

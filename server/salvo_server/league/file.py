@@ -32,7 +32,9 @@ OVER_SECONDS: Final = 86_400
 
 
 class LeagueError(SalvoError):
-    """``bad_league``: a file that is no league; ``bad_results``: a record that is not of this one; ``no_hosts``."""
+    """``bad_league``: a file that is no league; ``bad_results``: a record that is not of this one; ``no_hosts``;
+    ``rosters_differ``: one of several servers does not know a team.
+    """
 
 
 class Format(StrEnum):
