@@ -104,10 +104,6 @@ ELSEWHERE = {
     ),
     "SALVO_TEAM=hall SALVO_SECRET=the-one-of-the-hall salvo web mqtt://10.0.0.1 mqtt://10.0.0.2 "
     "--listen 0.0.0.0:8080": ("tests/integration/test_web_front.py", "web_front(brokers[0].url, brokers[1].url)"),
-    "salvo league show --journal first.journal --journal second.journal": (
-        "tests/unit/test_league_command.py",
-        '"--journal", journal, "--journal", other',
-    ),
     "salvo teams add desk --role host": ("tests/e2e/test_host.py", 'added_account("desk", "host")'),
     "salvo control pause mqtt://HOST": ("tests/e2e/test_host.py", 'said("control", "pause", url'),
     "salvo control extend mqtt://HOST 60": ("tests/e2e/test_host.py", 'said("control", "extend", url'),
