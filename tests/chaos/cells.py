@@ -127,6 +127,14 @@ class CellsStage(LeagueStage):
         for cell in self.cells:
             cell.close()
 
+    def start_again(self, number: int) -> None:
+        """Kill the bots that began in a cell, and start them again: they connect there, wherever their seats are."""
+        bots = self._bots.pop(number)
+        bots.kill()
+        bots.wait(60)
+        self.url = self.cells[number].url
+        self.start_bots(self.teams[number :: len(self.cells)])
+
     def said(self) -> str:
         logs = [self.log, *(cell.server.log for cell in self.cells), *self.folder.glob("bots-*.log")]
         return "\n".join(f"{path}: {path.read_text(errors='replace')[-1500:]}" for path in logs if path.exists())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import time
 from pathlib import Path
 
@@ -36,8 +37,12 @@ def cup(rounds: int, *, pace: int = 0, away: int = 60) -> str:
 
 @pytest.mark.slow
 @needs("mosquitto")
-def test_a_league_over_two_cells_is_what_the_signed_logs_of_both_say(tmp_path: Path) -> None:
+def test_a_league_over_two_cells_is_what_the_signed_logs_say_though_league_and_bots_are_killed(tmp_path: Path) -> None:
     with CellsStage(tmp_path, cup(2), TEAMS, ["t1", "t2"]) as stage:
+        stage.until(lambda: stage.results(), "a game is over")
+        stage.league.end(signal.SIGKILL)
+        stage.league.start()
+        stage.start_again(0)
         stage.until(stage.league.ended, "the league is over")
         assert stage.league.child is not None
         assert stage.league.child.returncode == 0, stage.said()

@@ -149,6 +149,7 @@ CELLS = ("a:1", "b:1", "c:1")
 cells = st.integers(2, 3).map(lambda count: CELLS[:count])
 
 
+@pytest.mark.long
 @given(formats, sizes, st.integers(2, 11), cells, st.booleans(), seeds, troubles)
 @settings(max_examples=20, deadline=None)
 def test_every_game_counts_once_in_several_cells_whatever_dies(
@@ -166,6 +167,7 @@ def test_every_game_counts_once_in_several_cells_whatever_dies(
     assert not world.director.book.open_matches
 
 
+@pytest.mark.long
 @given(formats, st.integers(2, 8), st.integers(4, 11), cells, st.integers(0, 300), seeds)
 @settings(max_examples=20, deadline=None)
 def test_a_cell_that_is_gone_holds_up_nobody_and_costs_nobody_a_match(
@@ -186,6 +188,7 @@ def test_a_cell_that_is_gone_holds_up_nobody_and_costs_nobody_a_match(
     assert all(cell_of(line.table) != gone for line in world.lines[before:] if isinstance(line, Result))
 
 
+@pytest.mark.long
 @given(formats, st.integers(4, 11), cells, seeds)
 @settings(max_examples=20, deadline=None)
 def test_a_game_that_goes_on_although_it_was_given_up_is_ended_when_its_server_is_back(
