@@ -1,4 +1,4 @@
-"""A server, its tables and its teams as a league sees them: everything may be killed, and news may be lost."""
+"""Servers, their tables and their teams as a league sees them: everything may be killed, and news may be lost."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from salvo.view import View
 from salvo_server.league.book import Book
 from salvo_server.league.director import HALL, Command, Director, Keep
 from salvo_server.league.file import League
-from salvo_server.league.lines import Assigned, Drawn, Line, Result
+from salvo_server.league.lines import Assigned, Drawn, Line, Result, Voided
 from salvo_server.league.views import TableView
+from salvo_server.places import cell_of, place_of
 
 STEP_SECONDS = 0.5
 HOST = "desk"
@@ -48,6 +49,7 @@ class Table:
     deadline: float | None = None
     places: dict[str, int] = field(default_factory=dict)
     hosted: m.HostActed | None = None
+    refused: m.CommandRefused | None = None
     winners: tuple[str, ...] | None = None
     annulled: dict[int, str] = field(default_factory=dict)
 
@@ -60,12 +62,13 @@ class Table:
 
 
 class World:
-    """A server, teams, and a league that may be killed between any two of its outputs.
+    """A server or several, teams, and a league that may be killed between any two of its outputs.
 
     Attributes:
         games: what was played to its end, by (table, game): places by team.
         waits: seconds that teams waited, by game.
         ends: when each of the games has ended.
+        where: the cell where each team is connected.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class World:
         losses: float = 0.0,
         outages: float = 0.0,
         annulments: float = 0.0,
+        cells: Sequence[str] = ("",),
     ) -> None:
         self.league = league
         self.random = Random(seed)
@@ -89,7 +93,11 @@ class World:
         self.here = set(teams)
         self.plain = set(plain)
         self.deaths, self.losses, self.outages, self.annulments = deaths, losses, outages, annulments
-        self.director = Director(Book(league, [], filling=bool(league.fill)), HOST)
+        self.cells = list(cells)
+        self.strangers = dict.fromkeys(self.cells, "")  # a team that a cell's roster lacks
+        self.where = {team: self.cells[number % len(cells)] for number, team in enumerate(sorted(teams))}
+
+        self.director = Director(Book(league, [], filling=bool(league.fill)), HOST, self.cells)
         self.tables = {at: Table() for at in self.director.tables}
         self.games: dict[tuple[str, int], dict[str, int]] = {}
         self.ends: dict[tuple[str, int], float] = {}
@@ -97,7 +105,7 @@ class World:
         self.killed = 0
         self.waits: list[float] = []
         self._free = dict.fromkeys(teams, 0.0)
-        self.online_at = 0.0
+        self.online_at = dict.fromkeys(self.cells, 0.0)
         self.heard = dict.fromkeys(self.tables, 0.0)
         self.former: dict[str, Any] = {}
 
@@ -116,24 +124,31 @@ class World:
 
     def step(self) -> None:
         self.now += STEP_SECONDS
-        if self.random.random() < self.outages:
-            self.online_at = self.now + self.random.uniform(0, 5)
-            for table in self.tables.values():  # the time to place begins again
-                table.deadline = None if table.deadline is None else self.now + table.limits.placement_ms / 1000
-        if self.online:
-            self._play()
-            self._annul()
-            self._move()
+        for cell in self.cells:
+            if self.random.random() < self.outages:
+                self.kill(cell, self.random.uniform(0, 5))
+        self._play()
+        self._annul()
+        self._move()
         self._direct()
 
-    @property
-    def online(self) -> bool:
-        return self.now >= self.online_at
+    def online(self, place: str) -> bool:
+        """Whether the server of a table is there."""
+        return self.now >= self.online_at[cell_of(place)]
+
+    def kill(self, cell: str, seconds: float) -> None:
+        """Let a cell be away, or be back sooner."""
+        self.online_at[cell] = self.now + seconds
+        for at, table in self.tables.items():  # the time to place begins again
+            if cell_of(at) == cell and table.deadline is not None:
+                table.deadline = self.online_at[cell] + table.limits.placement_ms / 1000
 
     # --- the server -----------------------------------------------------------------------------------------------
 
     def _play(self) -> None:
         for at, table in self.tables.items():
+            if not self.online(at):
+                continue
             if table.state is State.TURN and self.now >= table.ends:
                 table.state = State.OVER
                 table.winners = tuple(team for team, place in table.places.items() if place == 1)
@@ -147,7 +162,7 @@ class World:
 
     def _annul(self) -> None:
         """Let a host annul an earlier game."""
-        earlier = [key for key in self.games if key[1] < self.tables[key[0]].game]
+        earlier = [key for key in self.games if key[1] < self.tables[key[0]].game and self.online(key[0])]
         if earlier and self.random.random() < self.annulments:
             at, game = self.random.choice(earlier)
             self.tables[at].annulled[game] = HOST
@@ -167,6 +182,11 @@ class World:
         match command.do:
             case HostAction.SET:
                 assert command.settings is not None
+                stranger = self.strangers[cell_of(at)]
+                if stranger in (command.settings.teams or ()):
+                    text = f"the roster has no team {stranger!r}"
+                    table.refused = m.CommandRefused(HOST, "not_in_roster", text)
+                    return
                 table.pending.append(command.settings)
                 table.hosted = told
             case HostAction.NEXT if table.state in (State.LOBBY, State.OVER):
@@ -174,14 +194,27 @@ class World:
             case HostAction.START if table.state is State.LOBBY and len(table.complete) >= 2:
                 self._begin(table)
                 table.hosted = told
+            case HostAction.ABORT if table.state is State.TURN:
+                table.state, table.winners, table.places = State.OVER, (), {}
 
     # --- teams ----------------------------------------------------------------------------------------------------
 
     def _move(self) -> None:
         for team in sorted(self.here):
-            at = HALL if team in self.plain else self.seats.get(team) or HALL
+            self.where.setdefault(team, self.cells[0])
+            seat = None if team in self.plain else self.seats.get(team)
+            if team not in self.plain:
+                self._go_where_it_is_said(team, seat)
+            at = place_of(HALL, self.where[team]) if seat is None or cell_of(seat) != self.where[team] else seat
+            if not self.online(at):
+                continue
             for place, table in self.tables.items():
-                if table.state is State.LOBBY and place != at and team in table.listed:
+                if (
+                    cell_of(place) == cell_of(at)
+                    and table.state is State.LOBBY
+                    and place != at
+                    and team in table.listed
+                ):
                     table.listed.remove(team)
                     table.complete = [each for each in table.complete if each != team]
             table = self.tables[at]
@@ -196,6 +229,14 @@ class World:
                 if len(table.complete) == table.limits.players:
                     self._begin(table)
 
+    def _go_where_it_is_said(self, team: str, seat: str | None) -> None:
+        """Go to the cell of the seat, or to one that is there, as the SDK does; what it left still lists it."""
+        living = [cell for cell in self.cells if self.online(place_of(HALL, cell))]
+        if self.where[team] not in living and living:
+            self.where[team] = self.random.choice(living) if len(living) > 1 else living[0]
+        elif seat is not None and cell_of(seat) in living:
+            self.where[team] = cell_of(seat)
+
     # --- the league -----------------------------------------------------------------------------------------------
 
     def views(self) -> dict[str, TableView]:
@@ -206,7 +247,7 @@ class World:
         stats = {team: PlayerStats(team, 9, 3, 1, 5, place) for team, place in table.places.items()}
         over = table.state is State.OVER
         view = TableView(
-            self.online,
+            self.online(at),
             table.game,
             table.state,
             tuple(table.listed),
@@ -217,6 +258,7 @@ class World:
             table.limits.over_ms // 1000,
             table.hosted,
             dict(table.annulled),
+            table.refused,
         )
         if self.former.get(at) != view:
             self.former[at], self.heard[at] = view, self.now
@@ -233,13 +275,13 @@ class World:
                 if self.random.random() < self.deaths:
                     self._restart()
                     return
-            elif isinstance(output, Command) and self.online and self.random.random() >= self.losses:
+            elif isinstance(output, Command) and self.online(output.table) and self.random.random() >= self.losses:
                 self.obey(output.table, output.command)
         self.seats = self.director.seats(self.views())
 
     def _restart(self) -> None:
         self.killed += 1
-        self.director = Director(Book(self.league, self.lines, filling=bool(self.league.fill)), HOST)
+        self.director = Director(Book(self.league, self.lines, filling=bool(self.league.fill)), HOST, self.cells)
 
     # --- what must hold -------------------------------------------------------------------------------------------
 
@@ -255,13 +297,24 @@ class World:
         assert len(played) == sum(line.turns > 0 for line in results), "a game that counts twice"
         waiting = {(at, line.game) for at, line in self.director.book.assigned.items()}
         assigned = {(line.table, line.game) for line in self.of(Assigned)}
-        ended = {key for key in self.games if key in assigned}
+        ended = {key for key in self.games if key in assigned} - self._given_up()
         assert played.keys() <= ended, "a result of a game that was never played"
         assert ended - played.keys() <= waiting, "a game whose result is lost"
         for key, line in played.items():
             places = {team: line.places[seat] for seat, team in enumerate(line.teams) if not line.absent[seat]}
             assert places == self.games[key]
         self.check_byes()
+
+    def _given_up(self) -> set[tuple[str, int]]:
+        """Return games that were played again elsewhere; with one server there are none."""
+        at: dict[int, tuple[str, int]] = {}
+        given_up = set()
+        for line in self.lines:
+            if isinstance(line, Assigned):
+                at[line.assigned] = (line.table, line.game)
+            elif isinstance(line, Voided) and len(self.cells) > 1:
+                given_up.add(at[line.voided])
+        return given_up
 
     def check_byes(self) -> None:
         """Check that nobody has a second bye before all who are there have had one."""

@@ -12,13 +12,14 @@ import logging
 import secrets
 import threading
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from salvo import events as e
-from salvo.errors import BotError, SalvoError
+from salvo.errors import BotError, ConnectionLost, SalvoError
 from salvo.events import Event, GameVerified, LogDoubted
 from salvo.messages import PlayerStats, SeatGiven, ServerKeys, State
 from salvo.player import Answer, Bot, check_salvo
@@ -41,6 +42,8 @@ LAST_WORDS_SECONDS = 3.0
 PROOF_SECONDS = 15.0
 #: How long to wait until the server has taken a player off the list of the lobby that it leaves for its seat.
 LEAVING_SECONDS = 5.0
+#: How long a broker must be away before a player looks for its seat at the next one, and how long it then stays there.
+LOST_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +85,13 @@ class Contestant(Team):
         clock: Callable[[], float] = time.monotonic,
         meet: Callable[[ServerKeys | None], None] | None = None,
         last_words_seconds: float = LAST_WORDS_SECONDS,
-        elsewhere: Callable[[str], Session] | None = None,
+        elsewhere: Callable[[SeatGiven], tuple[Session, Edge]] | None = None,
     ) -> None:
         """Take the connection's ``on_connect``.
 
         Args:
-            elsewhere: returns a session at another table, to follow the seats that a host gives (SALVO-SEAT); None to
-                stay where it is.
+            elsewhere: returns a session at another table and the connection to its broker, to follow the seats that a
+                host gives (SALVO-SEAT); None to stay where it is.
             last_words_seconds: how long to wait for the rest of the last game's log.
             meet: receives the server's identity before anything is sent; raises if it has changed.
             bot: prepared for its first game.
@@ -105,9 +108,13 @@ class Contestant(Team):
         self._last_words_seconds = last_words_seconds
         self._settle_by: float | None = None
         self._elsewhere = elsewhere
-        self._table = session.table  # where it has its seat
-        self._seat: SeatGiven | None = None
+        self._wanted = SeatGiven(session.table)  # where it wants to be
+        self._seat: SeatGiven | None = None  # what was said last
+        self._brokers: deque[str] = deque()  # where its seat is said, the next one first
+        self._guarded = False  # whether only a host can have said it
         self._leaving_since: float | None = None
+        self._connected_at = clock()  # when it was last
+        self._stays_until = self._connected_at
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -126,12 +133,26 @@ class Contestant(Team):
 
     def step(self, longest_seconds: float) -> None:
         """Wait at most this long for the next message, and handle it."""
-        self.hear(longest_seconds)
+        try:
+            self.hear(longest_seconds)
+        except ConnectionLost as error:
+            if not self._brokers or error.code == "account_in_use":
+                raise
+            log.error("%s: %s", self.session.name, error)
+            self._connected_at = -LOST_SECONDS
         if self.done:
             self.ask_for_log()
             return
-        if self._elsewhere is not None and self._table != self.session.table:
-            self._leave_for(self._table, self._elsewhere)
+        now = self._clock()
+        if self._edge.connected:
+            self._connected_at = now
+        if self._brokers and now - self._connected_at >= LOST_SECONDS:
+            self._brokers.rotate(-1)
+            self._stays_until = now + LOST_SECONDS
+            self._go(SeatGiven(broker=self._brokers[-1]), now)
+        wanted, another = self._wanted, self._guarded and now >= self._stays_until
+        if another if wanted.broker else wanted.table != self.session.table:
+            self._leave_for(wanted, now)
         else:
             self._leaving_since = None
             self.session.wants_to_play = True
@@ -146,25 +167,40 @@ class Contestant(Team):
         """Whether the log of the last game, if there was one, was heard to its end."""
         return not self.reports or not self.session.witness.follows(self.reports[-1].game)
 
-    def _leave_for(self, table: str, elsewhere: Callable[[str], Session]) -> None:
-        """Go to another table: after the game, with the last of its log, or off the list of the lobby."""
-        session, now = self.session, self._clock()
-        if session.view is not None and session.state is not State.OVER:
+    def _leave_for(self, place: SeatGiven, now: float) -> None:
+        """Go to another table: after the game, with the last of its log, or off the list of the lobby.
+
+        A seat at another broker in mid-game means that the host has given up the game here (SALVO-SEAT-5).
+        """
+        session = self.session
+        waits = session.view is not None and session.state is not State.OVER
+        if waits and not place.broker:
             return
         if self._leaving_since is None:
             self._leaving_since = now
             session.leave()
-        waits = session.state is State.LOBBY and session.listed
+        waits = waits or (session.state is State.LOBBY and session.listed)
         patience = LEAVING_SECONDS if waits else self._last_words_seconds
         if (waits or not self._has_whole_log()) and now - self._leaving_since < patience:
             return
-        self._leaving_since = None
-        self.move(elsewhere(table))
+        self._go(place, now)
+
+    def _go(self, place: SeatGiven, now: float) -> None:
+        assert self._elsewhere is not None
+        self._leaving_since, self._connected_at = None, now
+        try:
+            self.move(*self._elsewhere(place))
+        except ConnectionLost as error:
+            log.error("%s: the seat at %s: %s", self.session.name, place.broker, error)
+            place = SeatGiven(self.session.table)
+        self._wanted = SeatGiven(place.table)
 
     # --- what happens at the table --------------------------------------------------------------------------------
 
     def handle(self, event: Event) -> None:
         """Handle an event: ask the bot, tell it, or log what people should know."""
+        if isinstance(event, e.ServerMet):
+            self._guarded = event.profile != "open"
         if self._listener is not None:
             self._listener(event)
         session, name = self.session, self.session.name
@@ -210,17 +246,15 @@ class Contestant(Team):
         self._pass_on()
 
     def _seated(self, seat: SeatGiven | None) -> None:
+        if self._elsewhere is not None:
+            self._wanted = seat or SeatGiven()
+            self._brokers = deque(self._wanted.brokers) or self._brokers
         if seat == self._seat:
             return  # at each table the broker says again what it retains
         name, self._seat = self.session.name, seat
         if seat is None:
-            self._table = ""
             log.info("%s: waits for its next seat", name)
             return
-        if not seat.broker:
-            self._table = seat.table
-        elif self._elsewhere is not None:
-            log.error("%s: the seat is at %s; start the bot there", name, seat.broker)
         where = f"table {seat.table}" if seat.table else "the default table"
         log.info("%s: has a seat at %s%s", name, where, f" of {seat.broker}" if seat.broker else "")
 

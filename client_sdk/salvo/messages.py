@@ -841,10 +841,12 @@ class SeatGiven(Strict):
     Attributes:
         table: empty for the default one.
         broker: where the table is; empty for the one on which this was said.
+        brokers: all on which the host says seats, the next one to try first if this one is lost; empty where it is one.
     """
 
     table: str = ""
     broker: Annotated[str, Bounds(max_length=300)] = field(default="", metadata=UNLESS_EMPTY)
+    brokers: Annotated[tuple[str, ...], Bounds(max_length=64)] = field(default=(), metadata=UNLESS_EMPTY)
 
 
 # --- announcements to the referee's screens ----------------------------------------------------------------------

@@ -6,14 +6,19 @@ Bots, people and gateways all join this way, and then play through :class:`salvo
 from __future__ import annotations
 
 import secrets
+from functools import partial
 from pathlib import Path
 from random import Random
+from typing import Final
 
+from salvo.errors import ConnectionLost
 from salvo.fairness.known_servers import KnownServers
 from salvo.fairness.proof import Proof, ProofConnection
-from salvo.messages import ServerKeys
+from salvo.messages import SeatGiven, ServerKeys
 from salvo.net.mqtt import BrokerUrl
 from salvo.session import Session
+
+_ENCRYPTED: Final = ("mqtts", "wss")
 
 
 class Seat:
@@ -21,7 +26,7 @@ class Seat:
 
     Attributes:
         session: the team's session, which has not asked to take part yet.
-        connection: the team's connection, made when it is first polled.
+        connection: the team's connection, made when it is first polled; another one at another broker.
         secret: the team's secret, given or randomly generated.
     """
 
@@ -67,14 +72,14 @@ class Seat:
         if username is None and broker.username is None and secret is not None:
             username, password = team, secret
         self.secret = secret or secrets.token_urlsafe(16)
-        self._address = broker.address
         self._known_servers = KnownServers.of_user() if pin else None
         self._team, self._random, self._proof = team, random, recorder
         client_id = f"{client}-{team}" + (f"-{table}" if table else "")
-        self.connection = ProofConnection(
-            broker, client_id, clean_session=True, username=username, password=password, ca=ca
+        self._connect = partial(
+            ProofConnection, client_id=client_id, clean_session=True, username=username, password=password, ca=ca
         )
-        self.at(table)
+        self.connection = self._connect(broker)
+        self.at(SeatGiven(table))
 
     def meet(self, keys: ServerKeys | None) -> None:
         """Pin the server's key on the first connection, and compare it on later ones.
@@ -83,15 +88,29 @@ class Seat:
             ImpostorError: ``server_changed``: it differs from the pinned one.
         """
         if self._known_servers is not None:
-            self._known_servers.meet(self._address, keys.sign if keys is not None else None)
+            self._known_servers.meet(self.connection.url.address, keys.sign if keys is not None else None)
 
-    def at(self, table: str) -> Session:
-        """Return a session of the same player at another table, where a proof is recorded from now on."""
-        known = self._known_servers is not None and self._known_servers.key_of(self._address) is not None
-        self.session = Session(self._team, self.secret, self._random, table=table, always_seal=known)
+    def at(self, place: SeatGiven) -> tuple[Session, ProofConnection]:
+        """Return a session of the same player at another table, where a proof is recorded from now on.
+
+        Its connection is the one of before unless the place is at another broker; there the team has the same name and
+        secret.
+
+        Raises:
+            ConnectionLost: ``bad_url``; ``tls_wanted``: a secret that has only travelled encrypted so far would not.
+        """
+        here = self.connection.url
+        there = BrokerUrl.parse(place.broker or str(here))._replace(username=here.username, password=here.password)
+        if here.scheme in _ENCRYPTED and there.scheme not in _ENCRYPTED:
+            raise ConnectionLost("tls_wanted", f"{there} is not encrypted, as {here} is: no secret is sent there")
+        if there.address != here.address:
+            self.connection.close()
+            self.connection = self._connect(there)
+        known = self._known_servers is not None and self._known_servers.key_of(there.address) is not None
+        self.session = Session(self._team, self.secret, self._random, table=place.table, always_seal=known)
         if self._proof is not None:
-            self.connection.record(self._proof, table, self._team)
-        return self.session
+            self.connection.record(self._proof, place.table, self._team)
+        return self.session, self.connection
 
     def close(self) -> None:
         """Disconnect from the broker."""

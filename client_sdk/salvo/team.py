@@ -79,10 +79,12 @@ class Team:
         for publication in self.session.take_outbox():
             self._edge.publish(publication.topic, publication.payload)
 
-    def move(self, session: Session) -> None:
-        """Go on with another session of the same player, at another table."""
+    def move(self, session: Session, edge: Edge) -> None:
+        """Go on with another session of the same player, at another table, and perhaps on another connection."""
         former, self.session = self.session, session
-        if self._edge.connected:
+        if edge is not self._edge:
+            self._edge, edge.on_connect = edge, self._connected
+        elif edge.connected:
             wanted = session.filters()
             self._edge.unsubscribe(each for each in former.filters() if each not in wanted)
             self._connected(False)

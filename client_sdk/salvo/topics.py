@@ -183,7 +183,7 @@ SEAT = _row(
     Publisher.HOST,
     Reader.OWNER,
     True,
-    '`{"table": "t3"}`: where the player has its next game; at the default table',
+    '`{"table": "t3"}`: where the player plays next',
     "X",
 )
 

@@ -60,5 +60,10 @@ def is_unset(other: str) -> Callable[[Mapping[str, Any]], object]:
 
 
 def unencrypted(url: str) -> Callable[[Mapping[str, Any]], object]:
-    """Return the condition that the broker's URL, in this option, is without TLS."""
-    return lambda values: not str(values[url]).startswith(("mqtts://", "wss://"))
+    """Return the condition that the broker's URL, in this option, is without TLS; or each, where it has several."""
+
+    def holds(values: Mapping[str, Any]) -> bool:
+        urls = values[url] if isinstance(values[url], tuple) else [values[url]]
+        return not any(str(each).startswith(("mqtts://", "wss://")) for each in urls)
+
+    return holds

@@ -1,12 +1,14 @@
 """Built-in hunters of many teams in one process: ``many_bots.py URL FOLDER < {"name": "secret", ...}``.
 
-Each follows its seats, as ``salvo join`` does, and writes its proof into the folder. They end with SIGTERM.
+Each follows its seats, as ``salvo join`` does, and writes its proof into the folder; with ``SALVO_KNOWN_SERVERS`` it
+compares the servers' keys. They end with SIGTERM.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import sys
 import threading
@@ -25,8 +27,8 @@ def main() -> None:
     def run(name: str, secret: str) -> None:
         with contextlib.suppress(SalvoError):
             play(
-                Hunter(), url, name, secret, games=None, strict=False, stop=stop, pin=False,
-                proof=folder / f"{name}.proof.jsonl",
+                Hunter(), url, name, secret, games=None, strict=False, stop=stop,
+                pin="SALVO_KNOWN_SERVERS" in os.environ, proof=folder / f"{name}.proof.jsonl",
             )  # fmt: skip
 
     teams = [threading.Thread(target=run, args=each) for each in json.loads(sys.stdin.read()).items()]

@@ -92,6 +92,18 @@ ELSEWHERE = {
         "tests/chaos/league.py",
         '"league", str(self.file), self.url',
     ),
+    "scp roster.json roster.json.key 10.0.0.2:": ("tests/chaos/cells.py", "shutil.copy(name, folder)"),
+    "salvo mosquitto broker --roster roster.json": ("tests/chaos/cells.py", 'run("mosquitto", str(folder / "broker")'),
+    "salvo serve --broker mqtt://127.0.0.1:1884 --roster roster.json --table t1 --table t2": (
+        "tests/chaos/cells.py",
+        '"serve", "--broker"',
+    ),
+    "SALVO_TEAM=desk SALVO_SECRET=the-one-of-the-desk salvo league league.toml mqtt://10.0.0.1 mqtt://10.0.0.2": (
+        "tests/chaos/cells.py",
+        '"league", str(self.file), *(cell.url for cell in self.cells)',
+    ),
+    "SALVO_TEAM=hall SALVO_SECRET=the-one-of-the-hall salvo web mqtt://10.0.0.1 mqtt://10.0.0.2 "
+    "--listen 0.0.0.0:8080": ("tests/integration/test_web_front.py", "web_front(brokers[0].url, brokers[1].url)"),
     "salvo teams add desk --role host": ("tests/e2e/test_host.py", 'added_account("desk", "host")'),
     "salvo control pause mqtt://HOST": ("tests/e2e/test_host.py", 'said("control", "pause", url'),
     "salvo control extend mqtt://HOST 60": ("tests/e2e/test_host.py", 'said("control", "extend", url'),

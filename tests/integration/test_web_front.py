@@ -171,6 +171,7 @@ def test_without_a_broker_the_page_says_so_and_is_not_healthy(web: WebFront) -> 
         "/events?table=%23",
         "/events?table=" + "x" * 33,
         "/events?table=%3Cscript%3E",
+        "/events?table=t1@%3Cscript%3E",
     ],
 )
 def test_a_table_whose_name_is_none_is_refused(web: WebFront, path: str) -> None:
@@ -271,6 +272,41 @@ def test_every_table_of_a_broker_is_followed() -> None:
                     assert time.monotonic() < end, (table, names)
                     with web.pictures(table) as pictures:
                         names = [player["name"] for player in next(pictures)["players"]]
+
+
+def test_the_tables_of_several_brokers_have_its_address_where_two_have_one_name() -> None:
+    with contextlib.ExitStack() as stack:
+        brokers = [stack.enter_context(EmbeddedBroker()) for _ in range(2)]
+        for number, broker in enumerate(brokers):
+            rude = stack.enter_context(contextlib.closing(Connection(broker.url, "rude", clean_session=True)))
+            rude.connect(_SECONDS)
+            for table in ("", "/t1", f"/only{number}"):
+                rude.publish(f"{table}/players/list", json.dumps([f"in{number}"]).encode(), retain=True)
+                rude.publish(f"{table}/game/state", b"lobby", retain=True)
+            assert rude.flush(_SECONDS)
+        cells = [broker.url.removeprefix("mqtt://") for broker in brokers]
+        web = stack.enter_context(web_front(brokers[0].url, brokers[1].url))
+        wanted = {f"{table}@{cell}" for table in ("", "t1") for cell in cells} | {"only0", "only1"}
+        end, names = time.monotonic() + _SECONDS, set[str]()
+        while names != wanted:
+            assert time.monotonic() < end, names
+            with web.pictures(f"t1@{cells[1]}") as pictures:
+                names = {name for name, _ in next(pictures)["tables"]}
+        for shown, called, player in (
+            (f"t1@{cells[1]}", f"t1@{cells[1]}", "in1"),
+            ("t1", f"t1@{cells[0]}", "in0"),
+            ("", f"@{cells[0]}", "in0"),
+            ("only1", "only1", "in1"),
+            (f"only1@{cells[1]}", "only1", "in1"),
+        ):
+            with web.pictures(shown) as pictures:
+                picture = next(pictures)
+                assert (picture["table"], picture["trouble"]) == (called, "")
+                assert [each["name"] for each in picture["players"]] == [player]
+        brokers[1].stop()
+        with web.pictures("t1") as pictures, web.pictures("only1") as others:
+            assert any(picture["trouble"] == "broker" for picture in others)
+            assert next(pictures)["trouble"] == ""
 
 
 def test_a_front_that_starts_again_shows_the_standings_of_the_evening() -> None:

@@ -119,3 +119,15 @@ def test_a_command_that_does_not_exist_gets_a_suggestion() -> None:
     done = run("league", "shwo")
     assert done.returncode == 2
     assert "Did you mean 'show'?" in done.stderr
+
+
+def test_the_journals_of_several_servers_give_one_table(journal: str, tmp_path: Path) -> None:
+    other = str(tmp_path / "b.journal")
+    with contextlib.closing(DatabaseJournal(other)) as opened:
+        ended = result(4, "bob", "dan", at=NOON + 500)  # a number that the first server has, too
+        opened.commit(Batch(games=[GameOpened(1, "", 4, ended.at, "{}")], ended_games=[GameEnded(1, ended)]))
+    told = json.loads(shown("--journal", journal, "--journal", other, "--journal", other, "--json"))
+    assert told["games"] == 3
+    assert [(each["game"], each["counts"]) for each in told["results"] if each["game"] == 4] == [(4, True), (4, False)]
+    assert {row["team"]: row["points"] for row in told["table"]}["dan"] == 0.0
+    assert [each["at"] for each in told["results"]] == sorted(each["at"] for each in told["results"])

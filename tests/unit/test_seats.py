@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
 
 import pytest
 
 from salvo import messages as m
-from salvo.client import LEAVING_SECONDS, Contestant
+from salvo.client import LEAVING_SECONDS, LOST_SECONDS, Contestant
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import SEAT
+from salvo.errors import ConnectionLost, ImpostorError
+from salvo.fairness.known_servers import KnownServers
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import SeatGiven, State
+from salvo.net.inbound import Inbound
 from salvo.rules import SALVO
 from salvo.seal import Sealer
+from salvo.seat import Seat
 from salvo.session import Session
+from salvo.team import Edge
 from unbrokered import Wire
 
+Monkey = pytest.MonkeyPatch
 SEAT_TOPIC = "/players/me/seat"
 STATUS, RULES = m.ServerStatus(True, "0", 1, "contest"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3)
 
@@ -27,7 +36,8 @@ class Stage:
 
     def __init__(self, *, follows: bool = True, table: str = "") -> None:
         self.now = 0.0
-        self.wire = Wire()
+        self.wire = self.home = Wire()
+        self.brokers: list[str] = []  # to which it has gone
         self.bot = RandomBot()
         self.bot.prepare("me", 1)
         self.sessions = [self._session(table)]
@@ -45,9 +55,14 @@ class Stage:
     def _session(self, table: str) -> Session:
         return Session("me", "secret", self.bot.random, table=table, sealer=Sealer("secret", bytes(16)))
 
-    def _elsewhere(self, table: str) -> Session:
-        self.sessions.append(self._session(table))
-        return self.sessions[-1]
+    def _elsewhere(self, place: SeatGiven) -> tuple[Session, Edge]:
+        if place.broker == "nonsense":
+            raise ConnectionLost("bad_url", "no broker")
+        if place.broker:
+            self.brokers.append(place.broker)
+            self.wire = Wire()
+        self.sessions.append(self._session(place.table))
+        return self.sessions[-1], self.wire
 
     @property
     def table(self) -> str:
@@ -60,9 +75,24 @@ class Stage:
                 self.wire.give(topic, payload)
         self.step()
 
-    def seat(self, table: str | None, broker: str = "") -> None:
-        self.wire.give(SEAT_TOPIC, b"" if table is None else SEAT.write(SeatGiven(table, broker)))
+    def seat(self, table: str | None, broker: str = "", brokers: tuple[str, ...] = ()) -> None:
+        self.wire.give(SEAT_TOPIC, b"" if table is None else SEAT.write(SeatGiven(table, broker, brokers)))
         self.step()
+
+    def begin(self) -> None:
+        """Begin a game with the bot."""
+        self.say("", m.PlayersListed(("me", "you")), m.StateChanged(State.TURN))
+        self.say("", m.TurnBegan(1, 1, "you", 5, 0, 30_000))
+
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+        self.step()
+
+    def lose(self) -> None:
+        """Let the broker be away for so long that the bot goes elsewhere."""
+        self.wire.connected = False
+        self.wait(0)
+        self.wait(LOST_SECONDS)
 
     def open(self, table: str) -> None:
         """Open a lobby that lists the bot."""
@@ -137,8 +167,7 @@ def test_a_game_is_played_to_its_end_first(stage: Stage) -> None:
     stage.open("")
     session, view = stage.sessions[0], stage.sessions[0].view
     assert view is None
-    stage.say("", m.PlayersListed(("me", "you")), m.StateChanged(State.TURN))
-    stage.say("", m.TurnBegan(1, 1, "you", 5, 0, 30_000))
+    stage.begin()
     assert session.view is not None
     stage.seat("t3")
     stage.now = 100.0
@@ -154,14 +183,16 @@ def test_a_game_is_played_to_its_end_first(stage: Stage) -> None:
 
 @pytest.mark.parametrize(
     "give",
-    [lambda stage: stage.seat("t3", "mqtt://elsewhere"), lambda stage: stage.wire.give(SEAT_TOPIC, b'{"table":3}')],
+    [lambda stage: stage.seat("t3", "nonsense"), lambda stage: stage.wire.give(SEAT_TOPIC, b'{"table":3}')],
 )
 def test_a_seat_that_it_cannot_follow_keeps_it_where_it_is(stage: Stage, give: Callable[[Stage], None]) -> None:
     stage.open("")
     give(stage)
-    stage.step()
+    stage.say("", m.PlayersListed(()))
     assert stage.table == ""
-    assert "/players/me/leave" not in stage.said()
+    stage.say("", m.PlayersListed(("me",)))
+    assert stage.sessions[-1].listed
+    assert stage.brokers == []
 
 
 def test_one_that_was_told_its_table_stays_there() -> None:
@@ -178,3 +209,137 @@ def test_a_seat_of_another_player_or_table_is_none(stage: Stage) -> None:
     stage.wire.give("/t1/players/me/seat", SEAT.write(SeatGiven("t3")))
     stage.step()
     assert stage.table == ""
+
+
+# --- at another broker ------------------------------------------------------------------------------------------------
+
+
+def test_it_goes_to_the_broker_of_its_seat_and_to_the_next_one_from_there(stage: Stage) -> None:
+    stage.open("")
+    stage.said()
+    stage.seat("t3", "mqtt://b")
+    assert stage.said() == ["/players/me/leave"]
+    stage.say("", m.PlayersListed(()))
+    assert (stage.brokers, stage.table) == (["mqtt://b"], "t3")
+    stage.wire.connect()
+    stage.seat("t3")  # here it is said without a broker
+    stage.open("t3")
+    assert stage.said()[0] == "/t3/game/request_participation"
+    stage.seat("", "mqtt://a")
+    stage.say("t3", m.PlayersListed(()))
+    assert (stage.brokers, stage.table) == (["mqtt://b", "mqtt://a"], "")
+
+
+def test_on_an_open_broker_where_anybody_may_give_seats_it_sends_its_secret_nowhere_else() -> None:
+    stage = Stage()
+    stage.say("", m.ServerStatus(True, "0", 1, "open"))
+    stage.seat("t3", "mqtt://b")
+    stage.wait(100)
+    assert (stage.brokers, stage.table) == ([], "")
+
+
+def test_a_seat_at_another_broker_ends_a_game_that_the_host_has_given_up(stage: Stage) -> None:
+    stage.open("")
+    stage.begin()
+    stage.seat("t3", "mqtt://b")
+    assert stage.brokers == []
+    stage.wait(LEAVING_SECONDS / 2)
+    stage.seat("")  # an old seat, as a broker that was killed may have kept
+    stage.wait(LEAVING_SECONDS)
+    assert stage.brokers == []
+    assert stage.sessions[-1].view is not None
+    stage.seat("t3", "mqtt://b")
+    stage.wait(LEAVING_SECONDS)
+    assert (stage.brokers, stage.table) == (["mqtt://b"], "t3")
+
+
+def test_a_broker_that_is_lost_is_left_for_the_next_one_even_in_a_game(stage: Stage) -> None:
+    stage.open("")
+    stage.seat("", "", ("mqtt://b", "mqtt://c", "mqtt://a"))
+    stage.begin()
+    stage.wire.connected = False
+    stage.wait(LOST_SECONDS - 1)
+    assert stage.brokers == []
+    stage.wait(1)
+    assert (stage.brokers, stage.table) == (["mqtt://b"], "")
+    stage.lose()
+    stage.lose()
+    stage.lose()
+    assert stage.brokers == ["mqtt://b", "mqtt://c", "mqtt://a", "mqtt://b"]
+
+
+def test_a_broker_that_is_only_away_for_a_moment_is_waited_for(stage: Stage) -> None:
+    stage.open("")
+    stage.seat("", "", ("mqtt://b", "mqtt://a"))
+    for _ in range(3):
+        stage.wire.connected = False
+        stage.wait(LOST_SECONDS - 1)
+        stage.wire.connected = True
+        stage.wait(1)
+    assert stage.brokers == []
+
+
+def test_it_does_not_go_back_at_once_to_the_broker_that_it_has_lost(stage: Stage) -> None:
+    stage.open("")
+    stage.seat("t1", "", ("mqtt://b", "mqtt://a"))
+    stage.lose()
+    stage.wire.connect()
+    stage.open("")
+    stage.seat("t1", "mqtt://a")  # the host has not noticed yet
+    assert stage.brokers == ["mqtt://b"]
+    stage.seat("t2")
+    stage.say("", m.PlayersListed(()))
+    assert (stage.brokers, stage.table) == (["mqtt://b"], "t2")
+    stage.open("t2")
+    stage.seat("t1", "mqtt://a")
+    stage.wait(LOST_SECONDS)
+    stage.say("t2", m.PlayersListed(()))
+    assert (stage.brokers, stage.table) == (["mqtt://b", "mqtt://a"], "t1")
+
+
+def test_a_broker_that_refuses_it_is_left_and_the_first_one_ends_it(stage: Stage, monkeypatch: Monkey) -> None:
+    def refuse(timeout_seconds: float) -> list[Inbound]:
+        raise ConnectionLost("not_authorised", "mqtt://b refused the connection")
+
+    stage.open("")
+    stage.seat("", "", ("mqtt://b", "mqtt://a"))
+    monkeypatch.setattr(stage.wire, "poll", refuse)
+    stage.wire.connected = False
+    stage.step()
+    assert stage.brokers == ["mqtt://b"]
+    alone = Stage()
+    monkeypatch.setattr(alone.wire, "poll", refuse)
+    with pytest.raises(ConnectionLost, match="not_authorised"):
+        alone.step()
+
+
+@pytest.fixture
+def seat(monkeypatch: Monkey, tmp_path: Path) -> Iterator[Seat]:
+    monkeypatch.setenv("SALVO_KNOWN_SERVERS", str(tmp_path / "known.json"))
+    with contextlib.closing(Seat("mqtts://127.0.0.1:1", "me", "secret", Random(1))) as seat:
+        yield seat
+
+
+def test_each_server_is_known_by_its_own_broker(seat: Seat, tmp_path: Path) -> None:
+    keys = [m.ServerKeys(bytes([number]) * 32, bytes([number]) * 32) for number in range(2)]
+    seat.meet(keys[0])
+    _, connection = seat.at(SeatGiven("t1", "mqtts://127.0.0.2:1"))
+    assert connection is seat.connection
+    seat.meet(keys[1])
+    known = KnownServers(tmp_path / "known.json")
+    assert [known.key_of(f"127.0.0.{number}:1") for number in (1, 2)] == [each.sign for each in keys]
+    with pytest.raises(ImpostorError, match="server_changed"):
+        seat.meet(keys[0])
+    session, there = seat.at(SeatGiven("t2"))
+    assert there is connection
+    assert session.table == "t2"
+
+
+@pytest.mark.parametrize(
+    ("broker", "code"), [("mqtt://127.0.0.2:1", "tls_wanted"), ("127.0.0.2:1", "tls_wanted"), ("ftp://x", "bad_url")]
+)
+def test_a_secret_goes_to_no_broker_that_is_less_safe(seat: Seat, broker: str, code: str) -> None:
+    before = seat.connection
+    with pytest.raises(ConnectionLost, match=code):
+        seat.at(SeatGiven("", broker))
+    assert seat.connection is before

@@ -11,7 +11,7 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.net.inbound import Inbound
-from salvo_server.web.relay import Relay
+from salvo_server.web.relay import Relay, Source
 from salvo_server.web.tables import BOARDS_SECONDS, MAX_STANDINGS, PLAY_OUT_SECONDS
 
 DELAY = 20.0
@@ -49,13 +49,14 @@ class Front:
     def __init__(self, *, delay: float = DELAY, boards: bool = True) -> None:
         self.loop = Loop()
         connection: Any = type("Unconnected", (), {})()
-        self.relay = Relay(connection, connection, boards=boards, delay_seconds=delay)
+        self.source = Source("", connection, connection)
+        self.relay = Relay([self.source], boards=boards, delay_seconds=delay)
         self.relay._loop = self.loop  # type: ignore[assignment]
 
     def hear(self, topic: str, payload: bytes, *, retained: bool = False) -> None:
-        said = self.relay._read(Inbound(topic, payload, retained, 0, 0))
+        said = self.source.read(Inbound(topic, payload, retained, 0, 0))
         assert said is not None
-        self.relay._take([said])
+        self.relay.take(self.source, [said])
         self.loop.run_to(self.loop.now)
 
     def standings(self, *teams: str, retained: bool = False) -> None:
@@ -103,7 +104,7 @@ def test_results_that_follow_one_another_do_not_keep_standings_back(front: Front
 
 def test_older_standings_that_were_held_do_not_replace_those_of_a_new_connection(front: Front) -> None:
     front.standings("old")
-    front.relay._forget()
+    front.relay.forget(front.source)
     front.standings("new", retained=True)
     front.loop.run_to(2 * SHOWN_AFTER)
     assert front.told() == [("new", 1.499)]

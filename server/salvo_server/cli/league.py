@@ -16,7 +16,7 @@ from salvo_server.cli.league_show import show
 from salvo_server.cli.output import given_secret, leave_on_sigterm, print_table
 from salvo_server.gateways.supervisor import programs_beside
 from salvo_server.league.book import Book
-from salvo_server.league.desk import Desk
+from salvo_server.league.cells import Cells
 from salvo_server.league.director import Director
 from salvo_server.league.file import load_league
 from salvo_server.league.fill import house_bots
@@ -35,8 +35,10 @@ from salvo_server.league.lines import (
     record_path,
 )
 from salvo_server.league.run import play_league
+from salvo_server.places import cells_of, told
 from salvo_server.standings.counting import score_cells, score_record
 
+DEFAULT_URL: Final = "mqtt://127.0.0.1:1883"
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "missed", "rating", "95%")
 
 
@@ -59,9 +61,9 @@ def league() -> None:
 league.add_command(show)
 
 
-@league.command(cls=Checked, unused=[ca_rule("url")])
+@league.command(cls=Checked, unused=[ca_rule("urls")])
 @click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
-@click.argument("url", default="mqtt://127.0.0.1:1883")
+@click.argument("urls", metavar="[URL]...", nargs=-1)
 @click.option("--team", envvar="SALVO_TEAM", help="The host's name on the roster.")
 @click.option(
     "--secret-file", type=click.Path(path_type=Path), envvar="SALVO_SECRET_FILE", help="A file with the host's secret."
@@ -70,9 +72,18 @@ league.add_command(show)
 @click.option("--ca", metavar="FILE", help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines: what happens, and the table at the end.")
 def run(
-    file: Path, url: str, team: str | None, secret_file: Path | None, fill: str | None, ca: str | None, as_json: bool
+    file: Path,
+    urls: tuple[str, ...],
+    team: str | None,
+    secret_file: Path | None,
+    fill: str | None,
+    ca: str | None,
+    as_json: bool,
 ) -> None:
     """Play the league of FILE.toml at the tables of the contest at URL, or what is left of it.
+
+    With several URLs, the teams are seated at the tables of all these servers, which share nothing but the roster; the
+    addresses are those that teams reach. By default, URL is mqtt://127.0.0.1:1883.
 
     It acts as a host: salvo teams add NAME --role host. The account is in SALVO_TEAM and SALVO_SECRET. Teams ask to
     take part at the default table; salvo join without --table goes from there to the seats that they get.
@@ -84,23 +95,26 @@ def run(
     secret = given_secret(secret_file)
     if not team or not secret:
         raise click.UsageError("a league needs a host's name and secret: SALVO_TEAM and SALVO_SECRET")
-    house = house_bots(file, given, url, fill, ca) if fill is not None else []
+    urls = urls or (DEFAULT_URL,)
+    brokers = cells_of(urls)
+    if len(brokers) < len(urls):
+        raise click.UsageError("the same URL stands there twice; each is another server's broker")
+    house = house_bots(file, given, urls[0], fill, ca) if fill is not None else []
     leave_on_sigterm()
     record = Record(record_path(file), given)
     try:
-        director = Director(Book(record.league, record.lines, filling=bool(house)), team)
-        desk = Desk(url, team, secret, director.tables, ca=ca)
+        director = Director(Book(record.league, record.lines, filling=bool(house)), team, list(brokers))
+        cells = Cells(brokers, team, secret, director.tables, ca=ca)
         if record.lines:
             _tell_what_goes_on(director.book, as_json)
         try:
             with programs_beside(house, lambda name, line: None):
-                play_league(director, record, desk, _teller(as_json, director.book), _waiting(as_json))
+                play_league(director, record, cells, _teller(as_json, director.book), _waiting(as_json))
         finally:
-            desk.close()
+            cells.close()
     except KeyboardInterrupt:
-        click.echo(
-            f"\n{len(record.lines)} lines are kept; go on: {shlex.join(['salvo', 'league', str(file), url])}", err=True
-        )
+        again = shlex.join(["salvo", "league", str(file), *urls])
+        click.echo(f"\n{len(record.lines)} lines are kept; go on: {again}", err=True)
         raise
     finally:
         record.close()
@@ -126,15 +140,15 @@ def _said(line: Line, book: Book) -> list[str]:
         case Drawn():
             return [_round(line), *(_how_long(book) if line.drawn == 1 else ())]
         case Assigned(_, at, game, teams):
-            return [f"{_table(at)}, game {game}: {', '.join(teams)}"]
+            return [f"{told(at)}, game {game}: {', '.join(teams)}"]
         case Closing(match, there):
             why = f"only {there[0]} has come" if there else "nobody has come"
             return [f"game of {', '.join(book.matches[match].bots)}: {why}"]
         case Result(teams=teams, places=places, absent=absent):
             seats = sorted(zip(places, teams, absent, strict=True))
-            told = [f"{place}. {team}" for place, team, out in seats if not out]
-            told += [f"{team} did not come" for _, team, out in seats if out]
-            return [f"{_game(line)}, result: {', '.join(told)}"]
+            ranks = [f"{place}. {team}" for place, team, out in seats if not out]
+            ranks += [f"{team} did not come" for _, team, out in seats if out]
+            return [f"{_game(line)}, result: {', '.join(ranks)}"]
         case Voided(match, why):
             return [f"game of {', '.join(book.matches[match].bots)} is played again: {why}"]
         case Plain(team):
@@ -170,12 +184,8 @@ def _minutes(seconds: float) -> str:
     return f"{seconds / 3600:.1f} hours" if minutes >= 90 else f"{minutes} minutes" if minutes > 1 else "a minute"
 
 
-def _table(at: str) -> str:
-    return at or "default table"
-
-
 def _game(result: Result) -> str:
-    return f"{_table(result.table)}, game {result.game}"
+    return f"{told(result.table)}, game {result.game}"
 
 
 def _tell_what_goes_on(book: Book, as_json: bool) -> None:
@@ -203,7 +213,7 @@ def _waiting(as_json: bool) -> Callable[[list[str], list[str]], None]:
             elif what == "waiting" and names:
                 click.echo(f"waiting: {', '.join(names)}")
             elif names:
-                where = ", ".join(map(_table, names))
+                where = ", ".join(map(told, names))
                 click.echo(f"a game that is not the league's is on at {where}; the league waits until it ends")
 
     return tell

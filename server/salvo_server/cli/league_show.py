@@ -34,11 +34,17 @@ _WITH_LOGS: Final = "with --logs, which needs no journal; leave one of them out"
 
 @click.command(
     cls=Checked,
-    unused=[Unused(each, is_set("logs"), _WITH_LOGS) for each in ("journal", "config", "listen", "broker", "roster")],
+    unused=[Unused(each, is_set("logs"), _WITH_LOGS) for each in ("journals", "config", "listen", "broker", "roster")],
 )
 @click.argument("files", nargs=-1, type=_FILE, metavar="[FILE]...")
 @click.option("--logs", is_flag=True, help="Count the signed logs FILE..., as salvo verify reads them.")
-@click.option("--journal", metavar="FILE|URL", help="The server's journal.  [default: that of the server here]")
+@click.option(
+    "--journal",
+    "journals",
+    metavar="FILE|URL",
+    multiple=True,
+    help="The server's journal; may be repeated, for a contest at several.  [default: that of the server here]",
+)
 @click.option("--config", type=_FILE, help="A TOML file with the server's settings.")
 @click.option("--listen", metavar="HOST:PORT", help="Where the server listens, which names the journal.")
 @click.option("--broker", metavar="URL", help="The server's broker, which names the journal.")
@@ -50,6 +56,7 @@ _WITH_LOGS: Final = "with --logs, which needs no journal; leave one of them out"
 def show(
     files: Sequence[Path],
     logs: bool,
+    journals: Sequence[str],
     config: Path | None,
     overall: bool,
     as_json: bool,
@@ -60,7 +67,7 @@ def show(
     """Print the standings of the latest evening, or over all games, also while the server runs.
 
     An evening is a run of games with less than six hours between the ends of one and the next. The results are those of
-    the server's journal, or with --logs those of signed logs, which anybody can check: the standings are the same.
+    the servers' journals, or with --logs those of signed logs, which anybody can check: the standings are the same.
 
     Exit code 1: a log does not hold; its games are left out, and the text names what is wrong.
     """
@@ -72,7 +79,7 @@ def show(
     if logs:
         chronicle, findings = read_logs(files)
     else:
-        chronicle = _read_journal(given, config)
+        chronicle = _read_journals([{**given, "journal": each} for each in dict.fromkeys(journals)] or [given], config)
     evening, whole = chronicle.standings()
     standings = whole if overall else evening
     title = "Standings" if overall else "Standings of the evening"
@@ -90,11 +97,12 @@ def show(
         sys.exit(1)
 
 
-def _read_journal(given: dict[str, Any], config: Path | None) -> Chronicle:
+def _read_journals(servers: Sequence[dict[str, Any]], config: Path | None) -> Chronicle:
     try:
-        return Chronicle(JournalReader(_journal(given, config)).results())
+        places = [_journal(given, config) for given in servers]
+        return Chronicle(result for place in places for result in JournalReader(place).results())
     except JournalError as error:
-        named = config is not None or any(given.values())
+        named = config is not None or any(any(given.values()) for given in servers)
         if error.code != "journal_missing" or named:
             raise
         cure = "no server runs here now; name its journal with --journal FILE|URL, or its settings with --config FILE"

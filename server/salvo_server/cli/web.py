@@ -17,6 +17,7 @@ from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, listening, reachable, split_address
 from salvo_server.cli.checked import Checked, ca_rule
 from salvo_server.cli.output import Integer, end_with_input, given_secret, watch_line
+from salvo_server.places import cells_of
 from salvo_server.spectate.archive import Archive
 from salvo_server.spectate.screen_users import ScreenUsers
 from salvo_server.spectate.watching import EVERYBODY, screen_account
@@ -26,7 +27,7 @@ try:
 
     from salvo_server.web.app import Front, application
     from salvo_server.web.games import routes
-    from salvo_server.web.relay import Relay
+    from salvo_server.web.relay import Relay, Source
 except ModuleNotFoundError:
     raise MissingExtra("the web front", "server") from None
 
@@ -38,9 +39,14 @@ MAX_CONNECTIONS = 4000
 _END_SECONDS = 1
 
 
-@click.command(cls=Checked, unused=[ca_rule("broker")])
+@click.command(cls=Checked, unused=[ca_rule("urls")])
+@click.argument("given", metavar="[URL]...", nargs=-1)
 @click.option(
-    "--broker", metavar="URL", default=DEFAULT_BROKER, show_default=True, help="The broker, mqtt://HOST:PORT."
+    "--broker",
+    "urls",
+    metavar="URL",
+    multiple=True,
+    help=f"The broker, mqtt://HOST:PORT, as URL; may be repeated.  [default: {DEFAULT_BROKER}]",
 )
 @click.option("--listen", metavar="HOST:PORT", default=DEFAULT_LISTEN, show_default=True, help="Where browsers come.")
 @click.option(
@@ -76,7 +82,8 @@ _END_SECONDS = 1
 @click.option("--json", "as_json", is_flag=True, help="Print where it listens as a JSON line.")
 @click.option("--until-eof", is_flag=True, hidden=True)
 def web(
-    broker: str,
+    given: tuple[str, ...],
+    urls: tuple[str, ...],
     listen: str,
     delay: int | None,
     games: tuple[str, ...],
@@ -91,26 +98,25 @@ def web(
 ) -> None:
     """Show a contest to browsers: halls, phones, the games that are over, and this SDK for those who want to join.
 
+    With several URLs it shows the tables of all these servers, with the broker's address where two have the same name.
+
     The account is a watcher's, or with --delay a referee's: in the broker's URL, or in SALVO_TEAM and SALVO_SECRET.
     """
     if (tls_cert is None) != (tls_key is None):
         raise click.UsageError("--tls-cert and --tls-key belong together")
     if until_eof:
         end_with_input()
-    address = BrokerUrl.parse(broker)
-    account = screen_account(address, EVERYBODY, os.environ.get("SALVO_TEAM"), given_secret(secret_file))
-    users = ScreenUsers(account.user, Random())
-    connection = Connection(
-        address._replace(username=users.user, password=account.secret),
-        f"salvo-web-{os.getpid()}",
-        clean_session=True,
-        ca=ca,
-        newcomer_gives_way=True,
-    )
+    urls = (*urls, *given) or (DEFAULT_BROKER,)
+    brokers = cells_of(urls)
+    if len(brokers) < len(urls):
+        raise click.UsageError("the same URL stands there twice; each is another server's broker")
+    secret = given_secret(secret_file)
+    sources = [_source(cell, address, secret, ca) for cell, address in brokers.items()]
     sock = listening(*split_address(listen))
-    urls = _addresses(listen, sock, secure=tls_cert is not None)
-    relay = Relay(connection, users, boards=delay is not None, delay_seconds=delay or 0, players=players)
-    app = application(relay, Front(urls[0].rstrip("/"), join or str(address)), routes(Archive(games)) if games else ())
+    pages = _addresses(listen, sock, secure=tls_cert is not None)
+    relay = Relay(sources, boards=delay is not None, delay_seconds=delay or 0, players=players)
+    front = Front(pages[0].rstrip("/"), join or str(next(iter(brokers.values()))))
+    app = application(relay, front, routes(Archive(games)) if games else ())
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -123,11 +129,24 @@ def web(
         ssl_certfile=tls_cert,
         ssl_keyfile=tls_key,
     )
-    click.echo(json.dumps({"event": "listening", "urls": urls}) if as_json else watch_line(urls))
+    click.echo(json.dumps({"event": "listening", "urls": pages}) if as_json else watch_line(pages))
     if delay == 0:
         click.echo("all boards are shown at once: who sees this page can help a player", err=True)
     _allow_connections()
     asyncio.run(_serve(uvicorn.Server(config), sock, relay))
+
+
+def _source(cell: str, address: BrokerUrl, secret: str | None, ca: str | None) -> Source:
+    account = screen_account(address, EVERYBODY, os.environ.get("SALVO_TEAM"), secret)
+    users = ScreenUsers(account.user, Random())
+    connection = Connection(
+        address._replace(username=users.user, password=account.secret),
+        f"salvo-web-{os.getpid()}",
+        clean_session=True,
+        ca=ca,
+        newcomer_gives_way=True,
+    )
+    return Source(cell, connection, users)
 
 
 def _allow_connections() -> None:

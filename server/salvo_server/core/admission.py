@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -33,6 +34,7 @@ class EntryList(Protocol):
     @property
     def revision(self) -> object: ...
     def has(self, name: str, secret: str) -> bool: ...
+    def lacks(self, names: Iterable[str]) -> list[str]: ...
     def host(self, name: str) -> str | None: ...
 
 
@@ -123,7 +125,14 @@ class Admission:
         return self._askers.take((name, kind), now)
 
     def hold_to_profile(self, command: Command) -> Command:
-        """Return a command as the profile takes it: in strict, all but placements say what they are meant for."""
+        """Return a command as profile and roster take it.
+
+        In strict, all but placements say what they are meant for. A host sets teams that there are (SALVO-HOST-7).
+        """
+        settings = command.settings if isinstance(command, m.HostCommand) else None
+        if settings is not None and self.register is not None and (gone := self.register.lacks(settings.teams or ())):
+            text = f"the roster has no team {gone[0]!r}"
+            return m.Unreadable(sender_of(command), "", "not_in_roster", text, proven=True)
         if self.profile != "strict" or isinstance(command, (m.PlaceShip, m.Unreadable)):
             return command
         if (command.game if isinstance(command, m.Leave) else command.context) is not None:

@@ -36,6 +36,7 @@ class Book:
         filling: whether built-in bots fill seats now.
         matches: by number, byes included.
         assigned: matches that are at a table now, by that table's name.
+        given_up: by table, the number of the last game there that does not count.
         closing: who was there, by match whose table is being closed.
         results: by match, in the order in which they came.
         played: the match of every result that a game at a table has, by table and the game's number there.
@@ -51,6 +52,7 @@ class Book:
         self.filling = filling
         self.matches: dict[int, Match] = {}
         self.assigned: dict[str, Assigned] = {}
+        self.given_up: dict[str, int] = {}
         self.closing: dict[int, tuple[str, ...]] = {}
         self.results: dict[int, Result] = {}
         self.played: dict[tuple[str, int], int] = {}
@@ -83,6 +85,7 @@ class Book:
             case Closing(number, there):
                 self.closing[number] = there
             case Voided(number):
+                self.given_up |= {at: line.game for at, line in self.assigned.items() if line.assigned == number}
                 self._leave_table(number)
             case Result(number):
                 self.results[number] = line

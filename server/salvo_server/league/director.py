@@ -10,19 +10,21 @@ game that it is for, so that none counts twice. The result is written down befor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from salvo import messages as m
 from salvo.messages import HostAction, State
 from salvo_server.league.book import Book
 from salvo_server.league.draw import next_on_ladder, next_round
-from salvo_server.league.file import OVER_SECONDS, Format
+from salvo_server.league.file import OVER_SECONDS, Format, LeagueError
 from salvo_server.league.lines import Annulled, Assigned, Back, Began, Closing, Line, Plain, Result, Voided
+from salvo_server.league.seating import best_place
 from salvo_server.league.views import TableView
+from salvo_server.places import cell_of, place_of
 from salvo_server.tournament.schedule import Match
 
-#: The default table: where teams come in, and where those play whose clients know no seats.
+#: The default table: where teams come in, and where those play whose clients know no seats. Each cell has its own.
 HALL: Final = ""
 #: Between two commands that say the same.
 AGAIN_SECONDS: Final = 2.0
@@ -33,10 +35,14 @@ SETTLED_SECONDS: Final = 1.0
 LATE_SECONDS: Final = 10.0
 #: How long teams have to come into the hall between two games there.
 HALL_SECONDS: Final = 3.0
-#: A team that is still in the hall so long after its table has opened follows no seat.
+#: A team that is still in the hall so long after its table has opened follows no seat; where there are several cells,
+#: it may be looking for a broker that is there.
 SEAT_SECONDS: Final = 10.0
+CELL_SEAT_SECONDS: Final = 30.0
 #: How long a table may be at an unexpected game before that is taken for true.
 ODD_SECONDS: Final = 10.0
+#: The most teams that a host sets at once.
+MAX_TEAMS: Final = 64
 #: What the hall is set to: a lobby that waits for as many teams as can ever be.
 OPEN_HALL: Final = m.NextGame(players=64, placement_seconds=OVER_SECONDS)
 
@@ -69,7 +75,10 @@ class _Desk:
         game: that the following is about.
         opened, quiet_since: when its lobby was first seen, and when something last happened in it.
         progress: of its lobby.
-        over_since, odd_since: since when it was seen so; None while it is not.
+        over_since, odd_since, away_since: since when it was seen so; None while it is not.
+        known: teams that the server's roster has, as far as it was asked here.
+        hall, hall_since: of a hall, the game whose lobby was opened for whoever comes, and when.
+        seated: the game for which seats were given here.
     """
 
     sent: m.HostCommand | None = None
@@ -81,12 +90,19 @@ class _Desk:
     progress: object = None
     over_since: float | None = None
     odd_since: float | None = None
+    away_since: float | None = None
+    known: set[str] = field(default_factory=set)
+    hall: int = 0
+    hall_since: float = 0.0
+    seated: int = 0
 
     def look(self, view: TableView, now: float) -> None:
         """Take in what is seen; an absence of the server stops all times."""
         if not view.here:
             self.game, self.odd_since = 0, None
+            self.away_since = now if self.away_since is None else self.away_since
             return
+        self.away_since = None
         progress = (view.listed, view.complete)
         if view.game != self.game:
             if self.sent is not None and self.sent.do is HostAction.NEXT and self.sent.context == view.game - 1:
@@ -110,20 +126,22 @@ class Director:
         over: whether the league has ended.
     """
 
-    def __init__(self, book: Book, host: str) -> None:
+    def __init__(self, book: Book, host: str, cells: Sequence[str] = ("",)) -> None:
         """Take up a league where its lines have left it.
 
         Args:
             host: the account's name.
+            cells: the servers at whose tables it is played; one without a name if there is one.
         """
         self.book = book
         self.over = False
         self._league = book.league
         self._host = host
         self._desks: dict[str, _Desk] = {}
-        self._seen: set[str] = set()
-        self._hall = 0  # the game number of the hall's open lobby
-        self._hall_since = 0.0
+        self._halls = [place_of(HALL, cell) for cell in cells]
+        self._tables = [place_of(table, cell) for table in book.league.tables for cell in cells]
+        self._seen: dict[str, str] = {}  # teams, and in which hall each was last
+        self._home: dict[str, str] = {}  # the cell where each team was last
         self._enough_since: float | None = None
         self._free_since: dict[str, float] = {}
         self._out: list[Output] = []
@@ -131,7 +149,7 @@ class Director:
     @property
     def tables(self) -> list[str]:
         """All tables that it looks at."""
-        return list(dict.fromkeys([HALL, *self._league.tables]))
+        return list(dict.fromkeys([*self._halls, *self._tables]))
 
     def step(self, now: float, epoch: float, views: Mapping[str, TableView]) -> list[Output]:
         """Return what is to be done now, in this order.
@@ -140,25 +158,37 @@ class Director:
             now: seconds that never go back.
             epoch: seconds since 1970, which go on while the league is not run.
             views: of all :attr:`tables`.
+
+        Raises:
+            LeagueError: ``rosters_differ``: one of several servers does not know a team.
         """
         self._out = []
         for at, view in views.items():
             self._desk(at).look(view, now)
-        for at in list(self.book.assigned):
-            self._tend(at, views, now)
+        for at, line in list(self.book.assigned.items()):
+            if at in views:
+                self._tend(at, views, now)
+            else:
+                self._keep(Voided(line.assigned, "its table is none of this league's any more"))
         self._annul(views)
-        self._greet(views[HALL], now)
+        for at in self._halls:
+            self._greet(at, views[at])
         if not self.over:
             self._draw(views, now, epoch)
             self._assign(views, now)
-        self._open_hall(views[HALL], now)
+        for at in self._halls:
+            self._open_hall(at, views[at], now)
+        self._abort_given_up(views, now)
         return self._out
 
     def seats(self, views: Mapping[str, TableView]) -> dict[str, str | None]:
         """Return the table of every team that is known; None for one that has no seat now."""
         seats: dict[str, str | None] = dict.fromkeys([*self.book.teams, *sorted(self._seen), *self._league.fill])
         for at, line in self.book.assigned.items():
-            if views[at].game == line.game:
+            game, desk = views[at].game, self._desk(at)
+            if game == line.game:
+                desk.seated = game
+            if desk.seated == line.game and game in (0, line.game):  # 0 while a connection that was lost comes back
                 seats |= dict.fromkeys(line.teams, at)
         return seats
 
@@ -176,7 +206,7 @@ class Director:
     @property
     def teams(self) -> list[str]:
         """Teams that are there, in order of drawing: those that were drawn before, then the others by name."""
-        known = [*self.book.teams, *sorted(self._seen - set(self.book.teams))]
+        known = [*self.book.teams, *sorted(self._seen.keys() - set(self.book.teams))]
         return [team for team in known if team not in self.book.away]
 
     # --- what is written down, and what is commanded --------------------------------------------------------------
@@ -188,7 +218,8 @@ class Director:
         away = self.book.away
         self.book.add(line)
         if not self.book.away <= away:
-            self._hall = 0  # who is away may still be listed there: a new lobby shows who is back
+            for at in self._halls:  # who is away may still be listed there: a new lobby shows who is back
+                self._desk(at).hall = 0
         self._out.append(Keep(line))
 
     def _command(
@@ -223,6 +254,8 @@ class Director:
     def _tend(self, at: str, views: Mapping[str, TableView], now: float) -> None:
         line, view, desk = self.book.assigned[at], views[at], self._desk(at)
         if not view.here:
+            if self._is_lost(at, views, now):
+                self._keep(Voided(line.assigned, "its server does not answer"))
             return
         ours = view.game == line.game and view.over_seconds == OVER_SECONDS  # else the server has opened it by itself
         odd = not ours and view.game != line.game - 1
@@ -239,6 +272,20 @@ class Director:
         elif desk.odd_since is None:
             desk.odd_since = now
 
+    def _is_lost(self, at: str, views: Mapping[str, TableView], now: float) -> bool:
+        """Whether a table's server has been away for so long that another one takes its place."""
+        since = self._desk(at).away_since
+        if since is None or now - since < self._league.away_seconds:
+            return False
+        return any(view.here for other, view in views.items() if cell_of(other) != cell_of(at))
+
+    def _abort_given_up(self, views: Mapping[str, TableView], now: float) -> None:
+        """End games that go on although they do not count, as at a server that has come back."""
+        for at, game in self.book.given_up.items():
+            view = views.get(at)
+            if view is not None and view.here and view.game == game and view.state is State.TURN:
+                self._command(at, HostAction.ABORT, view, now)
+
     def _follow(self, at: str, line: Assigned, views: Mapping[str, TableView], now: float) -> None:
         view, over_since = views[at], self._desk(at).over_since
         if view.state is State.LOBBY:
@@ -253,8 +300,9 @@ class Director:
 
     def _wait_for_fleets(self, at: str, line: Assigned, views: Mapping[str, TableView], now: float) -> None:
         view, desk, placement = views[at], self._desk(at), self._league.placement_seconds
-        if at != HALL and self._is_open(views[HALL]) and now - desk.opened >= SEAT_SECONDS:
-            staying = [team for team in line.teams if team in views[HALL].listed and team not in view.listed]
+        if at not in self._halls and now - desk.opened >= self._seat_seconds:
+            inside = {name for hall in self._halls if self._is_open(hall, views[hall]) for name in views[hall].listed}
+            staying = [team for team in line.teams if team in inside and team not in view.listed]
             if staying:
                 for team in staying:
                     self._keep(Plain(team))
@@ -311,54 +359,70 @@ class Director:
 
     # --- the hall -------------------------------------------------------------------------------------------------
 
-    def _is_open(self, hall: TableView) -> bool:
-        return hall.here and hall.state is State.LOBBY and hall.game == self._hall
+    @property
+    def _seat_seconds(self) -> float:
+        if len(self._halls) == 1:
+            return SEAT_SECONDS
+        return min(CELL_SEAT_SECONDS, self._league.placement_seconds + LATE_SECONDS - 1)
 
-    def _greet(self, hall: TableView, now: float) -> None:
-        """Note who is in the hall."""
-        if not self._is_open(hall):
+    def _is_open(self, at: str, hall: TableView) -> bool:
+        return hall.here and hall.state is State.LOBBY and hall.game == self._desk(at).hall
+
+    def _greet(self, at: str, hall: TableView) -> None:
+        """Note who is in a hall."""
+        if not self._is_open(at, hall):
             return
         for name in hall.listed:
             if name in self._league.fill or (self._league.teams and name not in self._league.teams):
                 continue
             if name in self.book.away:
                 self._keep(Back(name))
-            self._seen.add(name)
+            self._seen[name] = at
+            self._home[name] = cell_of(at)
 
-    def _open_hall(self, hall: TableView, now: float) -> None:
-        """Open the default table for whoever comes, whenever no match is played there.
+    def _open_hall(self, at: str, hall: TableView, now: float) -> None:
+        """Open a default table for whoever comes, whenever no match is played there.
 
         What was set before for the next game there is spent first: it may be a list of teams, and no other setting
         takes that back.
         """
-        if HALL in self.book.assigned or not hall.here or hall.state is State.TURN or self.over:
+        if at in self.book.assigned or not hall.here or hall.state is State.TURN or self.over:
             return
-        desk = self._desk(HALL)
-        if hall.game == self._hall and hall.state is State.LOBBY:
+        desk = self._desk(at)
+        if hall.game == desk.hall and hall.state is State.LOBBY:
             return
         if desk.over_since is not None and now - desk.over_since < self._league.result_seconds:
             return
         if desk.clean != hall.game:
-            self._command(HALL, HostAction.NEXT, hall, now)
+            self._command(at, HostAction.NEXT, hall, now)
             return
-        self._open(HALL, hall, now, OPEN_HALL)
+        self._open(at, hall, now, OPEN_HALL)
         if desk.sent is not None and desk.sent.do is HostAction.NEXT:
-            self._hall, self._hall_since = hall.game + 1, now
+            desk.hall, desk.hall_since = hall.game + 1, now
 
-    def _hall_was_open(self, hall: TableView, now: float) -> bool:
+    def _hall_was_open(self, at: str, hall: TableView, now: float) -> bool:
         """Whether teams had time to come in."""
-        return self._is_open(hall) and now - max(self._hall_since, self._desk(HALL).opened) >= HALL_SECONDS
+        desk = self._desk(at)
+        return self._is_open(at, hall) and now - max(desk.hall_since, desk.opened) >= HALL_SECONDS
+
+    def _halls_were_open(self, views: Mapping[str, TableView], now: float) -> bool:
+        """Whether teams had time to come in, wherever that is possible: no cell holds up the others."""
+        several = len(self._halls) > 1
+        halls = [at for at in self._halls if views[at].here and not (several and views[at].state is State.TURN)]
+        return bool(halls) and all(self._hall_was_open(at, views[at], now) for at in halls)
 
     # --- who meets whom, and where --------------------------------------------------------------------------------
 
     def _draw(self, views: Mapping[str, TableView], now: float, epoch: float) -> None:
         if self.book.began is None:
-            if not self._may_begin(now) or not self._hall_was_open(views[HALL], now):
+            if not self._may_begin(now) or not self._halls_were_open(views, now):
+                return
+            if not self._all_are_known(views, now):
                 return
             self._keep(Began(int(epoch)))
         if self._league.format is Format.LADDER:
             self._draw_ladder(views, now, epoch)
-        elif not self.book.open_matches and self._are_enough(self.teams) and self._hall_was_open(views[HALL], now):
+        elif not self.book.open_matches and self._are_enough(self.teams) and self._halls_were_open(views, now):
             drawn = next_round(self.book, self.teams)
             if drawn is None:
                 self.over = True
@@ -376,15 +440,37 @@ class Director:
         if self._enough_since is None:
             self._enough_since = now
         invited = set(self._league.teams)
-        return (bool(invited) and invited <= self._seen) or now - self._enough_since >= self._league.wait_seconds
+        return (bool(invited) and invited <= self._seen.keys()) or now - self._enough_since >= self._league.wait_seconds
+
+    def _all_are_known(self, views: Mapping[str, TableView], now: float) -> bool:
+        """Whether the roster of each of several servers has all teams; ask those that are there.
+
+        A server refuses a setting with a team that it does not know. The setting is replaced by that of a match.
+        """
+        for hall in self._halls if len(self._halls) > 1 else ():
+            known = self._desk(hall).known
+            asked = tuple(team for team in self.teams if team not in known)[:MAX_TEAMS]
+            if not views[hall].here or not asked:
+                continue
+            at = next((at for at in self._tables if cell_of(at) == cell_of(hall) and views[at].here), hall)
+            view, settings = views[at], m.NextGame(teams=(asked if len(asked) > 1 else (*asked, *known)[:2]))
+            if view.hosted == m.HostActed(self._host, HostAction.SET, settings=settings):
+                known.update(asked)
+                return False  # there may be more
+            if view.refused is not None and view.refused.code == "not_in_roster":
+                cure = "all servers of a league have the same roster; copy it there, with its key"
+                raise LeagueError("rosters_differ", f"{cell_of(hall)}: {view.refused.text}; {cure}")
+            self._command(at, HostAction.SET, view, now, settings)
+            return False
+        return True
 
     def _draw_ladder(self, views: Mapping[str, TableView], now: float, epoch: float) -> None:
         waiting = self.waiting
         self._free_since = {team: self._free_since.get(team, now) for team in waiting}
         if self._is_closed(epoch):
-            self.over = not self.book.open_matches and self._hall_was_open(views[HALL], now)
+            self.over = not self.book.open_matches and self._halls_were_open(views, now)
             return
-        free = sum(self._is_free(at, views, now) for at in self._league.tables) - len(self.book.pending)
+        free = sum(self._is_free(at, views, now) for at in self._tables) - len(self.book.pending)
         while free > 0 and self._is_time(now) and not self._is_closed(epoch):
             drawn = next_on_ladder(self.book, self._free_since)
             self._keep(drawn)
@@ -414,16 +500,24 @@ class Director:
                 self._keep(Closing(match.number, teams))
                 self._keep(self._forfeit(match, HALL, 0))
                 continue
-            plain = any(team in self.book.plain for team in teams)
-            for at in [HALL] if plain else self._league.tables:
-                if self._is_free(at, views, now):
-                    self._keep(Assigned(match.number, at, views[at].game + 1, teams))
-                    break
+            free = [at for at in self._places(teams, views, now) if self._is_free(at, views, now)]
+            if free:
+                at = best_place(free, list(self.book.assigned), [self._home.get(team, "") for team in teams])
+                self._keep(Assigned(match.number, at, views[at].game + 1, teams))
+                self._home |= dict.fromkeys(teams, cell_of(at))
+
+    def _places(self, teams: Sequence[str], views: Mapping[str, TableView], now: float) -> list[str]:
+        """Return where a match may be played: in the hall of a team that follows no seat, unless its server is lost."""
+        plain = [team for team in teams if team in self.book.plain]
+        if not self._seen.keys() >= set(plain) and not self._halls_were_open(views, now):
+            return []  # after a start, it may be in any of them
+        halls = [self._seen.get(team, self._halls[0]) for team in plain]
+        return [at for at in halls if not self._is_lost(at, views, now)][:1] or self._tables
 
     def _is_free(self, at: str, views: Mapping[str, TableView], now: float) -> bool:
         view, desk = views[at], self._desk(at)
         if at in self.book.assigned or not view.here or view.state is State.TURN:
             return False
-        if at == HALL and not self._hall_was_open(view, now):
+        if at in self._halls and not self._hall_was_open(at, view, now):
             return False
         return desk.over_since is None or now - desk.over_since >= self._league.result_seconds

@@ -32,8 +32,9 @@ OVER_SECONDS: Final = 86_400
 
 
 class LeagueError(SalvoError):
-    """``bad_league``: a file that is no league; ``bad_results``: a record that is not of this one; ``league_in_use``,
-    ``no_hosts``."""
+    """``bad_league``: a file that is no league; ``bad_results``: a record that is not of this one; ``league_in_use``;
+    ``no_hosts``; ``rosters_differ``: one of several servers does not know a team.
+    """
 
 
 class Format(StrEnum):
@@ -73,6 +74,7 @@ class League(Model):
         turn_seconds, pace_seconds: of a game, where its length is not given in minutes; None for the server's.
         wait_seconds: for further teams before the first round, from the second team on.
         result_seconds: how long a result stands before the next game at its table.
+        away_seconds: how long one of several servers may be away before its games are played again at another one.
         patience_seconds: how long somebody waits on a ladder for opponents that are nearer in rating.
         teams: the only ones that take part; any when empty.
         plain: teams whose clients know no seats, and play at the default table; others are noticed.
@@ -93,6 +95,7 @@ class League(Model):
     pace_seconds: Annotated[Integer, Field(ge=0, le=60)] | None = None
     wait_seconds: Annotated[Integer, Field(ge=0, le=86_400)] = 60
     result_seconds: Annotated[Integer, Field(ge=0, le=3600)] = 10
+    away_seconds: Annotated[Integer, Field(ge=1, le=86_400)] = 60
     patience_seconds: Annotated[Integer, Field(ge=0, le=3600)] = 20
     teams: Annotated[tuple[Team, ...], Field(max_length=1000)] = ()
     plain: Annotated[tuple[Team, ...], Field(max_length=1000)] = ()

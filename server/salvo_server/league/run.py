@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from salvo_server.league.desk import Desk
+from salvo_server.league.cells import Cells
 from salvo_server.league.director import Director, Keep
 from salvo_server.league.lines import Line, Record
 
@@ -19,7 +19,7 @@ _LAST_SECONDS: Final = 0.5
 def play_league(
     director: Director,
     record: Record,
-    desk: Desk,
+    cells: Cells,
     told: Callable[[Line], None],
     waiting: Callable[[list[str], list[str]], None],
 ) -> None:
@@ -33,15 +33,15 @@ def play_league(
         ConnectionLost: the broker refuses this client, or another program runs as this host.
     """
     while not director.over:
-        views = desk.look(_LOOK_SECONDS)
+        views = cells.look(_LOOK_SECONDS)
         for output in director.step(time.monotonic(), time.time(), views):
             if isinstance(output, Keep):
                 record.add(output.line)
                 told(output.line)
             else:
-                desk.act(output)
-        desk.seat(director.seats(views))
+                cells.act(output)
+        cells.seat(director.seats(views), last=director.over)
         waiting(director.waiting, director.busy(views))
     end = time.monotonic() + _LAST_SECONDS
     while (left := end - time.monotonic()) > 0:
-        desk.look(left)
+        cells.look(left)

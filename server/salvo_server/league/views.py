@@ -39,6 +39,7 @@ class TableView:
         over_seconds: how long its result will stand; 0 until it is known.
         hosted: what a host did last since the game's lobby opened.
         annulled: the host that has annulled it, by game.
+        refused: the answer to a host's command, if nothing was done since.
         heard: when something was heard last, in seconds that never go back.
     """
 
@@ -53,6 +54,7 @@ class TableView:
     over_seconds: int = 0
     hosted: m.HostActed | None = None
     annulled: Mapping[int, str] = field(default_factory=dict)
+    refused: m.CommandRefused | None = None
     heard: float = 0.0
 
 
@@ -90,6 +92,10 @@ class Views:
                 self._online[topics.SERVER.of(address.table)] = said.online and not said.paused
             return
         table.hear(address, said)
+
+    def refuse(self, table: str, refused: m.CommandRefused) -> None:
+        """Take in that a command of ours was refused."""
+        self._tables[table].refuse(refused)
 
     def all(self) -> dict[str, TableView]:
         """Return what is known, by table."""
@@ -132,6 +138,10 @@ class _Table:
         """Note that a host has annulled a game."""
         self._view = replace(self._view, annulled={**self._view.annulled, game: by})
 
+    def refuse(self, refused: m.CommandRefused) -> None:
+        """Take in that a command of ours was refused."""
+        self._view = replace(self._view, refused=refused)
+
     def view(self, here: bool) -> TableView:
         """Return it as others see it."""
         whole = frozenset(name for name, ships in self._approved.items() if len(ships) >= self._fleet > 0)
@@ -163,7 +173,7 @@ def _result(view: TableView, _: topics.Address, said: m.Announcement | None) -> 
 
 
 def _hosted(view: TableView, _: topics.Address, said: m.Announcement | None) -> TableView:
-    return replace(view, hosted=said if isinstance(said, m.HostActed) else None)
+    return replace(view, hosted=said if isinstance(said, m.HostActed) else None, refused=None)
 
 
 _READERS: Final[dict[topics.Topic, Callable[[TableView, topics.Address, m.Announcement | None], TableView]]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -16,13 +17,13 @@ def read_logs(paths: Iterable[Path]) -> tuple[Chronicle, list[Finding]]:
     """Return the results of games that were fair, and what is wrong with others; a game that is still on has neither.
 
     A game may be in several files. A host that annuls a result says so at its table, in the log of the game that is on
-    there by then. Where logs are of several servers, it is the latest game before with that table and number.
+    there by then. Where logs are of several servers, it is a game that the same one has signed.
 
     Raises:
         ProofError: ``proof_missing`` or ``proof_unreadable``.
     """
-    results: dict[str, Result] = {}
-    annulled: set[ResultAnnulled] = set()
+    results: defaultdict[bytes, dict[str, Result]] = defaultdict(dict)  # by server
+    annulled: defaultdict[bytes, set[ResultAnnulled]] = defaultdict(set)
     findings: list[Finding] = []
     for path in paths:
         report = verify_file(path)
@@ -33,15 +34,20 @@ def read_logs(paths: Iterable[Path]) -> tuple[Chronicle, list[Finding]]:
             result = _result(game)
             holds = game.finding is None or game.finding.fault is Fault.INCOMPLETE
             if holds:
-                annulled.update(_annulled(game))
+                annulled[game.opening.key].update(_annulled(game))
             if game.finding is None and result is not None:
-                results[game.of] = result
+                results[game.opening.key][game.of] = result
             elif game.finding is not None and not (holds and result is None):
                 findings.append(game.finding)
-    chronicle = Chronicle(results.values())
+    chronicles = [_of_server(own.values(), annulled[key]) for key, own in results.items()]
+    return Chronicle(result for each in chronicles for result in each.results), findings
+
+
+def _of_server(results: Iterable[Result], annulled: Iterable[ResultAnnulled]) -> Chronicle:
+    chronicle = Chronicle(results)
     for each in sorted(annulled, key=lambda each: each.at):
         chronicle.annul(each)
-    return chronicle, findings
+    return chronicle
 
 
 def _result(game: LoggedGame) -> Result | None:

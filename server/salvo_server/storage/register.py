@@ -49,6 +49,10 @@ class Register:
         known = self._secrets.get((Role.TEAM, name))
         return known is not None and hmac.compare_digest(known.encode(), secret.encode())
 
+    def lacks(self, names: Iterable[str]) -> list[str]:
+        """Return which of these names are no teams of the roster."""
+        return [name for name in names if (Role.TEAM, name) not in self._secrets]
+
     def host(self, name: str) -> str | None:
         """Return the secret of a host; None for any other name (SALVO-HOST-1)."""
         return self._secrets.get((Role.HOST, name))

@@ -150,8 +150,11 @@ class _Pages:
 def _refused(table: str | None) -> Response | None:
     """Return the refusal of a table's invalid name; None for a valid one."""
     try:
-        if table:
-            check_name(table, "table")
+        name, _, cell = (table or "").partition("@")
+        if name:
+            check_name(name, "table")
+        if cell and _HOST.fullmatch(cell) is None:
+            raise WireError("bad_name", "there is no such address of a broker")
     except WireError as error:
         return PlainTextResponse(f"{error}\n", 400)
     return None

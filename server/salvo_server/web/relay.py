@@ -1,7 +1,7 @@
-"""From the broker to every browser: one connection in, pictures of the tables out.
+"""From the broker, or several, to every browser: one connection in from each, pictures of the tables out.
 
-A thread of its own keeps the connection and reads messages; all else happens on the event loop. A channel keeps the
-newest picture only, so a browser that is slow misses pictures and delays nobody, and nothing queues up.
+A thread for each connection keeps it and reads messages; all else happens on the event loop. A channel keeps the newest
+picture only, so a browser that is slow misses pictures and delays nobody, and nothing queues up.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import json
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Final
 
 from salvo import messages as m
@@ -19,6 +19,7 @@ from salvo.errors import ConnectionLost, WireError
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.topics import Reader
+from salvo_server.places import cell_of, place_of, table_of
 from salvo_server.spectate.screen_users import ScreenUsers
 from salvo_server.web.chances import chances
 from salvo_server.web.tables import BOARDS_SECONDS, PLAY_OUT_SECONDS, Fact, Forget, Heard, Table, read
@@ -78,22 +79,74 @@ def frame_of(value: object) -> bytes:
     return b"data: " + json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode() + b"\n\n"
 
 
-class Relay:
-    """Follows all tables of a broker.
+class Source:
+    """One broker.
 
     Attributes:
-        tables: by name, ``""`` for the default one.
-        reached: whether the broker is there.
+        cell: its name among several; empty if there is one.
+        reached: whether it is there.
+        statuses: of its server's tables, by place.
+        standings: of the evening, as they are shown.
+    """
+
+    def __init__(self, cell: str, connection: Connection, users: ScreenUsers) -> None:
+        self.cell = cell
+        self.reached = False
+        self.statuses: dict[str, m.ServerStatus] = {}
+        self.standings: tuple[m.Standing, ...] = ()
+        self.standings_heard = self.standings_shown = 0
+        self.connection, self._users = connection, users
+        self._known: set[str] = set()  # tables that are followed
+
+    def listen(self, relay: Relay, stop: threading.Event, clock: Callable[[], float]) -> None:
+        """Keep the connection and read messages until the event is set; on a thread of its own.
+
+        Raises:
+            ConnectionLost: what no retry cures.
+        """
+        reached = False
+        while not stop.is_set():
+            try:
+                arrived = self.connection.poll(_POLL_SECONDS)
+            except ConnectionLost as error:
+                self.connection.change_user(self._users.go_on(error, clock()))
+                continue
+            heard = [each for message in arrived if (each := self.read(message)) is not None]
+            for message in arrived:
+                self.connection.acknowledge(message)
+            if heard:
+                relay.call(relay.take, self, heard)
+            if self.connection.connected != reached:
+                reached = self.connection.connected
+                relay.call(relay.reach, self, reached)
+
+    def subscribe(self, topics_: Sequence[topics.Topic]) -> None:
+        """Follow all tables anew."""
+        self._known = set()
+        # A broker bounds a client's filters, and there may be hundreds of tables.
+        self.connection.subscribe([f"{place}{topic.filter()}" for topic in topics_ for place in ("", "/+")])
+
+    def read(self, message: Inbound) -> tuple[str, Heard | m.ServerStatus | None] | None:
+        """Read a message; return its table's place and what it says, None for what is not read."""
+        said = read(message)
+        if said is None:
+            return None
+        address, what = said
+        if address.table not in self._known and len(self._known) >= MAX_TABLES:
+            return None
+        self._known.add(address.table)
+        return place_of(address.table, self.cell), what
+
+
+class Relay:
+    """Follows all tables of a broker, or of several.
+
+    Attributes:
+        tables: by place; ``""`` is the default one of the only broker.
     """
 
     def __init__(
-        self,
-        connection: Connection,
-        users: ScreenUsers,
-        *,
-        boards: bool,
-        delay_seconds: float,
-        players: int | None = None,
+        self, sources: Sequence[Source], *, boards: bool, delay_seconds: float, players: int | None = None
     ) -> None:
         """Prepare; :meth:`run` connects.
 
@@ -104,12 +157,8 @@ class Relay:
         """
         self._players = players
         self.tables: dict[str, Table] = {}
-        self.reached = False
-        self._connection, self._users = connection, users
+        self._sources = {source.cell: source for source in sources}
         self._boards, self._delay = boards, delay_seconds
-        self._statuses: dict[str, m.ServerStatus] = {}
-        self._standings: tuple[m.Standing, ...] = ()  # of the evening, as they are shown
-        self._standings_heard = self._standings_shown = 0
         self._channels: dict[str, Channel] = {}
         self._overview = Channel()
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -118,92 +167,83 @@ class Relay:
         self._thinking = False
         self._stop = threading.Event()
         self._loop: asyncio.AbstractEventLoop
-        self._known: set[str] = set()  # tables that are followed; the thread's own
-        connection.on_connect = self._connected
+        public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.retained]
+        public.sort(key=lambda topic: topic is topics.WINNER)  # last: the places are known by then
+        self._topics = [*public, topics.CHAT, *([topics.REFEREE] if boards else [])]
+        for source in sources:
+            source.connection.on_connect = lambda _, source=source: self._connected(source)
 
-    # --- the connection's thread ----------------------------------------------------------------------------------
+    @property
+    def reached(self) -> bool:
+        """Whether a broker is there: then there is something to show."""
+        return any(source.reached for source in self._sources.values())
+
+    # --- the connections' threads -----------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Follow the broker until :meth:`stop`.
+        """Follow the brokers until :meth:`stop`.
 
         Raises:
             ConnectionLost: what no retry cures.
         """
         self._loop = asyncio.get_running_loop()
         try:
-            await asyncio.to_thread(self._listen)
+            await asyncio.gather(*(asyncio.to_thread(self._listen, source) for source in self._sources.values()))
         finally:
-            self._connection.close()
+            for source in self._sources.values():
+                source.connection.close()
 
     def stop(self) -> None:
         """Make :meth:`run` return."""
         self._stop.set()
-        self._connection.wake()
+        for source in self._sources.values():
+            source.connection.wake()
 
-    def _listen(self) -> None:
-        reached = False
-        while not self._stop.is_set():
-            try:
-                arrived = self._connection.poll(_POLL_SECONDS)
-            except ConnectionLost as error:
-                self._connection.change_user(self._users.go_on(error, self._loop.time()))
-                continue
-            heard = [each for message in arrived if (each := self._read(message)) is not None]
-            for message in arrived:
-                self._connection.acknowledge(message)
-            if heard:
-                self._call(self._take, heard)
-            if self._connection.connected != reached:
-                reached = self._connection.connected
-                self._call(self._reach, reached)
+    def _listen(self, source: Source) -> None:
+        try:
+            source.listen(self, self._stop, self._loop.time)
+        finally:
+            self.stop()  # where one has ended for good, all do
 
-    def _call(self, what: Any, *given: Any) -> None:
+    def call(self, what: Any, *given: Any) -> None:
+        """Call something on the event loop, from another thread."""
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(what, *given)
 
-    def _connected(self, session_present: bool) -> None:
-        self._known = set()
-        public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.retained]
-        public.sort(key=lambda topic: topic is topics.WINNER)  # last: the places are known by then
-        wanted = [*public, topics.CHAT, *([topics.REFEREE] if self._boards else [])]
-        # A broker bounds a client's filters, and there may be hundreds of tables.
-        self._connection.subscribe([f"{place}{topic.filter()}" for topic in wanted for place in ("", "/+")])
-        self._call(self._forget)
-
-    def _read(self, message: Inbound) -> tuple[str, Heard | m.ServerStatus | None] | None:
-        """Return a message's table and what it says; None for what is not read."""
-        said = read(message)
-        if said is None:
-            return None
-        address, what = said
-        if address.table not in self._known and len(self._known) >= MAX_TABLES:
-            return None
-        self._known.add(address.table)
-        return address.table, what
+    def _connected(self, source: Source) -> None:
+        source.subscribe(self._topics)
+        self.call(self.forget, source)
 
     # --- the loop -------------------------------------------------------------------------------------------------
 
-    def _forget(self) -> None:
+    def forget(self, source: Source) -> None:
+        """Take in that everything retained comes again."""
         now = self._loop.time()
-        self._statuses.clear()
-        self._hear_standings(None, 0.0)
-        for table in self.tables.values():
-            table.hear(Heard(Forget()), now)
+        source.statuses.clear()
+        self._hear_standings(source, None, 0.0)
+        for name in self.tables.keys() & self._of(source):
+            self.tables[name].hear(Heard(Forget()), now)
 
-    def _reach(self, reached: bool) -> None:
-        self.reached = reached
-        for name in self.tables:
+    def _of(self, source: Source) -> set[str]:
+        """Return the tables of a broker, also those that browsers wait for."""
+        return {name for name in self.tables.keys() | self._channels.keys() if cell_of(name) == source.cell}
+
+    def reach(self, source: Source, reached: bool) -> None:
+        """Take in that a broker is there, or is not."""
+        source.reached = reached
+        for name in self._of(source):
             self._draw(name)
 
-    def _take(self, heard: Sequence[tuple[str, Heard | m.ServerStatus | None]]) -> None:
+    def take(self, source: Source, heard: Sequence[tuple[str, Heard | m.ServerStatus | None]]) -> None:
+        """Take in what a broker says of some tables."""
         now = self._loop.time()
         touched = set()
         for name, what in heard:
             if isinstance(what, Heard) and isinstance(what.what, m.StandingsShown):
-                self._hear_standings(what.what, 0.0 if what.retained else self._results_late)
+                self._hear_standings(source, what.what, 0.0 if what.retained else self._results_late)
                 continue
             if isinstance(what, Heard) and isinstance(what.what, Fact) and what.what.topic is topics.STANDINGS:
-                self._hear_standings(None, 0.0)
+                self._hear_standings(source, None, 0.0)
                 continue
             table = self.tables.get(name)
             if table is None:
@@ -213,9 +253,9 @@ class Relay:
             if isinstance(what, Heard):
                 table.hear(what, now)
             elif what is None:
-                self._statuses.pop(name, None)
+                source.statuses.pop(name, None)
             else:
-                self._statuses[name] = what
+                source.statuses[name] = what
             touched.add(name)
         for name in touched:
             self._advance(name, now)
@@ -226,17 +266,17 @@ class Relay:
         """How many seconds after its end a game is over on every page."""
         return self._delay + PLAY_OUT_SECONDS + BOARDS_SECONDS if self._boards and self._delay else 0.0
 
-    def _hear_standings(self, shown: m.StandingsShown | None, late_seconds: float) -> None:
+    def _hear_standings(self, source: Source, shown: m.StandingsShown | None, late_seconds: float) -> None:
         """Show the standings of the evening, but no result before its table does."""
-        self._standings_heard += 1
+        source.standings_heard += 1
         rows = () if shown is None else shown.evening.rows
-        self._loop.call_later(late_seconds, self._show_standings, self._standings_heard, rows)
+        self._loop.call_later(late_seconds, self._show_standings, source, source.standings_heard, rows)
 
-    def _show_standings(self, number: int, rows: tuple[m.Standing, ...]) -> None:
-        if number < self._standings_shown:  # newer ones were not held, after a new connection
+    def _show_standings(self, source: Source, number: int, rows: tuple[m.Standing, ...]) -> None:
+        if number < source.standings_shown:  # newer ones were not held, after a new connection
             return
-        self._standings, self._standings_shown = rows, number
-        for name in self.tables:
+        source.standings, source.standings_shown = rows, number
+        for name in self._of(source):
             self._draw(name)
 
     def _advance(self, name: str, now: float) -> None:
@@ -257,7 +297,7 @@ class Relay:
 
     def _drawn_now(self, name: str) -> None:
         del self._timers[name]
-        table, now = self.tables[name], self._loop.time()
+        table, now = self.tables.get(name) or Table(name), self._loop.time()
         self._drawn[name] = now
         self._advance(name, now)
         channel = self._channels.get(name)
@@ -294,12 +334,27 @@ class Relay:
 
     # --- what browsers ask for ------------------------------------------------------------------------------------
 
+    def place(self, shown: str) -> str:
+        """Return the place of a table that a page names; without a cell it is the first one that has such a table."""
+        places = [place_of(table_of(shown), cell) for cell in self._sources]
+        return next((place for place in [shown, *places] if place in self.tables), places[0])
+
+    def _name(self, place: str) -> str:
+        """Return what pages call a table: its name, with the cell's where two have one of that name."""
+        table = table_of(place)
+        alone = sum(place_of(table, cell) in self.tables for cell in self._sources) < 2
+        return table if alone else place
+
     def trouble(self, name: str) -> str:
         """Return what is wrong, as one word; empty if nothing is."""
         table = self.tables.get(name)
-        own = self._statuses.get(name)
-        status = self._statuses.get(_table_of(own.status_topic)) if own is not None and own.status_topic else own
-        if not self.reached:
+        source = self._sources[cell_of(name)]
+        own = source.statuses.get(name)
+        if own is not None and own.status_topic:
+            status = source.statuses.get(place_of(_table_of(own.status_topic), source.cell))
+        else:
+            status = own
+        if not source.reached:
             return "broker"
         if table is None or (status is None and not table.state):
             return "nothing"
@@ -310,19 +365,22 @@ class Relay:
     def picture(self, name: str) -> dict[str, Any]:
         """Return what a page shows of a table, also of one that nothing is known of."""
         table = self.tables.get(name) or Table(name)
-        states = [[each.name, each.state] for each in self._shown()]
-        return {**table.picture(self._loop.time(), self._standings), "tables": states, "trouble": self.trouble(name)}
+        states = [[self._name(each.name), each.state] for each in self._shown()]
+        picture = table.picture(self._loop.time(), self._sources[cell_of(name)].standings)
+        return {**picture, "table": self._name(name), "tables": states, "trouble": self.trouble(name)}
 
     def overview(self) -> dict[str, Any]:
         """Return what the page of all tables shows."""
-        return {"tables": [table.summary() for table in self._shown()], "trouble": "" if self.reached else "broker"}
+        tables = [{**table.summary(), "table": self._name(table.name)} for table in self._shown()]
+        return {"tables": tables, "trouble": "" if self.reached else "broker"}
 
     def _shown(self) -> list[Table]:
         tables = [table for table in self.tables.values() if table.state]
         return sorted(tables, key=lambda table: (len(table.name), table.name))
 
     async def follow(self, name: str | None) -> AsyncIterator[bytes]:
-        """Yield the frames of a table; of all tables with None."""
+        """Yield the frames of a table, as pages name it; of all tables with None."""
+        name = None if name is None else self.place(name)
         channel = self._overview if name is None else self._channels.setdefault(name, Channel())
         try:
             async for frame in channel.follow(frame_of(self.overview() if name is None else self.picture(name))):

@@ -58,7 +58,10 @@ export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matche
 
 export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 export const listed = (names) => (names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join(""));
-export const titleOf = (table) => (table ? `Table ${plain(table)}` : "Main table");
+export function titleOf(table) {
+  const [name, cell] = table.split("@");
+  return `${name ? `Table ${plain(name)}` : "Main table"}${cell ? ` at ${plain(cell)}` : ""}`;
+}
 
 const order = new Intl.Collator("en", { numeric: true });
 export const byName = (a, b) => order.compare(a, b);
