@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -253,23 +252,25 @@ class Slow(RandomBot):
         return super().choose_salvo(view)
 
 
-def test_a_bot_that_does_not_answer_is_waited_for_aloud(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_bot_that_does_not_answer_is_waited_for_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
     bot = Slow()
+    told = io.StringIO()  # pytest's own capture loses what is written while it is read
+    monkeypatch.setattr(sys, "stderr", told)
     with telling_of_waits(bot, "mine", seconds=0.05) as mine:
-        told = ""
 
-        def listen(*_: Any) -> None:
-            nonlocal told
+        def listen() -> None:
             end = time.monotonic() + 60
-            while "\n" not in told and time.monotonic() < end:  # what is written may be read in pieces
-                told += capfd.readouterr().err
+            while "\n" not in told.getvalue() and time.monotonic() < end:
+                time.sleep(0.01)
             bot.waited = True
 
         import threading
 
         threading.Thread(target=listen, daemon=True).start()
         arena.play({"mine": mine, "hunter": Hunter()}, seed=1)
-    assert re.match(r"still waiting for mine after 0.05 s; it is at test_first_minutes.py:\d+; Ctrl-C ends it\n", told)
+    assert re.match(
+        r"still waiting for mine after 0.05 s; it is at test_first_minutes.py:\d+; Ctrl-C ends it\n", told.getvalue()
+    )
 
 
 # --- a file's end -------------------------------------------------------------------------------------------------
