@@ -325,6 +325,15 @@ def main() -> None:
     browsers = parts.add_parser("browsers")
     browsers.add_argument("port", type=int)
     browsers.add_argument("count", type=int)
+    browsers.add_argument("tables", type=int)
+    players = parts.add_parser("players")
+    players.add_argument("url")
+    players.add_argument("tables", type=int)
+    players.add_argument("teams", type=int)
+    watchers = parts.add_parser("watchers")
+    watchers.add_argument("url")
+    watchers.add_argument("count", type=int)
+    watchers.add_argument("tables", type=int)
     parts.add_parser("recovery").add_argument("tables", type=int)
     tables = parts.add_parser("tables")
     tables.add_argument("count", type=int)
@@ -346,7 +355,15 @@ def main() -> None:
         case "browsers":
             from bench.web import run_browsers  # which starts processes by this module
 
-            run_browsers(given.port, given.count)
+            run_browsers(given.port, given.count, given.tables)
+        case "players":
+            from bench.crowd import run_players  # which needs names of this module
+
+            run_players(given.url, given.tables, given.teams)
+        case "watchers":
+            from bench.crowd import run_watchers  # which needs names of this module
+
+            run_watchers(given.url, given.count, given.tables)
         case "recovery":
             run_recovery(given.tables)
         case "tables":
