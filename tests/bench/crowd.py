@@ -72,7 +72,12 @@ class _Seats:
         self._clients: dict[str, LightClient] = {}
         self._duel = Duel(self._clients, table, sealers)
         self._turn, self._turn_at, self._fired_at, self._result_at = 0, 0.0, 0.0, 0.0
-        self._topics = {topics.TURN.of(table): self._begin, topics.RESULT.of(table): self._end}
+        self._placed: set[str] = set()
+        self._topics: dict[str, Callable[[Any, float], None]] = {
+            topics.LIST.of(table): self._place,
+            topics.TURN.of(table): self._begin,
+            topics.RESULT.of(table): self._end,
+        }
 
     async def connect(self, url: str) -> None:
         """Connect all of them, each with what the SDK subscribes to; the first one tells what all hear."""
@@ -82,8 +87,9 @@ class _Seats:
             self._clients[name] = client
 
     def come(self, door: Door) -> None:
-        """Ask for seats, and place all ships."""
-        self._duel.join(door)
+        """Ask for seats."""
+        for name in self.sealers:
+            self._duel.ask(name, door)
 
     def _ear(self, name: str) -> Callable[[str, bytes], None]:
         first = name == next(iter(self.sealers))
@@ -91,12 +97,22 @@ class _Seats:
 
         def hear(topic: str, payload: bytes) -> None:
             take(topic, payload)
-            if first and topic in self._topics:
+            if first and payload and topic in self._topics:
                 self._topics[topic](json.loads(payload), time.monotonic())
             elif topic.endswith("/error"):
                 self._diary.refusals[payload.decode().partition(":")[0]] += 1
 
         return hear
+
+    def _place(self, names: list[str], now: float) -> None:
+        """Place the fleets of those that are listed, as the SDK does.
+
+        While more messages wait for their keys than mosquitto has under way, a placement may overtake the request.
+        """
+        for name in [each for each in names if each not in self._placed]:
+            self._placed.add(name)
+            self._duel.place(name)
+            self._diary.sent = now
 
     def _begin(self, told: dict[str, Any], now: float) -> None:
         diary = self._diary
@@ -142,7 +158,6 @@ async def _play(url: str, tables: int, teams: int) -> None:
     for number, each in enumerate(seats):
         await asyncio.sleep(diary.came + _COMING_SECONDS * number / tables - time.monotonic())
         each.come(door)
-    diary.sent = time.monotonic()
     ended = asyncio.create_task(asyncio.to_thread(sys.stdin.read))
     while len(diary.begun) < tables and not ended.done():
         await asyncio.wait([ended], timeout=0.5)

@@ -58,10 +58,8 @@ class LightClient(asyncio.Protocol):
     @classmethod
     async def open(cls, url: str, name: str, wanted: Iterable[str], hear: _Hear) -> LightClient:
         """Connect to ``mqtt://HOST:PORT`` and subscribe."""
-        address = urlsplit(url)
-        _, client = await asyncio.get_running_loop().create_connection(
-            lambda: cls(name, wanted, hear), address.hostname, address.port
-        )
+        host, _, port = urlsplit(url).netloc.rpartition(":")
+        _, client = await asyncio.get_running_loop().create_connection(lambda: cls(name, wanted, hear), host, int(port))
         await asyncio.wait_for(client.ready, _PATIENCE_SECONDS)
         return client
 

@@ -1,9 +1,9 @@
 """What one server carries: ``make load``, or ``python tests/bench/load.py --tables 30 100 300``.
 
-A real mosquitto, one real ``salvo serve`` with journal and signed log, all teams and spectators each with a connection
-of its own (``crowd.py``). All shots miss, so that every table plays without end, five shots a salvo. Four times the same
-length: teams alone, with watchers on MQTT, with a web front, with as many browsers at it. A bare echo on the same broker
-is asked all the time: what counts is ratios to it, to the pace, and to what ``sizes.py`` predicts.
+A real mosquitto, one real ``salvo serve`` with journal and signed log, and every team and spectator with a connection
+of its own (``crowd.py``). All shots miss, so every table plays without end, five shots a salvo. There are four windows
+of the same length: teams alone, with watchers on MQTT, with a web front, and with as many browsers at it. A bare echo
+on the same broker is asked all the time: what counts is ratios to it, to the pace, and to what ``sizes.py`` predicts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import argparse
 import contextlib
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -101,20 +100,24 @@ class Result:
 
 def measure(size: Size, seconds: float) -> Result:
     """Run a contest of some size, four windows of ``seconds`` each."""
-    with tempfile.TemporaryDirectory(prefix="load-", dir=Path.home()) as folder, Mosquitto() as broker:
-        with process("echo", broker.url) as echo:
-            _tell("a quiet echo")
-            quiet = echo_round_trips(broker.url, _QUIET)
-            before = _cpu(broker.pid), _cpu(echo.pid)
-            echo_throughput(broker.url, _BUSY)
-            spent = _cpu(broker.pid) - before[0], _cpu(echo.pid) - before[1]
-            with _server(broker.url, folder, size._replace(tables=1)) as (server, _):
-                alone_kb = _kb(server)
-            run = _Run(size, seconds, broker, Path(folder))
-            run.figures["echo, quiet: p50"], run.figures["echo, quiet: p99"] = percentiles(quiet)
-            run.figures["echo: us of the broker"] = 1e6 * spent[0] / _BUSY
-            run.carry_out(alone_kb)
-            return run.result(1e6 * spent[1] / _BUSY)
+    with (
+        tempfile.TemporaryDirectory(prefix="load-", dir=Path.home()) as folder,
+        Mosquitto() as broker,
+        process("echo", broker.url) as echo,
+    ):
+        _tell("a quiet echo")
+        quiet = echo_round_trips(broker.url, _QUIET)
+        before = _cpu(broker.pid), _cpu(echo.pid)
+        echo_throughput(broker.url, _BUSY)
+        spent = _cpu(broker.pid) - before[0], _cpu(echo.pid) - before[1]
+        with _server(broker.url, folder, size._replace(tables=1)) as (server, _), web_front(broker.url) as web:
+            time.sleep(_SETTLE_SECONDS)
+            alone = {"server alone": _kb(server), "web alone": _kb(web.pid), "broker": _kb(broker.pid)}
+        run = _Run(size, seconds, broker, Path(folder))
+        run.figures["echo, quiet: p50"], run.figures["echo, quiet: p99"] = percentiles(quiet)
+        run.figures["echo, busy: us of the broker"] = 1e6 * spent[0] / _BUSY
+        run.carry_out(alone)
+        return run.result(1e6 * spent[1] / _BUSY)
 
 
 class _Run:
@@ -130,10 +133,14 @@ class _Run:
         self._browsed: list[float] = []
         self._heard = ""
 
-    def carry_out(self, alone_kb: float) -> None:
-        """Play, watch and browse."""
+    def carry_out(self, alone: Mapping[str, float]) -> None:
+        """Play, watch and browse.
+
+        Args:
+            alone: memory of the programs with one table and without clients, KB.
+        """
         size, url, kb = self.size, self._broker.url, self._kb
-        kb["server alone"], kb["broker"] = alone_kb, _kb(self._broker.pid)
+        kb.update(alone)
         with _server(url, self._folder, size) as (server, metrics):
             kb["tables"] = _kb(server)
             with process("players", url, size.tables, size.teams) as players:
@@ -168,14 +175,14 @@ class _Run:
         assert players.running.stdout is not None
         ended = threading.Timer(_PATIENCE_SECONDS, players.running.kill)
         ended.start()
+        tables, teams = self.size.tables, self.size.tables * self.size.teams
         for line in players.running.stdout:
-            word, _, number = line.partition(" ")
-            if word == "keys":
-                _tell(f"{number.strip()} of {self.size.tables * self.size.teams} teams have a key")
-            if word == "begun":
-                _tell(f"{number.strip()} of {self.size.tables} games have begun")
-                if int(number) == self.size.tables:
-                    break
+            word, _, number = line.strip().partition(" ")
+            _progress(
+                f"{number} of {teams} teams have a key" if word == "keys" else f"{number} of {tables} games are on"
+            )
+            if (word, number) == ("begun", str(tables)):
+                break
         else:
             raise AssertionError("the games did not begin")
         ended.cancel()
@@ -259,7 +266,7 @@ class _Run:
         more = 1e6 * watching.cpu["broker"] - broker_us * self._salvos(watching)
         web_us = 1e6 * web.cpu["web"] / self._salvos(web)
         told = {(table, turn): at for table, turn, at in self._diary["results"]}
-        heard = {key: times for key, times in read_heard(self._heard)}
+        heard = dict(read_heard(self._heard))
         late = [at - told[key] for key, times in heard.items() if key in told for at in times]
         self.figures["browsers: result to page, p50"], self.figures["browsers: result to page, p99"] = percentiles(late)
         shown = sum(browsing.has(at) for times in heard.values() for at in times)
@@ -270,11 +277,14 @@ class _Run:
         further = max(1, size.tables - 1)
         return Costs(
             echo_us=echo_us,
+            server_fixed=0.0,
             server_us=1e6 * teams.cpu["server"] / salvos,
+            broker_fixed=0.0,
             broker_us=broker_us,
             heard=per_team,
             watched=watched / follow,
             delivery_us=more / (watched * watching.seconds / _whole_seconds(watching)),
+            web_fixed=0.0,
             web_us=web_us,
             browser_us=browsers / shown,
             server_kb=kb["server alone"],
@@ -282,8 +292,8 @@ class _Run:
             team_kb=(kb["teams"] - kb["tables"]) / (size.tables * size.teams),
             broker_kb=kb["broker"],
             client_kb=(kb["broker, watchers"] - kb["broker"]) / (size.tables * size.teams + size.spectators),
-            front_kb=kb["web"],
-            front_table_kb=0.0,
+            front_kb=kb["web alone"],
+            front_table_kb=(kb["web"] - kb["web alone"]) / further,
             browser_kb=(kb["web, browsers"] - kb["web"]) / size.spectators,
         )
 
@@ -382,7 +392,14 @@ def _counted(url: str) -> dict[str, float]:
 
 
 def _tell(what: str) -> None:
-    print(f"  {what}", file=sys.stderr, flush=True)
+    clear = "\r" if sys.stderr.isatty() else ""
+    print(f"{clear}  {what:60}", file=sys.stderr, flush=True)
+
+
+def _progress(what: str) -> None:
+    """Replace the line before, on a terminal; elsewhere it says enough when all of it is done."""
+    if sys.stderr.isatty():
+        print(f"\r  {what:60}", end="", file=sys.stderr, flush=True)
 
 
 _LOAD_ROWS: Final = {
@@ -423,15 +440,25 @@ def show(result: Result) -> None:
         print(f"{what:52} {figure:>12,.3g}" if abs(figure) < 1000 else f"{what:52} {figure:>12,.0f}")
 
 
-def main() -> None:
+def read_size(words: list[str] | None = None) -> argparse.Namespace:
+    """Return what is to be measured; a size that cannot be played ends the program."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, nargs="+", default=[30], help="one run for each number")
     parser.add_argument("--teams", type=int, default=2, help="at each table")
     parser.add_argument("--spectators", type=int, default=500, help="watchers on MQTT, then as many browsers")
     parser.add_argument("--pace", type=float, default=0.8, help="seconds between a result and the next turn")
-    parser.add_argument("--seconds", type=float, default=30.0, help="of each of four windows")
-    parser.add_argument("--json", action="store_true", help="print an object instead of tables")
-    given = parser.parse_args()
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each of four windows")
+    parser.add_argument("--json", action="store_true", help="print an array, an object a size, instead of tables")
+    given = parser.parse_args(words)
+    for name, least in (("tables", 1), ("teams", 2), ("spectators", 1), ("pace", 0.1), ("seconds", 2)):
+        values = given.tables if name == "tables" else [getattr(given, name)]
+        if min(values) < least:
+            parser.error(f"--{name}: at least {least}")
+    return given
+
+
+def main() -> None:
+    given = read_size()
     results = []
     for count in given.tables:
         _tell(f"{count} tables")

@@ -38,11 +38,14 @@ class Costs:
 
     Attributes:
         echo_us: a message of a bare echo on the same client library, in its process.
+        server_fixed: the server's share of a core besides; few salvos share a round and a commit.
         server_us: a salvo of five shots, in the server, with its journal and signed log.
+        broker_fixed: the broker's share besides.
         broker_us: the same in the broker, with all that two teams send and hear.
         heard: messages of a salvo to a team.
         watched: messages of a salvo to a watcher.
         delivery_us: a message to a watcher, in the broker.
+        web_fixed: the web front's share besides.
         web_us: a salvo in the web front without a browser.
         browser_us: a salvo's result to a browser, in the web front.
         server_kb: the server with one table.
@@ -56,11 +59,14 @@ class Costs:
     """
 
     echo_us: float
+    server_fixed: float
     server_us: float
+    broker_fixed: float
     broker_us: float
     heard: float
     watched: float
     delivery_us: float
+    web_fixed: float
     web_us: float
     browser_us: float
     server_kb: float
@@ -95,12 +101,15 @@ class Load:
 #: Measured with ``make load TABLES=100 SPECTATORS=500`` on two cores.
 COSTS: Final = Costs(
     echo_us=100,
-    server_us=1000,
-    broker_us=500,
+    server_fixed=0.039,
+    server_us=1170,
+    broker_fixed=0.011,
+    broker_us=330,
     heard=10,
     watched=8,
     delivery_us=20,
-    web_us=500,
+    web_fixed=0.02,
+    web_us=100,
     browser_us=50,
     server_kb=80_000,
     table_kb=20,
@@ -119,13 +128,14 @@ def predict(size: Size, echo_us: float, costs: Costs = COSTS) -> Load:
     Args:
         echo_us: what a message of the bare echo costs there.
     """
-    speed = echo_us / costs.echo_us / 1e6
-    watched = size.salvos / size.tables * size.spectators
-    broker = size.salvos * (costs.broker_us + (size.teams - 2) * costs.heard * costs.delivery_us)
-    web = size.salvos * costs.web_us
+    speed, salvos = echo_us / costs.echo_us, size.salvos / 1e6
+    watched = salvos / size.tables * size.spectators
+    further_teams = (size.teams - 2) * costs.heard * costs.delivery_us
+    broker = costs.broker_fixed + salvos * (costs.broker_us + further_teams)
+    web = costs.web_fixed + salvos * costs.web_us
     further, clients = size.tables - 1, size.tables * size.teams + size.spectators
     return Load(
-        server=speed * size.salvos * costs.server_us,
+        server=speed * (costs.server_fixed + salvos * costs.server_us),
         broker=speed * broker,
         broker_watched=speed * (broker + watched * costs.watched * costs.delivery_us),
         web=speed * web,

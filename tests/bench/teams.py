@@ -141,13 +141,20 @@ class Duel(Generic[C]):
         self._water = {name: SALVO.grid.xy(fleet.board.index(0)) for name, fleet in fleets.items()}
 
     def join(self, door: Door) -> None:
-        for name, sealer in self.sealers.items():
-            connection = self.connections[name]
-            request = write_participation(name, door.secret(name))
-            connection.publish(topics.REQUEST_PARTICIPATION.of(self.table), request)
-            for place in self._fleets[name].placements:
-                topic = topics.PLACE.of(self.table, player=name, ship=place.ship)
-                connection.publish(topic, write_placement(place, sealer))
+        for name in self.sealers:
+            self.ask(name, door)
+            self.place(name)
+
+    def ask(self, name: str, door: Door) -> None:
+        """Let a team ask to take part."""
+        request = write_participation(name, door.secret(name))
+        self.connections[name].publish(topics.REQUEST_PARTICIPATION.of(self.table), request)
+
+    def place(self, name: str) -> None:
+        """Let a team place its fleet."""
+        for place in self._fleets[name].placements:
+            topic = topics.PLACE.of(self.table, player=name, ship=place.ship)
+            self.connections[name].publish(topic, write_placement(place, self.sealers[name]))
 
     def salvo(self, name: str) -> list[bytes]:
         """Five shots at one cell of a player's rival that is water: the game goes on for ever."""
