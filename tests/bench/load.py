@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -402,6 +402,15 @@ def _progress(what: str) -> None:
         print(f"\r  {what:60}", end="", file=sys.stderr, flush=True)
 
 
+_FIGURE_ROWS: Final = (
+    ("turn time / pace, p50 and p99", "teams: turn / pace", "{:.2f} / {:.2f} x"),
+    ("the same with watchers", "watchers: turn / pace", "{:.2f} / {:.2f} x"),
+    ("the same with browsers", "browsers: turn / pace", "{:.2f} / {:.2f} x"),
+    ("turn later than the pace, p50 and p99", "teams: turn late", "{:.0f} / {:.0f} ms"),
+    ("salvo to result / echo, p50 and p99", "teams: salvo / echo", "{:.1f} / {:.1f} x"),
+    ("echo meanwhile, p50 and p99", "teams: echo", "{:.1f} / {:.1f} ms"),
+    ("result to page, p50 and p99", "browsers: result to page", "{:.0f} / {:.0f} ms"),
+)
 _LOAD_ROWS: Final = {
     "server": "server, of one core",
     "broker": "broker, of one core",
@@ -412,16 +421,62 @@ _LOAD_ROWS: Final = {
     "broker_mb": "broker with the watchers, MB",
     "web_mb": "web front with the browsers, MB",
 }
+_COST_ROWS: Final = {
+    "echo_us": "a message of the busy echo, us",
+    "server_us": "a salvo in the server, us",
+    "broker_us": "a salvo in the broker, us",
+    "heard": "messages of a salvo to a team",
+    "watched": "messages of a salvo to a watcher",
+    "delivery_us": "each of those in the broker, us",
+    "web_us": "a salvo in the web front, us",
+    "browser_us": "its result to a browser, us",
+    "server_kb": "the server with one table, KB",
+    "table_kb": "a further table, KB",
+    "team_kb": "a team in the server, KB",
+    "client_kb": "a client in the broker, KB",
+    "front_table_kb": "a table in the web front, KB",
+    "browser_kb": "a browser in the web front, KB",
+}
+_OTHERS: Final = {
+    "salvos a second": "teams: salvos a second",
+    "keys derived a second": "keys derived a second",
+    "last game after the last fleet, s": "last game after the last fleet: s",
+    "rounds of the server at most 25 ms late": "rounds of the server: at most 25 ms late",
+    "commits a second": "commits a second",
+    "journal, bytes a salvo": "journal: bytes a salvo",
+    "a salvo of a game that goes on, in the server, KB": "server: KB more a salvo",
+}
 
 
 def table(results: list[Result]) -> list[str]:
-    """Return prediction and measurement side by side, a column for each size, as Markdown."""
-    heads = [f"{r.size.tables} tables of {r.size.teams}, {r.size.spectators} spectators" for r in results]
-    lines = [f"| predicted / measured | {' | '.join(heads)} |", f"|---|{'---|' * len(results)}"]
-    for name, what in _LOAD_ROWS.items():
-        cells = [f"{_figure(name, r.predicted)} / {_figure(name, r.load)}" for r in results]
-        lines.append(f"| {what} | {' | '.join(cells)} |")
-    return lines
+    """Return what was measured, a column for each size, as Markdown; prediction and measurement side by side."""
+    heads = " | ".join(f"{r.size.tables} tables of {r.size.teams}, {r.size.spectators} spectators" for r in results)
+    under = f"|---|{'---|' * len(results)}"
+
+    def row(what: str, cells: Iterable[str]) -> str:
+        return f"| {what} | {' | '.join(cells)} |"
+
+    return [
+        f"| measured | {heads} |",
+        under,
+        *(
+            row(what, (form.format(r.figures[f"{name}, p50"], r.figures[f"{name}, p99"]) for r in results))
+            for what, name, form in _FIGURE_ROWS
+        ),
+        *(row(what, (_short(r.figures[name]) for r in results)) for what, name in _OTHERS.items()),
+        *(row(what, (_short(getattr(r.costs, name)) for r in results)) for name, what in _COST_ROWS.items()),
+        "",
+        f"| predicted / measured | {heads} |",
+        under,
+        *(
+            row(what, (f"{_figure(name, r.predicted)} / {_figure(name, r.load)}" for r in results))
+            for name, what in _LOAD_ROWS.items()
+        ),
+    ]
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _figure(name: str, load: Load) -> str:
@@ -433,11 +488,9 @@ def show(result: Result) -> None:
     """Print all figures of a size."""
     size = result.size
     print(f"\n{size.tables} tables of {size.teams}, {size.spectators} spectators, a pace of {size.pace:g} s\n")
-    for what, figure in {
-        **result.figures,
-        **{f"cost: {name}": value for name, value in asdict(result.costs).items()},
-    }.items():
-        print(f"{what:52} {figure:>12,.3g}" if abs(figure) < 1000 else f"{what:52} {figure:>12,.0f}")
+    costs = {f"cost: {name}": value for name, value in asdict(result.costs).items()}
+    for what, figure in {**result.figures, **costs}.items():
+        print(f"{what:52} {_short(figure):>12}")
 
 
 def read_size(words: list[str] | None = None) -> argparse.Namespace:

@@ -11,6 +11,8 @@ Ratios are what counts: the machine's own speed is in both of their halves. Noth
     web.py        what thousands of browsers cost
     rush.py       hundreds of teams that come at once
     shares.py     where the server's time goes
+    load.py       ``make load``, by itself: many tables and spectators (``crowd.py``, on connections of ``light.py``)
+    sizes.py      what it should cost
     figures.py    the table itself
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import sys
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import fields, replace
 
@@ -56,13 +57,16 @@ def test_on_a_machine_half_as_fast_everything_takes_twice_as_long() -> None:
 
 
 def test_prediction_and_measurement_stand_side_by_side() -> None:
+    figures: dict[str, float] = defaultdict(float, {"teams: turn / pace, p50": 1.02, "teams: turn / pace, p99": 1.4})
     load = Load(0.25, 0.1, 0.2, 0.05, 0.1, 90.4, 12.0, 70.0)
-    result = Result(_SIZE, {}, COSTS, load, replace(load, server=0.5, web_mb=80.0))
+    result = Result(_SIZE, figures, COSTS, load, replace(load, server=0.5, web_mb=80.0))
     lines = table([result, result])
-    assert lines[0] == "| predicted / measured | 100 tables of 2, 500 spectators | 100 tables of 2, 500 spectators |"
-    assert "| server, of one core | 50.0% / 25.0% | 50.0% / 25.0% |" in lines
-    assert "| web front with the browsers, MB | 80 / 70 | 80 / 70 |" in lines
-    assert len(lines) == 2 + len(fields(Load))
+    assert lines[0] == "| measured | 100 tables of 2, 500 spectators | 100 tables of 2, 500 spectators |"
+    assert "| turn time / pace, p50 and p99 | 1.02 / 1.40 x | 1.02 / 1.40 x |" in lines
+    predicted = lines[lines.index("") + 1 :]
+    assert "| server, of one core | 50.0% / 25.0% | 50.0% / 25.0% |" in predicted
+    assert "| web front with the browsers, MB | 80 / 70 | 80 / 70 |" in predicted
+    assert len(predicted) == 2 + len(fields(Load))
 
 
 def test_a_window_tells_shares_of_one_core() -> None:
