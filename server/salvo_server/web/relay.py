@@ -77,8 +77,9 @@ class Channel:
             while True:
                 if sent == self._count:
                     await self._woken()
-                yield b"event: alive\ndata:\n\n" if sent == self._count else self._frame
-                sent = self._count
+                frame = b"event: alive\ndata:\n\n" if sent == self._count else self._frame
+                sent = self._count  # by now: what comes while a slow browser takes this frame is news to it
+                yield frame
         finally:
             self.watchers -= 1
 
