@@ -191,11 +191,14 @@ class _Run:
     def _measure(self, name: str, programs: Mapping[str, int]) -> None:
         _tell(f"{self._seconds:.0f} s: {name}")
         before, begin = {each: _cpu(pid) for each, pid in programs.items()}, time.monotonic()
+        machine = _busy()
         echo: list[float] = []
         while time.monotonic() < begin + self._seconds:
             echo += echo_round_trips(self._broker.url, 10, _REST_SECONDS)
         cpu = {each: _cpu(pid) - before[each] for each, pid in programs.items()}
-        self._windows[name] = Window(begin, time.monotonic(), cpu, echo)
+        self._windows[name] = window = Window(begin, time.monotonic(), cpu, echo)
+        others = _busy() - machine - sum(cpu.values())
+        self.figures[f"{name}: other programs, of one core"] = others / window.seconds
 
     def _journal_bytes(self) -> int:
         return sum(file.stat().st_size for file in self._folder.glob("tables.journal*"))
@@ -220,7 +223,10 @@ class _Run:
             sum(window.share(each) for each in window.cpu if each in ("players", "spectators"))
             for window in self._windows.values()
         )
-        return Result(self.size, self.figures, costs, load, predict(self.size, echo_us))
+        begin = self._windows["teams"].begin
+        played = sum(at < begin for _, _, at in self._diary["results"])
+        self.figures["salvos a second / those of the pace"] = self.figures["teams: salvos a second"] / self.size.salvos
+        return Result(self.size, self.figures, costs, load, predict(self.size, echo_us, played=played))
 
     def _salvos(self, window: Window) -> int:
         return sum(window.has(at) for _, _, at in self._diary["results"])
@@ -277,20 +283,21 @@ class _Run:
         further = max(1, size.tables - 1)
         return Costs(
             echo_us=echo_us,
-            server_fixed=0.0,
             server_us=1e6 * teams.cpu["server"] / salvos,
-            broker_fixed=0.0,
             broker_us=broker_us,
             heard=per_team,
             watched=watched / follow,
             delivery_us=more / (watched * watching.seconds / _whole_seconds(watching)),
             web_fixed=0.0,
             web_us=web_us,
+            picture_us=0.0,
             browser_us=browsers / shown,
             server_kb=kb["server alone"],
             table_kb=(kb["tables"] - kb["server alone"]) / further,
             team_kb=(kb["teams"] - kb["tables"]) / (size.tables * size.teams),
+            salvo_kb=self.figures["server: KB more a salvo"],
             broker_kb=kb["broker"],
+            broker_table_kb=0.0,
             client_kb=(kb["broker, watchers"] - kb["broker"]) / (size.tables * size.teams + size.spectators),
             front_kb=kb["web alone"],
             front_table_kb=(kb["web"] - kb["web alone"]) / further,
@@ -370,6 +377,12 @@ def _cpu(pid: int) -> float:
     return float(times.user + times.system)
 
 
+def _busy() -> float:
+    """Return the processor time of all programs so far, seconds."""
+    times = psutil.cpu_times()
+    return float(sum(times) - times.idle - getattr(times, "iowait", 0.0))
+
+
 def _kb(pid: int) -> float:
     return float(psutil.Process(pid).memory_info().rss) / 1024
 
@@ -439,6 +452,8 @@ _COST_ROWS: Final = {
 }
 _OTHERS: Final = {
     "salvos a second": "teams: salvos a second",
+    "salvos a second / those of the pace": "salvos a second / those of the pace",
+    "other programs meanwhile, of one core": "teams: other programs, of one core",
     "keys derived a second": "keys derived a second",
     "last game after the last fleet, s": "last game after the last fleet: s",
     "rounds of the server at most 25 ms late": "rounds of the server: at most 25 ms late",

@@ -45,8 +45,19 @@ def test_a_third_team_hears_as_much_as_each_of_two() -> None:
 
 def test_memory_grows_with_tables_teams_and_spectators() -> None:
     assert _with(server_kb=1024, table_kb=1024, team_kb=1024).server_mb == pytest.approx(1 + 99 + 200)
-    assert _with(broker_kb=1024, client_kb=1024).broker_mb == pytest.approx(1 + 700)
+    assert _with(broker_kb=1024, broker_table_kb=1024, client_kb=1024).broker_mb == pytest.approx(1 + 100 + 700)
     assert _with(front_kb=1024, front_table_kb=1024, browser_kb=1024).web_mb == pytest.approx(1 + 99 + 500)
+
+
+def test_a_game_that_goes_on_takes_memory_with_every_salvo() -> None:
+    costs = replace(_NOTHING, echo_us=100.0, salvo_kb=4)
+    assert predict(_SIZE, 100.0, costs, played=1024).server_mb == pytest.approx(4)
+
+
+def test_pictures_are_made_of_the_tables_that_somebody_follows() -> None:
+    costs = replace(_NOTHING, echo_us=100.0, picture_us=1000)
+    assert predict(_SIZE, 100.0, costs).web_watched == pytest.approx(0.2)
+    assert predict(_SIZE._replace(spectators=50), 100.0, costs).web_watched == pytest.approx(0.1)
 
 
 def test_on_a_machine_half_as_fast_everything_takes_twice_as_long() -> None:
