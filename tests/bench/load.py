@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -527,6 +528,7 @@ def read_size(words: list[str] | None = None) -> argparse.Namespace:
 
 def main() -> None:
     given = read_size()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that all programs that run are ended
     results = []
     for count in given.tables:
         _tell(f"{count} tables")
