@@ -10,11 +10,15 @@ FIRST ?= 1
 JOBS ?= 2
 RUNS ?= 1000000
 DRAW ?= 300
+TABLES ?= 30
+TEAMS ?= 2
+SPECTATORS ?= 500
+PACE ?= 0.8
 
 # Every process that a test starts would compile all of the code again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check slow bench simulate chaos fuzz mutants compose-test pictures format contract clean
+.PHONY: demo test check slow bench load simulate chaos fuzz mutants compose-test pictures format contract clean
 
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
@@ -42,6 +46,10 @@ slow: $(READY)           ## what a release needs besides: slow tests, 10,000 sim
 bench: $(READY)          ## the benchmarks, a table as result (about eight minutes)
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python tests/bench/run.py
+
+load: $(READY)           ## what one server carries, beside a prediction; TABLES="30 100 300" for three sizes (three minutes; ten)
+	@$(BIN)/python tests/bench/load.py --tables $(TABLES) --teams $(TEAMS) --spectators $(SPECTATORS) --pace $(PACE) \
+		$(if $(SECONDS_EACH),--seconds $(SECONDS_EACH)) $(if $(JSON),--json)
 
 simulate: $(READY)       ## contests with faults from SEEDS seeds; SEED=17 shows one, FAULTS='...' with other faults; RULES=xbs other rules
 	PYTHONPATH=tests $(BIN)/python -m simulation.run --seeds $(SEEDS) --first $(FIRST) --jobs $(JOBS) \

@@ -20,7 +20,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from salvo import topics
 from salvo.codec.command_writer import write_participation, write_placement, write_shot
@@ -39,6 +40,9 @@ from salvo_server.storage.identity import Identity
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.register import Register
 from salvo_server.storage.roster import Roster
+
+if TYPE_CHECKING:
+    from bench.shares import Sampler
 
 TESTS = Path(__file__).parents[1]
 #: No turn ends by itself while something is measured.
@@ -62,6 +66,13 @@ class Child(NamedTuple):
     def end(self) -> str:
         """Close its input, and return all that it prints until it ends."""
         return self.running.communicate()[0]
+
+    def ask(self) -> dict[str, Any]:
+        """Return what it knows by now, if it is a part that answers."""
+        assert self.running.stdout is not None
+        self.running.send_signal(signal.SIGUSR1)
+        found: dict[str, Any] = json.loads(self.running.stdout.readline())
+        return found
 
 
 @contextlib.contextmanager
@@ -131,7 +142,13 @@ def run_echo(url: str) -> None:
 
 
 def run_server(
-    url: str | None, tables: int, journal: str, signed: bool, roster: Roster | None, tls: ServerTls | None
+    url: str | None,
+    tables: int,
+    journal: str,
+    signed: bool,
+    roster: Roster | None,
+    tls: ServerTls | None,
+    sampler: Sampler | None = None,
 ) -> None:
     """The real service; every table plays for ever, because every shot misses a fleet that is out of its way.
 
@@ -143,6 +160,7 @@ def run_server(
         signed: whether it has an identity, and so a log.
         roster: makes it a contest among these teams; its own broker then asks for names.
         tls: what its own broker shows.
+        sampler: tells where its time goes when it is asked.
     """
     names = table_names(tables)
     accounts = None if roster is None else roster.accounts()
@@ -169,6 +187,8 @@ def run_server(
         register=None if accounts is None else Register(accounts),
     )
     said = False
+    if sampler is not None:
+        signal.signal(signal.SIGUSR1, lambda *_: print(json.dumps(sampler.counts), flush=True))
     while True:
         service.step(1.0)
         if not said and connection.connected:
@@ -245,30 +265,36 @@ def run_recovery(tables: int) -> None:
     gate.close()
 
 
-def run_tables(count: int, signed: bool, seconds: float) -> None:
+def run_tables(count: int, signed: bool, seconds: float, journal: str = "", sampler: Any = None) -> None:
     """Print microseconds a shot and resident memory with so many tables in play.
 
     Args:
         signed: whether the server has an identity, and so a log.
+        journal: as :func:`run_server` has it.
+        sampler: tells where that time goes.
         seconds: of processor time that the service may take about.
     """
     edge = Wire()
     names = [f"t{number}" for number in range(count)]
     gate = Authenticator()
     identity = Identity.fresh() if signed else None
-    service = Service(edge, names, seed=1, limits=LIMITS, gate=gate, identity=identity)
+    kept = _new_journal(journal == "power") if journal else None
+    service = Service(edge, names, seed=1, limits=LIMITS, gate=gate, identity=identity, journal=kept)
     sealers = _seat_in_process(edge, service, gate, names)
     spent, shots = 0.0, 0
+    sampler = sampler or SimpleNamespace(looking=False, counts={})
     for turn in range(max(4, 4000 // count)):
         for name in names if count > 20 else names * 20:
             _fire_in_process(edge, service, name, sealers)
             start = time.process_time()
+            sampler.looking = True
             service.step()
+            sampler.looking = False
             spent += time.process_time() - start
             shots += 5
         if spent > seconds and turn > 2:
             break
-    print(json.dumps({"us": spent / shots * 1e6, "mb": peak_mb(os.getpid())}))
+    print(json.dumps({"us": spent / shots * 1e6, "mb": peak_mb(os.getpid()), "shares": sampler.counts}))
     gate.close()
 
 
@@ -304,6 +330,14 @@ def _fire_in_process(edge: Wire, service: Service, name: str, sealers: dict[str,
         edge.give(topic, write_shot(x, y, None, sealers[current.name]))
 
 
+def _sampler(given: argparse.Namespace) -> Sampler | None:
+    if not given.shares:
+        return None
+    from bench.shares import Sampler  # which starts processes by this module
+
+    return Sampler(cpu=given.part == "tables")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parts = parser.add_subparsers(dest="part", required=True)
@@ -315,6 +349,7 @@ def main() -> None:
     server.add_argument("--journal", default="")
     server.add_argument("--signed", action="store_true")
     server.add_argument("--roster", type=lambda path: Roster(Path(path)))
+    server.add_argument("--shares", action="store_true")
     server.add_argument("--tls", type=Path, nargs=2, metavar=("CERT", "KEY"))
     floods = parts.add_parser("floods")
     floods.add_argument("host")
@@ -325,10 +360,21 @@ def main() -> None:
     browsers = parts.add_parser("browsers")
     browsers.add_argument("port", type=int)
     browsers.add_argument("count", type=int)
+    browsers.add_argument("tables", type=int)
+    players = parts.add_parser("players")
+    players.add_argument("url")
+    players.add_argument("tables", type=int)
+    players.add_argument("teams", type=int)
+    watchers = parts.add_parser("watchers")
+    watchers.add_argument("url")
+    watchers.add_argument("count", type=int)
+    watchers.add_argument("tables", type=int)
     parts.add_parser("recovery").add_argument("tables", type=int)
     tables = parts.add_parser("tables")
     tables.add_argument("count", type=int)
     tables.add_argument("--signed", action="store_true")
+    tables.add_argument("--journal", default="")
+    tables.add_argument("--shares", action="store_true")
     tables.add_argument("--seconds", type=float, default=3.0)
     given = parser.parse_args()
     match given.part:
@@ -338,7 +384,7 @@ def main() -> None:
             run_flood(given.url, 1000)
         case "server":
             tls = ServerTls(*given.tls) if given.tls else None
-            run_server(given.url, given.tables, given.journal, given.signed, given.roster, tls)
+            run_server(given.url, given.tables, given.journal, given.signed, given.roster, tls, _sampler(given))
         case "floods":
             from bench.floods import run_floods  # which starts processes by this module
 
@@ -346,11 +392,19 @@ def main() -> None:
         case "browsers":
             from bench.web import run_browsers  # which starts processes by this module
 
-            run_browsers(given.port, given.count)
+            run_browsers(given.port, given.count, given.tables)
+        case "players":
+            from bench.crowd import run_players  # which needs names of this module
+
+            run_players(given.url, given.tables, given.teams)
+        case "watchers":
+            from bench.crowd import run_watchers  # which needs names of this module
+
+            run_watchers(given.url, given.count, given.tables)
         case "recovery":
             run_recovery(given.tables)
         case "tables":
-            run_tables(given.count, given.signed, given.seconds)
+            run_tables(given.count, given.signed, given.seconds, given.journal, _sampler(given))
 
 
 if __name__ == "__main__":

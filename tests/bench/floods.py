@@ -22,6 +22,7 @@ from typing import Final
 
 from bench.children import process, table_names
 from bench.figures import percentiles, row
+from bench.light import filters, login, packet, text
 from bench.profiles import HEARD
 from bench.teams import NAMES, Door, Teams
 from integration.front import Front
@@ -41,33 +42,20 @@ _FIRST_SALVOS: Final = 20
 _REST_SECONDS: Final = 0.1
 
 
-def _text(value: str) -> bytes:
-    return len(value).to_bytes(2, "big") + value.encode()
-
-
-def _packet(first: int, body: bytes) -> bytes:
-    low, high = len(body) & 127, len(body) >> 7
-    return bytes((first, low | 128, high) if high else (first, low)) + body
-
-
-def _filters(first: int, options: bytes, *filters: str) -> bytes:
-    return _packet(first, b"\0\1" + b"".join(_text(name) + options for name in filters))
-
-
 def _wildcards(number: int) -> bytes:
     """A SUBSCRIBE with 24 wildcard filters: 12 that match everything retained, and 12 that are new each time."""
-    return _filters(0x82, b"\0", *(f"{'+/' * (1 + n % 3)}{'#' if n % 2 else f'x{number}{n}/#'}" for n in range(24)))
+    return filters(0x82, b"\0", *(f"{'+/' * (1 + n % 3)}{'#' if n % 2 else f'x{number}{n}/#'}" for n in range(24)))
 
 
 #: What each flood sends again and again.
 FLOODS: Final[dict[str, bytes]] = {
     "PINGREQ": b"\xc0\0" * 8000,
     "PUBACK": b"\x40\2\0\7" * 4000,
-    "UNSUBSCRIBE": b"".join(_filters(0xA2, b"", f"/x/{n}") for n in range(300)),
-    "SUBSCRIBE": b"".join(_filters(0x82, b"\0", f"/x/{n % 40}") for n in range(300)),
-    "both": b"".join(_filters(0x82, b"\0", "/x/y") + _filters(0xA2, b"", "/x/y") for _ in range(300)),
+    "UNSUBSCRIBE": b"".join(filters(0xA2, b"", f"/x/{n}") for n in range(300)),
+    "SUBSCRIBE": b"".join(filters(0x82, b"\0", f"/x/{n % 40}") for n in range(300)),
+    "both": b"".join(filters(0x82, b"\0", "/x/y") + filters(0xA2, b"", "/x/y") for _ in range(300)),
     "24 wildcards": b"".join(map(_wildcards, range(300))),
-    "PUBLISH": _packet(0x30, _text(f"/players/{NAMES[0]}/fire") + b"{}") * 300,
+    "PUBLISH": packet(0x30, text(f"/players/{NAMES[0]}/fire") + b"{}") * 300,
 }
 
 
@@ -99,7 +87,7 @@ def _login(host: str, port: int, user: str, secret: str, ca: str) -> socket.sock
     if ca:
         connection = ssl.create_default_context(cafile=ca).wrap_socket(connection, server_hostname=host)
     connection.settimeout(None)
-    connection.sendall(_packet(0x10, b"\0\4MQTT\4\xc2\0\0" + _text(user) + _text(user) + _text(secret)))
+    connection.sendall(login(user, secret))
     assert connection.recv(4) == b"\x20\2\0\0"
     return connection
 

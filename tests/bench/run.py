@@ -10,6 +10,9 @@ Ratios are what counts: the machine's own speed is in both of their halves. Noth
     floods.py     what one team's floods take from another table
     web.py        what thousands of browsers cost
     rush.py       hundreds of teams that come at once
+    shares.py     where the server's time goes
+    load.py       ``make load``, by itself: many tables and spectators (``crowd.py``, on connections of ``light.py``)
+    sizes.py      what it should cost
     figures.py    the table itself
 """
 
@@ -38,6 +41,7 @@ from bench.reports import (
     bench_tables,
 )
 from bench.rush import bench_rush
+from bench.shares import bench_shares
 from bench.web import bench_web
 from integration.mosquitto import Mosquitto
 from salvo_server.brokers.embedded import EmbeddedBroker
@@ -103,6 +107,7 @@ PARTS: dict[str, Callable[[float], None]] = {
     "floods": bench_floods,
     "web": bench_web,
     "rush": bench_rush,
+    "shares": bench_shares,
 }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Generic, Protocol, Self, TypeVar
 
 from bench.children import table_names
 from salvo import topics
@@ -26,11 +26,17 @@ _PATIENCE_SECONDS = 120.0
 # --- an echo's asker ----------------------------------------------------------------------------------------------
 
 
-def echo_round_trips(url: str, count: int) -> list[float]:
+def echo_round_trips(url: str, count: int, rest: float = 0.0) -> list[float]:
+    """Seconds of each round trip to an echo.
+
+    Args:
+        rest: seconds before each.
+    """
     connection = _asker(url)
     payload = Sealer("x", bytes(16)).sign({"x": 1, "y": 1})
     taken = []
     for _ in range(count):
+        time.sleep(rest)
         _settle(connection)
         start = time.perf_counter()
         connection.publish("/echo/fire", payload)
@@ -113,28 +119,46 @@ class Door:
         }
 
 
-class Duel:
-    """Both teams of one table, driven by the benchmark."""
+class Publishes(Protocol):
+    """What sends a team's commands."""
 
-    def __init__(self, connections: Mapping[str, Connection], table: str, sealers: Mapping[str, Sealer]) -> None:
+    def publish(self, topic: str, payload: bytes) -> None: ...
+
+
+C = TypeVar("C", bound=Publishes)
+
+
+class Duel(Generic[C]):
+    """The teams of one table, driven by the benchmark; each shoots at the first of the others."""
+
+    def __init__(self, connections: Mapping[str, C], table: str, sealers: Mapping[str, Sealer]) -> None:
         self.connections = connections
         self.table = table
         self.sealers = sealers
         self.current = ""
+        fleets = {name: random_fleet(SALVO, generator(table, name)) for name in sealers}
+        self._fleets = fleets
+        self._water = {name: SALVO.grid.xy(fleet.board.index(0)) for name, fleet in fleets.items()}
 
     def join(self, door: Door) -> None:
-        for name, sealer in self.sealers.items():
-            connection = self.connections[name]
-            request = write_participation(name, door.secret(name))
-            connection.publish(topics.REQUEST_PARTICIPATION.of(self.table), request)
-            for place in random_fleet(SALVO, generator(self.table, name)).placements:
-                topic = topics.PLACE.of(self.table, player=name, ship=place.ship)
-                connection.publish(topic, write_placement(place, sealer))
+        for name in self.sealers:
+            self.ask(name, door)
+            self.place(name)
+
+    def ask(self, name: str, door: Door) -> None:
+        """Let a team ask to take part."""
+        request = write_participation(name, door.secret(name))
+        self.connections[name].publish(topics.REQUEST_PARTICIPATION.of(self.table), request)
+
+    def place(self, name: str) -> None:
+        """Let a team place its fleet."""
+        for place in self._fleets[name].placements:
+            topic = topics.PLACE.of(self.table, player=name, ship=place.ship)
+            self.connections[name].publish(topic, write_placement(place, self.sealers[name]))
 
     def salvo(self, name: str) -> list[bytes]:
         """Five shots at one cell of a player's rival that is water: the game goes on for ever."""
-        owner = random_fleet(SALVO, generator(self.table, self._rival(name))).board
-        x, y = SALVO.grid.xy(owner.index(0))
+        x, y = self._water[self._rival(name)]
         return [write_shot(x, y, None, self.sealers[name]) for _ in range(5)]
 
     def fire(self, shots: list[bytes]) -> None:
@@ -154,7 +178,9 @@ class Teams:
         sealers = {team: Sealer(door.secret(team), bytes((number,)) * 16) for number, team in enumerate(NAMES)}
         connections = door.open()
         self._connections = list(dict.fromkeys(connections.values()))
-        self._duels = {table: Duel(connections, table, sealers) for table in table_names(tables)}
+        self._duels: dict[str, Duel[Connection]] = {
+            table: Duel(connections, table, sealers) for table in table_names(tables)
+        }
         prefixes = ["", "/+"] if tables > 1 else [""]
         filters = [f"{prefix}{topic.of()}" for prefix in prefixes for topic in door.heard]
         for connection in self._connections:
@@ -171,7 +197,7 @@ class Teams:
         for connection in self._connections:
             connection.close()
 
-    def _wait_for(self, connection: Connection, duel: Duel, wanted: set[str]) -> dict[str, float]:
+    def _wait_for(self, connection: Connection, duel: Duel[Connection], wanted: set[str]) -> dict[str, float]:
         """Return when a connection has heard these topics of a table, each for the first time."""
         heard: dict[str, float] = {}
         end = time.monotonic() + _PATIENCE_SECONDS

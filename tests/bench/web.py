@@ -28,20 +28,20 @@ _PAIRS: Final = 3
 # --- the browsers, in a process of their own ----------------------------------------------------------------------
 
 
-def run_browsers(port: int, count: int) -> None:
-    """Follow all tables, each browser one of them; at the end of input, say when each turn was heard how often.
+def run_browsers(port: int, count: int, tables: int) -> None:
+    """Follow so many tables, each browser one of them; at the end of input, say when each turn was heard how often.
 
     Prints a line a browser and turn that it heard: table, turn and time.monotonic().
     """
-    asyncio.run(_browse(port, count))
+    asyncio.run(_browse(port, count, tables))
 
 
-async def _browse(port: int, count: int) -> None:
-    names = table_names(TABLES)
+async def _browse(port: int, count: int, tables: int) -> None:
+    names = table_names(tables)
     heard: dict[tuple[str, int], list[float]] = defaultdict(list)
     ready = asyncio.Semaphore(0)
     tasks = [
-        asyncio.create_task(_follow(port, f"127.0.0.{2 + n % 50}", names[n % TABLES], heard, ready))
+        asyncio.create_task(_follow(port, f"127.0.0.{2 + n % 50}", names[n % tables], heard, ready))
         for n in range(count)
     ]
     for _ in tasks:
@@ -86,11 +86,11 @@ def bench_web(share: float) -> None:
         Teams(Door(broker.url), TABLES) as teams,
     ):
         with web_front(broker.url) as web:
-            with process("browsers", web.port, browsers) as crowd:
+            with process("browsers", web.port, browsers, TABLES) as crowd:
                 told = teams.paced(rounds, _PACE_SECONDS)
                 heard = crowd.end()
             memory = peak_mb(web.pid)
-        late = [at - told[key] for key, times in _read(heard) if key in told for at in times]
+        late = [at - told[key] for key, times in read_heard(heard) if key in told for at in times]
         expected = browsers * len(told) // TABLES
         p50, p99 = percentiles(late)
         row(f"{browsers} browsers, {TABLES} tables: result to browser, p50 and p99", f"{p50:.0f} / {p99:.0f} ms")
@@ -99,13 +99,14 @@ def bench_web(share: float) -> None:
         ratios = []
         for _ in range(_PAIRS):
             alone = statistics.median(teams.round_trips(int(200 * share) or 10))
-            with web_front(broker.url) as web, process("browsers", web.port, browsers):
+            with web_front(broker.url) as web, process("browsers", web.port, browsers, TABLES):
                 ratios.append(statistics.median(teams.round_trips(int(200 * share) or 10)) / alone)
         spread = f"{min(ratios):.2f} to {max(ratios):.2f} x"
         row(f"turnaround with {browsers} browsers / without", f"{statistics.median(ratios):.2f} x", spread)
 
 
-def _read(lines: str) -> Iterator[tuple[tuple[str, int], list[float]]]:
+def read_heard(lines: str) -> Iterator[tuple[tuple[str, int], list[float]]]:
+    """Yield table and turn, and when browsers heard its result, of each line that :func:`run_browsers` prints."""
     for line in lines.splitlines():
         table, turn, *times = line.split()
         yield ("" if table == "-" else table, int(turn)), [float(at) for at in times]

@@ -63,6 +63,11 @@ class Mosquitto:
         return f"mqtt://127.0.0.1:{self.port}"
 
     @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
     def websocket_url(self) -> str:
         return f"ws://127.0.0.1:{self.websocket_port}/mqtt"
 

@@ -56,6 +56,7 @@ _DOCUMENTS = [
         "docs/first-client.md",
         "docs/glossary.md",
         "docs/older-systems.md",
+        "docs/scale.md",
     ),
 ]
 _PAGES = sorted((ROOT / "server" / "salvo_server" / "spectate").rglob("*.j2"))

@@ -47,14 +47,27 @@ class Channel:
         self._frame = b""
         self._count = 0
         self._next: asyncio.Future[None] | None = None
+        self._alive: asyncio.TimerHandle  # ends it, if no frame does
 
     def send(self, frame: bytes) -> None:
         """Replace the frame, and wake everybody who waits for one."""
         self._frame = frame
         self._count += 1
+        self._wake()
+
+    def _wake(self) -> None:
         if self._next is not None:
+            self._alive.cancel()
             self._next.set_result(None)
         self._next = None
+
+    def _woken(self) -> asyncio.Future[None]:
+        """Return what is done with the next frame, or when it is time to tell that there is none: a timer for all."""
+        if self._next is None:
+            loop = asyncio.get_running_loop()
+            self._next = loop.create_future()
+            self._alive = loop.call_later(ALIVE_SECONDS, self._wake)
+        return asyncio.shield(self._next)
 
     async def follow(self, first: bytes) -> AsyncIterator[bytes]:
         """Yield frames for as long as a browser listens, beginning with one of its own."""
@@ -64,12 +77,10 @@ class Channel:
             yield first
             while True:
                 if sent == self._count:
-                    if self._next is None:
-                        self._next = asyncio.get_running_loop().create_future()
-                    with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(asyncio.shield(self._next), ALIVE_SECONDS)
-                yield b"event: alive\ndata:\n\n" if sent == self._count else self._frame
-                sent = self._count
+                    await self._woken()
+                frame = b"event: alive\ndata:\n\n" if sent == self._count else self._frame
+                sent = self._count  # by now: what comes while a slow browser takes this frame is news to it
+                yield frame
         finally:
             self.watchers -= 1
 

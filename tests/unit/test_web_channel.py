@@ -1,0 +1,70 @@
+"""A channel of the web front: frames for any number of browsers, and a word when there is none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from salvo_server.web import relay
+from salvo_server.web.relay import Channel
+
+_ALIVE = b"event: alive\ndata:\n\n"
+
+
+def test_a_stream_without_news_says_that_it_is_alive_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay, "ALIVE_SECONDS", 0.0)
+
+    async def run() -> None:
+        channel = Channel()
+        stream = channel.follow(b"first")
+        assert [await anext(stream) for _ in range(3)] == [b"first", _ALIVE, _ALIVE]
+        channel.send(b"news")
+        assert [await anext(stream) for _ in range(2)] == [b"news", _ALIVE]
+
+    asyncio.run(run())
+
+
+def test_a_slow_browser_gets_the_newest_of_what_came_while_it_was_busy() -> None:
+    async def run() -> None:
+        channel = Channel()
+        stream = channel.follow(b"first")
+        assert await anext(stream) == b"first"
+        channel.send(b"1")
+        assert await anext(stream) == b"1"
+        channel.send(b"2")
+        channel.send(b"3")
+        assert await anext(stream) == b"3"
+
+    asyncio.run(run())
+
+
+def test_a_browser_that_goes_takes_nothing_from_the_others() -> None:
+    async def run() -> None:
+        channel = Channel()
+        heard: list[bytes] = []
+
+        async def follow() -> None:
+            stream = channel.follow(b"first")
+            while True:
+                heard.append(await anext(stream))
+
+        going, staying = (asyncio.create_task(follow()) for _ in range(2))
+        await _until(lambda: len(heard) == 2)
+        going.cancel()
+        await asyncio.wait([going])
+        assert channel.watchers == 1
+        channel.send(b"news")
+        await _until(lambda: len(heard) == 3)
+        channel.send(b"more")
+        await _until(lambda: len(heard) == 4)
+        assert heard[2:] == [b"news", b"more"]
+        staying.cancel()
+
+    asyncio.run(run())
+
+
+async def _until(done: Callable[[], bool]) -> None:
+    while not done():
+        await asyncio.sleep(0)
