@@ -119,6 +119,7 @@ def test_results_on_postgresql(tmp_path: Path) -> None:
         journal = DatabaseJournal(database.url, key_file=tmp_path / "key")
         journal.commit(Batch(games=[OPENED], steps=[step(1)], ended=False))
         journal._connection.exec_driver_sql("DROP TABLE results")
+        journal._connection.exec_driver_sql("ALTER TABLE progress DROP COLUMN epoch")
         journal._connection.exec_driver_sql("UPDATE schema_version SET version_num = '0001'")
         journal._connection.commit()
         journal.close()

@@ -12,7 +12,16 @@ from dataclasses import fields, replace
 from typing import Any
 
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.journal import Batch, GameOpened, JournalUnavailable, Saved, SavedGame, SavedTeam, StepTaken
+from salvo_server.core.journal import (
+    Batch,
+    GameOpened,
+    Holding,
+    JournalUnavailable,
+    Saved,
+    SavedGame,
+    SavedTeam,
+    StepTaken,
+)
 from salvo_server.core.results import Result, when
 from simulation.world import Broken, World
 
@@ -140,6 +149,10 @@ class SimJournal:
         if len({each.id for each in ended}) != len(ended):
             raise Broken("the journal has two results of one game")
         return sorted((each.result for each in ended), key=when)
+
+    def confirm(self, *, fresh: bool) -> Holding:
+        """Return that no other server wants it."""
+        return Holding()
 
     def close(self) -> None:
         """There is nothing to let go of."""

@@ -200,6 +200,18 @@ class Saved(NamedTuple):
     burned: Iterator[Proof]
 
 
+class Holding(NamedTuple):
+    """How a server holds its journal.
+
+    Attributes:
+        sure: whether no other server can have taken it over by now.
+        standby: whether another server waits that could take over; as it was seen last where ``sure`` is not so.
+    """
+
+    sure: bool = True
+    standby: bool = False
+
+
 class Journal(Protocol):
     """What the service needs of a journal.
 
@@ -216,7 +228,7 @@ class Journal(Protocol):
 
         Raises:
             JournalUnavailable: nothing was written; try again later.
-            JournalError: it cannot be written at all.
+            JournalError: it cannot be written at all; ``taken_over``: by this server.
         """
 
     def load(self) -> Saved:
@@ -231,6 +243,16 @@ class Journal(Protocol):
 
         Raises:
             JournalError: a record cannot be read; the text names it.
+        """
+
+    def confirm(self, *, fresh: bool) -> Holding:
+        """Return whether the journal is still this server's.
+
+        Args:
+            fresh: whether to ask now; else this returns at once what is known.
+
+        Raises:
+            JournalError: ``taken_over``: it is another server's.
         """
 
     def close(self) -> None:
@@ -253,6 +275,10 @@ class NoJournal:
     def results(self) -> list[Result]:
         """Return none."""
         return []
+
+    def confirm(self, *, fresh: bool) -> Holding:
+        """Return that nobody else wants it."""
+        return Holding()
 
     def close(self) -> None:
         """There is nothing to release."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salvo_server.core.journal import Batch, Journal, Saved
+from salvo_server.core.journal import Batch, Holding, Journal, Saved
 from salvo_server.core.results import Result
 
 
@@ -24,6 +24,10 @@ class JournalWrapper:
     def results(self) -> list[Result]:
         """Return all results."""
         return self._journal.results()
+
+    def confirm(self, *, fresh: bool) -> Holding:
+        """Return whether the journal is still this server's."""
+        return self._journal.confirm(fresh=fresh)
 
     def close(self) -> None:
         """Close the other journal."""
