@@ -10,11 +10,12 @@ import click
 
 from salvo import topics
 from salvo.codec.announcements import read_announcement
-from salvo.errors import ConnectionLost
+from salvo.errors import ConnectionLost, SalvoError
 from salvo.messages import ServerStatus
 from salvo.net.mqtt import BrokerUrl, Connection, without_password
 from salvo_server.cli.checked import Checked
 from salvo_server.core.register import Account
+from salvo_server.running import running_servers
 from salvo_server.settings import roster_path
 from salvo_server.storage.roster import Roster, has_begun
 from salvo_server.unused import Unused, is_set
@@ -38,13 +39,22 @@ from salvo_server.unused import Unused, is_set
 @click.option("--table", default="", help="The server's first table, if it is not the default table.")
 @click.option("--roster", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
 @click.option("--timeout", "timeout_seconds", default=5.0, help="Seconds to wait for an answer.")
-def health(url: str | None, broker: str, table: str, roster: Path | None, timeout_seconds: float) -> None:
+@click.option("--standby", is_flag=True, help="Ask for the standby on this machine instead.")
+def health(
+    url: str | None, broker: str, table: str, roster: Path | None, timeout_seconds: float, standby: bool
+) -> None:
     """Exit with 0 if the server behind the broker at URL is online, else with 1 and a line with the reason.
 
     URL may also be given as --broker. On a machine with the server's roster, this uses one of the server's own
     read-only users; elsewhere the user in the URL.
     """
     broker = url or broker
+    if standby:
+        address = str(BrokerUrl.parse(broker))
+        if address not in (each.url for each in running_servers(roster_path(roster), standby=True)):
+            raise SalvoError("no_standby", f"no standby for {address} waits on this machine")
+        click.echo("standby: waits for the end of another server")
+        return
     status = ask(broker, table, timeout_seconds, _looker_on(broker, roster))
     if status is None:
         raise ConnectionLost("no_server", f"nothing is known of a server at {without_password(broker)}")
