@@ -37,12 +37,12 @@ try:
     from salvo_server.storage.journal.locks import (
         BEAT_SECONDS,
         KEEP_ALIVE,
+        SERVER_KEEP_ALIVE,
         DatabaseLocks,
         FileLocks,
         Locks,
         in_use,
         lock_file,
-        session_settings,
     )
     from salvo_server.storage.journal.schema import HEAD, VERSION_TABLE, games, keys, progress, results, steps, teams
 except ModuleNotFoundError:
@@ -98,7 +98,7 @@ class DatabaseJournal:
         self._closing = threading.Event()
         self._beats: threading.Thread | None = None
         self._locks: Locks | None = None
-        self._engine = _make_engine(self._url, power_safe, lease=True)
+        self._engine = _make_engine(self._url, power_safe)
         # Steps are most of what is written. As plain text the statement takes a third of the time of a compiled one.
         quoted = ", ".join(map(self._engine.dialect.identifier_preparer.quote, steps.columns.keys()))
         mark = "%s" if self._server else "?"
@@ -209,6 +209,7 @@ class DatabaseJournal:
                 self._check_epoch()
             if not owned:
                 raise JournalUnavailable("journal_away", f"{self.name}: its lock is not free yet")
+            self._locks.lease()
         except BaseException:
             self._connection.close()
             raise
@@ -298,6 +299,8 @@ class DatabaseJournal:
                 burned=iter(self._burned()),
             )
             self._connection.commit()
+            assert self._locks is not None
+            self._locks.lease()  # not before: to read a long journal may take longer
             return saved
 
     def _burned(self) -> list[Proof]:
@@ -543,14 +546,7 @@ def _database_url(where: str) -> sql.URL:
     return url
 
 
-def _make_engine(
-    url: sql.URL, power_safe: bool, poolclass: type[sql.Pool] | None = None, *, lease: bool = False
-) -> sql.Engine:
-    """Return the way to a database.
-
-    Args:
-        lease: whether PostgreSQL ends connections that it hears nothing of.
-    """
+def _make_engine(url: sql.URL, power_safe: bool, poolclass: type[sql.Pool] | None = None) -> sql.Engine:
     try:
         # A database in SQL_ASCII, as initdb makes it without a locale, would answer in bytes.
         server = {"client_encoding": "utf8", **{key: KEEP_ALIVE[key] for key in KEEP_ALIVE.keys() - url.query.keys()}}
@@ -565,11 +561,12 @@ def _make_engine(
         pragmas = ("journal_mode = WAL", f"synchronous = {'FULL' if power_safe else 'NORMAL'}", "busy_timeout = 5000")
         settings = [f"PRAGMA {pragma}" for pragma in pragmas]
     else:
-        settings = [f"SET synchronous_commit = {'on' if power_safe else 'off'}"]
+        wanted = {"synchronous_commit": "on" if power_safe else "off", **SERVER_KEEP_ALIVE}
+        settings = [f"SET {name} = {value}" for name, value in wanted.items()]
 
     def prepare(raw: Any, record: Any) -> None:
         cursor = raw.cursor()
-        for setting in (*settings, *(session_settings(raw) if lease and url.get_backend_name() != "sqlite" else ())):
+        for setting in settings:
             cursor.execute(setting)
         cursor.close()
         raw.commit()

@@ -20,34 +20,28 @@ LEASE_SECONDS: Final = 2.5
 #: How often the owner lets itself be heard.
 BEAT_SECONDS: Final = 0.5
 #: Since this version PostgreSQL ends sessions that are silent.
-_ENDS_SILENT_SESSIONS: Final = 140_000
+_ENDS_SILENT_SESSIONS: Final = (14,)
 #: Marks our advisory lock on a PostgreSQL server; the first bytes of "salvo". The next number is a standby's.
 _OWNER: Final = 0x73616C76
 _STANDBY: Final = _OWNER + 1
 _STANDBY_SUFFIX: Final = "standby.lock"
 
+_LEASE_MS: Final = round(1000 * LEASE_SECONDS)
 #: libpq's, for the client's side of the connection; what the journal's URL says comes before.
 KEEP_ALIVE: Final = {
     "connect_timeout": 2,
     "keepalives_idle": 1,
     "keepalives_interval": 1,
     "keepalives_count": 2,
-    "tcp_user_timeout": round(1000 * LEASE_SECONDS),
+    "tcp_user_timeout": _LEASE_MS,
 }
-
-
-def session_settings(raw: Any) -> list[str]:
-    """Return the statements that let PostgreSQL end a session whose client is gone or frozen.
-
-    Args:
-        raw: the driver's connection.
-    """
-    lease_ms = round(1000 * LEASE_SECONDS)
-    settings = {"tcp_keepalives_idle": 1, "tcp_keepalives_interval": 1, "tcp_keepalives_count": 2}
-    settings |= {"tcp_user_timeout": lease_ms, "idle_in_transaction_session_timeout": lease_ms}
-    if raw.info.server_version >= _ENDS_SILENT_SESSIONS:
-        settings["idle_session_timeout"] = lease_ms
-    return [f"SET {name} = {value}" for name, value in settings.items()]
+#: The same for the database's side.
+SERVER_KEEP_ALIVE: Final = {
+    "tcp_keepalives_idle": 1,
+    "tcp_keepalives_interval": 1,
+    "tcp_keepalives_count": 2,
+    "tcp_user_timeout": _LEASE_MS,
+}
 
 
 class Locks(Protocol):
@@ -61,6 +55,9 @@ class Locks(Protocol):
 
     def has_standby(self) -> bool:
         """Whether another server could take over now."""
+
+    def lease(self) -> None:
+        """Keep the owner's lock only as long as the database hears of this server from now on."""
 
     def release(self) -> None:
         """Let go of everything."""
@@ -93,6 +90,9 @@ class FileLocks:
         free = self._hold(_STANDBY_SUFFIX)
         self._free(_STANDBY_SUFFIX)
         return not free
+
+    def lease(self) -> None:
+        """See :class:`Locks`; a file's lock is kept even by a frozen process."""
 
     def release(self) -> None:
         """See :class:`Locks`."""
@@ -161,11 +161,20 @@ class DatabaseLocks:
         """See :class:`Locks`."""
         return not self._call("pg_try_advisory_xact_lock", _STANDBY)
 
+    def lease(self) -> None:
+        """See :class:`Locks`."""
+        timeouts = ["idle_in_transaction_session_timeout"]
+        if (self._connection.dialect.server_version_info or ()) >= _ENDS_SILENT_SESSIONS:
+            timeouts.append("idle_session_timeout")
+        for timeout in timeouts:
+            self._execute(f"SET {timeout} = {_LEASE_MS}")
+
     def release(self) -> None:
         """See :class:`Locks`; the connection's end does it."""
 
     def _call(self, function: str, number: int) -> bool:
-        with contextlib.ExitStack() as transaction:
-            if not self._connection.in_transaction():
-                transaction.enter_context(self._connection.begin())
-            return bool(self._connection.exec_driver_sql(f"SELECT {function}({number})").scalar())
+        return bool(self._execute(f"SELECT {function}({number})").scalar())
+
+    def _execute(self, statement: str) -> sql.CursorResult[Any]:
+        with contextlib.nullcontext() if self._connection.in_transaction() else self._connection.begin():
+            return self._connection.exec_driver_sql(statement)
