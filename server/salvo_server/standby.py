@@ -29,7 +29,7 @@ PROBE_SECONDS: Final = 1.0
 #: How long a server whose connection to the broker is lost tries to come back before a standby gets its place.
 AWAY_SECONDS: Final = 0.5
 #: How long a server with a standby waits for the broker's TCP to answer.
-SILENT_SECONDS: Final = 1.5
+SILENT_SECONDS: Final = 1.25
 #: The keep-alives that go with that: after a second of silence, each second, twice.
 _KEEP_ALIVE: Final = {"TCP_KEEPIDLE": 1, "TCP_KEEPINTVL": 1, "TCP_KEEPCNT": 2}
 

@@ -30,6 +30,10 @@ from salvo_server.unused import Unused, is_set
             lambda given: "@" in (given["url"] or given["broker"]),
             "with a URL that has a user, which is used; leave one of them out",
         ),
+        *(
+            Unused(name, is_set("standby"), "with --standby, which asks no broker; leave it out")
+            for name in ("table", "timeout_seconds")
+        ),
     ],
 )
 @click.argument("url", required=False)
