@@ -23,6 +23,7 @@ from salvo_server.running import announced, reached_at
 from salvo_server.service import Listener
 from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.standby import Interrupted, Standby
+from salvo_server.standings.counting import plackett_luce
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript_folder import TranscriptFolder
 
@@ -167,6 +168,7 @@ def _take_place(settings: ServerSettings, report: ServeReport) -> Journal:
     def say(waits_for: str) -> None:
         report.say(f"standby: waits for {waited_for[waits_for]}", event="standby", waits_for=waits_for)
 
+    plackett_luce()  # whose import need not wait for the moment of the take-over
     standby = Standby(settings.broker, say)
     with standby.until_signalled(), announced(settings, str(BrokerUrl.parse(settings.broker)), None, standby=True):
         journal = open_journal(settings, standby)

@@ -29,7 +29,7 @@ _STANDBY_SUFFIX: Final = "standby.lock"
 _LEASE_MS: Final = round(1000 * LEASE_SECONDS)
 #: libpq's, for the client's side of the connection; what the journal's URL says comes before.
 KEEP_ALIVE: Final = {
-    "connect_timeout": 2,
+    "connect_timeout": 5,
     "keepalives_idle": 1,
     "keepalives_interval": 1,
     "keepalives_count": 2,
