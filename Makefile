@@ -14,11 +14,12 @@ TABLES ?= 30
 TEAMS ?= 2
 SPECTATORS ?= 500
 PACE ?= 0.8
+TIMES ?= 30
 
 # Every process that a test starts would compile all of the code again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check slow bench load simulate chaos fuzz mutants compose-test pictures format contract clean
+.PHONY: demo test check slow bench load simulate chaos failover fuzz mutants compose-test pictures format contract clean
 
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
@@ -34,11 +35,12 @@ check: $(READY)          ## format, lint, types, import contracts, and all tests
 	$(BIN)/lint-imports
 	$(BIN)/pytest $(TESTS) -m 'not slow'
 
-slow: $(READY)           ## what a release needs besides: slow tests, 10,000 simulated contests, chaos, fuzz, mutants, compose (about an hour)
+slow: $(READY)           ## what a release needs besides: slow tests, 10,000 simulated contests, chaos, failover, fuzz, mutants, compose (over an hour)
 	$(BIN)/python tests/programs.py
 	$(BIN)/pytest $(TESTS) -m slow
 	$(MAKE) simulate SEEDS=10000
 	$(MAKE) chaos
+	$(MAKE) failover TIMES=5
 	$(MAKE) fuzz
 	$(MAKE) mutants
 	$(MAKE) compose-test
@@ -57,6 +59,10 @@ simulate: $(READY)       ## contests with faults from SEEDS seeds; SEED=17 shows
 
 chaos: $(READY)          ## 200 kills of the server and 50 of mosquitto over 50 games (about ten minutes)
 	$(BIN)/python tests/chaos/run.py
+
+failover: $(READY)       ## a server killed, frozen, cut from database or broker, TIMES each, beside a standby (about fifteen minutes)
+	$(BIN)/python tests/failover/run.py --times $(TIMES)
+	$(BIN)/python tests/failover/run.py --times $(TIMES) --journal sqlite
 
 fuzz: $(READY)           ## RUNS inputs on the border parsers, guided by coverage (a million take about ten minutes)
 	$(BIN)/pip install --quiet -e '.[fuzz]'

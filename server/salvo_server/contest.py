@@ -16,7 +16,7 @@ from typing import Final
 
 from salvo.codec.announcements import Publication
 from salvo.errors import ConnectionLost
-from salvo.net.mqtt import BrokerUrl, Connection
+from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.addresses import check_free
@@ -31,6 +31,7 @@ from salvo_server.core.table import Follower, Step, Table
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings, identity_path, roster_path
 from salvo_server.spectate.referee_view import RefereeViews
+from salvo_server.standby import ServerConnection, Standby
 from salvo_server.standings.live import CountedJournal, LiveStandings
 from salvo_server.storage.identity import Identity, load_identity
 from salvo_server.storage.register import Account, Register
@@ -48,10 +49,14 @@ FURNISH_SECONDS: Final = 8.0
 DATABASE_SECONDS: Final = 30.0
 
 
-def open_journal(settings: ServerSettings) -> Journal:
+def open_journal(settings: ServerSettings, standby: Standby | None = None) -> Journal:
     """Return the journal that the settings name; a database that starts together with the server is waited for.
 
+    Args:
+        standby: waits as long as another server has the journal, or its database is away.
+
     Raises:
+        Interrupted: the operator has ended the wait.
         JournalError: it cannot be used.
     """
     if settings.journal in (None, "none"):
@@ -62,13 +67,17 @@ def open_journal(settings: ServerSettings) -> Journal:
     end, tell = time.monotonic() + DATABASE_SECONDS, log.warning
     while True:
         try:
-            return DatabaseJournal(str(settings.journal), key_file=settings.journal_key, power_safe=safe)
+            return DatabaseJournal(
+                str(settings.journal), key_file=settings.journal_key, power_safe=safe, standby=standby
+            )
         except JournalUnavailable as error:
-            if error.code != "journal_away" or time.monotonic() > end:
+            if error.code != "journal_away" or (standby is None and time.monotonic() > end):
                 raise
             tell("%s; retrying", error)
             tell = log.debug
             time.sleep(1)
+            if standby is not None:
+                standby()
 
 
 def open_identity(settings: ServerSettings) -> Identity:
@@ -215,14 +224,15 @@ class Contest:
         delay = settings.referee_delay_ms
         own_url = self._start_broker(settings, tables, register, opened)
         user = None if BrokerUrl.parse(own_url).username else self._own
-        self.connection = Connection(
+        self.connection = ServerConnection(
+            self.journal,
             own_url,
             SERVER_CLIENT_ID if user is None else user.user,
             username=None if user is None else user.user,
             password=None if user is None else user.secret,
             ca=None if settings.tls_ca is None else str(settings.tls_ca),
             will=last_will(tables[0], settings.profile, self.identity),
-            gives_way=False,
+            standby=settings.standby,
         )
         opened.callback(self.connection.close)
         standings = LiveStandings(self.journal, tables[0], self.connection.wake)

@@ -38,25 +38,29 @@ class RunningServer(NamedTuple):
         url: where clients on this machine connect, without a user.
         websocket_url: where it offers MQTT over WebSocket; None if it does not.
         settings: those that its file has: addresses, paths, tables and profile; defaults for the rest.
+        standby: whether it waits for another server's end, and serves nobody.
     """
 
     url: str
     websocket_url: str | None
     settings: ServerSettings
+    standby: bool = False
 
 
 @contextlib.contextmanager
-def announced(settings: ServerSettings, url: str, websocket_url: str | None) -> Iterator[None]:
+def announced(
+    settings: ServerSettings, url: str, websocket_url: str | None, *, standby: bool = False
+) -> Iterator[None]:
     """Let :func:`running_servers` find this server during a ``with`` block, if its file can be written."""
     with contextlib.ExitStack() as cleanup:
         try:
-            _write(settings, url, websocket_url, cleanup)
+            _write(settings, RunningServer(url, websocket_url, settings, standby), cleanup)
         except OSError as error:
             log.info("salvo doctor will not find this server by itself: %s", error)
         yield
 
 
-def _write(settings: ServerSettings, url: str, websocket_url: str | None, cleanup: contextlib.ExitStack) -> None:
+def _write(settings: ServerSettings, server: RunningServer, cleanup: contextlib.ExitStack) -> None:
     if fcntl is None:
         return
     roster = roster_path(settings.roster)
@@ -66,7 +70,7 @@ def _write(settings: ServerSettings, url: str, websocket_url: str | None, cleanu
     file = Path(part + _SUFFIX)
     cleanup.callback(file.unlink, missing_ok=True)
     try:
-        record = {"url": url, "websocket_url": websocket_url, "settings": _record(settings, url)}
+        record = {**server._asdict(), "settings": _record(settings, server.url)}
         os.write(descriptor, json.dumps(record).encode())
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         os.rename(part, file)
@@ -110,10 +114,14 @@ def reached_at(url: str, settings: ServerSettings) -> list[str]:
     return [f"{here.scheme}://{joined(address, here.port)}" for address in lan_addresses(host)]
 
 
-def running_servers(roster: Path) -> list[RunningServer]:
-    """Return the servers on this machine that use this roster file, in no particular order."""
+def running_servers(roster: Path, *, standby: bool = False) -> list[RunningServer]:
+    """Return the servers on this machine that use this roster file, in no particular order.
+
+    Args:
+        standby: whether to return those that wait, instead of those that serve.
+    """
     found = (_read(file) for file in roster.parent.glob(f"{roster.name}.*{_SUFFIX}"))
-    return [server for server in found if server is not None]
+    return [server for server in found if server is not None and server.standby is standby]
 
 
 def _read(file: Path) -> RunningServer | None:
@@ -129,6 +137,6 @@ def _read(file: Path) -> RunningServer | None:
                 file.unlink(missing_ok=True)
                 return None
         BrokerUrl.parse(record["url"])
-        return RunningServer(record["url"], record["websocket_url"], ServerSettings(**record["settings"]))
+        return RunningServer(**{**record, "settings": ServerSettings(**record["settings"])})
     except (OSError, ValueError, TypeError, KeyError, ConnectionLost):
         return None  # it belongs to another user, or to another version of salvo

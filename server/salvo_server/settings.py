@@ -170,6 +170,13 @@ class ServerSettings(BaseSettings):
     games: Annotated[
         int | None, Field(ge=1, description="end after this many games at every table; no limit by default")
     ] = None
+    standby: Annotated[
+        bool,
+        Field(
+            description="serve only while no other server does, and wait for that, with the same broker and journal; "
+            "resume is then always, unless set"
+        ),
+    ] = False
     metrics: Annotated[
         str | None,
         Field(description="where Prometheus reads the server's metrics, over HTTP without a login, HOST:PORT"),
@@ -320,6 +327,7 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
     for table in settings.tables:
         check_name(table, "table")
     _check_profile(settings)
+    _check_standby(settings)
     kept = settings.with_journal().journal not in (None, "none")
     refuse_unused(
         _UNUSED,
@@ -330,6 +338,8 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
     if settings.increment_seconds is not None and settings.bank_seconds is None:
         raise SettingsError("bad_setting", "--increment-seconds adds to a bank; --bank-seconds says how much is in it")
     _ = settings.book  # a mistake in it is reported before anything starts
+    if settings.standby and "resume" not in settings.model_fields_set:
+        return settings.model_copy(update={"resume": "always"})
     return settings
 
 
@@ -350,6 +360,15 @@ def _check_profile(settings: ServerSettings) -> None:
             "bad_setting",
             "--referee-delay-seconds is for accounts of referees, and --profile open has no accounts; take contest",
         )
+
+
+def _check_standby(settings: ServerSettings) -> None:
+    if settings.standby and settings.broker is None:
+        raise SettingsError(
+            "bad_setting", "--standby takes over a broker, and the embedded one ends with its server: add --broker URL"
+        )
+    if settings.standby and settings.journal == "none":
+        raise SettingsError("bad_setting", "--standby takes over a journal: name one with --journal, or leave it out")
 
 
 def roster_path(given: Path | None) -> Path:

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -98,30 +98,35 @@ class Process:
         return self.child is not None and self.child.poll() is not None
 
 
-class Chaos:
-    """One run."""
+class Stage:
+    """A contest of real processes, and what its teams take down.
 
-    def __init__(self, folder: Path, given: argparse.Namespace) -> None:
+    Attributes:
+        processes: all that is started, and started again.
+        least_games: how many games have to be over at the end.
+    """
+
+    def __init__(
+        self, folder: Path, seed: str, *, broker: Mosquitto | None = None, database: PostgreSQL | None = None
+    ) -> None:
         self.folder = folder
-        self.given = given
-        self.random = Random(given.seed)
+        self.random = Random(seed)
         self.report = Report()
-        self.database = PostgreSQL() if given.journal_kills else None
-        self.journal = self.database.url if self.database else str(folder / "contest.journal")
-        self.broker = Mosquitto() if given.broker == "mosquitto" else None
-        self.port = Port()  # of the embedded broker, which dies with its server
-        url = self.broker.url if self.broker else f"mqtt://{self.port.address}"
-        where = ["--broker", url] if self.broker else ["--listen", url.removeprefix("mqtt://")]
-        settings = ["--players", "2", "--over-seconds", "1", "--resume", "always", "--journal", self.journal]
-        settings += ["--profile", "open"]
-        command = [sys.executable, str(SERVER), "serve", *where, *settings, "--table", "blue"]
-        self.server = Process(command, folder / "server.log")
-        port = self.broker.port if self.broker else self.port.number
-        self.flooders = [
-            Process([sys.executable, str(FLOODER), str(port), str(given.flood)], folder / "flood.log")
-            for _ in range(given.flood > 0)
-        ]
+        self.broker = broker
+        self.database = database
+        self.journal = database.url if database else str(folder / "contest.journal")
+        self.processes: list[Process] = []
+        self.teams: list[Process] = []
+        self.least_games = 0
+
+    def _play(self, url: str) -> None:
+        """Let two teams play at each of two tables."""
         self.teams = [self._team(url, table, name) for table in ("", "blue") for name in ("ann", "bob")]
+
+    def _settings(self, broker: Sequence[str], journal: str) -> list[str]:
+        """Return what a server is started with."""
+        words = ["serve", *broker, "--journal", journal, "--table", "blue"]
+        return [*words, "--players", "2", "--over-seconds", "1", "--resume", "always", "--profile", "open"]
 
     def _team(self, url: str, table: str, name: str) -> Process:
         command = [*SALVO, "join", url, str(BOT), "--team", name, "--secret", f"{name}'s"]
@@ -133,30 +138,147 @@ class Chaos:
 
     def run(self, progress: Callable[[str], None]) -> Report:
         begin = time.monotonic()
-        processes = [self.server, *self.teams, *self.flooders]
         if self.broker:
             self.broker.start()
         with self.database or contextlib.nullcontext():
-            self._run(processes, progress)
+            self._run(progress)
             self._inspect()
         self.report.seconds = time.monotonic() - begin
         return self.report
 
-    def _run(self, processes: list[Process], progress: Callable[[str], None]) -> None:
+    def _run(self, progress: Callable[[str], None]) -> None:
         try:
-            for process in processes:
+            for process in self.processes:
                 process.start()
             self._until(self._is_open, "a table stands in the journal")
             self._torment(progress)
-            self._until(self._all_over, "the last games are over")
+            while (over := self._games_over()) < self.least_games:
+                time.sleep(0.5)
+                progress(f"{over} of {self.least_games} games over")
         finally:
-            for process in processes:
-                if not process.ended():
+            for process in self.processes:
+                if process.child is not None and not process.ended():
                     process.send(signal.SIGCONT)
                     process.end(signal.SIGKILL)
             if self.broker:
                 self.broker.stop()
-            self.port.close()
+
+    def _torment(self, progress: Callable[[str], None]) -> None:
+        """Do to them what this experiment is about."""
+        raise NotImplementedError
+
+    # --- looking on ---------------------------------------------------------------------------------------------
+
+    def _until(self, holds: Callable[[], object], what: str) -> None:
+        end = time.monotonic() + _PATIENCE_SECONDS
+        while not holds():
+            assert time.monotonic() < end, f"not within {_PATIENCE_SECONDS:g} s: {what}; look into {self.folder}"
+            time.sleep(0.1)
+
+    def _reader(self) -> JournalReader:
+        return JournalReader(self.journal)
+
+    def _is_open(self) -> bool:
+        """Whether the server has made its journal; the file is there a moment before its tables are."""
+        with contextlib.suppress(JournalError):
+            return bool(self._reader().games())
+        return False
+
+    def _games_over(self) -> int:
+        """How many games have their next lobby: those are over and forgotten."""
+        per_table: dict[str, int] = defaultdict(int)
+        for game, _ in self._reader().games():
+            per_table[game.table] = max(per_table[game.table], game.number - 1)
+        return sum(per_table.values())
+
+    def _in_a_game(self) -> bool:
+        """Whether a table has begun to shoot, and is far from its end."""
+        last = {game.table: steps for game, steps in self._reader().games()}
+        return any(_BEGUN_STEPS <= steps <= 2 * _BEGUN_STEPS for steps in last.values())
+
+    # --- afterwards ---------------------------------------------------------------------------------------------
+
+    def _inspect(self) -> None:
+        witnessed = self._witnessed()
+        reader = self._reader()
+        rows = reader.games()
+        last = {game.table: game.number for game, _ in rows}
+        for game, steps in rows:
+            if steps and game.number < last[game.table]:
+                self._inspect_game(reader.saved(game), witnessed)
+
+    def _inspect_game(self, game: SavedGame, witnessed: dict[tuple[str, str, int, int], list[list[Any]]]) -> None:
+        where = f"table {game.opened.table!r}, game {game.opened.number}"
+        table = open_table(game, no_status)
+        fired: dict[tuple[str, int], list[list[Any]]] = defaultdict(list)
+        won = 0
+        for number, record in enumerate(game.steps, start=1):
+            command = read_input(record.text)
+            turn = table.referee.game.turn if table.referee.game else 0
+            step = execute_step(table, game, number, record)
+            self.report.announcements += len(step.announcements)
+            won += sum(isinstance(a, m.GameWon) for a in step.announcements)
+            refused = [a for a in step.announcements if isinstance(a, m.CommandRefused)]
+            self.report.wrong += [f"{where}: {each}" for each in refused if each.code == "turn_timeout"]
+            if isinstance(command, m.Resumed):
+                self.report.recovered += 1
+            if isinstance(command, m.Fire) and any(isinstance(a, m.ShotLanded) for a in step.announcements):
+                fired[command.player, turn].append([command.target, command.x, command.y])
+        if won != 1:
+            self.report.wrong.append(f"{where}: won {won} times")
+        for (player, turn), shots in fired.items():
+            chosen = witnessed[game.opened.table, player, game.opened.number, turn]
+            self._compare(f"{where}, turn {turn}, {player}", shots, chosen)
+        self.report.games += 1
+
+    def _compare(self, where: str, shots: list[list[Any]], chosen: list[list[Any]]) -> None:
+        """Every shot that counted was chosen, once; the team chose them in that order."""
+        self.report.shots += len(shots)
+        left = list(chosen)
+        for shot in shots:
+            if shot not in left:
+                self.report.wrong.append(f"{where}: {shot} counted and was not chosen, or was counted twice: {chosen}")
+                return
+            del left[: left.index(shot) + 1]
+
+    def _witnessed(self) -> dict[tuple[str, str, int, int], list[list[Any]]]:
+        chosen: dict[tuple[str, str, int, int], list[list[Any]]] = defaultdict(list)
+        for path in self.folder.glob("*.salvos"):
+            table = path.stem.rpartition("-")[0]
+            for line in path.read_text().splitlines():
+                record = json.loads(line)
+                chosen[table, record["me"], record["game"], record["turn"]] += record["shots"]
+        return chosen
+
+
+class Chaos(Stage):
+    """One run."""
+
+    def __init__(self, folder: Path, given: argparse.Namespace) -> None:
+        super().__init__(
+            folder,
+            given.seed,
+            broker=Mosquitto() if given.broker == "mosquitto" else None,
+            database=PostgreSQL() if given.journal_kills else None,
+        )
+        self.given = given
+        self.least_games = given.games
+        self.port = Port()  # of the embedded broker, which dies with its server
+        url = self.broker.url if self.broker else f"mqtt://{self.port.address}"
+        where = ["--broker", url] if self.broker else ["--listen", url.removeprefix("mqtt://")]
+        command = [sys.executable, str(SERVER), *self._settings(where, self.journal)]
+        self.server = Process(command, folder / "server.log")
+        port = self.broker.port if self.broker else self.port.number
+        flooders = [
+            Process([sys.executable, str(FLOODER), str(port), str(given.flood)], folder / "flood.log")
+            for _ in range(given.flood > 0)
+        ]
+        self._play(url)
+        self.processes = [self.server, *self.teams, *flooders]
+
+    def _run(self, progress: Callable[[str], None]) -> None:
+        with self.port:
+            super()._run(progress)
 
     def _torment(self, progress: Callable[[str], None]) -> None:
         faults = self._faults()
@@ -167,9 +289,6 @@ class Chaos:
             if self.server.ended():
                 raise AssertionError(f"the server ended by itself: {self.server.log.read_text()[-2000:]}")
             progress(f"{number} of {len(faults)} faults, {self._games_over()} games over")
-        while (over := self._games_over()) < self.given.games:
-            time.sleep(0.5)
-            progress(f"{over} of {self.given.games} games over")
 
     def _faults(self) -> list[str]:
         given = self.given
@@ -231,95 +350,9 @@ class Chaos:
         if self.server.ended():  # it was not up yet, and has said that it cannot start
             self.server.start()
 
-    # --- looking on ---------------------------------------------------------------------------------------------
-
-    def _until(self, holds: Callable[[], bool], what: str) -> None:
-        end = time.monotonic() + _PATIENCE_SECONDS
-        while not holds():
-            assert time.monotonic() < end, f"not within {_PATIENCE_SECONDS:g} s: {what}; look into {self.folder}"
-            time.sleep(0.1)
-
-    def _reader(self) -> JournalReader:
-        return JournalReader(self.journal)
-
-    def _is_open(self) -> bool:
-        """Whether the server has made its journal; the file is there a moment before its tables are."""
-        with contextlib.suppress(JournalError):
-            return bool(self._reader().games())
-        return False
-
-    def _games_over(self) -> int:
-        """How many games have their next lobby: those are over and forgotten."""
-        per_table: dict[str, int] = defaultdict(int)
-        for game, _ in self._reader().games():
-            per_table[game.table] = max(per_table[game.table], game.number - 1)
-        return sum(per_table.values())
-
-    def _in_a_game(self) -> bool:
-        """Whether a table has begun to shoot, and is far from its end."""
-        last = {game.table: steps for game, steps in self._reader().games()}
-        return any(_BEGUN_STEPS <= steps <= 2 * _BEGUN_STEPS for steps in last.values())
-
-    def _all_over(self) -> bool:
-        return bool(self._games_over() >= self.given.games)
-
-    # --- afterwards ---------------------------------------------------------------------------------------------
-
-    def _inspect(self) -> None:
-        witnessed = self._witnessed()
-        reader = self._reader()
-        rows = reader.games()
-        last = {game.table: game.number for game, _ in rows}
-        for game, steps in rows:
-            if steps and game.number < last[game.table]:
-                self._inspect_game(reader.saved(game), witnessed)
-
-    def _inspect_game(self, game: SavedGame, witnessed: dict[tuple[str, str, int, int], list[list[Any]]]) -> None:
-        where = f"table {game.opened.table!r}, game {game.opened.number}"
-        table = open_table(game, no_status)
-        fired: dict[tuple[str, int], list[list[Any]]] = defaultdict(list)
-        won = 0
-        for number, record in enumerate(game.steps, start=1):
-            command = read_input(record.text)
-            turn = table.referee.game.turn if table.referee.game else 0
-            step = execute_step(table, game, number, record)
-            self.report.announcements += len(step.announcements)
-            won += sum(isinstance(a, m.GameWon) for a in step.announcements)
-            refused = [a for a in step.announcements if isinstance(a, m.CommandRefused)]
-            self.report.wrong += [f"{where}: {each}" for each in refused if each.code == "turn_timeout"]
-            if isinstance(command, m.Resumed):
-                self.report.recovered += 1
-            if isinstance(command, m.Fire) and any(isinstance(a, m.ShotLanded) for a in step.announcements):
-                fired[command.player, turn].append([command.target, command.x, command.y])
-        if won != 1:
-            self.report.wrong.append(f"{where}: won {won} times")
-        for (player, turn), shots in fired.items():
-            chosen = witnessed[game.opened.table, player, game.opened.number, turn]
-            self._compare(f"{where}, turn {turn}, {player}", shots, chosen)
-        self.report.games += 1
-
-    def _compare(self, where: str, shots: list[list[Any]], chosen: list[list[Any]]) -> None:
-        """Every shot that counted was chosen, once; the team chose them in that order."""
-        self.report.shots += len(shots)
-        left = list(chosen)
-        for shot in shots:
-            if shot not in left:
-                self.report.wrong.append(f"{where}: {shot} counted and was not chosen, or was counted twice: {chosen}")
-                return
-            del left[: left.index(shot) + 1]
-
-    def _witnessed(self) -> dict[tuple[str, str, int, int], list[list[Any]]]:
-        chosen: dict[tuple[str, str, int, int], list[list[Any]]] = defaultdict(list)
-        for path in self.folder.glob("*.salvos"):
-            table = path.stem.rpartition("-")[0]
-            for line in path.read_text().splitlines():
-                record = json.loads(line)
-                chosen[table, record["me"], record["game"], record["turn"]] += record["shots"]
-        return chosen
-
 
 @contextlib.contextmanager
-def _folder(kept: Path | None) -> Iterator[Path]:
+def work_folder(kept: Path | None) -> Iterator[Path]:
     if kept is not None:
         kept.mkdir(parents=True, exist_ok=True)
         yield kept
@@ -357,7 +390,7 @@ def main() -> int:
         if live:
             print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
-    with _folder(given.keep) as folder:
+    with work_folder(given.keep) as folder:
         report = Chaos(folder, given).run(progress)
     if live:
         print(file=sys.stderr)

@@ -65,6 +65,10 @@ ELSEWHERE = {
         '"--scheduler", hosts.url, *ours',
     ),
     "docker compose exec server salvo doctor": ("tests/compose/run.py", '"server", "salvo", "doctor"'),
+    "salvo serve --broker mqtt://BROKER:1884 --journal postgresql://salvo@DATABASE/salvo --standby": (
+        "tests/failover/run.py",
+        '"--standby"',
+    ),
     "salvo backup evening.tar.gz": ("tests/e2e/test_backup.py", 'machines.run("backup"'),
     "salvo restore evening.tar.gz": ("tests/e2e/test_backup.py", 'self.run("restore"'),
     "salvo mosquitto broker": ("tests/e2e/test_contest_profile.py", 'organiser.run("mosquitto"'),

@@ -1,4 +1,4 @@
-"""A cable between a client and its broker that a test can cut."""
+"""A cable between a client and a server that a test can cut."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ import threading
 
 
 class Cable:
-    """Passes bytes on from a port of its own to a broker's; :meth:`cut` ends all connections, new ones are taken."""
+    """Passes bytes on from a port of its own to a server's; :meth:`cut` ends all connections, new ones are taken.
+
+    Attributes:
+        plugged: whether new connections are taken.
+    """
 
     def __init__(self, port: int) -> None:
         self._broker = ("127.0.0.1", port)
@@ -19,6 +23,7 @@ class Cable:
         self._changing = threading.Lock()
         self._ends: list[socket.socket] = []
         self.connections = 0
+        self.plugged = True
 
     def __enter__(self) -> Cable:
         threading.Thread(target=self._accept, name="cable", daemon=True).start()
@@ -48,6 +53,9 @@ class Cable:
                     self._connect(self._listener.accept()[0])
 
     def _connect(self, near: socket.socket) -> None:
+        if not self.plugged:
+            near.close()
+            return
         near.setblocking(True)
         far = socket.create_connection(self._broker)
         for end in (near, far):

@@ -52,7 +52,8 @@ def start_mosquitto(config: Path) -> subprocess.Popen[bytes]:
 class Mosquitto:
     """mosquitto on ports of its own, with the persistence folder of its own; it can be killed and started again."""
 
-    def __init__(self) -> None:
+    def __init__(self, listen: str = "127.0.0.1") -> None:
+        self._listen = listen
         self._ports: tuple[Port, ...] = (Port(), Port())
         self.port, self.websocket_port = (port.number for port in self._ports)
         self._folder = Path(tempfile.mkdtemp(prefix="mosquitto-"))
@@ -79,8 +80,8 @@ class Mosquitto:
         config = self._folder / "mosquitto.conf"
         config.write_text(
             f"{_OPEN.read_text()}\nuser root\npersistence_location {self._folder}/\n"
-            f"listener {self.port} 127.0.0.1\nprotocol mqtt\n"
-            f"listener {self.websocket_port} 127.0.0.1\nprotocol websockets\n"
+            f"listener {self.port} {self._listen}\nprotocol mqtt\n"
+            f"listener {self.websocket_port} {self._listen}\nprotocol websockets\n"
         )
         return config
 
@@ -88,6 +89,11 @@ class Mosquitto:
         assert self._process is not None
         self._process.send_signal(number)
         self._process.wait(60)
+
+    def forget(self) -> None:
+        """Lose everything: sessions and retained messages; not while it runs."""
+        for file in self._folder.glob("*.db*"):
+            file.unlink()
 
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:

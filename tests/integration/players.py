@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from salvo import client
+from salvo import client, topics
 from salvo import messages as m
 from salvo.lab.bots.random_bot import RandomBot
+from salvo.net.mqtt import Connection
 from salvo.player import Answer, Bot
 from salvo.view import View
 from salvo_server.cli.health import ask
@@ -95,3 +96,29 @@ def until_online(url: str) -> None:
     while status is None or not status.online:
         assert time.monotonic() < end
         status = ask(url, "", 5)
+
+
+def retained_of(url: str, awaited: dict[str, bytes]) -> dict[str, bytes]:
+    """Return what is retained once it holds all that is awaited; what comes live is the same said again."""
+    found: dict[str, bytes] = {}
+    connection = Connection(url, "looker", clean_session=True)
+    connection.on_connect = lambda _: connection.subscribe(["/#"])
+    end = time.monotonic() + SECONDS
+    while not awaited.items() <= found.items() or _settling(connection, found):
+        assert time.monotonic() < end, found
+        _take_in(connection, found)
+    connection.close()
+    return found
+
+
+def _take_in(connection: Connection, found: dict[str, bytes]) -> int:
+    arrived = connection.poll(0.2)
+    for message in arrived:
+        if topics.parse(message.topic).topic.retained:  # the last hits may still be on their way
+            found[message.topic] = message.payload
+        connection.acknowledge(message)
+    return len(arrived)
+
+
+def _settling(connection: Connection, found: dict[str, bytes]) -> bool:
+    return _take_in(connection, found) > 0

@@ -19,9 +19,10 @@ _START_SECONDS = 60.0
 
 
 class PostgreSQL:
-    """One cluster with one database, trusting whoever is on this machine."""
+    """One cluster with one database, trusting whoever reaches it."""
 
-    def __init__(self) -> None:
+    def __init__(self, listen: str = "127.0.0.1") -> None:
+        self._listen = listen
         self._port = Port()
         self.port = self._port.number
         self._folder = Path(tempfile.mkdtemp(prefix="postgresql-"))
@@ -41,11 +42,13 @@ class PostgreSQL:
     def __enter__(self) -> PostgreSQL:
         command = [path_of("postgresql", "initdb"), "-D", str(self._data), "-A", "trust", "-U", "postgres", "--no-sync"]
         subprocess.run(command, check=True, capture_output=True, cwd="/", **self._as)
+        with (self._data / "pg_hba.conf").open("a") as more:
+            more.write("host all all all trust\n")
         self.start()
         return self
 
     def start(self) -> None:
-        settings = {"port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": self._folder}
+        settings = {"port": self.port, "listen_addresses": self._listen, "unix_socket_directories": self._folder}
         command = [path_of("postgresql", "postgres"), "-D", str(self._data)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from integration.broker_process import BrokerProcess
-from integration.players import SECONDS, Heard, Slower, join, over, salvos
+from integration.players import Heard, Slower, join, over, retained_of, salvos
 from salvo import messages as m
-from salvo import topics
-from salvo.net.mqtt import Connection
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
@@ -59,29 +55,3 @@ def test_what_was_retained_is_said_again_to_a_broker_that_has_forgotten_it() -> 
             after = retained_of(broker.url, before)
     assert after == before
     assert {"/game/server", "/game/rules", "/game/winner"} <= before.keys()
-
-
-def retained_of(url: str, awaited: dict[str, bytes]) -> dict[str, bytes]:
-    """Return what is retained once it holds all that is awaited; what comes live is the same said again."""
-    found: dict[str, bytes] = {}
-    connection = Connection(url, "looker", clean_session=True)
-    connection.on_connect = lambda _: connection.subscribe(["/#"])
-    end = time.monotonic() + SECONDS
-    while not awaited.items() <= found.items() or _settling(connection, found):
-        assert time.monotonic() < end, found
-        _take_in(connection, found)
-    connection.close()
-    return found
-
-
-def _take_in(connection: Connection, found: dict[str, bytes]) -> int:
-    arrived = connection.poll(0.2)
-    for message in arrived:
-        if topics.parse(message.topic).topic.retained:  # the last hits may still be on their way
-            found[message.topic] = message.payload
-        connection.acknowledge(message)
-    return len(arrived)
-
-
-def _settling(connection: Connection, found: dict[str, bytes]) -> bool:
-    return _take_in(connection, found) > 0

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from salvo_server.core.journal import (
     Batch,
     GameEnded,
     GameOpened,
+    Holding,
     JournalError,
     JournalUnavailable,
     KeyLearned,
@@ -33,6 +35,7 @@ from salvo_server.core.journal import (
 )
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
+from salvo_server.storage.journal.locks import BEAT_SECONDS, LEASE_SECONDS
 
 __all__ = ["small_disk"]
 
@@ -86,6 +89,101 @@ def test_a_journal_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None
 
 
 @needs("postgresql")
+def test_an_owner_whose_lock_another_took_commits_nothing(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    """Its session ends, the standby is quicker than it, and what it held back is not written."""
+    with psycopg.connect(postgresql.url, autocommit=True) as admin:
+        admin.execute("CREATE DATABASE taken")
+        url = postgresql.url.removesuffix("postgres") + "taken"
+        first = DatabaseJournal(url, key_file=tmp_path / "key")
+        first._closing.set()  # so that the standby is the quicker one
+        first.commit(Batch(games=[OPENED], steps=[step(1)]))
+        waited: list[None] = []
+
+        def stand_by() -> bool:
+            waited.append(None)
+            if len(waited) == 3:
+                assert first.confirm(fresh=True) == Holding(sure=True, standby=True)
+                admin.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+                    " AND mode = 'ExclusiveLock'"
+                )
+            return len(waited) > 1
+
+        second = DatabaseJournal(url, key_file=tmp_path / "key", standby=stand_by)
+        assert len(waited) >= 3
+        lost = Batch(steps=[step(2)])
+        with pytest.raises(JournalUnavailable, match="journal_away"):
+            first.commit(lost)
+        for _ in range(2):
+            with pytest.raises(JournalError, match="taken_over"):
+                first.commit(lost)
+        with pytest.raises(JournalError, match="taken_over"):
+            first.confirm(fresh=True)
+        assert second.load().last_step == 1
+        second.commit(Batch(steps=[step(2)]))
+        second.close()
+        with pytest.raises(JournalError, match="taken_over"):  # also when the lock is free again
+            first.commit(Batch(steps=[step(3)]))
+        first.close()
+        assert JournalReader(url).games() == [(OPENED, 2)]
+
+
+@needs("postgresql")
+def test_the_epoch_fences_even_an_owner_that_has_its_lock(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    """As behind a pooler of connections, which gives one session to several clients."""
+    with psycopg.connect(postgresql.url, autocommit=True) as admin:
+        admin.execute("CREATE DATABASE pooled")
+    url = postgresql.url.removesuffix("postgres") + "pooled"
+    with contextlib.closing(DatabaseJournal(url, key_file=tmp_path / "key")) as journal:
+        journal.commit(Batch(games=[OPENED]))
+        with psycopg.connect(url, autocommit=True) as other:
+            other.execute("UPDATE progress SET epoch = epoch + 1")
+        with pytest.raises(JournalError, match="taken_over"):
+            journal.commit(Batch(steps=[step(1)]))
+        assert JournalReader(url).games() == [(OPENED, 0)]
+
+
+@needs("postgresql")
+def test_a_frozen_owner_loses_its_lock_and_one_that_is_silent_keeps_it(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    with psycopg.connect(postgresql.url, autocommit=True) as admin:
+        admin.execute("CREATE DATABASE frozen")
+        url = postgresql.url.removesuffix("postgres") + "frozen"
+        first = DatabaseJournal(url, key_file=tmp_path / "key")
+        first.load()
+        owner = "SELECT pid FROM pg_stat_activity WHERE datname = 'frozen'"
+        heard = "SELECT state_change FROM pg_stat_activity WHERE datname = 'frozen'"
+        [[pid]] = admin.execute(owner).fetchall()
+        moments: set[object] = set()
+        while len(moments) < 3 * LEASE_SECONDS / BEAT_SECONDS:  # it has nothing to write, and lets itself be heard
+            moments.update(admin.execute(heard).fetchall())
+        assert admin.execute(owner).fetchall() == [(pid,)]
+        first._closing.set()  # as if its process stood still
+        DatabaseJournal(url, key_file=tmp_path / "key", standby=lambda: not threading.Event().wait(0.05)).close()
+        assert first.confirm(fresh=False) == Holding()
+        with pytest.raises(JournalError, match="taken_over"):
+            first.confirm(fresh=True)
+        first.close()
+
+
+@needs("postgresql")
+def test_the_lock_of_a_connection_that_is_gone_is_waited_for(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    """The client has given up a connection of which the database knows nothing bad yet."""
+    journal = DatabaseJournal(postgresql.url, key_file=tmp_path / "key")
+    half_open = journal._connection
+    journal._connection = journal._engine.connect()
+    journal._connection.invalidate()
+    with pytest.raises(JournalUnavailable, match=r"journal_away.*its lock is not free yet"):
+        journal.commit(Batch(ended=False))
+    assert journal.confirm(fresh=True) == Holding(sure=False)
+    half_open.invalidate()
+    while not journal.confirm(fresh=True).sure:
+        pass  # the database's side of it ends in a moment
+    journal.commit(Batch(ended=False))
+    assert journal.confirm(fresh=True) == Holding()
+    journal.close()
+
+
+@needs("postgresql")
 def test_a_database_that_was_made_without_a_locale(postgresql: PostgreSQL, tmp_path: Path) -> None:
     with psycopg.connect(postgresql.url, autocommit=True) as connection:
         connection.execute("CREATE DATABASE plain ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
@@ -119,6 +217,7 @@ def test_results_on_postgresql(tmp_path: Path) -> None:
         journal = DatabaseJournal(database.url, key_file=tmp_path / "key")
         journal.commit(Batch(games=[OPENED], steps=[step(1)], ended=False))
         journal._connection.exec_driver_sql("DROP TABLE results")
+        journal._connection.exec_driver_sql("ALTER TABLE progress DROP COLUMN epoch")
         journal._connection.exec_driver_sql("UPDATE schema_version SET version_num = '0001'")
         journal._connection.commit()
         journal.close()

@@ -20,6 +20,7 @@ from salvo_server.settings import ServerSettings
 from salvo_server.storage.backup import MANIFEST, BackupError, read_backup
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
+from salvo_server.storage.journal.locks import lock_file
 from salvo_server.storage.roster import Roster
 
 _FILES = ("roster.json", "roster.json.key", "identity.key", "127.0.0.1-1883.journal", "127.0.0.1-1883.journal.key")
@@ -131,11 +132,8 @@ def test_a_server_that_runs_keeps_its_files(archive: Path, machine: Machine) -> 
     with announced(settings, "mqtt://127.0.0.1:1883", None):
         done = machine.run("restore", archive, "--force")
     assert "error: restore_running: mqtt://127.0.0.1:1883: " in done.stderr
-    writer = DatabaseJournal(str(machine.state / "127.0.0.1-1883.journal"))
-    try:
+    with lock_file(machine.state / "127.0.0.1-1883.journal"):
         other = machine.run("restore", archive, "--force", "--roster", machine.state / "other.json")
-    finally:
-        writer.close()
     assert "error: journal_in_use: " in other.stderr
     assert machine.contents() == before
 

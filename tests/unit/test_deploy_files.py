@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from salvo_server.cli import cli
+from salvo_server.cli.serve import serve
 from salvo_server.cli.web import web
 from salvo_server.settings import ServerSettings
 
@@ -60,10 +62,20 @@ def test_compose_passes_on_every_setting_that_means_something_there() -> None:
     assert passed | set(NOT_IN_COMPOSE) == set(ServerSettings.model_fields)
 
 
+def test_the_unit_of_systemd_starts_what_there_is() -> None:
+    text = (ROOT / "deploy" / "salvo.service").read_text()
+    [command] = re.findall(r"^ExecStart=\S+/salvo (.*)$", text, re.MULTILINE)
+    given = cli.make_context("salvo", command.split())
+    assert serve.make_context("serve", given.args).params["standby"] is True
+    assert {f"RestartPreventExitStatus={code}" for code in (2,)} <= set(text.splitlines())
+    for name in re.findall(r"\bSALVO_([A-Z_]+)=", text):
+        assert name.lower() in ServerSettings.model_fields
+
+
 def test_every_service_is_locked_in_and_nobody_is_root() -> None:
     services = (ROOT / "docker-compose.yml").read_text().partition("\nservices:\n")[2].partition("\nnetworks:\n")[0]
     texts = re.split(r"^  (?=[a-z]+:$)", services, flags=re.MULTILINE)[1:]
-    assert len(texts) == 6
+    assert len(texts) == 7
     bounds = (ROOT / "docker-compose.yml").read_text().partition("x-bounds: &bounds\n")[2].partition("\nservices:\n")[0]
     for line in (
         "read_only: true",
@@ -96,7 +108,7 @@ def test_metrics_and_journal_are_for_this_machine_and_for_the_server_alone() -> 
     assert re.findall(r'^      - "(.*9464)"', text, re.MULTILINE) == ["127.0.0.1:${SALVO_METRICS_PORT:-9464}:9464"]
     assert "\nnetworks:\n  journal:\n    internal: true\n" in text
     members = re.findall(r"^  (\w+):\n(?:    .*\n|\n)*?    networks: \[.*journal\]$", text, re.MULTILINE)
-    assert members == ["server", "postgres"]
+    assert members == ["server", "standby", "postgres"]
 
 
 def test_the_dockerfile_installs_what_the_project_is_made_of() -> None:

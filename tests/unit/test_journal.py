@@ -246,6 +246,7 @@ def test_a_journal_of_the_version_before_results_gets_them_and_keeps_what_it_has
         config.set_main_option("script_location", "salvo_server.storage.journal:migrations")
         config.attributes["connection"] = journal._connection
         journal._connection.exec_driver_sql("DROP TABLE results")
+        journal._connection.exec_driver_sql("ALTER TABLE progress DROP COLUMN epoch")
         alembic.command.stamp(config, "0001")
         journal._connection.commit()
     with pytest.raises(JournalError, match=r"journal_version.*start salvo serve with it once"):

@@ -24,6 +24,7 @@ from salvo_server.core.table import Table
 from salvo_server.service import JOURNAL_RETRY_MS, Resume, Service
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.journal.wrapper import JournalWrapper
 from unbrokered import Wire, learn
 
 SEALERS = {name: Sealer(f"secret {name}", bytes((number,)) * 16) for number, name in enumerate(("ann", "bob"))}
@@ -273,28 +274,17 @@ def _rival(world: World) -> str:
     return "bob" if _shooter(world) == "ann" else "ann"
 
 
-class _Full(Journal):
+class _Full(JournalWrapper):
     """The real journal behind a disk that is full for now."""
 
     def __init__(self, journal: Journal) -> None:
+        super().__init__(journal)
         self.full = True
-        self.name = journal.name
-        self.pepper = journal.pepper
-        self._journal = journal
 
     def commit(self, batch: Batch) -> None:
         if self.full:
             raise JournalUnavailable("journal_full", "no room")
-        self._journal.commit(batch)
-
-    def load(self) -> Any:
-        return self._journal.load()
-
-    def results(self) -> Any:
-        return self._journal.results()
-
-    def close(self) -> None:
-        self._journal.close()
+        super().commit(batch)
 
 
 def test_a_server_that_ended_in_peace_begins_anew_unless_it_is_told_to_go_on(world: World) -> None:

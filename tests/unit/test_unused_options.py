@@ -108,6 +108,8 @@ USELESS = {
     "doctor mqtt://192.0.2.1 --ca ca.pem": "--ca",
     "health mqtt://h --broker mqtt://g": "--broker",
     "health mqtt://u:s@h --roster r.json": "--roster",
+    "health --standby --table blue": "--table",
+    "health --standby --timeout 1": "--timeout",
 }
 
 

@@ -137,6 +137,7 @@ class Connection:
         ca: str | None = None,
         gives_way: bool = True,
         newcomer_gives_way: bool = False,
+        connect_seconds: float = CONNECT_SECONDS,
     ) -> None:
         """Prepare a connection; nothing is sent before the first :meth:`connect` or :meth:`poll`.
 
@@ -149,6 +150,7 @@ class Connection:
                 not, that is logged, and reconnection goes on with longer pauses.
             newcomer_gives_way: which of two clients ends: by default the older one, so that a program can be restarted
                 while a forgotten one still runs; else the newcomer, at once, so that the older one is not disturbed.
+            connect_seconds: how long an attempt to connect may take.
 
         Raises:
             ConnectionLost: ``bad_url`` or ``bad_ca``.
@@ -157,6 +159,7 @@ class Connection:
         self.on_connect = on_connect
         self.connected = False
         self.published = 0
+        self._connect_seconds = connect_seconds
         self._ca = ca or os.environ.get("SALVO_CA") or None
         self._hung_up = False  # before the broker greeted
         self._gives_way = gives_way
@@ -198,7 +201,7 @@ class Connection:
             transport="websockets" if web else "tcp",
             manual_ack=True,
         )
-        client.connect_timeout = CONNECT_SECONDS
+        client.connect_timeout = self._connect_seconds
         client.max_inflight_messages_set(MAX_IN_FLIGHT)
         client.max_queued_messages_set(0)
         if web:
@@ -462,7 +465,7 @@ class Connection:
             why = getattr(error, "strerror", None) or error
             log.log(level, "cannot reach %s (%s): check the address, or start the server; retrying", self.url, why)
             return min(timeout_seconds, max(0.0, self._next_attempt - time.monotonic()))
-        self._handshake_end = now + CONNECT_SECONDS
+        self._handshake_end = now + self._connect_seconds
         return timeout_seconds
 
     def _give_up(self, reason: ConnectionLost) -> ConnectionLost:

@@ -1,7 +1,7 @@
 """The one command line, ``salvo``. Every command has its own module, imported when it is called.
 
 An error is one line on standard error, ``error: <code>: <text>``. Exit codes: 0 done, 1 failed, 2 wrong usage,
-130 interrupted.
+3 another server serves instead, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -69,6 +69,9 @@ _WRONG_USAGE = frozenset(
         "bad_file",
     }
 )
+
+#: Codes of a server whose place another one has; it may be started again, to wait.
+_REPLACED = frozenset({"taken_over", "stood_down"})
 
 #: Commands with ``--traceback``.
 _SHOW_TRACES = frozenset({"play", "compare", "dev", "solo"})
@@ -148,7 +151,7 @@ def _run(given: list[str]) -> Any:
         more = "; --traceback shows it whole" if trace and _hides_traces(given) else ""
         first, line, source = str(error).partition("\n")
         click.echo(error_line(error, f"{first}{more}{line}{source}"), err=True)
-        return 2 if error.code in _WRONG_USAGE else 1
+        return 2 if error.code in _WRONG_USAGE else 3 if error.code in _REPLACED else 1
 
 
 def _hides_traces(given: list[str]) -> bool:

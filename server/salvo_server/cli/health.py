@@ -30,6 +30,10 @@ from salvo_server.unused import Unused, is_set
             lambda given: "@" in (given["url"] or given["broker"] or ""),
             "with a URL that has a user, which is used; leave one of them out",
         ),
+        *(
+            Unused(name, is_set("standby"), "with --standby, which asks no broker; leave it out")
+            for name in ("table", "timeout_seconds")
+        ),
     ],
 )
 @click.argument("url", required=False)
@@ -39,13 +43,23 @@ from salvo_server.unused import Unused, is_set
 @click.option("--table", default="", help="The server's first table, if it is not the default table.")
 @click.option("--roster", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
 @click.option("--timeout", "timeout_seconds", default=5.0, help="Seconds to wait for an answer.")
-def health(url: str | None, broker: str | None, table: str, roster: Path | None, timeout_seconds: float) -> None:
+@click.option("--standby", is_flag=True, help="Ask for the standby on this machine instead.")
+def health(
+    url: str | None, broker: str | None, table: str, roster: Path | None, timeout_seconds: float, standby: bool
+) -> None:
     """Exit with 0 if the server behind the broker at URL is online, else with 1 and a line with the reason.
 
     URL may also be given as --broker; without it, it is the server that runs here. On a machine with the server's
     roster, this uses one of the server's own read-only users; elsewhere the user in the URL.
     """
-    broker = url or broker or _server_here(roster)
+    broker = url or broker
+    if standby:
+        waiting = [each.url for each in running_servers(roster_path(roster), standby=True)]
+        if (broker is not None and str(BrokerUrl.parse(broker)) not in waiting) or not waiting:
+            raise SalvoError("no_standby", f"no standby{f' for {broker}' if broker else ''} waits on this machine")
+        click.echo("standby: waits for the end of another server")
+        return
+    broker = broker or _server_here(roster)
     status = ask(broker, table, timeout_seconds, _looker_on(broker, roster))
     if status is None:
         raise ConnectionLost("no_server", f"nothing is known of a server at {without_password(broker)}")

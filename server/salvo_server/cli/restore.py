@@ -41,7 +41,8 @@ def restore(file: Path, config: Path | None, force: bool, **given: Any) -> None:
         raise SettingsError(
             "bad_setting", f"{file} has {', '.join(homeless)}, and the settings name no such file; add --journal FILE"
         )
-    if servers := running_servers(roster_path(settings.roster)):
+    roster = roster_path(settings.roster)
+    if servers := [*running_servers(roster), *running_servers(roster, standby=True)]:
         raise BackupError("restore_running", f"{servers[0].url}: a server with this roster runs; end it first")
     put_back(backup.contents, places, force=force)
     for name in backup.contents:

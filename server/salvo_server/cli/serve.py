@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from salvo.net.mqtt import BrokerUrl
+from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.permissions import Role
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
 from salvo_server.cli.gateway import GatewayCall, read_gateway, with_rules_of_gateways
@@ -17,10 +17,13 @@ from salvo_server.cli.logs import VARIABLE, set_log_format
 from salvo_server.cli.serve_keys import host_keys
 from salvo_server.cli.serve_report import WEB_FRONT, ServeReport
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
+from salvo_server.core.journal import Journal
 from salvo_server.gateways.supervisor import Program, programs_beside
 from salvo_server.running import announced, reached_at
 from salvo_server.service import Listener
 from salvo_server.settings import ServerSettings, load_settings
+from salvo_server.standby import Interrupted, Standby
+from salvo_server.standings.counting import plackett_luce
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript_folder import TranscriptFolder
 
@@ -103,6 +106,7 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
     multiple=True,
     help="Run a gateway alongside the server, as salvo gateway would be called; may be repeated.",
 )
+@click.option("--standby", is_flag=True, default=None, help="Wait until no other server has the journal, then serve.")
 @click.option("--metrics", metavar="HOST:PORT", help="Where Prometheus reads the server's metrics, over plain HTTP.")
 @click.option("--log-format", help="Events and log as text, or as json: an object a line.  [default: text]")
 @click.option("--json", "log_format", flag_value="json", help="The same as --log-format json.")
@@ -117,13 +121,19 @@ def serve(config: Path | None, **given: Any) -> None:
     gateways = [read_gateway(line, settings.book) for line in settings.gateways]
     report = ServeReport(settings.log_format == "json", settings.games)
     identity = open_identity(settings)
+    try:
+        journal = _take_place(settings, report)
+    except Interrupted:
+        report.say("ended", event="ended")
+        return
     kept: KeptGames | None = None
     if settings.transcripts is not None:
         report.folder = TranscriptFolder(settings.transcripts, report.written, identity)
-        kept = KeptGames(open_journal(settings))
+        journal = kept = KeptGames(journal)
     tables = {each.table: any(one.for_people for one in gateways if one.table == each.table) for each in gateways}
     listener: Listener = report if metrics is None else metrics.heard(report)
-    journal = kept if metrics is None else metrics.timed(kept or open_journal(settings))
+    if metrics is not None:
+        journal = metrics.timed(journal)
     contest = Contest(settings, listener, journal=journal, identity=identity, gateway_tables=tables)
     report.contest, report.kept = contest, kept
     contest.end_on_signals()
@@ -143,6 +153,27 @@ def serve(config: Path | None, **given: Any) -> None:
     if report.folder is not None:
         report.folder.close()
     report.say("ended", event="ended")
+
+
+def _take_place(settings: ServerSettings, report: ServeReport) -> Journal:
+    """Return the journal; a standby waits until it has it.
+
+    Raises:
+        Interrupted: the operator has ended the wait.
+    """
+    if not settings.standby or settings.broker is None:
+        return open_journal(settings)
+    waited_for = {"journal": "another server to end", "broker": f"the broker {without_password(settings.broker)}"}
+
+    def say(waits_for: str) -> None:
+        report.say(f"standby: waits for {waited_for[waits_for]}", event="standby", waits_for=waits_for)
+
+    plackett_luce()  # whose import need not wait for the moment of the take-over
+    standby = Standby(settings.broker, say)
+    with standby.until_signalled(), announced(settings, str(BrokerUrl.parse(settings.broker)), None, standby=True):
+        journal = open_journal(settings, standby)
+    report.say("active: takes over" if standby.waited else "active", event="active", waited=standby.waited)
+    return journal
 
 
 def _metrics(settings: ServerSettings) -> Metrics | None:

@@ -229,6 +229,18 @@ class Saved(NamedTuple):
     burned: Iterator[Proof]
 
 
+class Holding(NamedTuple):
+    """How a server holds its journal.
+
+    Attributes:
+        sure: whether no other server can have taken it over by now.
+        standby: whether another server waits that could take over; as it was seen last where ``sure`` is not so.
+    """
+
+    sure: bool = True
+    standby: bool = False
+
+
 class Journal:
     """What the service needs of a journal; this one stores nothing: for a demo, where a game ends with its process.
 
@@ -245,7 +257,7 @@ class Journal:
 
         Raises:
             JournalUnavailable: nothing was written; try again later.
-            JournalError: it cannot be written at all.
+            JournalError: it cannot be written at all; ``taken_over``: by this server.
         """
 
     def load(self) -> Saved:
@@ -263,6 +275,17 @@ class Journal:
             JournalError: a record cannot be read; the text names it.
         """
         return []
+
+    def confirm(self, *, fresh: bool) -> Holding:
+        """Return whether the journal is still this server's; here nobody else wants it.
+
+        Args:
+            fresh: whether to ask now; else this returns at once what is known.
+
+        Raises:
+            JournalError: ``taken_over``: it is another server's.
+        """
+        return Holding()
 
     def close(self) -> None:
         """Release the journal's files or connections."""

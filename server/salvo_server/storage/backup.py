@@ -19,7 +19,7 @@ from typing import Final, Literal, NamedTuple
 
 from salvo.errors import MissingExtra, SalvoError
 from salvo_server.storage.atomic_file import create_file, replace_file, replace_files
-from salvo_server.storage.journal.database import lock_file
+from salvo_server.storage.journal.locks import lock_file
 
 try:
     from pydantic import BaseModel, ConfigDict, Field, ValidationError

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sqlite3
+import threading
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +19,7 @@ from salvo_server.core.journal import (
     Batch,
     GameEnded,
     GameOpened,
+    Holding,
     Journal,
     JournalError,
     JournalUnavailable,
@@ -30,36 +33,58 @@ from salvo_server.core.journal import (
 from salvo_server.storage.vault import Vault
 
 try:
-    import filelock
     import sqlalchemy as sql
     from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError
 
+    from salvo_server.storage.journal.locks import (
+        BEAT_SECONDS,
+        KEEP_ALIVE,
+        SERVER_KEEP_ALIVE,
+        DatabaseLocks,
+        FileLocks,
+        Locks,
+        in_use,
+        lock_file,
+    )
     from salvo_server.storage.journal.schema import HEAD, VERSION_TABLE, games, keys, progress, results, steps, teams
 except ModuleNotFoundError:
     raise MissingExtra("the journal", "server") from None
 
+log = logging.getLogger(__name__)
+
 #: How many games a query asks for by their ids: SQLite takes 32,766 parameters, PostgreSQL 65,535.
 _GAMES_A_QUERY: Final = 10_000
-#: Marks our advisory lock on a PostgreSQL server; the first bytes of "salvo".
-_LOCK_NUMBER: Final = 0x73616C76
 _NEW_ONE: Final = "restore it from a copy, or move it away to begin a new one"
 
 
 class DatabaseJournal(Journal):
-    """A journal in a database.
+    """A journal in a database, which has one owner at a time.
+
+    Each owner raises the journal's epoch, and every commit asks for it: an owner whose epoch is over writes nothing,
+    whatever became of its lock. On PostgreSQL a thread lets the owner be heard while nothing is written.
 
     Attributes:
         name: where it is, without any password.
         pepper: makes the teams' credentials.
+        epoch: this owner's.
     """
 
-    def __init__(self, where: str, *, key_file: Path | None = None, power_safe: bool = True) -> None:
+    def __init__(
+        self,
+        where: str,
+        *,
+        key_file: Path | None = None,
+        power_safe: bool = True,
+        standby: Callable[[], bool] | None = None,
+    ) -> None:
         """Open a journal, or begin one.
 
         Args:
             where: a file's path, or ``postgresql://USER@HOST/DATABASE``.
             key_file: where the key to the teams' secrets is; next to the file by default.
             power_safe: whether a commit survives a loss of power, or only that of the process.
+            standby: called again and again as long as another server has the journal, and waits a moment each time;
+                whether this server could take over now. Without it, another owner is an error.
 
         Raises:
             JournalError: ``journal_in_use``, ``journal_corrupt``, ``journal_version``, ``journal_key`` or
@@ -68,73 +93,158 @@ class DatabaseJournal(Journal):
         """
         self._url = _database_url(where)
         self.name = self._url.render_as_string(hide_password=True) if self._server else str(self._url.database)
-        self._lock: filelock.BaseFileLock | None = None
-        if not self._server:
-            path = Path(self.name)
-            _make_folder(path)
-            self._lock = lock_file(path)
+        self._standby = standby
+        self._holding = Holding(standby=standby is not None)
+        self._lost: JournalError | None = None
+        self._using = threading.RLock()  # the connection
+        self._closing = threading.Event()
+        self._beats: threading.Thread | None = None
+        self._locks: Locks | None = None
         self._engine = _make_engine(self._url, power_safe)
         # What nearly every commit has. As plain text a statement takes a third of the time of a compiled one.
         quoted = ", ".join(map(self._engine.dialect.identifier_preparer.quote, steps.columns.keys()))
         mark = "%s" if self._server else "?"
         self._insert_step = f"INSERT INTO steps ({quoted}) VALUES ({', '.join([mark] * len(steps.columns))})"
-        self._update_sent = f"UPDATE progress SET sent_through = {mark}"
+        self._update_progress = (
+            f"UPDATE progress SET sent_through = coalesce({mark}, sent_through), ended = coalesce({mark}, ended) "
+            f"WHERE epoch = {mark}"
+        )
         try:
             with explained(self.name):
-                self._connection = self._engine.connect()
-                self._take_over()
+                self.epoch = self._take_over()
                 self.vault = Vault.at(key_file or _key_file(self._url), "journal", JournalError)
         except BaseException:
             self.close()
             raise
         self.pepper: bytes | None = self.vault.derive("credentials")
+        if self._server:
+            self._beats = threading.Thread(target=self._beat, name="journal", daemon=True)
+            self._beats.start()
 
     @property
     def _server(self) -> bool:
         return self._url.get_backend_name() != "sqlite"
 
-    def _take_over(self) -> None:
-        """Make sure that there is no other writer, that the file is sound and that its schema is today's."""
+    def _take_over(self) -> int:
+        """Make sure that there is no other writer, that the file is sound and that its schema is today's.
+
+        Returns:
+            The epoch that begins with this.
+        """
         if self._server:
-            self._lock_database()
+            self._connection = self._engine.connect()
+            self._locks = DatabaseLocks(self._connection)
+            self._lock()
         else:
+            path = Path(self.name)
+            _make_folder(path)
+            self._locks = FileLocks(path)
+            self._lock()
+            self._connection = self._engine.connect()
             report = self._connection.scalar(sql.text("PRAGMA quick_check(1)"))
             if report != "ok":
                 raise JournalError("journal_corrupt", f"{self.name}: {report}; {_NEW_ONE}")
         self._connection.commit()
         migrate(self._connection, self.name)
+        with self._connection.begin():
+            self._connection.execute(_NEXT_EPOCH)
+            return int(self._connection.execute(_EPOCH).scalar_one())
+
+    def _lock(self) -> None:
+        """Keep every other server out; a standby waits until it can."""
+        assert self._locks is not None
+        if self._standby is None:
+            if not self._locks.take():
+                raise in_use(self.name)
+            return
+        while not ((ready := self._standby()) and self._locks.take()):
+            self._locks.stand_by(ready)
+        self._locks.stand_by(False)
+
+    # --- its owner ------------------------------------------------------------------------------------------------
+
+    def confirm(self, *, fresh: bool) -> Holding:
+        """Return whether the journal is still this server's; see :class:`salvo_server.core.journal.Journal`."""
+        if self._lost is not None:
+            raise self._lost
+        return self._ask() if fresh else self._holding
+
+    def _ask(self) -> Holding:
+        with self._using:
+            for _ in range(2):  # the first may be what finds out that the connection is gone
+                try:
+                    self._revive()
+                    with self._connection.begin():
+                        self._check_epoch()
+                        assert self._locks is not None
+                        self._holding = Holding(standby=self._locks.has_standby())
+                    return self._holding
+                except (JournalUnavailable, DBAPIError) as error:
+                    log.debug("%s", error)
+            return Holding(sure=False, standby=self._holding.standby or self._standby is not None)
+
+    def _beat(self) -> None:
+        """Keep the lock of a server that writes nothing, and notice when it is gone; the loop says so."""
+        while self._lost is None and not self._closing.wait(BEAT_SECONDS):
+            try:
+                self._ask()
+            except JournalError as error:
+                self._lost = error
+
+    def _revive(self) -> None:
+        """Connect again if the connection is gone, as the same owner.
+
+        Raises:
+            JournalUnavailable: ``journal_away``: the database keeps the lock of the connection that is gone.
+            JournalError: ``taken_over``.
+        """
+        if not (self._connection.closed or self._connection.invalidated):
+            return
+        self._connection.close()
+        self._connection = self._engine.connect()
+        if not self._server:
+            return
+        try:
+            self._locks = DatabaseLocks(self._connection)
+            owned = self._locks.take()
+            with self._connection.begin():
+                self._check_epoch()
+            if not owned:
+                raise JournalUnavailable("journal_away", f"{self.name}: its lock is not free yet")
+            self._locks.lease()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _check_epoch(self) -> None:
+        if self._connection.execute(_EPOCH).scalar_one() != self.epoch:
+            raise _taken_over(self.name)
 
     # --- writing --------------------------------------------------------------------------------------------------
 
     def commit(self, batch: Batch) -> None:
         """Make a batch durable, all of it or nothing; see :class:`salvo_server.core.journal.Journal`."""
-        try:
-            if self._connection.closed or self._connection.invalidated:
-                self._reconnect()
-            with self._connection.begin():
-                self._write(batch)
-        except IntegrityError as error:
-            if self._has(batch):
-                return  # committed before, and only the answer was lost
-            raise JournalError(
-                "journal_in_use", f"{self.name}: another program has written to it: {error.orig}; end the other server"
-            ) from None
-        except DBAPIError as error:
-            raise explain(error, self.name) from None
-
-    def _reconnect(self) -> None:
-        self._connection.close()
-        self._connection = self._engine.connect()
-        self._lock_database()
-        self._connection.commit()
-
-    def _lock_database(self) -> None:
-        """Keep every other server out for as long as this connection lives."""
-        if not self._connection.scalar(sql.text(f"SELECT pg_try_advisory_lock({_LOCK_NUMBER})")):
-            raise _in_use(self.name)
+        with self._using:
+            try:
+                self._revive()
+                with self._connection.begin():
+                    self._write(batch)
+            except IntegrityError as error:
+                if self._has(batch):
+                    return  # committed before, and only the answer was lost
+                raise JournalError(
+                    "journal_in_use",
+                    f"{self.name}: another program has written to it: {error.orig}; end the other server",
+                ) from None
+            except DBAPIError as error:
+                raise explain(error, self.name) from None
 
     def _write(self, batch: Batch) -> None:
         execute, seal = self._connection.execute, self.vault.seal
+        # First, for it keeps the row until the commit: the next owner's new epoch waits for that.
+        owned = self._connection.exec_driver_sql(self._update_progress, (batch.sent_through, batch.ended, self.epoch))
+        if owned.rowcount != 1:
+            raise _taken_over(self.name)
         if batch.games:
             names = ("id", "table_name", "number", "opened_at", "header")
             execute(_INSERT_GAME, [dict(zip(names, game, strict=True)) for game in batch.games])
@@ -159,10 +269,6 @@ class DatabaseJournal(Journal):
         for annulled in batch.annulled:
             table, number, by, at = annulled
             execute(_ANNUL, {"of_table": table, "of_number": number, "by": by, "annulled": at})
-        if batch.sent_through is not None:
-            self._connection.exec_driver_sql(self._update_sent, (batch.sent_through,))
-        if batch.ended is not None:
-            execute(sql.update(progress).values(ended=batch.ended))
 
     def _has(self, batch: Batch) -> bool:
         """Whether a batch is in the journal already, as it is."""
@@ -181,7 +287,7 @@ class DatabaseJournal(Journal):
 
     def load(self) -> Saved:
         """Return what a restart needs; see :class:`salvo_server.core.journal.Journal`."""
-        with explained(self.name):
+        with self._using, explained(self.name):
             read = self._connection.execute
             latest = sql.select(sql.func.max(games.c.id)).group_by(games.c.table_name)
             opened = [GameOpened(*row) for row in read(sql.select(games).where(games.c.id.in_(latest)))]
@@ -195,6 +301,8 @@ class DatabaseJournal(Journal):
                 burned=iter(self._burned()),
             )
             self._connection.commit()
+            assert self._locks is not None
+            self._locks.lease()  # not before: to read a long journal may take longer
             return saved
 
     def _burned(self) -> list[Proof]:
@@ -227,7 +335,7 @@ class DatabaseJournal(Journal):
 
     def results(self) -> list[Result]:
         """Return all results; see :class:`salvo_server.core.journal.Journal`."""
-        with explained(self.name):
+        with self._using, explained(self.name):
             found = _results(self._connection, self.name)
             self._connection.commit()
             return found
@@ -236,11 +344,14 @@ class DatabaseJournal(Journal):
 
     def close(self) -> None:
         """Close the database and let the next server have it."""
+        self._closing.set()
+        if self._beats is not None:
+            self._beats.join()
         if hasattr(self, "_connection"):
             self._connection.close()
         self._engine.dispose()
-        if self._lock is not None:
-            self._lock.release()
+        if self._locks is not None:
+            self._locks.release()
 
 
 class JournalReader:
@@ -417,6 +528,8 @@ _DELETE_TEAM, _DELETE_KEYS = (
     sql.delete(table).where(table.c.game == sql.bindparam("of_game"), table.c.name == sql.bindparam("of_name"))
     for table in (teams, keys)
 )
+_NEXT_EPOCH = sql.update(progress).values(epoch=progress.c.epoch + 1)
+_EPOCH = sql.select(progress.c.epoch)
 
 
 def _database_url(where: str) -> sql.URL:
@@ -438,8 +551,9 @@ def _database_url(where: str) -> sql.URL:
 def _make_engine(url: sql.URL, power_safe: bool, poolclass: type[sql.Pool] | None = None) -> sql.Engine:
     try:
         # A database in SQL_ASCII, as initdb makes it without a locale, would answer in bytes.
-        encoding = {} if url.get_backend_name() == "sqlite" else {"client_encoding": "utf8"}
-        engine = sql.create_engine(url, poolclass=poolclass, connect_args=encoding)
+        server = {"client_encoding": "utf8", **{key: KEEP_ALIVE[key] for key in KEEP_ALIVE.keys() - url.query.keys()}}
+        given = {} if url.get_backend_name() == "sqlite" else server
+        engine = sql.create_engine(url, poolclass=poolclass, connect_args=given)
     except NoSuchModuleError as error:
         raise JournalError("bad_journal", str(error)) from None
     except ModuleNotFoundError:
@@ -449,7 +563,8 @@ def _make_engine(url: sql.URL, power_safe: bool, poolclass: type[sql.Pool] | Non
         pragmas = ("journal_mode = WAL", f"synchronous = {'FULL' if power_safe else 'NORMAL'}", "busy_timeout = 5000")
         settings = [f"PRAGMA {pragma}" for pragma in pragmas]
     else:
-        settings = [f"SET synchronous_commit = {'on' if power_safe else 'off'}"]
+        wanted = {"synchronous_commit": "on" if power_safe else "off", **SERVER_KEEP_ALIVE}
+        settings = [f"SET {name} = {value}" for name, value in wanted.items()]
 
     def prepare(raw: Any, record: Any) -> None:
         cursor = raw.cursor()
@@ -473,31 +588,15 @@ def _make_folder(path: Path) -> None:
         ) from None
 
 
-def lock_file(path: Path) -> filelock.BaseFileLock:
-    """Keep every other server from a journal's file until the lock is released.
-
-    Raises:
-        JournalError: ``journal_in_use``, ``journal_unreachable``.
-    """
-    lock = filelock.FileLock(f"{path}.lock", mode=0o600, thread_local=False)
-    try:
-        lock.acquire(timeout=0)
-    except filelock.Timeout:
-        raise _in_use(str(path)) from None
-    except OSError as error:
-        raise JournalError("journal_unreachable", f"{path}.lock: {error.strerror}") from None
-    return lock
-
-
 def _key_file(url: sql.URL) -> Path:
     if url.get_backend_name() == "sqlite":
         return Path(f"{url.database}.key")
     return Path(f"{url.database}-journal.key")
 
 
-def _in_use(name: str) -> JournalError:
+def _taken_over(name: str) -> JournalError:
     return JournalError(
-        "journal_in_use", f"another server is writing to {name}; end it, or name another one with --journal FILE"
+        "taken_over", f"another server has taken over {name}, and this one has ended; start it again with --standby"
     )
 
 

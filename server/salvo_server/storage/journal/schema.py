@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
 
 #: The latest migration, and the table that tells which one a journal has had.
-HEAD: Final = "0002"
+HEAD: Final = "0003"
 VERSION_TABLE: Final = "schema_version"
 
 #: SQLite counts rows in its own integer type only.
@@ -15,13 +15,14 @@ _Number = BigInteger().with_variant(Integer(), "sqlite")
 
 metadata = MetaData()
 
-#: One row: how far the broker has acknowledged, and whether the last server shut down in order.
+#: One row: how far the broker has acknowledged, whether the last server shut down in order, how many owners there were.
 progress = Table(
     "progress",
     metadata,
     Column("id", Integer, primary_key=True),
     Column("sent_through", _Number, nullable=False),
     Column("ended", Boolean, nullable=False),
+    Column("epoch", _Number, nullable=False, server_default="0"),
 )
 
 games = Table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salvo_server.core.journal import Batch, Journal, Result, Saved
+from salvo_server.core.journal import Batch, Holding, Journal, Result, Saved
 
 
 class JournalWrapper(Journal):
@@ -23,6 +23,10 @@ class JournalWrapper(Journal):
     def results(self) -> list[Result]:
         """Return all results."""
         return self._journal.results()
+
+    def confirm(self, *, fresh: bool) -> Holding:
+        """Return whether the journal is still this server's."""
+        return self._journal.confirm(fresh=fresh)
 
     def close(self) -> None:
         """Close the other journal."""
