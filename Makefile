@@ -60,9 +60,10 @@ simulate: $(READY)       ## contests with faults from SEEDS seeds; SEED=17 shows
 chaos: $(READY)          ## 200 kills of the server and 50 of mosquitto over 50 games (about ten minutes)
 	$(BIN)/python tests/chaos/run.py
 
-failover: $(READY)       ## a server killed, frozen, cut from database or broker, TIMES each, beside a standby (about fifteen minutes)
+failover: $(READY)       ## a server killed, frozen, cut off, TIMES each, beside a standby; the laboratory on hosts that are (about 25 minutes)
 	$(BIN)/python tests/failover/run.py --times $(TIMES)
 	$(BIN)/python tests/failover/run.py --times $(TIMES) --journal sqlite
+	$(BIN)/python tests/failover/laboratory.py
 
 fuzz: $(READY)           ## RUNS inputs on the border parsers, guided by coverage (a million take about ten minutes)
 	$(BIN)/pip install --quiet -e '.[fuzz]'

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Protocol, Self
 
 from integration.cable import Cable
@@ -51,6 +52,7 @@ class Namespaces:
         self._services = services
         self._hosts = range(hosts)
         self._keepers: list[subprocess.Popen[bytes]] = []
+        self._slow: set[int] = set()
 
     def __enter__(self) -> Self:
         _call("ip", "link", "set", "lo", "up")
@@ -65,6 +67,8 @@ class Namespaces:
             self._on(host, "ip", "address", "add", f"10.77.{host}.2/24", "dev", "host")
             for link in ("host", "lo"):
                 self._on(host, "ip", "link", "set", link, "up")
+            self._on(host, "ip", "route", "add", "default", "via", f"10.77.{host}.1")
+        Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -85,6 +89,14 @@ class Namespaces:
 
     def heal(self, host: int) -> None:
         self._on(host, "iptables", "-F")
+        if host in self._slow:
+            self._slow.remove(host)
+            self._on(host, "tc", "qdisc", "del", "dev", "host", "root")
+
+    def slow(self, host: int, *limit: str) -> None:
+        """Slow a host's link down to what a token bucket of ``tc`` lets through, until it is mended."""
+        self._on(host, "tc", "qdisc", "add", "dev", "host", "root", "tbf", *limit)
+        self._slow.add(host)
 
     def _on(self, host: int, *words: str) -> None:
         _call(*self.prefix(host), *words)

@@ -33,3 +33,19 @@ def test_the_standby_goes_on_whatever_happens_to_the_first(arguments: str, fault
     assert result["wrong"] == []
     assert sum(result["faults"].values()) == faults
     assert result["games"] >= 1
+
+
+@pytest.mark.slow
+@needs("root")
+def test_the_laboratory_gives_the_same_whatever_happens_to_its_hosts() -> None:
+    done = subprocess.run(
+        [sys.executable, str(RUN.with_name("laboratory.py")), "--games", "400"],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == 13
+    assert all(each["same"] for each in found)
