@@ -619,6 +619,47 @@ def show_postgres(used: Engine, steps: Steps, folder: Path) -> None:
         used.compose("down", "-v")
 
 
+def show_standby(used: Engine, steps: Steps, folder: Path) -> None:
+    """Two servers, one of which waits; they share the journal's volume."""
+    used.settings = {
+        **SETTINGS,
+        "COMPOSE_PROFILES": "standby",
+        "SALVO_STANDBY": "true",
+        "SALVO_LOG_FORMAT": "json",
+    }
+    (folder / "standby").mkdir()
+    outside = Outside(used, folder / "standby")
+    servers = ("server", "standby")
+
+    def has_said(service: str, event: str) -> bool:
+        lines = used.docker("logs", used.container(service)).splitlines()
+        return event in {json.loads(line)["event"] for line in lines if line.startswith("{")}
+
+    def turn() -> int:
+        said = outside.retained("/game/turn")
+        return int(json.loads(said)["turn"]) if said else 0
+
+    try:
+        with steps.step("--profile standby: one of two servers serves, the other one waits"):
+            go_up(used, "broker", *servers, "web")
+            wait_for("one serves", lambda: any(has_said(service, "active") for service in servers))
+            active, waiting = sorted(servers, key=lambda service: not has_said(service, "active"))
+            wait_for("the other one waits", lambda: has_said(waiting, "standby"))
+        with steps.step(
+            "--profile standby: the one that serves is killed in mid-game, and the other one goes on"
+        ):
+            outside.learn(roster(used, "add", "red", "blue", "--json"))
+            wait_for("online", lambda: outside.health(outside.url("red.2")).startswith("online"))
+            teams = [outside.join(name, "slow") for name in ("red", "blue")]
+            wait_for("mid-game", lambda: turn() > 5)
+            used.docker("kill", used.container(active))
+            print("    " + outside.play(*teams))
+            assert has_said(waiting, "active")
+    finally:
+        outside.go()
+        used.compose("down", "-v")
+
+
 def show_tls(used: Engine, steps: Steps, folder: Path, certificates: Path) -> None:
     """The same under TLS, in the profile strict."""
     used.files = (FILE, ROOT / "deploy" / "tls.yml")
@@ -686,6 +727,7 @@ def main() -> int:
                 certificates = make_certificates(Path(folder))
                 show_public(used, steps, Path(folder), certificates)
                 show_postgres(used, steps, Path(folder))
+                show_standby(used, steps, Path(folder))
                 show_tls(used, steps, Path(folder), certificates)
                 show_open(used, steps, Path(folder))
             except BaseException:

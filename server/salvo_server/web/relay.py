@@ -269,7 +269,7 @@ class Relay:
                 source.statuses[name] = what
             touched.add(name)
         for name in touched:
-            self._advance(name, now)
+            self._advance(self.tables[name], now)
             self._draw(name)
 
     @property
@@ -290,9 +290,9 @@ class Relay:
         for name in self._of(source):
             self._draw(name)
 
-    def _advance(self, name: str, now: float) -> None:
+    def _advance(self, table: Table, now: float) -> None:
         """Show what is due at a table; a table that is new goes to all open pages, because each lists the tables."""
-        table, listed = self.tables[name], bool(self.tables[name].state)
+        listed = bool(table.state)
         table.advance(now)
         if bool(table.state) != listed:
             for other in self._channels.keys() & self.tables.keys():
@@ -310,7 +310,7 @@ class Relay:
         del self._timers[name]
         table, now = self.tables.get(name) or Table(name), self._loop.time()
         self._drawn[name] = now
-        self._advance(name, now)
+        self._advance(table, now)
         channel = self._channels.get(name)
         if channel is not None and channel.watchers:
             channel.send(frame_of(self.picture(name)))
