@@ -645,9 +645,7 @@ def show_standby(used: Engine, steps: Steps, folder: Path) -> None:
             wait_for("one serves", lambda: any(has_said(service, "active") for service in servers))
             active, waiting = sorted(servers, key=lambda service: not has_said(service, "active"))
             wait_for("the other one waits", lambda: has_said(waiting, "standby"))
-        with steps.step(
-            "--profile standby: the one that serves is killed in mid-game, and the other one goes on"
-        ):
+        with steps.step("--profile standby: the one that serves is killed in mid-game, and the other one goes on"):
             outside.learn(roster(used, "add", "red", "blue", "--json"))
             wait_for("online", lambda: outside.health(outside.url("red.2")).startswith("online"))
             teams = [outside.join(name, "slow") for name in ("red", "blue")]
