@@ -461,7 +461,9 @@ def _states() -> dict[str, Any]:
         "over": state([*_seated(over), *_game(over)], players=2),
         "quiet": state([quiet.ask("ann"), quiet.ask("bob")], chat=False) | {"state": "lobby"},
         "hosted": state([hosted.ask("ann"), hosted.ask("bob"), *hosted.fleet("ann")]) | with_host,
-        "invited": state([invited.host("set", settings={"teams": ["ann", "cy"]}), invited.host("next")]) | with_host,
+        "invited": state([invited.host("set", settings={"teams": ["ann", "cy"]}), invited.host("next")])
+        | with_host
+        | {"roster": {**secrets_of_all, "cy": "cocorico"}},
         "contest": state([]) | {"profile": "contest", "roster": {"ann": TEAMS["ann"][0]}},
         "strict": state([strict.seal("ann"), strict.seal("bob"), *strict.fleet("ann"), *strict.fleet("bob")], players=2)
         | {"profile": "strict", "roster": secrets_of_all, "private_key_hex": SERVER_PRIVATE.hex()},
@@ -533,6 +535,13 @@ def _refused() -> list[dict[str, Any]]:
             host("pause"),
             host("pause"),
             answer=told("desk/error", "clock_stopped"),
+        ),
+        when(
+            "hosted",
+            "a next game for a team that the roster lacks",
+            "SALVO-HOST-7",
+            host("set", settings={"teams": ["ann", "zed"]}),
+            answer=told("desk/error", "not_in_roster"),
         ),
         when("hosted", "no pause", "SALVO-HOST-4", host("resume"), answer=told("desk/error", "not_paused")),
         when("hosted", "no game to abort", "SALVO-HOST-2", host("abort"), answer=told("desk/error", "wrong_state")),
