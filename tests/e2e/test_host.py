@@ -88,7 +88,7 @@ def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(enviro
         assert added["role"] == role
         return {"SALVO_TEAM": name, "SALVO_SECRET": added["secret"]}
 
-    desk, red = added_account("desk", "host"), added_account("red", "team")
+    desk, red, _ = added_account("desk", "host"), added_account("red", "team"), added_account("blue", "team")
     with started([SALVO, *SERVE, "--json", "--table", "two"], env=environment, stdout=-1) as server:
         assert server.stdout is not None
         url = json.loads(server.stdout.readline())["url"]
@@ -102,6 +102,7 @@ def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(enviro
         )
         assert "too_few_fleets" in said("control", "start", url, code=1, account=desk)
         assert "seconds" in said("control", "extend", url, "4000", code=1, account=desk)
+        assert "not_in_roster" in said("control", "set", url, "teams=red,green", code=1, account=desk)
         settings = said("control", "set", url, "teams=red,blue", "turn_seconds=7", account=desk)
         assert settings == "host desk changes the settings of the next game\n"
         assert said("control", "next", url, account=desk) == "host desk opens the next lobby\n"

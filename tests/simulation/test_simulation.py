@@ -273,7 +273,7 @@ def _fire_again_with_the_same_bytes(patch: pytest.MonkeyPatch) -> None:
     def write(x: int, y: int, context: Any, sealer: Any) -> bytes:
         return written.setdefault((sealer.key, context, x, y), _write_shot(x, y, context, sealer))
 
-    patch.setattr("salvo.codec.commands.write_shot", write)
+    patch.setattr("salvo.codec.command_writer.write_shot", write)
 
 
 def _never_ask_again_to_take_part(patch: pytest.MonkeyPatch) -> None:
