@@ -318,6 +318,11 @@ class Outside:
         except RuntimeError:  # nothing in time, or no broker yet
             return ""
 
+    def turn(self) -> int:
+        """The turn that is on; 0 if there is none."""
+        said = self.retained("/game/turn")
+        return int(json.loads(said)["turn"]) if said else 0
+
     def join(self, name: str, bot: str = "hunter") -> subprocess.Popen[str]:
         return self._start(
             [SALVO, "join", self.url(), bot, "--team", name, "--games", "1"], {"SALVO_SECRET": self._secrets[name]}
@@ -382,6 +387,12 @@ def go_up(used: Engine, *services: str) -> None:
 def roster(used: Engine, *words: str) -> str:
     """What an operator does with the roster while the server runs."""
     return used.compose("exec", "-T", "server", "salvo", "teams", *words)
+
+
+def add_teams(used: Engine, outside: Outside) -> None:
+    """Add two teams, and wait until they could play."""
+    outside.learn(roster(used, "add", "red", "blue", "--json"))
+    wait_for("online", lambda: outside.health(outside.url("red.2")).startswith("online"))
 
 
 def kill_server(used: Engine) -> None:
@@ -508,10 +519,6 @@ def show_deaths(used: Engine, steps: Steps, outside: Outside) -> None:
     def state() -> str:
         return outside.retained("/game/state")
 
-    def turn() -> int:
-        said = outside.retained("/game/turn")
-        return int(json.loads(said)["turn"]) if said else 0
-
     with steps.step("restart broker in the lobby, with a team listed, and the game is played all the same"):
         wait_for("the next lobby", lambda: state() == "lobby")
         red = outside.join("red")
@@ -523,7 +530,7 @@ def show_deaths(used: Engine, steps: Steps, outside: Outside) -> None:
     with steps.step("kill -9 of the server in mid-game: its container starts again and the game goes on"):
         wait_for("the next lobby", lambda: state() == "lobby")
         teams = [outside.join(name, "slow") for name in ("red", "blue")]
-        wait_for("mid-game", lambda: turn() > 5)
+        wait_for("mid-game", lambda: outside.turn() > 5)
         kill_server(used)
         print("    " + outside.play(*teams))
     with steps.step("down, and only the broker up: its users and what is retained have survived"):
@@ -575,8 +582,7 @@ def show_public(used: Engine, steps: Steps, folder: Path, certificates: Path) ->
                 published = {each["HostIp"] for bound in ports.values() for each in bound or ()}
                 assert published - {"::"} == {address}, ports
         with steps.step("--profile public: red and blue play through the front"):
-            outside.learn(roster(used, "add", "red", "blue", "--json"))
-            wait_for("online", lambda: outside.health(outside.url("red.2")).startswith("online"))
+            add_teams(used, outside)
             print("    " + outside.play(outside.join("red"), outside.join("blue")))
         with steps.step("--profile public: the web front is at https://127.0.0.1:8443/"):
             page = fetched(used, "https://127.0.0.1:8443/", certificates / "ca.pem")
@@ -605,8 +611,7 @@ def show_postgres(used: Engine, steps: Steps, folder: Path) -> None:
         with steps.step("--profile postgres: the server comes up with its journal in PostgreSQL"):
             go_up(used, "postgres", "broker", "server", "web")
         with steps.step("--profile postgres: kill -9 of the server in mid-game, and the game goes on"):
-            outside.learn(roster(used, "add", "red", "blue", "--json"))
-            wait_for("online", lambda: outside.health(outside.url("red.2")).startswith("online"))
+            add_teams(used, outside)
             teams = [outside.join(name, "slow") for name in ("red", "blue")]
             wait_for("mid-game", lambda: steps_in_journal() > 20)
             kill_server(used)
@@ -635,10 +640,6 @@ def show_standby(used: Engine, steps: Steps, folder: Path) -> None:
         lines = used.docker("logs", used.container(service)).splitlines()
         return event in {json.loads(line)["event"] for line in lines if line.startswith("{")}
 
-    def turn() -> int:
-        said = outside.retained("/game/turn")
-        return int(json.loads(said)["turn"]) if said else 0
-
     try:
         with steps.step("--profile standby: one of two servers serves, the other one waits"):
             go_up(used, "broker", *servers, "web")
@@ -646,10 +647,10 @@ def show_standby(used: Engine, steps: Steps, folder: Path) -> None:
             active, waiting = sorted(servers, key=lambda service: not has_said(service, "active"))
             wait_for("the other one waits", lambda: has_said(waiting, "standby"))
         with steps.step("--profile standby: the one that serves is killed in mid-game, and the other one goes on"):
-            outside.learn(roster(used, "add", "red", "blue", "--json"))
-            wait_for("online", lambda: outside.health(outside.url("red.2")).startswith("online"))
+            outside.learn(roster(used, "add", "hall", "--role", "watcher", "--json"))
+            add_teams(used, outside)
             teams = [outside.join(name, "slow") for name in ("red", "blue")]
-            wait_for("mid-game", lambda: turn() > 5)
+            wait_for("mid-game", lambda: outside.turn() > 5)
             used.docker("kill", used.container(active))
             print("    " + outside.play(*teams))
             assert has_said(waiting, "active")
@@ -676,8 +677,7 @@ def show_tls(used: Engine, steps: Steps, folder: Path, certificates: Path) -> No
             assert "speaks TLS only" in said, said
             assert outside.is_refused(outside.url())
         with steps.step("deploy/tls.yml: red and blue play"):
-            outside.learn(roster(used, "add", "red", "blue", "--json"))
-            wait_for("online", lambda: outside.health(outside.url("red.2")).startswith("online"))
+            add_teams(used, outside)
             print("    " + outside.health(outside.url("red.2")).strip())
             print("    " + outside.play(outside.join("red"), outside.join("blue")))
         with steps.step("deploy/tls.yml: the web front is at https://127.0.0.1:8080/, and sees the table"):
