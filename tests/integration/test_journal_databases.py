@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -88,12 +89,18 @@ def test_a_journal_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None
     again.close()
 
 
+@contextlib.contextmanager
+def another_database(postgresql: PostgreSQL, name: str) -> Iterator[tuple[psycopg.Connection[Any], str]]:
+    """A database of a test's own: a connection that administers it, and its URL."""
+    with psycopg.connect(postgresql.url, autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE {name}")
+        yield admin, postgresql.url.removesuffix("postgres") + name
+
+
 @needs("postgresql")
 def test_an_owner_whose_lock_another_took_commits_nothing(postgresql: PostgreSQL, tmp_path: Path) -> None:
     """Its session ends, the standby is quicker than it, and what it held back is not written."""
-    with psycopg.connect(postgresql.url, autocommit=True) as admin:
-        admin.execute("CREATE DATABASE taken")
-        url = postgresql.url.removesuffix("postgres") + "taken"
+    with another_database(postgresql, "taken") as (admin, url):
         first = DatabaseJournal(url, key_file=tmp_path / "key")
         first._closing.set()  # so that the standby is the quicker one
         first.commit(Batch(games=[OPENED], steps=[step(1)]))
@@ -131,10 +138,10 @@ def test_an_owner_whose_lock_another_took_commits_nothing(postgresql: PostgreSQL
 @needs("postgresql")
 def test_the_epoch_fences_even_an_owner_that_has_its_lock(postgresql: PostgreSQL, tmp_path: Path) -> None:
     """As behind a pooler of connections, which gives one session to several clients."""
-    with psycopg.connect(postgresql.url, autocommit=True) as admin:
-        admin.execute("CREATE DATABASE pooled")
-    url = postgresql.url.removesuffix("postgres") + "pooled"
-    with contextlib.closing(DatabaseJournal(url, key_file=tmp_path / "key")) as journal:
+    with (
+        another_database(postgresql, "pooled") as (_, url),
+        contextlib.closing(DatabaseJournal(url, key_file=tmp_path / "key")) as journal,
+    ):
         journal.commit(Batch(games=[OPENED]))
         with psycopg.connect(url, autocommit=True) as other:
             other.execute("UPDATE progress SET epoch = epoch + 1")
@@ -145,9 +152,7 @@ def test_the_epoch_fences_even_an_owner_that_has_its_lock(postgresql: PostgreSQL
 
 @needs("postgresql")
 def test_a_frozen_owner_loses_its_lock_and_one_that_is_silent_keeps_it(postgresql: PostgreSQL, tmp_path: Path) -> None:
-    with psycopg.connect(postgresql.url, autocommit=True) as admin:
-        admin.execute("CREATE DATABASE frozen")
-        url = postgresql.url.removesuffix("postgres") + "frozen"
+    with another_database(postgresql, "frozen") as (admin, url):
         first = DatabaseJournal(url, key_file=tmp_path / "key")
         first.load()
         owner = "SELECT pid FROM pg_stat_activity WHERE datname = 'frozen'"
