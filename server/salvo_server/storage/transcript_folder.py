@@ -89,7 +89,8 @@ class TranscriptFolder:
 
     def write_annulments(self, game: SavedGame) -> None:
         """Write soon what hosts have annulled in a game, unless a file has it, as that of the whole game does."""
-        if self._identity is not None:
+        asked = any(m.HostAction.ANNUL in step.text for step in game.steps)  # at a start, most games need no execution
+        if asked and self._identity is not None:
             self._thread.submit(self._write_annulments, game, self._identity)
 
     def _write_annulments(self, game: SavedGame, identity: Identity) -> None:
