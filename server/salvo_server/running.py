@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from salvo.errors import ConnectionLost
+from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
 from salvo_server.settings import ServerSettings, identity_path, roster_path
@@ -122,6 +122,22 @@ def running_servers(roster: Path, *, standby: bool = False) -> list[RunningServe
     """
     found = (_read(file) for file in roster.parent.glob(f"{roster.name}.*{_SUFFIX}"))
     return [server for server in found if server is not None and server.standby is standby]
+
+
+def only_server(roster: Path, name_one: str) -> RunningServer | None:
+    """Return the server on this machine that uses this roster file; None if there is none.
+
+    Args:
+        name_one: what to do where there are several.
+
+    Raises:
+        SalvoError: ``bad_setting``: there are several.
+    """
+    servers = running_servers(roster)
+    if len(servers) > 1:
+        urls = ", ".join(server.url for server in servers)
+        raise SalvoError("bad_setting", f"several servers run here, {urls}: {name_one}")
+    return servers[0] if servers else None
 
 
 def _read(file: Path) -> RunningServer | None:

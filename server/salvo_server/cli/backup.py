@@ -9,10 +9,9 @@ from typing import Any
 
 import click
 
-from salvo.errors import SalvoError
 from salvo.net.mqtt import without_password
 from salvo_server import __version__
-from salvo_server.running import running_servers
+from salvo_server.running import only_server
 from salvo_server.settings import ServerSettings, identity_path, load_settings, roster_path
 from salvo_server.storage.backup import (
     IDENTITY,
@@ -110,13 +109,8 @@ def settings_of(given: Mapping[str, Any], config: Path | None) -> ServerSettings
     settings = load_settings(given, config)
     if settings.model_fields_set & _ONE_SERVER:
         return settings.with_journal()
-    servers = running_servers(roster_path(settings.roster))
-    if len(servers) > 1:
-        urls = ", ".join(server.url for server in servers)
-        raise SalvoError(
-            "bad_setting", f"several servers run here, {urls}: name the journal of one with --journal FILE"
-        )
-    return servers[0].settings if servers else settings.with_journal()
+    server = only_server(roster_path(settings.roster), "name the journal of one with --journal FILE")
+    return settings.with_journal() if server is None else server.settings
 
 
 def _collect(settings: ServerSettings, places: Mapping[str, Path]) -> tuple[dict[str, bytes], bool]:

@@ -11,6 +11,9 @@ from click.core import ParameterSource
 
 from salvo_server.unused import Unused, is_unset, refuse_unused, unencrypted
 
+#: Where a broker is that nobody has named.
+DEFAULT_BROKER: Final = "mqtt://127.0.0.1:1883"
+
 NO_TLS: Final = "without TLS; say mqtts:// or wss://, or leave it out"
 
 

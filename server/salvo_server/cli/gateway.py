@@ -20,7 +20,7 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.rules import BOOKS, RuleBook
 from salvo.topics import check_name
 from salvo_server.brokers.embedded.addresses import split_address
-from salvo_server.cli.checked import ca_rule, given, option_of
+from salvo_server.cli.checked import DEFAULT_BROKER, ca_rule, given, option_of
 from salvo_server.cli.output import end_with_input
 from salvo_server.gateways.accounts import Accounts, GatewayError, OpenAccounts, RosterAccounts
 from salvo_server.gateways.host import Host
@@ -41,7 +41,6 @@ DOORS: Final = {
 _RULES: Final = {"xbs": "xbs", "smackdown": "smackdown", "jsonline": "alternate", "classic": "classic"}
 #: Protocols whose programs are for people.
 _FOR_PEOPLE: Final = frozenset({"xbs"})
-DEFAULT_BROKER = "mqtt://127.0.0.1:1883"
 
 #: For the options that choose a gateway's table.
 TABLE_RULES: Final = (

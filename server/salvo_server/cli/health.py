@@ -13,8 +13,8 @@ from salvo.codec.announcement_reader import read_announcement
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.messages import ServerStatus
 from salvo.net.mqtt import BrokerUrl, Connection, without_password
-from salvo_server.cli.checked import Checked
-from salvo_server.running import running_servers
+from salvo_server.cli.checked import DEFAULT_BROKER, Checked
+from salvo_server.running import only_server, running_servers
 from salvo_server.settings import roster_path
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Roster, has_begun
@@ -69,11 +69,8 @@ def health(
 
 
 def _server_here(file: Path | None) -> str:
-    servers = running_servers(roster_path(file))
-    if len(servers) > 1:
-        urls = ", ".join(server.url for server in servers)
-        raise SalvoError("bad_setting", f"several servers run here, {urls}: name the URL of one")
-    return servers[0].url if servers else "mqtt://127.0.0.1:1883"
+    server = only_server(roster_path(file), "name the URL of one")
+    return DEFAULT_BROKER if server is None else server.url
 
 
 def _looker_on(broker: str, file: Path | None) -> Account | None:

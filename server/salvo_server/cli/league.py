@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 
-from salvo_server.cli.checked import Checked, Suggesting, ca_rule
+from salvo_server.cli.checked import DEFAULT_BROKER, Checked, Suggesting, ca_rule
 from salvo_server.cli.league_show import show
 from salvo_server.cli.output import given_secret, leave_on_sigterm, print_table
 from salvo_server.gateways.supervisor import programs_beside
@@ -38,7 +38,6 @@ from salvo_server.league.run import play_league
 from salvo_server.places import cells_of, told
 from salvo_server.standings.counting import score_cells, score_record
 
-DEFAULT_URL: Final = "mqtt://127.0.0.1:1883"
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "missed", "rating", "95%")
 
 
@@ -95,7 +94,7 @@ def run(
     secret = given_secret(secret_file)
     if not team or not secret:
         raise click.UsageError("a league needs a host's name and secret: SALVO_TEAM and SALVO_SECRET")
-    urls = urls or (DEFAULT_URL,)
+    urls = urls or (DEFAULT_BROKER,)
     brokers = cells_of(urls)
     if len(brokers) < len(urls):
         raise click.UsageError("the same URL stands there twice; each is another server's broker")

@@ -15,7 +15,7 @@ import click
 from salvo.errors import MissingExtra
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, listening, reachable, split_address
-from salvo_server.cli.checked import Checked, ca_rule
+from salvo_server.cli.checked import DEFAULT_BROKER, Checked, ca_rule
 from salvo_server.cli.output import Integer, end_with_input, given_secret, watch_line
 from salvo_server.places import cells_of
 from salvo_server.spectate.archive import Archive
@@ -31,7 +31,6 @@ try:
 except ModuleNotFoundError:
     raise MissingExtra("the web front", "server") from None
 
-DEFAULT_BROKER = "mqtt://127.0.0.1:1883"
 DEFAULT_LISTEN = "127.0.0.1:8080"
 #: Browsers at once; further ones get 503, Service Unavailable.
 MAX_CONNECTIONS = 4000
