@@ -12,7 +12,7 @@ from salvo.net.mqtt import BrokerUrl
 
 
 def cells_of(urls: Sequence[str]) -> dict[str, BrokerUrl]:
-    """Return where each cell's broker is, by the cell's name: ``HOST:PORT``; empty if there is one.
+    """Return where each cell's broker is, by the cell's name: ``HOST:PORT``, or an empty one for the only cell.
 
     Raises:
         ConnectionLost: ``bad_url``.

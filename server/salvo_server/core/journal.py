@@ -277,7 +277,7 @@ class Journal:
         return []
 
     def confirm(self, *, fresh: bool) -> Holding:
-        """Return whether the journal is still this server's; here nobody else wants it.
+        """Return whether the journal is still this server's; this one always is.
 
         Args:
             fresh: whether to ask now; else this returns at once what is known.

@@ -16,8 +16,6 @@ from salvo_server.core.rate_limit import DERIVATIONS, REFUSALS, Bucket
 
 #: Proven salts kept a team. Our SDK needs one; a client with a fresh salt a message needs none of them again.
 MAX_SALTS: Final = 16
-
-
 #: Keys kept a team that have not been proven, so that a fleet under a fresh salt costs one derivation, not five; as
 #: many as messages may wait.
 MAX_DERIVED: Final = 64

@@ -57,7 +57,7 @@ REQUESTS_A_SECOND: Final = 0.2
 
 
 class KeyOwner(Protocol):
-    """Who signs the log, and whom teams seal their requests for: :class:`salvo_server.storage.identity.Identity`."""
+    """Signs the log, and has the key that teams seal requests with: :class:`salvo_server.storage.identity.Identity`."""
 
     signing_key: bytes
     sealing_key: bytes

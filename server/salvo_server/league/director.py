@@ -41,10 +41,10 @@ SEAT_SECONDS: Final = 10.0
 CELL_SEAT_SECONDS: Final = 30.0
 #: How long a table may be at an unexpected game before that is taken for true.
 ODD_SECONDS: Final = 10.0
-#: The most teams that a host sets at once.
+#: The most teams of a game, and so the most that a host sets at once.
 MAX_TEAMS: Final = 64
 #: What the hall is set to: a lobby that waits for as many teams as can ever be.
-OPEN_HALL: Final = m.NextGame(players=64, placement_seconds=OVER_SECONDS)
+OPEN_HALL: Final = m.NextGame(players=MAX_TEAMS, placement_seconds=OVER_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class _Desk:
         progress: of its lobby.
         over_since, odd_since, away_since: since when it was seen so; None while it is not.
         known: teams that the server's roster has, as far as it was asked here.
-        hall, hall_since: of a hall, the game whose lobby was opened for whoever comes, and when.
+        hall, hall_since: of a hall, the game whose lobby was opened to all teams, and when.
         seated: the game for which seats were given here.
     """
 
@@ -381,7 +381,7 @@ class Director:
             self._home[name] = cell_of(at)
 
     def _open_hall(self, at: str, hall: TableView, now: float) -> None:
-        """Open a default table for whoever comes, whenever no match is played there.
+        """Open a default table to all teams whenever no match is played there.
 
         What was set before for the next game there is spent first: it may be a list of teams, and no other setting
         takes that back.
