@@ -285,7 +285,9 @@ class _Run:
         return Costs(
             echo_us=echo_us,
             server_us=1e6 * teams.cpu["server"] / salvos,
+            round_us=0.0,  # a run at one size cannot tell a salvo from its rounds
             broker_us=broker_us,
+            broker_round_us=0.0,
             heard=per_team,
             watched=watched / follow,
             delivery_us=more / (watched * watching.seconds / _whole_seconds(watching)),

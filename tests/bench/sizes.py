@@ -1,6 +1,6 @@
 """What a contest of some size costs, predicted from unit costs: ``make load`` prints it beside what it measures.
 
-The unit costs are those that ``make load`` printed on two cores with 100 tables. Costs in time are told for a machine
+The unit costs are fitted to what ``make load`` printed on two cores at three sizes. Costs in time are told for a machine
 whose bare echo costs :attr:`Costs.echo_us` a message, and scaled by what the echo costs in the run at hand.
 """
 
@@ -38,8 +38,10 @@ class Costs:
 
     Attributes:
         echo_us: a message of a bare echo on the same client library, in its process.
-        server_us: a salvo of five shots, in the server, with its journal and signed log.
-        broker_us: the same in the broker, with all that two teams send and hear.
+        server_us: a salvo of five shots, in the server, with its journal and signed log, but for its rounds.
+        round_us: a round of the server: it wakes, commits, and publishes what it has gathered.
+        broker_us: a salvo in the broker, with all that two teams send and hear, but for the rounds.
+        broker_round_us: what a round of the server costs the broker.
         heard: messages of a salvo to a team.
         watched: messages of a salvo to a watcher.
         delivery_us: a message to a watcher, in the broker.
@@ -61,7 +63,9 @@ class Costs:
 
     echo_us: float
     server_us: float
+    round_us: float
     broker_us: float
+    broker_round_us: float
     heard: float
     watched: float
     delivery_us: float
@@ -100,18 +104,20 @@ class Load:
     web_mb: float
 
 
-#: From ``make load TABLES="30 100 300"`` on two cores that other programs used as well.
+#: From ``make load TABLES="30 100 300"`` on two cores.
 COSTS: Final = Costs(
-    echo_us=75,
-    server_us=2000,
-    broker_us=490,
+    echo_us=105,
+    server_us=2150,
+    round_us=1300,
+    broker_us=510,
+    broker_round_us=210,
     heard=6.5,
     watched=3,
     delivery_us=15,
-    web_fixed=0.025,
-    web_us=250,
-    picture_us=430,
-    browser_us=60,
+    web_fixed=0.04,
+    web_us=340,
+    picture_us=850,
+    browser_us=15,
     server_kb=80_700,
     table_kb=17,
     team_kb=60,
@@ -133,15 +139,17 @@ def predict(size: Size, echo_us: float, costs: Costs = COSTS, played: int = 0) -
         played: salvos of all games so far.
     """
     speed, salvos = echo_us / costs.echo_us, size.salvos / 1e6
+    # A salvo is two rounds, its shots and the next turn; the busier the server, the more of them share one.
+    rounds = 2 * salvos * max(0.0, 1 - speed * salvos * costs.server_us) ** 2
     watched = salvos / size.tables * size.spectators
     further_teams = (size.teams - 2) * costs.heard * costs.delivery_us
-    broker = salvos * (costs.broker_us + further_teams)
+    broker = salvos * (costs.broker_us + further_teams) + rounds * costs.broker_round_us
     web = costs.web_fixed + salvos * costs.web_us
     pictures = salvos * min(1.0, size.spectators / size.tables) * costs.picture_us
     further, teams = size.tables - 1, size.tables * size.teams
     clients = teams + size.spectators
     return Load(
-        server=speed * salvos * costs.server_us,
+        server=speed * (salvos * costs.server_us + rounds * costs.round_us),
         broker=speed * broker,
         broker_watched=speed * (broker + watched * costs.watched * costs.delivery_us),
         web=speed * web,

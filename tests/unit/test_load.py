@@ -30,6 +30,13 @@ def test_a_salvo_costs_what_it_costs_as_often_as_it_comes() -> None:
     assert _with(web_us=1000).web == pytest.approx(0.2)
 
 
+def test_the_busier_the_server_the_more_salvos_share_a_round() -> None:
+    assert _with(round_us=500).server == pytest.approx(0.2)  # two rounds a salvo
+    assert _with(broker_round_us=500).broker == pytest.approx(0.2)
+    assert _with(server_us=2500, round_us=500).server == pytest.approx(0.5 + 0.2 / 4)
+    assert _with(server_us=6000, round_us=500).server == pytest.approx(1.2)  # more than it can do
+
+
 def test_a_watcher_costs_the_broker_and_a_browser_the_web_front() -> None:
     # 500 spectators of 100 tables with two salvos a second each: 1000 results a second
     assert _with(watched=3, delivery_us=20).broker_watched == pytest.approx(0.06)
@@ -62,8 +69,10 @@ def test_pictures_are_made_of_the_tables_that_somebody_follows() -> None:
 
 def test_on_a_machine_half_as_fast_everything_takes_twice_as_long() -> None:
     once, twice = (predict(_SIZE, factor * COSTS.echo_us) for factor in (1, 2))
-    for name in ("server", "broker", "broker_watched", "web", "web_watched"):
+    for name in ("web", "web_watched"):
         assert getattr(twice, name) == pytest.approx(2 * getattr(once, name))
+    for name in ("server", "broker", "broker_watched"):
+        assert getattr(once, name) < getattr(twice, name) <= 2 * getattr(once, name)  # fewer rounds
     assert (twice.server_mb, twice.broker_mb, twice.web_mb) == (once.server_mb, once.broker_mb, once.web_mb)
 
 
