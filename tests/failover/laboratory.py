@@ -1,10 +1,11 @@
 """The laboratory on three hosts with a bad network: whatever happens to them, a run prints what it prints here.
 
-    python tests/failover/laboratory.py              every fault, about ten minutes on two cores; root
+    python tests/failover/laboratory.py              every fault, about fifteen minutes on two cores; root
 
 The scheduler, three workers and whoever asks are in network namespaces of their own, and show one another
 certificates. Workers are killed, links cut and slowed down, the scheduler restarted; bots die and never end. Each
-time the output of the run is compared, byte by byte, with that of the same command without hosts.
+time the output of the run is compared, byte by byte, with that of the same command without hosts. A run that ends before
+anything has happened to it shows nothing, and counts as wrong.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ BOTS: Final = {
 CUP: Final = """\
 name = "three"
 format = "round_robin"
-games = 66
+games = 1500
 seed = 5
 
 [bots]
@@ -65,7 +66,8 @@ random = "random"
 density = "density"
 """
 PLAY: Final = ("play", "density", "hunter", "--games", "{games}", "--seed", "5", "--json")
-COMPARE: Final = ("compare", "hunter", "density", "--seed", "3", "--games", "{games}", "--margin", "0", "--json")
+#: A bot against itself, because nothing is decided until the last game.
+COMPARE: Final = ("compare", "density", "density", "--seed", "3", "--games", "{games}", "--margin", "0", "--json")
 TOURNAMENT: Final = ("tournament", "run", "cup.toml", "--fresh", "--json")
 
 
@@ -243,7 +245,7 @@ def main() -> int:
             fault, commands = FAULTS[name]
             for command in commands:
                 found = {"fault": name, **_one(laboratory, fault, command)}
-                wrong += not found["same"]
+                wrong += not (found["same"] and (found["times"] or fault is Laboratory.nothing))
                 print(json.dumps(found), flush=True)
     return min(wrong, 1)
 

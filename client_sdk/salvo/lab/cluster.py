@@ -535,11 +535,14 @@ def _distributed(level: int | None = None) -> Any:
         MissingExtra: ``cluster`` is not installed.
     """
     try:
+        import dask
         import distributed
     except ModuleNotFoundError as error:
         if error.name not in ("distributed", "dask"):
             raise
         raise MissingExtra("a laboratory on several hosts", "cluster") from None
+    # It would look at the stack a hundred times a second, in processes that play no game themselves.
+    dask.config.set({"distributed.worker.profile.enabled": False})
     log = logging.getLogger("distributed")
     log.handlers.clear()
     log.propagate = True
