@@ -60,7 +60,7 @@ def test_a_league_over_two_cells_is_what_the_signed_logs_say_though_league_and_b
 @needs("mosquitto")
 def test_while_one_cell_dies_part_by_part_the_games_of_the_other_go_on(tmp_path: Path) -> None:
     stage = CellsStage(tmp_path, cup(1, pace=1, away=15), TEAMS, ["t1", "t2"])
-    with stage, TurnTimes(stage, stage.cells[0]) as turns:
+    with stage, TurnTimes(stage, stage.cells[0]) as turns, TurnTimes(stage, stage.cells[1]) as others:
         mine, other = stage.cells
         stage.until(lambda: sum("assigned" in line for line in stage.lines()) == 4, "the round is seated")
         stage.until(lambda: len(turns.between(0, time.monotonic())) > 10, "games are on")
@@ -74,11 +74,12 @@ def test_while_one_cell_dies_part_by_part_the_games_of_the_other_go_on(tmp_path:
             stage.until(lambda: time.monotonic() > before + SECONDS, "it is gone for a while")  # noqa: B023
             pairs[" and ".join(what)] = turns.between(before - SECONDS, before), turns.between(before, before + SECONDS)
             assert not [line for line in stage.lines() if "voided" in line], "no game had to be played again so far"
-            if what[0] == "broker":
-                for part in what:
-                    other.start(part)
-            elif len(what) == 1:
-                other.start("server")
+            if what == ["server", "broker"]:
+                break  # gone for good
+            for part in what:
+                other.start(part)
+            back = time.monotonic()
+            stage.until(lambda: others.between(back, time.monotonic()), "its games go on")  # noqa: B023
         stage.until(stage.league.ended, "the league is over", 600)
         voided = [line["voided"] for line in stage.lines() if "voided" in line]
         assert len(voided) == 2, stage.said()

@@ -57,7 +57,7 @@ BOTS: Final = {
 CUP: Final = """\
 name = "three"
 format = "round_robin"
-games = 1500
+games = {games}
 seed = 5
 
 [bots]
@@ -238,7 +238,7 @@ def main() -> int:
         port = leaving.enter_context(Port())
         network = leaving.enter_context(Namespaces(len(HOSTS) + 1, {"scheduler": port.number}))
         for name, text in {**BOTS, "cup.toml": CUP}.items():
-            (folder / name).write_text(text)
+            (folder / name).write_text(text.replace("{games}", str(given.games * 3 // 8)))
         os.environ["XDG_CACHE_HOME"] = os.environ["XDG_STATE_HOME"] = str(folder)
         laboratory = Laboratory(folder, network, port, given.games)
         for name in given.faults:

@@ -39,10 +39,10 @@ def test_the_standby_goes_on_whatever_happens_to_the_first(arguments: str, fault
 @needs("root")
 def test_the_laboratory_gives_the_same_whatever_happens_to_its_hosts() -> None:
     done = subprocess.run(
-        [sys.executable, str(RUN.with_name("laboratory.py")), "--games", "400"],
+        [sys.executable, str(RUN.with_name("laboratory.py")), "--games", "1600"],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1200,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
