@@ -3,9 +3,9 @@
     connection.poll -> Inbox.receive -> authenticator, table -> effects -> journal.commit -> publish -> acknowledge
 
 Everything happens on the thread that calls :meth:`Service.step`; the only other thread of a server derives keys. One
-round works through all that has arrived, commits it in one go, and only then says what came of it and tells the broker
-that it is dealt with (SALVO-BACK-1). So whatever a crash interrupts either had no effect and is delivered again, or is
-in the journal and is published again.
+round processes all messages that have arrived, commits their effects at once, and only then publishes the results and
+acknowledges the messages (SALVO-BACK-1). So whatever a crash interrupts either had no effect and is delivered again, or
+is in the journal and is published again.
 
 The steps return effects (:data:`salvo_server.core.play.Effect`); :meth:`Service._settle` alone carries them out. What
 an outage of broker, journal or machine asks for is a table in :mod:`salvo_server.core.outages`.
@@ -50,13 +50,13 @@ log = logging.getLogger(__name__)
 
 #: Longest wait for the next message; short enough to notice a stop request without being woken.
 MAX_WAIT_SECONDS = 1.0
-#: How often a journal that takes nothing is tried again.
+#: How often a journal that cannot be written is tried again.
 JOURNAL_RETRY_MS = 1000
-#: How often the broker is asked again for commands that it retains (SALVO-FRESH-4). A late explorer sees them that
-#: long; a subscription of seven filters costs nothing at this rate.
-KEPT_COMMANDS_MS = 8_000
-#: The same while the last answer brought some: a broker that has more of them than a queue holds drops the rest.
-MORE_KEPT_COMMANDS_MS = 500
+#: How often the broker is asked again for commands that it retains, which have to be cleared within ten seconds
+#: (SALVO-FRESH-4); a subscription of seven filters costs nothing at this rate.
+RETAINED_COMMANDS_MS = 8_000
+#: The same while the last answer brought some: a broker that retains more of them than fit into a queue drops the rest.
+MORE_RETAINED_COMMANDS_MS = 500
 
 #: When a game from the journal is resumed: after a crash, after any shutdown, or never.
 Resume = Literal["crash", "always", "never"]
@@ -82,9 +82,9 @@ class Edge(Protocol):
 
 
 def last_will(table: str, profile: str, identity: KeyOwner | None = None) -> tuple[str, bytes]:
-    """Return topic and payload of the last will: offline, and no game that anyone could know by then.
+    """Return topic and payload of the last will: offline, with game 0, because the number by then is not known now.
 
-    The keys stay, so that a team that comes meanwhile need not write its secret openly.
+    It has the keys, so that a team that joins meanwhile can still seal its secret.
     """
     status = m.ServerStatus(False, __version__, 0, profile, keys=_keys(identity))
     [publication] = write_announcement(status, table)
@@ -119,8 +119,8 @@ def epoch_clock() -> Callable[[], int]:
 def steady_clock(clock: Callable[[], int], saved: Saved) -> Callable[[], int]:
     """Return the service's clock, epoch milliseconds, which never goes back.
 
-    It goes on from where the journal left it, should the clock have been set back since. It must not stand still until
-    the clock is there again: deadlines would not pass.
+    If the clock has been set back since the journal's last step, this one continues from that step's time. It must not
+    stand still until the clock has caught up, or no deadline would pass.
     """
     last_at = max((game.steps[-1].at if game.steps else game.opened.at for game in saved.games), default=0)
     back_ms = max(0, last_at - clock())
@@ -135,7 +135,7 @@ def steady_clock(clock: Callable[[], int], saved: Saved) -> Callable[[], int]:
 
 @dataclass(slots=True)
 class Pending:
-    """Effects that wait to be carried out: those of this round, and all since journal or broker are away."""
+    """Effects that wait to be carried out: of this round, or of all rounds since the journal or the broker is away."""
 
     batch: Batch = field(default_factory=Batch)
     publications: list[Publication] = field(default_factory=list)
@@ -143,7 +143,7 @@ class Pending:
     news: list[News] = field(default_factory=list)
 
     def add(self, effects: Iterable[Effect]) -> None:
-        """Take effects, each kind in its order."""
+        """Add effects; the order within each kind is kept."""
         for effect in effects:
             if type(effect) is Publication:
                 self.publications.append(effect)
@@ -159,12 +159,14 @@ class Service:
     """All tables of a server on one connection.
 
     Attributes:
-        counts: refused inputs by error code, for the log.
+        counts: number of refused inputs by error code, for the log.
         listener: called once a step of a table is durable, with the table's name, the time, the input (None for the
             opening) and the announcements; for displays and reports.
         on_round: called in each round with how late it is, ms: how long a message or a deadline may have waited for it.
         tables: by name.
-        play: what follows their steps.
+        play: turns their inputs into effects.
+        gate: opens and verifies sealed commands.
+        now: the service's clock, epoch milliseconds, which never goes back.
     """
 
     def __init__(
@@ -190,25 +192,25 @@ class Service:
         chat: bool = True,
         sender_of: Callable[[str, bytes], str | None] = lambda topic, payload: None,
     ) -> None:
-        """Put tables on a connection, as the journal knows them; the first one's status carries the last will.
+        """Open tables on a connection, or restore them from the journal; the last will is a status of the first one.
 
         Args:
             register: the teams that may take part; None admits every team (SALVO-ACCESS-3).
-            seed: decides every draw, from the next game on at a table that comes out of the journal.
-            limits: likewise.
-            table_limits: of those tables whose limits differ.
-            book: likewise.
+            seed: decides every draw; like ``limits`` and ``book``, from the next game on at a table that is restored.
+            limits: of the games of all tables; the defaults if None.
+            table_limits: by table, for those whose limits differ.
+            book: the ruleset of all tables.
             identity: the server's keys, published in its status; without them nothing can be sealed for it, and nothing
                 is published in ``/game/log``.
             resume: when a game from the journal is resumed.
             follower: publishes the referee's view (SALVO-VIEW-4).
             draw: ``fair`` draws from a fresh secret of every game's and the teams' messages, and not from the seed.
-            fresh_secret: 32 unpredictable bytes for each game with a fair draw.
+            fresh_secret: returns 32 unpredictable bytes for each game with a fair draw.
             chat: whether players may chat (SALVO-CHAT-7).
-            sender_of: names the team that published a shot, by topic and payload; None if the broker does not tell.
+            sender_of: returns the team that published a shot, by topic and payload; None if the broker does not tell.
 
         Raises:
-            JournalError: the journal cannot be read, or does not give the games that it recorded.
+            JournalError: the journal cannot be read, or its steps do not reproduce its games.
         """
         self.counts: Counter[str] = Counter()
         self.listener = listener
@@ -224,7 +226,7 @@ class Service:
         self._status = _Status(profile, tables[0], identity, chat)
         self._pending = Pending()
         self._held: list[Inbound] = []
-        self._asked: SimpleQueue[tuple[str, m.HostCommand]] = SimpleQueue()
+        self._host_commands: SimpleQueue[tuple[str, m.HostCommand]] = SimpleQueue()
         self._outages = Outages(lambda: edge.connected)
         self._delivery = Delivery()
         recaps = Recaps(self.tables, self.gate.keyring, self.gate.worker)
@@ -238,15 +240,15 @@ class Service:
         talk = Chat(self.counts, on=chat)
         self._inbox = Inbox(play, self.gate, self._admission, talk, self._resends, self._sweep, self.counts, sender_of)
         self._polled_at: int | None = None
-        self._next_look = 0
-        self._kept = 0  # retained commands before the last look
+        self._next_retained_check = 0
+        self._retained_count = 0  # retained commands before the last check
         edge.on_connect = self._connected
         goes_on = resume == "always" or (resume == "crash" and not saved.ended)
         self._pending.batch.ended = False
         self.gate.burn(saved.burned)
         self._pending.add(play.set_tables(tables, saved, goes_on, self._status, self.now()))
 
-    # --- what is asked of it from outside -------------------------------------------------------------------------
+    # --- called from outside --------------------------------------------------------------------------------------
 
     @property
     def presence(self) -> Presence:
@@ -260,7 +262,7 @@ class Service:
 
     def act(self, table: str, command: m.HostCommand) -> None:
         """Let a person at the server's own terminal act as the host; from any thread."""
-        self._asked.put((table, command))
+        self._host_commands.put((table, command))
         self._edge.wake()
 
     def wait_seconds(self, longest_seconds: float) -> float:
@@ -279,13 +281,13 @@ class Service:
         return min(longest_seconds, max(0.0, (min(due) - self.now()) / 1000))
 
     def run(self, stop: threading.Event) -> None:
-        """Serve until ``stop`` is set, then say that the server is offline."""
+        """Serve until ``stop`` is set, then go offline."""
         while not stop.is_set():
             self.step(MAX_WAIT_SECONDS)
-        self.say_goodbye()
+        self.go_offline()
 
-    def say_goodbye(self) -> None:
-        """Publish what the last will would, before a clean end, and note that all has left."""
+    def go_offline(self) -> None:
+        """Publish the offline status, because a clean end sends no last will, and record a clean shutdown."""
         self._pending.add(self._statuses(online=False))
         self._settle()
         if not self._outages.paused:
@@ -294,7 +296,7 @@ class Service:
             self._pending.batch.ended = True
             self._commit()
         if self._outages.paused:
-            self._say(online=False)
+            self._publish_statuses(online=False)
         if self.counts:
             log.info("refused inputs: %s", dict(self.counts))
 
@@ -305,7 +307,7 @@ class Service:
         arrived = self._poll(longest_seconds)
         duty = self._outages.begin_round()
         if duty == "say paused":
-            self._say(paused=True)
+            self._publish_statuses(paused=True)
         if self._outages.on("messages arrive") == "hold":
             self._held += arrived
             if not self._retry():
@@ -316,10 +318,11 @@ class Service:
         self._decide(arrived)
         began = self._raw_clock()
         self._settle()
-        # Where each commit is slow, the one of the new beginning would bring the next, and so without end.
+        # Not after a restart: where every commit is slow, the restart's own would cause the next one, without end.
         self._outages.held_up_ms = 0 if restarted else self._raw_clock() - began
 
     def _poll(self, longest_seconds: float) -> Sequence[Inbound]:
+        """Wait for messages; measure how much longer than allowed that took."""
         wait_seconds, began = self.wait_seconds(longest_seconds), self._raw_clock()
         arrived = self._edge.poll(wait_seconds)
         ended = self._raw_clock()
@@ -333,11 +336,11 @@ class Service:
     def _restart_time(self, duty: Duty) -> bool:
         """Restart the time to act after an absence of broker or server; True if there was one.
 
-        It comes before what has arrived meanwhile: that is not late.
+        This comes before the messages that have arrived meanwhile, so that they are not late.
         """
         if duty == "begin again":
             self._pending.add(self.play.restart_time(self.tables.values(), self.now()))
-            self._greet()
+            self._add_statuses()
         if duty != "restart":
             return duty == "begin again"
         away = [table for table in self.tables.values() if self._outages.shortens(table.referee)]
@@ -347,10 +350,10 @@ class Service:
         return bool(away)
 
     def _decide(self, arrived: Iterable[Inbound]) -> None:
-        """Collect the effects of all that has arrived, been derived or come due."""
+        """Collect the effects of messages, host commands, derived keys and timers."""
         pending, play = self._pending, self.play
-        while not self._asked.empty():
-            name, command = self._asked.get()
+        while not self._host_commands.empty():
+            name, command = self._host_commands.get()
             pending.add(play.pass_time(self.tables[name], self.now()))
             pending.add(play.carry_out(self.tables[name], command, self.now()))
         pending.add(self._admission.strike_off(self.now()))
@@ -366,7 +369,7 @@ class Service:
             pending.add(play.pass_times(self.now()))
             published = self._edge.published + len(pending.publications)
             pending.add(self._resends.take_due(self.now(), self._edge.delivered, published))
-            self._look_for_kept_commands()
+            self._check_retained_commands()
 
     def _settle(self) -> None:
         """Carry out the effects: commit; then, if the broker is there, publish, acknowledge and tell listeners."""
@@ -388,28 +391,28 @@ class Service:
                 self.listener(*news)
 
     def _note_sent(self) -> None:
-        """Remember how far the broker has acknowledged; it travels with the next commit."""
+        """Add the last step that the broker has acknowledged in full to the next commit."""
         sent_through = self._delivery.take_sent_through(self._edge.delivered)
         if sent_through is not None:
             self._pending.batch.sent_through = sent_through
 
-    # --- when the journal takes nothing -----------------------------------------------------------------------------
+    # --- while the journal cannot be written ------------------------------------------------------------------------
 
     def _commit(self) -> bool:
-        """Make the batch durable; False while the journal takes nothing."""
+        """Make the batch durable; False while the journal cannot be written."""
         try:
             self._journal.commit(self._pending.batch)
         except JournalUnavailable as error:
             if self._outages.on("journal refuses") == "say paused":
                 log.error("%s; nothing is accepted until there is room, nothing accepted is lost", error)
-                self._say(paused=True)
+                self._publish_statuses(paused=True)
             self._outages.retry_at = self.now() + JOURNAL_RETRY_MS
             return False
         self._pending.batch = Batch()
         return True
 
     def _retry(self) -> bool:
-        """Try the journal again; once it takes the batch, say what came of it."""
+        """Try to commit the batch again, once that is due; if it is durable, carry out the other effects."""
         if self.now() < self._outages.retry_at or not self._commit():
             return False
         self._outages.on("journal accepts")
@@ -417,8 +420,8 @@ class Service:
         self._settle()
         return True
 
-    def _say(self, *, online: bool = True, paused: bool = False) -> None:
-        """Publish the status of all tables at once; no step follows from it, so it need not wait."""
+    def _publish_statuses(self, *, online: bool = True, paused: bool = False) -> None:
+        """Publish the status of all tables immediately: it depends on no step, so it need not wait for a commit."""
         for topic, payload, retain in self._statuses(online=online, paused=paused):
             self._edge.publish(topic, payload, retain=retain)
 
@@ -430,32 +433,33 @@ class Service:
     # --- when the broker comes back ---------------------------------------------------------------------------------
 
     def _connected(self, session_present: bool) -> None:
-        """Subscribe; what is to be said waits for the next round.
+        """Subscribe; publications wait for the next round.
 
-        Here the connection has not yet sent again what was under way, and the older message would be the one that
-        the broker keeps.
+        At this point the connection has not yet resent what was in flight. Those older messages would replace a status
+        that is published now as the one that the broker retains.
         """
         self._edge.subscribe([*self._command_filters(), *self._sweep.filters()])
-        self._next_look = self.now() + KEPT_COMMANDS_MS
+        self._next_retained_check = self.now() + RETAINED_COMMANDS_MS
         self._sweep.begin()
         self._outages.on("connected")
 
-    def _greet(self) -> None:
-        """Publish the status of all tables; the first table's ends the sweep."""
+    def _add_statuses(self) -> None:
+        """Add the status of all tables to the publications; the first table's ends the sweep."""
         waiting = set(self._pending.publications)
         self._pending.add(publication for publication in self._statuses() if publication not in waiting)
 
-    def _look_for_kept_commands(self) -> None:
-        """Ask for retained commands: what is retained while we listen comes without its flag (MQTT 3.1.1, 3.3.1.3).
+    def _check_retained_commands(self) -> None:
+        """Subscribe again, from time to time, to receive retained commands with their flag.
 
-        A repeated subscription brings the kept copies, with the flag, and loses nothing else.
+        To clients that are already subscribed, the broker sends them without it (MQTT 3.1.1, 3.3.1.3). A repeated
+        subscription brings the retained copies, and interrupts nothing.
         """
         now = self.now()
-        if self.counts["retained_command"] > self._kept:
-            self._kept = self.counts["retained_command"]
-            self._next_look = min(self._next_look, now + MORE_KEPT_COMMANDS_MS)
-        if now >= self._next_look:
-            self._next_look = now + KEPT_COMMANDS_MS
+        if self.counts["retained_command"] > self._retained_count:
+            self._retained_count = self.counts["retained_command"]
+            self._next_retained_check = min(self._next_retained_check, now + MORE_RETAINED_COMMANDS_MS)
+        if now >= self._next_retained_check:
+            self._next_retained_check = now + RETAINED_COMMANDS_MS
             self._edge.subscribe(self._command_filters())
 
     def _command_filters(self) -> list[str]:

@@ -1,6 +1,6 @@
 """What a contest of some size costs, predicted from unit costs: ``make load`` prints it beside what it measures.
 
-The unit costs are fitted to what ``make load`` printed on two cores at three sizes. Costs in time are told for a machine
+The unit costs are fitted to what ``make load`` printed on two cores at three sizes. Costs in time are for a machine
 whose bare echo costs :attr:`Costs.echo_us` a message, and scaled by what the echo costs in the run at hand.
 """
 

@@ -2,10 +2,10 @@
 
     python tests/failover/laboratory.py              every fault, about fifteen minutes on two cores; root
 
-The scheduler, three workers and whoever asks are in network namespaces of their own, and show one another
-certificates. Workers are killed, links cut and slowed down, the scheduler restarted; bots die and never end. Each
-time the output of the run is compared, byte by byte, with that of the same command without hosts. A run that ends before
-anything has happened to it shows nothing, and counts as wrong.
+The scheduler, three workers and the client are in network namespaces of their own, and show one another certificates.
+Workers are killed, links cut and slowed down, the scheduler restarted; bots die and never end. Each time the output of
+the run is compared, byte by byte, with that of the same command without hosts. A run that ends before anything has
+happened to it shows nothing, and counts as wrong.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class Honest:
 def test_an_honest_game_beside_a_rude_team_ends_and_each_rudeness_gets_what_the_contract_promises(
     broker: Broker, start_server: StartServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "KEPT_COMMANDS_MS", 300)
+    monkeypatch.setattr(service, "RETAINED_COMMANDS_MS", 300)
     heard, steps, stop = Heard(), list[Step](), threading.Event()
 
     def listen(table: str, now: int, command: m.Input | None, announcements: Any) -> None:

@@ -190,7 +190,7 @@ class Server(Member):
 
     def step(self) -> None:
         if self.stopping:
-            self.service.say_goodbye()
+            self.service.go_offline()
             self.after_step()
             return self.end()
         self.service.step(MAX_WAIT_SECONDS)

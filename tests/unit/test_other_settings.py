@@ -66,7 +66,7 @@ class Evening(LoggedWorld):
 
     def change(self, **changed: Any) -> None:
         """Stop the server in peace, and start the next one with other settings."""
-        self.service.say_goodbye()
+        self.service.go_offline()
         self.run()
         self._given |= changed
         self.restart("always", away=1000)

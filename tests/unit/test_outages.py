@@ -239,7 +239,7 @@ def test_the_last_word_of_a_server_that_ends_with_a_stalled_journal_is_that_it_i
     """It was `paused`, which then stood at the broker until the next server came."""
     bench = Bench(state)
     bench.journal.refuses = True
-    bench.stage.service.say_goodbye()
+    bench.stage.service.go_offline()
     said = [json.loads(payload)["status"] for topic, payload in bench.stage.heard if topic == "/game/server"]
     assert said[-1] == "offline"
     assert ("paused" in said) == (state != "journal stalled")

@@ -290,7 +290,7 @@ class _Full(JournalWrapper):
 def test_a_server_that_ended_in_peace_begins_anew_unless_it_is_told_to_go_on(world: World) -> None:
     world.join()
     world.fire(2)
-    world.service.say_goodbye()
+    world.service.go_offline()
     world.restart()
     assert (world.table.referee.state, world.table.referee.number) == (State.LOBBY, 2)
     assert world.wire.retained["/game/state"] == b"lobby"
@@ -298,7 +298,7 @@ def test_a_server_that_ended_in_peace_begins_anew_unless_it_is_told_to_go_on(wor
     assert kept == {"/players/count": b"0", "/players/list": b"[]"}
     world.join()
     world.fire(2)
-    world.service.say_goodbye()
+    world.service.go_offline()
     world.restart("always")
     assert (world.table.referee.state, world.table.referee.number) == (State.TURN, 2)
     world.restart("never")

@@ -9,7 +9,7 @@ import pytest
 
 from salvo.net.inbound import Inbound
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.service import KEPT_COMMANDS_MS, MORE_KEPT_COMMANDS_MS, Service
+from salvo_server.service import MORE_RETAINED_COMMANDS_MS, RETAINED_COMMANDS_MS, Service
 
 
 class HeldEdge:
@@ -126,11 +126,11 @@ def test_it_looks_for_retained_commands_until_none_comes(
         edge.arriving = [kept("/players/ghost/fire", b"x")]
         service.step()
         assert ("/players/ghost/fire", b"") in edge.said
-        now += MORE_KEPT_COMMANDS_MS
+        now += MORE_RETAINED_COMMANDS_MS
         service.step()
         asked += 1
         assert edge.subscriptions == asked
-    now += KEPT_COMMANDS_MS - 1
+    now += RETAINED_COMMANDS_MS - 1
     service.step()
     assert edge.subscriptions == asked
     now += 1

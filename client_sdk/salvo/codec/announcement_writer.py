@@ -1,4 +1,4 @@
-"""What the server publishes, as it writes it.
+"""Writes what the server publishes; :mod:`salvo.codec.announcement_reader` reads it.
 
 One announcement becomes one or more publications, in the order of SALVO-TOPIC-4. Announcements to one player go to
 topics that only this player may read.
@@ -19,8 +19,11 @@ from salvo.topics import Topic
 def write_announcement(announcement: m.Announcement, table: str = "") -> list[Publication]:
     """Return the publications of an announcement.
 
-    A :class:`~salvo.messages.Recap` is sealed for its reader, so :mod:`salvo.codec.recap_writer` writes it. What
-    ``PlayerLeft`` and ``TableReset`` clear depends on what is retained, which only the publisher knows.
+    Not for every kind: a :class:`~salvo.messages.Recap` is sealed for its reader, so :mod:`salvo.codec.recap_writer`
+    writes it; what ``PlayerLeft`` and ``TableReset`` clear depends on what is retained, which only the publisher knows.
+
+    Args:
+        table: its name; empty for the default table.
     """
     return [
         Publication(topic.of(table, player=player, ship=ship), payload, topic.retained)

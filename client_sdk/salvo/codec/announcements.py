@@ -1,4 +1,4 @@
-"""What the server publishes: the bodies.
+"""The JSON bodies of what the server publishes.
 
 :mod:`salvo.codec.announcement_writer` writes them, and :mod:`salvo.codec.announcement_reader` reads them.
 """
@@ -15,7 +15,7 @@ from salvo.errors import SealError
 from salvo.seal import seal_for_server
 from salvo.shape import UNLESS_EMPTY, Count, Strict, Via, unless
 
-#: The rules of a large fleet and a recap of a long game are bigger than any command.
+#: More than for commands: the rules of a large fleet and the recap of a long game need it.
 MAX_ANNOUNCEMENT_BYTES: Final = 64 * 1024
 
 
@@ -39,12 +39,12 @@ class ServerBody(Strict):
     keys: m.ServerKeys | None = None
     #: Absent when it is on, so that clients without chat read the status as before.
     chat: bool = field(default=True, metadata=unless(True))
-    #: Absent where a server is older than protocol 1.0, which is the same to its clients.
+    #: Servers that do not send it speak the first protocol.
     protocol: m.Protocol = m.FIRST_PROTOCOL
 
     @classmethod
     def of(cls, a: m.ServerStatus) -> ServerBody:
-        """Return a status as it is in JSON."""
+        """Return the body of a status."""
         status = None if a.status_topic else "paused" if a.paused else "online" if a.online else "offline"
         names = ("status_topic", "version", "game", "profile", "keys", "chat", "protocol")
         return cls(status=status, **{name: getattr(a, name) for name in names})
@@ -53,7 +53,7 @@ class ServerBody(Strict):
         """Return the status.
 
         Raises:
-            ValueError: nothing can be sealed for the server's key.
+            ValueError: the server's sealing key is invalid.
         """
         try:
             if self.keys is not None:
@@ -66,6 +66,7 @@ class ServerBody(Strict):
 
 
 def announcement_codec(shape: Any, *given: str) -> Codec[Any]:
+    """Return a codec with the limits of announcements; the arguments are those of :class:`Codec`."""
     return Codec(shape, *given, largest=MAX_ANNOUNCEMENT_BYTES, own=True, grows=True)
 
 
@@ -83,5 +84,5 @@ HOSTED: Final[Codec[m.HostActed]] = announcement_codec(m.HostActed)
 SEAT: Final[Codec[m.SeatGiven]] = announcement_codec(m.SeatGiven)
 CHAT: Final[Codec[m.ChatSaid]] = announcement_codec(m.ChatSaid)
 MESSAGE: Final[Codec[m.MessageSaid]] = announcement_codec(m.MessageSaid, "to")
-#: Written as the specification prints it, with white space.
+#: For reading: :mod:`salvo.codec.announcement_writer` writes it as the specification prints it, with white space.
 HIT: Final[Codec[m.ShotLanded]] = Codec(m.ShotLanded, "to", grows=True)

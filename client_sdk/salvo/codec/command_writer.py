@@ -1,4 +1,4 @@
-"""What teams send, as they write it; :mod:`salvo.codec.command_reader` reads it."""
+"""Writes what teams send; :mod:`salvo.codec.command_reader` reads it."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ def write_participation(name: str, secret: str, sealing_key: bytes | None = None
     Raises:
         SealError: ``bad_key``.
     """
-    text = _printed(body.PARTICIPATION, ParticipationRequest("", name, secret))
+    text = _as_specified(body.PARTICIPATION, ParticipationRequest("", name, secret))
     return text if sealing_key is None else base64.b64encode(seal_for_server(text, sealing_key))
 
 
 def write_placement(placement: Placement, sealer: Sealer) -> bytes:
-    """Return the payload that places a ship: the bare blob."""
+    """Return the payload that places a ship: the blob alone, without JSON around it."""
     return sealer.seal(body.PLACE.write(m.ShipPlace.of(placement))).encode()
 
 
 def write_shot(x: int, y: int, context: m.ShotContext | None, sealer: Sealer) -> bytes:
-    """Return the payload of a signed shot."""
+    """Return the payload of a signed shot, valid for one place in one game if it has a context (SALVO-FRESH-5)."""
     return sealer.sign_text(body.SHOT.write(body.Shot.of(x, y, context)))
 
 
 def write_skip(context: m.TurnContext | None, sealer: Sealer) -> bytes:
-    """Return the payload of a signed skip."""
+    """Return the payload of a signed skip, valid for one turn if it has a context (SALVO-BOOK-7)."""
     return sealer.sign_text(body.SKIP.write(body.Skip.of(context)))
 
 
 def write_leave(game: int | None, sealer: Sealer) -> bytes:
-    """Return the payload that leaves the lobby, signed for one game or for any."""
+    """Return the signed payload that leaves the lobby, valid for one game or, if None, for any."""
     return sealer.sign_text(body.LEAVE.write(body.Leave(game)))
 
 
@@ -59,17 +59,20 @@ def write_host(command: m.HostCommand, sealer: Sealer) -> bytes:
 def write_say(text: str, to: str = "") -> bytes:
     """Return the payload of a player's chat line.
 
+    Args:
+        to: its only recipient; empty for everybody.
+
     Raises:
         WireError: ``bad_text``.
     """
-    return _printed(body.SAY, Line(clean_text(text), to))
+    return _as_specified(body.SAY, Line(clean_text(text), to))
 
 
 def write_resend(first: int) -> bytes:
-    """Return the payload that asks for the log again, starting at an entry (SALVO-LOG-12)."""
-    return _printed(body.RESEND, ResendRequest("", "", first))
+    """Return the payload that asks for the log again, from the entry with this number on (SALVO-LOG-12)."""
+    return _as_specified(body.RESEND, ResendRequest("", "", first))
 
 
-def _printed(codec: Codec[_T], value: _T) -> bytes:
-    """Return a message as the specification prints it: with white space and unescaped characters."""
+def _as_specified(codec: Codec[_T], value: _T) -> bytes:
+    """Return a message byte for byte as the specification prints it: with white space and unescaped characters."""
     return json.dumps(codec.value(value), ensure_ascii=False).encode()

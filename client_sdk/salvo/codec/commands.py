@@ -1,4 +1,4 @@
-"""What teams send: the bodies.
+"""The JSON bodies of what teams send.
 
 :mod:`salvo.codec.command_writer` writes them, and :mod:`salvo.codec.command_reader` reads them.
 """
@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 from salvo import messages as m
 from salvo.chat import clean_text
@@ -19,9 +19,8 @@ from salvo.topics import check_name
 
 #: SALVO-JOIN-3. Long enough for any passphrase; argon2 takes the same time for all of them.
 MAX_SECRET_CHARACTERS: Final = 256
-#: Wire integers beyond this are nonsense in every field.
+#: No field has a meaningful integer beyond this.
 _LARGEST = 10**9
-_T = TypeVar("_T")
 _Integer = Annotated[int, Bounds(ge=-_LARGEST, le=_LARGEST)]
 
 
@@ -130,7 +129,7 @@ class ResendRequest(Strict):
     """A request to send the log of the game again; nothing proves its sender (SALVO-LOG-12).
 
     Attributes:
-        first: number of the first entry that is wanted.
+        first: number of the first wanted entry, from 0.
     """
 
     table: str
@@ -159,7 +158,7 @@ HOST_ARGUMENTS: Final = {
 
 
 def read_envelope(payload: bytes) -> tuple[dict[str, Any], str]:
-    """Return the open body of a signed message, and its signature; neither is verified yet.
+    """Return the open body of a signed message and its signature, in either form; nothing is verified yet.
 
     Raises:
         WireError: a code of SALVO-WIRE.
@@ -173,10 +172,11 @@ def read_envelope(payload: bytes) -> tuple[dict[str, Any], str]:
 
 
 def check_host(command: m.HostCommand) -> m.HostCommand:
-    """Return a host's command, ready to be announced.
+    """Check a host's command; return it with its text cleaned, as it is announced.
 
     Raises:
-        WireError: ``wrong_shape`` for a missing or needless argument, ``bad_name`` or ``bad_text``.
+        WireError: ``wrong_shape`` for a missing or superfluous argument or unusable settings, ``bad_name`` or
+            ``bad_text``.
     """
     needed = HOST_ARGUMENTS.get(command.do, "")
     given = [name for name in HOST_ARGUMENTS.values() if getattr(command, name)]

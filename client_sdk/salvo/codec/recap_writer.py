@@ -1,4 +1,4 @@
-"""The recap as the server writes it: whole, or with its oldest turns summed up (SALVO-JOIN-13)."""
+"""Writes the recap: whole, or with its oldest turns summed up (SALVO-JOIN-13)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from salvo.seal import MAX_RECAP_BLOB_BYTES, NONCE_BYTES, PADDING_BYTES, SALT_BY
 
 #: The longest text of a recap: padded, it makes a blob of exactly the largest size.
 MAX_RECAP_BYTES: Final = (MAX_RECAP_BLOB_BYTES - SALT_BYTES - NONCE_BYTES - TAG_BYTES) // PADDING_BYTES * PADDING_BYTES
-#: Shots on the own board that are kept in order when there is no room for all: about three per cell of a board.
+#: If there is no room for all shots on the player's own board, this many of the latest are kept in order: about ten per
+#: cell of a standard board.
 _MAX_HITS: Final = 1024
 
 
 def write_recap(recap: m.Recap, grid: Grid) -> bytes:
-    """Return the plaintext of a whole recap, at most :data:`MAX_RECAP_BYTES`; the publisher seals it.
+    """Return the plaintext of a recap, at most :data:`MAX_RECAP_BYTES` long; the publisher seals it.
 
     Args:
-        grid: numbers the cells of shots that are left out.
+        grid: of the boards; cells of shots that are left out are numbered by it.
     """
     text = RECAP.write(_body(recap, recap.results, recap.shots, recap.landed))
     return text if len(text) <= MAX_RECAP_BYTES else RECAP.write(_shortened(recap, grid))
@@ -34,10 +35,12 @@ def _body(
     landed: tuple[tuple[int, int], ...],
     before: RecapBefore | None = None,
 ) -> RecapBody:
-    """Return a recap with these of its results, shots and hits."""
+    """Return the body of a recap with only these of its results, own shots and shots on the own board."""
     player, ship = _numbers(recap)
-    told = any(each.outcomes_if_told is not None for each in results)
-    aimed = any(each.aims_if_told is not None for each in results)
+    has_outcomes = any(each.outcomes_if_told is not None for each in results)
+    has_aims = any(each.aims_if_told is not None for each in results)
+    outcomes = "".join("01"[hit] for each in results for hit in each.outcomes_if_told or ())
+    aims = tuple((player[to], x, y) for each in results for to, x, y in each.aims_if_told or ())
     return RecapBody(
         game=recap.game,
         turn=recap.turn,
@@ -49,20 +52,20 @@ def _body(
         defeated=tuple((r.turn, player[name]) for r in results for name in r.defeated),
         shots=tuple((shot.turn, player[shot.target], shot.x, shot.y) for shot in shots),
         hits=landed,
-        outcomes="".join("01"[hit] for each in results for hit in each.outcomes_if_told or ()) if told else None,
-        aims=tuple((player[to], x, y) for each in results for to, x, y in each.aims_if_told or ()) if aimed else None,
+        outcomes=outcomes if has_outcomes else None,
+        aims=aims if has_aims else None,
         before=before,
     )
 
 
 def _numbers(recap: m.Recap) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the numbers of players and ships."""
+    """Return the numbers, from 0, by which a recap refers to players and ships."""
     player = {name: number for number, name in enumerate(recap.players)}
     return player, {placement.ship: number for number, placement in enumerate(recap.fleet)}
 
 
 def _shortened(recap: m.Recap, grid: Grid) -> RecapBody:
-    """Leave out as many of the oldest turns as necessary."""
+    """Return the body with as few of the oldest turns summed up as the size allows."""
     landed = recap.landed[-_MAX_HITS:]
     # Numbers never get longer when less is left out, so what fits next to this summary fits next to the final one.
     bare = _body(recap, (), (), landed, _before(recap, recap.results, recap.shots, landed, grid))
@@ -83,16 +86,15 @@ def _shortened(recap: m.Recap, grid: Grid) -> RecapBody:
 def _latest(recap: m.Recap, room: int) -> tuple[int, int]:
     """Return how many of the latest results, and of the latest own shots, fit into this many bytes."""
     last = recap.results[-1].turn if recap.results else 0
-    shots = sum(
-        shot.turn > last for shot in recap.shots
-    )  # of the current salvo: without them, its next shot would have no number
-    room -= sum(_length(recap.players, shot) for shot in recap.shots[len(recap.shots) - shots :])
+    # Those of the current salvo always: without them, its next shot would have no number.
+    shots = sum(shot.turn > last for shot in recap.shots)
+    room -= sum(_length_of_shot(recap.players, shot) for shot in recap.shots[len(recap.shots) - shots :])
     for kept, result in enumerate(reversed(recap.results)):
         room -= _length_of_result(recap.players, result)
         fired = shots
         while fired < len(recap.shots) and recap.shots[-fired - 1].turn == result.turn:
             fired += 1
-            room -= _length(recap.players, recap.shots[-fired])
+            room -= _length_of_shot(recap.players, recap.shots[-fired])
         if room < 0:
             return kept, shots
         shots = fired
@@ -100,6 +102,7 @@ def _latest(recap: m.Recap, room: int) -> tuple[int, int]:
 
 
 def _length_of_result(players: Sequence[str], result: m.SalvoResolved) -> int:
+    """Return the most bytes that a result adds."""
     numbers = f"{len(players)},{result.shots},{result.hits}," + "".join(
         f"{len(players)},{x},{y}," for _, x, y in result.aims_if_told or ()
     )
@@ -108,7 +111,8 @@ def _length_of_result(players: Sequence[str], result: m.SalvoResolved) -> int:
     return len(numbers) + len(result.outcomes_if_told or ()) + turns
 
 
-def _length(players: Sequence[str], shot: m.OwnShot) -> int:
+def _length_of_shot(players: Sequence[str], shot: m.OwnShot) -> int:
+    """Return the most bytes that a shot of the player adds."""
     return len(f"{shot.turn},{len(players)},{shot.x},{shot.y},")
 
 
@@ -116,26 +120,26 @@ def _before(
     recap: m.Recap,
     results: Sequence[m.SalvoResolved],
     shots: Sequence[m.OwnShot],
-    told: Sequence[tuple[int, int]],
+    landed: Sequence[tuple[int, int]],
     grid: Grid,
 ) -> RecapBefore:
     """Sum up what is left out.
 
     Args:
         results: those that are left out; likewise ``shots``.
-        told: the shots on the own board that are kept.
+        landed: the shots on the own board that are kept.
     """
     player, ship = _numbers(recap)
     aimed, met = _known_cells(recap, results, shots, grid)
-    hidden = recap.landed[: len(recap.landed) - len(told)]
+    older = recap.landed[: len(recap.landed) - len(landed)]
     return RecapBefore(
         tallies=_tallies(recap.players, results),
         sunk=tuple((player[sunk.player], ship[sunk.ship]) for r in results for sunk in r.sunk),
         defeated=tuple(player[name] for r in results for name in r.defeated),
         shots=len(shots),
         aimed=tuple(_digits(aimed[name], grid) for name in recap.players),
-        hits=len(hidden),
-        struck=_digits({grid.cell(x, y) for x, y in hidden}, grid),
+        hits=len(older),
+        struck=_digits({grid.cell(x, y) for x, y in older}, grid),
         met=None if met is None else tuple(_digits(met[name], grid) for name in recap.players),
     )
 
@@ -151,7 +155,10 @@ def _tallies(players: Sequence[str], results: Iterable[m.SalvoResolved]) -> tupl
 def _known_cells(
     recap: m.Recap, results: Sequence[m.SalvoResolved], shots: Sequence[m.OwnShot], grid: Grid
 ) -> tuple[dict[str, set[int]], dict[str, set[int]] | None]:
-    """Return, by target, the cells that the reader knows were shot at, and which were hits, if that is announced."""
+    """Return, by target, the cells that the player knows were shot at, and those that were hits.
+
+    The second is None if the rules do not announce hits by cell.
+    """
     aimed: dict[str, set[int]] = {name: set() for name in recap.players}
     own: dict[int, list[tuple[str, int, int]]] = {}
     for shot in shots:
@@ -170,6 +177,6 @@ def _known_cells(
 
 
 def _digits(cells: set[int], grid: Grid) -> str:
-    """Return a set of cells as hexadecimal digits, four cells each, the first most significant; empty for none."""
+    """Return a set of cells as a bit mask in hexadecimal, cell 0 in the most significant bit; empty for no cells."""
     digits = -(-grid.size // 4)
     return f"{sum(1 << (4 * digits - 1 - cell) for cell in cells):0{digits}x}" if cells else ""

@@ -12,7 +12,7 @@ import click
 
 from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.cli.checked import Checked
-from salvo_server.cli.gateway import (
+from salvo_server.cli.gateway_guests import (
     TABLE_RULES,
     ended_by_signals,
     opponent_option,

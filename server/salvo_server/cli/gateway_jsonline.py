@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from salvo_server.cli.checked import Checked
-from salvo_server.cli.gateway import TABLE_RULES, opponent_option, serve_guests, table_options, table_watch
+from salvo_server.cli.gateway_guests import TABLE_RULES, opponent_option, serve_guests, table_options, table_watch
 from salvo_server.gateways.host import Host
 from salvo_server.gateways.jsonline import NO_OPPONENT, door
 

@@ -13,7 +13,7 @@ import click
 
 from salvo.topics import check_name
 from salvo_server.cli.checked import Checked
-from salvo_server.cli.gateway import (
+from salvo_server.cli.gateway_guests import (
     TABLE_RULES,
     ended_by_signals,
     serve_guests,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Final
 
-from salvo.lab.pictures.marks import Mark, in_words, picture
+from salvo.lab.pictures.marks import Mark, display_name, picture
 from salvo.lab.pictures.views import known_marks
 from salvo.messages import SalvoResolved
 from salvo.rules import Announce, Ending, Fleet, Grid, Repeats, RuleBook, Shots, Sinkings, Spacing
@@ -166,7 +166,7 @@ def _fate(shot: Shot, hit: bool, grid: Grid, many: bool) -> str:
 
 
 def _sunk(ship: str) -> str:
-    return f"{in_words(ship)} sunk"
+    return f"{display_name(ship)} sunk"
 
 
 def _count(count: int, noun: str) -> str:

@@ -1,7 +1,7 @@
-"""A team's notes of what it sent, held against what counted (SALVO-LOG-10).
+"""Compares a team's notes of what it sent with the commands that counted (SALVO-LOG-10).
 
-They are unsigned. A placement's note is proven when the log has the same message; shots and skips are the team's own
-word. So a missing note decides nothing, and accuses no one.
+Notes are unsigned. The note of a placement is proven if the log has the same message; those of shots and skips are only
+the team's claim. So a missing note proves nothing against anyone: the finding is ``UNDECIDED``.
 """
 
 from __future__ import annotations
@@ -24,15 +24,19 @@ from salvo.rules.book import MAX_SIDE
 from salvo_server.verify.reexecute import texts_of
 from salvo_server.verify.report import Line, LoggedGame, ProofReport, Sent, Verdict, Wrong
 
-#: What is noted with its open body.
+#: Commands whose notes have the open body; the note of a placement has the digest of its message instead.
 _Noted = m.Fire | m.Skip | m.Leave
 
 
 def read_sent(number: int, line: bytes) -> Sent:
     """Read a note.
 
+    Args:
+        number: its line in the file, from 1.
+        line: without the line break.
+
     Raises:
-        Wrong: it is none.
+        Wrong: the line is not a valid note (``FILE``).
     """
     try:
         noted = SENT_LINE.read(line)
@@ -47,17 +51,17 @@ def read_sent(number: int, line: bytes) -> Sent:
 
 
 def check_sent(report: ProofReport) -> list[Wrong]:
-    """Hold what counted as a team's commands against what the team noted; add remarks.
+    """Compare the commands that counted with the team's notes; add remarks to the report.
 
-    What did not count may have been refused or late, so it is worth a remark and proves nothing; of what was sent since
-    a game that is under way was opened, that is not known yet.
+    A command that was noted and did not count may have been refused or late, so it proves nothing and is only worth a
+    remark. While a game is under way, it is not yet known which of the commands sent since its opening count.
 
     Returns:
-        of each game the first that counted and is not noted, ``UNDECIDED``.
+        for each game, the first command that counted without a note, as ``UNDECIDED``.
     """
     waiting = list(report.sent)
-    told = {step.message for game in report.heard for step in game.told if step.message}
-    strays = [sent for sent in waiting if sent.message and sent.message not in told]
+    logged = {step.message for game in report.heard for step in game.told if step.message}
+    strays = [sent for sent in waiting if sent.message and sent.message not in logged]
     wrong: list[Wrong] = []
     for game in report.games:
         try:
@@ -76,8 +80,8 @@ def check_sent(report: ProofReport) -> list[Wrong]:
         left = [each for each in waiting if each.address.topic in those]
         if left:
             first = f"first that of line {left[0].line}"
-            told_of = f"{len(left)} {what} that were sent did not count, {first}"
-            report.remarks.append(f"{told_of}: refused, late, void or lost")
+            did_not_count = f"{len(left)} {what} that were sent did not count, {first}"
+            report.remarks.append(f"{did_not_count}: refused, late, void or lost")
     return []
 
 
@@ -85,13 +89,14 @@ _UNLESS: Final = "unless a note was changed or lost, or another program of its s
 
 
 class _Notes:
-    """The notes of one team, and one game."""
+    """Checks the notes of one team about one game."""
 
     def __init__(self, game: LoggedGame, team: str, waiting: list[Sent], strays: list[Sent]) -> None:
-        """Take from ``waiting`` what counted.
+        """Prepare the check.
 
         Args:
-            strays: notes of placements that no game tells of.
+            waiting: notes of all teams and games without a command yet; :meth:`check` removes those that counted.
+            strays: notes of placements that are in no game's log.
         """
         self._game = game
         self._team = team
@@ -99,6 +104,11 @@ class _Notes:
         self._strays = any(sent.team == team for sent in strays)
 
     def check(self) -> list[str]:
+        """Find the notes of all commands that counted; return remarks.
+
+        Raises:
+            Wrong: a command counted without a note (``UNDECIDED``).
+        """
         proven, remarks = self._check_placements()
         commands = [(line, read_hidden(text).command) for line in self._game.lines for text in texts_of(line)]
         shots = self._take((line, c) for line, c in commands if isinstance(c, m.Fire))
@@ -126,17 +136,17 @@ class _Notes:
         if self._game.opening.draw is not Draw.FAIR:  # the log has no messages
             self._waiting[:] = [each for each in self._waiting if each not in mine]
             return 0, []
-        told = [(line, step.message, judged) for line, step, judged in self._judged() if step.message]
+        logged = [(line, step.message, judged) for line, step, judged in self._judged() if step.message]
         notes = {sent.message: sent for sent in mine}
-        noted = [message for _, message, _ in told if message in notes]
-        if told and not noted and not self._strays:
+        noted = [message for _, message, _ in logged if message in notes]
+        if logged and not noted and not self._strays:
             text = f"{self._team} has not noted any placement in {self._game}"
             return 0, [f"{text}: if no other program of its placed, it did not place at all"]
         for message in noted:
             self._waiting.remove(notes[message])
-        missing = [line for line, message, _ in told if message not in notes]
+        missing = [line for line, message, _ in logged if message not in notes]
         book = self._game.opening.rules.book
-        in_force = {read_ship(judged.spelling, book): line for line, _, judged in told if judged.approved}
+        in_force = {read_ship(judged.spelling, book): line for line, _, judged in logged if judged.approved}
         for line in missing:
             if line in in_force.values() or self._strays:
                 self._undecided(line, "a placement")
@@ -144,7 +154,7 @@ class _Notes:
         return len(noted), [lost] if missing else []
 
     def _judged(self) -> Iterator[tuple[Line, LogStep, m.PlacementJudged]]:
-        """The entries that tell what became of a placement of the team's."""
+        """Yield the log's verdicts on the team's placements, each with its line and step."""
         for line in self._game.lines:
             body = line.entry.body
             if isinstance(body, LogStep):
@@ -153,19 +163,19 @@ class _Notes:
                         yield line, body, each
 
     def _take(self, counted: Iterable[tuple[Line, _Noted]]) -> int:
-        """Find the note of every such command of the team's that counted; return how many there are."""
+        """Remove the note of each of the team's commands among these; return how many there are."""
         found = 0
         for line, command in counted:
             if command.player != self._team:
                 continue
-            sent = next((each for each in self._waiting if self._fits(each, command)), None)
+            sent = next((each for each in self._waiting if self._is_note_of(each, command)), None)
             if sent is None:
-                self._undecided(line, _told(command))
+                self._undecided(line, _describe(command))
             self._waiting.remove(sent)
             found += 1
         return found
 
-    def _fits(self, sent: Sent, command: _Noted) -> bool:
+    def _is_note_of(self, sent: Sent, command: _Noted) -> bool:
         address, body = sent.address, sent.body
         kind = {m.Fire: topics.FIRE, m.Skip: topics.SKIP, m.Leave: topics.LEAVE}[type(command)]
         player = command.target if isinstance(command, m.Fire) else command.player
@@ -180,18 +190,18 @@ class _Notes:
         raise Wrong(line.number, Fault.UNDECIDED, text, self._game.of)
 
 
-def _told(command: _Noted) -> str:
+def _describe(command: _Noted) -> str:
     if isinstance(command, m.Skip):
         return "a skip"
     if isinstance(command, m.Leave):
         return "leaving the lobby"
-    on_board = 1 <= command.y <= MAX_SIDE  # a team may note anything
+    on_board = 1 <= command.y <= MAX_SIDE  # a log may have any row
     cell = f"{chr(64 + command.y)}{command.x}" if on_board else f"({command.x}, {command.y})"
     return f"a shot at {cell} of {command.target},"
 
 
 def _body(command: _Noted) -> SentBody:
-    """The open body of a command."""
+    """Return a command's open body, as a team notes it; the row is a number."""
     if isinstance(command, m.Leave):
         return SentBody(g=command.game)
     if isinstance(command, m.Fire):

@@ -1,4 +1,4 @@
-"""What a commentator would say of a salvo: one sentence, about the most important thing that came of it."""
+"""What a commentator would say about a salvo: one sentence, on its most important result."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
 
 
 class Standing(NamedTuple):
-    """How a game stands.
+    """The state of a game.
 
     Attributes:
-        afloat: ships by player; empty where sinkings are not told.
-        out: who is defeated.
+        afloat: number of ships afloat by player; empty if the rules do not announce sinkings.
+        out: the defeated players.
     """
 
     afloat: Mapping[str, int]
     out: frozenset[str]
 
-    def ahead(self) -> str:
-        """Return the player with most ships afloat; empty if there are several."""
+    def leader(self) -> str:
+        """Return the player with the most ships afloat; empty if several have as many, or it is not known."""
         if not self.afloat:
             return ""
         most = max(self.afloat.values())
@@ -33,22 +33,22 @@ def comment(salvo: Salvo, before: Standing, after: Standing) -> str:
     """Return a sentence about a salvo; empty where there is nothing to add to its figures.
 
     Args:
-        before: how the game stood before the salvo.
-        after: how it stands now.
+        before: the state of the game before the salvo.
+        after: its state now.
     """
     player = salvo.player
     if salvo.defeated:
         left = [name for name in after.afloat if name not in after.out]
         beaten = " and ".join(salvo.defeated)
         if len(left) == 1:
-            last = "" if left[0] == player else f", and {left[0]}"
-            return f"{player} defeats {beaten}{last or ' and'} is the last one afloat."
+            winner = " and" if left[0] == player else f", and {left[0]}"
+            return f"{player} defeats {beaten}{winner} is the last one afloat."
         if len(left) == 2:
             return f"{beaten} {'is' if len(salvo.defeated) == 1 else 'are'} out: {left[0]} against {left[1]} now."
         return f"{player} defeats {beaten}; {len(left)} are left." if left else f"{player} defeats {beaten}."
     if salvo.sunk:
         return f"{player} sinks {_ships(salvo)}{_lead(player, before, after)}."
-    if salvo.shots and salvo.hits == salvo.shots and salvo.shots > 1:
+    if salvo.shots > 1 and salvo.hits == salvo.shots:
         return f"{player} hits with every one of {salvo.shots} shots."
     if salvo.shots > 2 and salvo.hits * 2 > salvo.shots:
         return f"{player} finds a target: {salvo.hits} of {salvo.shots} hit."
@@ -65,11 +65,11 @@ def _ships(salvo: Salvo) -> str:
 
 
 def _lead(player: str, before: Standing, after: Standing) -> str:
-    """Return what the sinking means for the lead."""
-    leader = after.ahead()
+    """Return how the sinking changes the lead, to end the sentence with; empty if there is nothing to say."""
+    leader = after.leader()
     if not leader or len(after.afloat) < 2:
-        return " and draws level" if before.ahead() and before.ahead() != player and not leader else ""
-    if leader != before.ahead():
+        return " and draws level" if before.leader() and before.leader() != player and not leader else ""
+    if leader != before.leader():
         return " and takes the lead" if leader == player else f"; {leader} leads now"
     others = [ships for name, ships in after.afloat.items() if name != leader]
     ahead = after.afloat[leader] - max(others)

@@ -36,8 +36,8 @@ def heat_map(
     ships, each ship is treated almost independently; the map is not ``exact`` then, and says so.
 
     Args:
-        aimed: shots to highlight, as a bot returns them; those at other players are left out.
-        random: source of the sample; by default, it follows from game, turn and target. The view's own is never used.
+        aimed: shots to highlight, as a bot returns them: (player, x, y); those at other players are ignored.
+        random: source of the sample; by default, seeded by game, turn and target. The view's own is never used.
         fleets: how many to sample, 1 or more.
 
     Raises:
@@ -50,10 +50,10 @@ def heat_map(
         raise BotError("bad_heat_map", f"fleets {fleets!r}; 1 or more")
     book, told = view.rules, clues(view, target)
     source = random or generator("heat map", view.game, view.turn, target)
-    unused = sum(hits is None for _, hits in numbers_told(view, told))
-    together = _drawn_together(view, target, source, fleets) if unused else None
+    left_out = sum(hits is None for _, hits in numbers_told(view, told))
+    together = _sampled_together(view, target, source, fleets) if left_out else None
     if together is not None:
-        drawn, unused = together.fleets(target), len(together.unused(target))
+        drawn, left_out = together.fleets(target), len(together.unused(target))
     else:
         known = partial(learned, book, told)
         drawn = draw_fleets(book, alone=is_alone(view), known=known, random=source, count=fleets)
@@ -64,12 +64,12 @@ def heat_map(
         marks=known_marks(view, target),
         aimed=(book.grid.cell(x, y) for player, x, y in aimed if player == target),
         fleets=len(drawn),
-        left_out=unused,
+        left_out=left_out,
     )
 
 
-def _drawn_together(view: View, target: str, random: Random, count: int) -> Together | None:
-    """Draw fleets of the target and of players with which it shares answers; None if there are none to draw."""
+def _sampled_together(view: View, target: str, random: Random, count: int) -> Together | None:
+    """Sample fleets of the target and of players with which it shares answers; None if there are none."""
     told = turns({player: clues(view, player) for player in view.players if player != view.me})
     together = Together(view.rules, random, min(count, MAX_DRAWS))
     for turn in told:
@@ -87,11 +87,14 @@ def map_of(
     fleets: int,
     left_out: int,
 ) -> HeatMap:
-    """Return the map of a rival's board, with where its chances come from.
+    """Return the map of a rival's board, with a note on where its chances come from.
 
     Args:
-        fleets: how many were drawn; 0 if the chances are estimated.
-        left_out: answers that the chances ignore.
+        chances: one per cell, 0..1, row by row.
+        marks: by cell, the mark of what is known.
+        aimed: cells to highlight.
+        fleets: how many were sampled; 0 if the chances are estimated.
+        left_out: the number of answers that the chances ignore.
     """
     title = f"{target}: chance of a ship in %"
     return HeatMap(grid, tuple(chances), title, marks, tuple(aimed), bool(fleets), _source_of(fleets, left_out))
@@ -106,9 +109,9 @@ def _source_of(fleets: int, left_out: int) -> str:
 
 
 def estimated(view: View, target: str) -> list[float]:
-    """Return, by cell, the chance that a ship lies there, if no whole fleets are drawn.
+    """Return, by cell, the chance that a ship lies there, estimated without sampling whole fleets.
 
-    The chances come from a mean field, and add up to the cells of a fleet, unless that would put one above 1.
+    The chances come from :class:`MeanField`, scaled to add up to the cells of a fleet; none exceeds 1.
     """
     weights = MeanField().density(view, target)
     hits = {cell for cell, mark in known_marks(view, target).items() if mark is Mark.HIT}

@@ -16,7 +16,7 @@ from salvo.view import Shot, View
 
 #: The factor by which each hit that a placement explains makes it more likely.
 _HIT_WEIGHT = 12.0
-#: The assumed share of occupied cells before any shot, which a salvo's share of hits is compared with.
+#: The assumed share of occupied cells before any shot; a salvo with a larger share of hits makes its cells more likely.
 _PRIOR_SHARE = 0.17
 
 
@@ -28,7 +28,7 @@ class Density(Hunter):
         return self.choose_at(view, rivals[0]) if rivals else ()
 
     def choose_at(self, view: View, target: str) -> Sequence[Shot]:
-        """Return a salvo at one rival that has untouched cells."""
+        """Return a salvo at one rival, which must have untouched cells; ties are broken at random."""
         density = self.density(view, target)
         grid = view.rules.grid
         ranked = sorted(
@@ -39,7 +39,7 @@ class Density(Hunter):
         return ranked[: view.shots]
 
     def density(self, view: View, target: str) -> list[float]:
-        """Return the weighted number of placements that cover each cell."""
+        """Return the weighted number of placements that cover each cell, row by row."""
         sea, known = chart(view.rules), clues(view, target)
         struck, water, suspicion = _summary(known)
         sunk = {ship for clue in known for ship in clue.sunk}
@@ -59,7 +59,7 @@ class Density(Hunter):
 
 
 def _summary(known: Sequence[Clue]) -> tuple[int, int, dict[int, float]]:
-    """Return the hits, the misses, and by which factor a salvo answered by a number makes its cells more likely."""
+    """Return the masks of hits and misses, and by cell a factor for its weight, from salvos answered by a number."""
     struck = water = 0
     suspicion: dict[int, float] = {}
     for clue in known:
@@ -73,7 +73,7 @@ def _summary(known: Sequence[Clue]) -> tuple[int, int, dict[int, float]]:
 
 
 def _without_sunk(sea: Chart, known: Sequence[Clue], struck: int, water: int) -> tuple[int, int]:
-    """Turn the hits on sunken ships into water, where only one placement explains them."""
+    """Turn hits on sunk ships, with the margin around them, into water, where only one placement explains them."""
     so_far = 0
     for clue in known:
         so_far |= clue.struck

@@ -1,4 +1,4 @@
-"""Gives every place of every ship a weight, and bends the weights until they agree with the answers.
+"""Weights every place of every ship, and corrects the weights until they agree with the answers.
 
 The chances of a salvo with 2 hits must add up to 2 over its cells, those of a cell announced as a hit to 1, those of a
 ship's places to 1. Each round corrects one of these after the other, by a factor on all places concerned, and keeps
@@ -18,8 +18,10 @@ from salvo.view import View
 
 #: Rounds of correction; more change little.
 ROUNDS = 8
-#: The most by which one round bends a cell, and the chance that the other ships never seem to exceed.
-_MOST, _SUREST = 8.0, 0.95
+#: The largest factor by which one round corrects a cell; its inverse is the smallest.
+_MAX_FACTOR = 8.0
+#: The largest chance that other ships take a cell; certainty could leave a ship no place.
+_MAX_TAKEN = 0.95
 
 #: A place's cells, and the cells that it takes from others; the same object if ships may touch.
 Place = tuple[Sequence[int], Sequence[int]]
@@ -45,23 +47,23 @@ def chances(size: int, ships: Sequence[Sequence[Place]], answers: Sequence[tuple
 
     Args:
         size: number of cells of the board.
-        ships: by ship, the places where it may lie; at least one.
-        answers: of each salvo, its cells and the number of hits, above 0.
+        ships: by ship, the places where it may lie; each has at least one.
+        answers: pairs of a salvo's cells and its number of hits, 1 or more.
     """
-    bend = [1.0] * size  # correction factor of each cell
-    found = [_shares(places, bend) for places in ships]
+    correction = [1.0] * size  # by cell, a factor
+    found = [_shares(places, correction) for places in ships]
     for _ in range(ROUNDS):
         lies = [fsum(each) for each in zip(*[lies for lies, _ in found], strict=True)]
         for cells, hits in answers:
             expected = fsum([lies[cell] for cell in cells])
-            factor = min(_MOST, max(1 / _MOST, hits / expected)) if expected else 1.0
+            factor = min(_MAX_FACTOR, max(1 / _MAX_FACTOR, hits / expected)) if expected else 1.0
             for cell in cells:
-                bend[cell] *= factor
+                correction[cell] *= factor
         taken = [fsum(each) for each in zip(*[taken for _, taken in found], strict=True)]
         for ship, places in enumerate(ships):
             own = found[ship][1]
-            clear = [1.0 - min(_SUREST, max(0.0, every - mine)) for every, mine in zip(taken, own, strict=True)]
-            found[ship] = _shares(places, [a * b for a, b in zip(bend, clear, strict=True)])
+            clear = [1.0 - min(_MAX_TAKEN, max(0.0, every - mine)) for every, mine in zip(taken, own, strict=True)]
+            found[ship] = _shares(places, [a * b for a, b in zip(correction, clear, strict=True)])
             taken = [every - mine + now for every, mine, now in zip(taken, own, found[ship][1], strict=True)]
     return [fsum(each) for each in zip(*[lies for lies, _ in found], strict=True)]
 
@@ -69,7 +71,8 @@ def chances(size: int, ships: Sequence[Sequence[Place]], answers: Sequence[tuple
 def _shares(places: Sequence[Place], worth: Sequence[float]) -> tuple[list[float], list[float]]:
     """Return by cell the chances that a ship lies there, and that it takes the cell from others.
 
-    A place's weight is the product of its cells'.
+    Args:
+        worth: by cell, its weight; a place's weight is the product of its cells'.
     """
     lies, taken = [0.0] * len(worth), [0.0] * len(worth)
     apart, total = False, 0.0

@@ -1,4 +1,4 @@
-"""Answers with salvos that no rules allow, one kind after the other. For testing code that asks bots."""
+"""Answers with invalid salvos, a different kind in each round. For testing code that asks bots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thinks before it fires, to test deadlines."""
+"""Waits before each salvo, to test deadlines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from salvo.view import Shot, View
 
 
 class Slow(Bot):
-    """Fires at random, after a wait before each salvo: one second, or SALVO_SLOW_SECONDS."""
+    """Fires at random after a wait: one second, or the seconds in the environment variable SALVO_SLOW_SECONDS."""
 
     def __init__(self) -> None:
         self.seconds = float(os.environ.get("SALVO_SLOW_SECONDS", "1"))

@@ -28,14 +28,14 @@ def board_lines(
     """Return boards, as many side by side as fit on a line, with an empty line below each row of them.
 
     Args:
-        boards: how each player stands, such as ``3 afloat``, and the marks of its cells, by name.
+        boards: by player, a status such as ``3 afloat`` and the marks of its cells, row by row.
         coloured: whether to draw with the characters and colours of a terminal; else in plain letters.
-        latest: cells to invert, by name; only seen in colour.
-        columns: how many characters fit on a line.
+        latest: by player, cells to show in reverse video; only if ``coloured``.
+        columns: the line width, in characters; boards that are wider are not broken.
     """
     width = 2 + 2 * grid.width
-    fresh = latest or {}
-    blocks = [_block(name, *board, grid, width, coloured, fresh.get(name, ())) for name, board in boards.items()]
+    inverted = latest or {}
+    blocks = [_block(name, *board, grid, width, coloured, inverted.get(name, ())) for name, board in boards.items()]
     per_row = max(1, (columns + 3) // (width + 3))
     lines: list[str] = []
     for first in range(0, len(blocks), per_row):
@@ -74,8 +74,8 @@ def salvo_line(
     """Return a salvo as one line; the widths, in characters, align the columns of several.
 
     Args:
-        of_allowed: follows the number of shots, such as `` of 5``.
-        end: what it brought about besides :func:`news`.
+        of_allowed: appended to the number of shots, such as `` of 5``.
+        end: what to add after :func:`news`.
     """
     shots = f"{result.shots}{of_allowed} shots" if of_allowed else _counted(result.shots, "shot")
     head = f"turn {result.turn:>{turn_width}}  {result.player:<{name_width}}"
@@ -83,20 +83,23 @@ def salvo_line(
 
 
 def news(result: SalvoResolved) -> list[str]:
-    """Return what a salvo brought about: sunk ships and defeated players."""
+    """Return a phrase for each ship that a salvo sank and each player that it defeated."""
     sunk = [f"sinks {ship.player}'s {ship.ship}" for ship in result.sunk]
     return [*sunk, *(f"{name} is defeated" for name in result.defeated)]
 
 
 def _counted(count: int, noun: str) -> str:
+    """Return a number with its noun; a space in place of the plural's s keeps columns aligned."""
     return f"{count} {noun} " if count == 1 else f"{count} {noun}s"
 
 
 class Boards:
-    """The boards of a game in the arena, which it follows as its listener; a context around that game.
+    """Follows a game in the arena: :meth:`begin` is its ``opening``, :meth:`follow` its ``listener``.
+
+    A context manager around that game, for subclasses that draw it while it is played.
 
     Attributes:
-        salvos: who fired what, in order.
+        salvos: pairs of player and shots, in order.
     """
 
     def __init__(self) -> None:
@@ -106,20 +109,20 @@ class Boards:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Leave nothing behind."""
+        """Do nothing: there is nothing to clean up."""
 
     def begin(self, fleets: Mapping[str, Fleet]) -> None:
-        """Forget the game before."""
+        """Start a game; forget the previous one."""
         self.salvos.clear()
 
     def follow(self, shots: Iterable[Shot], result: SalvoResolved) -> None:
-        """Note the shots of a salvo."""
+        """Record the shots of a salvo."""
         self.salvos.append((result.player, tuple(shots)))
 
-    def lines(self, fleets: Mapping[str, Fleet], **how: Any) -> list[str]:
-        """Return how the boards look, with all ships; see :func:`board_lines`."""
+    def lines(self, fleets: Mapping[str, Fleet], **options: Any) -> list[str]:
+        """Return the boards as they are now, with all ships; the options are those of :func:`board_lines`."""
         grid = next(iter(fleets.values())).book.grid
-        return board_lines({name: self._board(name, fleet) for name, fleet in fleets.items()}, grid, **how)
+        return board_lines({name: self._board(name, fleet) for name, fleet in fleets.items()}, grid, **options)
 
     def _board(self, name: str, fleet: Fleet) -> tuple[str, str]:
         shots = (shot for _, salvo in self.salvos for shot in salvo if shot.player == name)

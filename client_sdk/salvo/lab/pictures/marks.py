@@ -20,33 +20,36 @@ class Mark(StrEnum):
     OFFERED = "+"  # where the other end of a ship may be
 
 
-#: The same for output that cannot show these characters.
+#: For ``str.translate``: ASCII, for output that cannot show these characters.
 PLAIN: Final = str.maketrans("".join(Mark), ".#Xo*@+")
 
 
 def column_heads(width: int) -> list[str]:
-    """Return the columns' numbers in a digit each, but for a 10 at the end, which has room there."""
+    """Return a heading for each column: the last digit of its number, but 10 in full if that is the last column."""
     return [str(x if x == width == 10 else x % 10) for x in range(1, width + 1)]
 
 
-def picture(owner: bytes, struck: set[int]) -> str:
-    """Return a whole board as its owner and the referee see it, one letter per cell.
+def picture(board: bytes, struck: set[int]) -> str:
+    """Return a whole board as its owner and the referee see it, one :class:`Mark` per cell, row by row.
 
     Args:
-        owner: one byte per cell, 0 for water.
-        struck: cells that were shot at.
+        board: one byte per cell, 0 for water.
+        struck: the indices of the cells that were shot at.
     """
     seen = ((Mark.BLANK, Mark.MISS), (Mark.SHIP, Mark.HIT))
-    return "".join(seen[ship > 0][cell in struck] for cell, ship in enumerate(owner))
+    return "".join(seen[ship > 0][cell in struck] for cell, ship in enumerate(board))
 
 
-def in_words(ship: str) -> str:
-    """Return a ship's name for people, such as ``Aircraft carrier``, without the number of one of several."""
+def display_name(ship: str) -> str:
+    """Return a ship's name for people: ``Aircraft carrier`` for ``aircraftcarrier``, ``Cruiser`` for ``cruiser2``."""
     return ship.rstrip("0123456789").replace("aircraftcarrier", "aircraft carrier").capitalize()
 
 
 def letters_of(book: RuleBook) -> dict[str, str]:
-    """Return a letter for each ship: its first one, else the first of its others that is free; A for a carrier."""
+    """Return a capital letter for each ship, by name: the first of its name, then of the alphabet, that is free.
+
+    A ``carrier`` gets A, for aircraft carrier.
+    """
     found: dict[str, str] = {}
     for ship in book.fleet:
         wanted = ("a" if ship.name == "carrier" else "") + ship.name + "abcdefghijklmnopqrstuvwxyz"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from salvo.errors import SalvoError
-from salvo.lab.pictures.marks import in_words
+from salvo.lab.pictures.marks import display_name
 from salvo.rules import Grid, RuleBook
 from salvo_server.gateways.hidden_fleet.replies import Word, kind_of
 
@@ -68,7 +68,7 @@ def read(text: str, book: RuleBook) -> Message:
     if text[:1] == "R" and text[3:4] in _LETTERS:
         cell, letter, ship = _read_cell(text[1:3], book.grid), text[3], text[4:]
         word = _LETTERS[letter]
-        kinds = {in_words(each.name): kind_of(each.name) for each in book.fleet}
+        kinds = {display_name(each.name): kind_of(each.name) for each in book.fleet}
         if word is Word.SUNK and ship in kinds:
             return Reply(cell, word, kinds[ship], letter == "E")
         if word is not Word.SUNK and not ship:
@@ -89,7 +89,7 @@ def reply(cell: int, word: Word, ship: str, last: bool, grid: Grid) -> str:
         last: whether it was the last one.
     """
     letter = "E" if last else {Word.MISS: "M", Word.HIT: "H", Word.SUNK: "S"}[word]
-    return f"R{_write_cell(cell, grid)}{letter}{in_words(ship)}"
+    return f"R{_write_cell(cell, grid)}{letter}{display_name(ship)}"
 
 
 def _read_cell(text: str, grid: Grid) -> int:

@@ -1,7 +1,7 @@
-"""The pictures of a page in numbers: boards with their ships and shots, and the course of a game.
+"""Computes the pictures of a page: boards with their ships and shots, and the chart of a game.
 
-``drawing.html.j2`` draws them. A cell's place is in the drawing itself, 10 units a cell, rows and columns counted from
-1 as people do.
+``drawing.html.j2`` draws them. All lengths are SVG units. A cell of a board is 10 of them wide; its column x,
+counted from 1, begins at 10 x, and its row likewise.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from typing import Final, NamedTuple
 from salvo.lab.pictures.marks import Mark
 from salvo.rules import Fleet, Orientation, RuleBook
 
-#: By mark, its drawing, see symbols.svg.
+#: By mark, the id of its symbol in symbols.svg.
 SYMBOLS: Final = {Mark.HIT: "h", Mark.MISS: "m", Mark.FIRED: "f"}
 
 
 class Plot(NamedTuple):
-    """Of the chart, in SVG units: the plot, and the margins around it for what is written there.
+    """The size of a chart, in SVG units: the plot, and the margins around it for labels.
 
     Attributes:
-        apart: between two lines that would cover each other, and between the first and the last at most.
+        apart: the offset between lines of two players, so that equal values do not cover each other.
+        spread: the largest offset between the first line and the last.
     """
 
     left: int = 22
@@ -34,19 +35,20 @@ class Plot(NamedTuple):
 
 
 _PLOT: Final = Plot()
-#: Between two names at the right of the chart.
-_LINE: Final = 11
-#: Letters of a name that have room there.
-_LETTERS: Final = 13
+#: Line height of the names at the right of the chart, SVG units.
+_LINE_HEIGHT: Final = 11
+#: Characters of a name that fit there.
+_MAX_CHARACTERS: Final = 13
 
 
 class Board(NamedTuple):
-    """What is drawn on a board: SVG made of numbers alone, which needs no escaping.
+    """What is drawn on a board, as SVG elements; they have no text from players, so nothing needs escaping.
 
     Attributes:
-        ships: as far as they may be shown.
-        wrecks: the ships that are drawn as sunk.
-        late: whether the ships are seen at the game's end only.
+        shots: a symbol for each cell that was shot at.
+        ships: empty if they may not be shown.
+        wrecks: the sunk ones among the ships.
+        late: whether the ships appear only at the end of the game.
     """
 
     shots: str
@@ -56,7 +58,14 @@ class Board(NamedTuple):
 
 
 def board(book: RuleBook, marks: str, fleet: Fleet | None, sunk: Sequence[int], *, late: bool) -> Board:
-    """Return a board; ``marks`` has one letter a cell, ``fleet`` its ships' places if they may be shown."""
+    """Return a board as it is at the end.
+
+    Args:
+        marks: one :class:`Mark` per cell, row by row.
+        fleet: where its ships are; None if they may not be shown.
+        sunk: numbers of the sunk ships in the ruleset's fleet.
+        late: see :class:`Board`.
+    """
     struck = ((book.grid.xy(cell), SYMBOLS[Mark(mark)]) for cell, mark in enumerate(marks) if mark in SYMBOLS)
     shots = "".join(f'<use href="#{symbol}" x="{10 * x}" y="{10 * y}"/>' for (x, y), symbol in struck)
     hulls = [] if fleet is None else [_hull(fleet, number) for number in range(len(book.fleet))]
@@ -72,22 +81,24 @@ def _hull(fleet: Fleet, number: int) -> str:
 
 
 class Course(NamedTuple):
-    """A player's figure over a game: its value before the first turn and after each."""
+    """How a player's figure changes over a game: its value before the first turn and after each."""
 
     name: str
     values: Sequence[int]
 
 
 class Chart(NamedTuple):
-    """The courses as steps over the turns.
+    """A chart of courses, with a step wherever a value changes.
 
     Attributes:
-        what: which figure it is.
-        known: its maximum, where that is public beforehand.
-        most: the highest value.
-        players: by seat.
-        lines: the path of each player's line, by seat.
-        names: of the players, and how high each stands; none where there is no room for all.
+        what: the figure's name, such as ``hits``.
+        known: its maximum, if that is public beforehand.
+        most: the value at the top of the chart.
+        turns: how many the game had.
+        falling: whether the values start at their maximum, as ships afloat do, instead of 0.
+        players: their names, by seat.
+        lines: by seat, the path data of the player's line.
+        names: pairs of a name to write at the right and its baseline; empty if there is no room for all.
     """
 
     what: str
@@ -102,47 +113,47 @@ class Chart(NamedTuple):
 
 
 def chart(courses: Sequence[Course], what: str, known: int | None) -> Chart:
-    """Return the chart of courses, which are by seat."""
+    """Return the chart of courses, which are in the order of seats; see :class:`Chart`."""
     turns, most = len(courses[0].values) - 1, max(1, known or 0, *(max(course.values) for course in courses))
     players = [course.name for course in courses]
     plot = _PLOT._replace(apart=min(_PLOT.apart, _PLOT.spread / len(courses)))
-    spread = [plot.apart * (seat - (len(courses) - 1) / 2) for seat in range(len(courses))]
-    lines = [_steps(course.values, most, off) for course, off in zip(courses, spread, strict=True)]
+    offsets = [plot.apart * (seat - (len(courses) - 1) / 2) for seat in range(len(courses))]
+    lines = [_steps(course.values, most, offset) for course, offset in zip(courses, offsets, strict=True)]
     return Chart(what, known, most, turns, courses[0].values[0] > 0, players, lines, _names(courses, most), plot)
 
 
 def _names(courses: Sequence[Course], most: int) -> list[tuple[str, float]]:
-    """Return the players' names where their lines end; nothing for more than there is room for."""
+    """Return the players' names where their lines end; none if there is no room for all."""
     ends = [_y(course.values[-1], most) for course in courses]
-    if len(ends) * _LINE > _PLOT.top + _PLOT.height:
+    if len(ends) * _LINE_HEIGHT > _PLOT.top + _PLOT.height:
         return []
-    return [(_cut(course.name), y + 3.5) for course, y in zip(courses, _apart(ends), strict=True)]
+    return [(_shortened(course.name), y + 3.5) for course, y in zip(courses, _moved_apart(ends), strict=True)]
 
 
 def _y(value: int, most: int) -> float:
     return _PLOT.top + _PLOT.height * (1 - value / most)
 
 
-def _steps(values: Sequence[int], most: int, off: float) -> str:
-    """Return a line that stays level until its value changes."""
+def _steps(values: Sequence[int], most: int, offset: float) -> str:
+    """Return the path data of a line that stays level until its value changes."""
     last = max(1, len(values) - 1)
     changed = [turn for turn in range(1, len(values)) if values[turn] != values[turn - 1]]
-    steps = (f"H{_PLOT.left + _PLOT.width * turn / last:.1f}V{_y(values[turn], most) + off:.1f}" for turn in changed)
-    return f"M{_PLOT.left} {_y(values[0], most) + off:.1f}{''.join(steps)}H{_PLOT.left + _PLOT.width}"
+    steps = (f"H{_PLOT.left + _PLOT.width * turn / last:.1f}V{_y(values[turn], most) + offset:.1f}" for turn in changed)
+    return f"M{_PLOT.left} {_y(values[0], most) + offset:.1f}{''.join(steps)}H{_PLOT.left + _PLOT.width}"
 
 
-def _apart(heights: Sequence[float]) -> list[float]:
-    """Return where to write names that belong to these heights, so that none covers another."""
+def _moved_apart(heights: Sequence[float]) -> list[float]:
+    """Return the heights at which to write names, near these ones, so that none covers another."""
     order = sorted(range(len(heights)), key=lambda seat: heights[seat])
     room = _PLOT.top + _PLOT.height + _PLOT.bottom - 6
     placed, above = list(heights), float("-inf")
     for seat in order:
-        placed[seat] = above = max(heights[seat], above + _LINE)
-    below = float(room + _LINE)
+        placed[seat] = above = max(heights[seat], above + _LINE_HEIGHT)
+    below = float(room + _LINE_HEIGHT)
     for seat in reversed(order):
-        placed[seat] = below = min(placed[seat], below - _LINE)
+        placed[seat] = below = min(placed[seat], below - _LINE_HEIGHT)
     return placed
 
 
-def _cut(name: str) -> str:
-    return name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
+def _shortened(name: str) -> str:
+    return name if len(name) <= _MAX_CHARACTERS else f"{name[: _MAX_CHARACTERS - 1]}…"

@@ -1,4 +1,8 @@
-"""The journal's tables. Every change here needs a migration in ``migrations/versions``."""
+"""The journal's tables. Every change here needs a migration in ``migrations/versions``.
+
+The times ``at``, ``opened_at`` and ``annulled_at`` are epoch milliseconds; :mod:`salvo_server.core.journal` describes
+the rows.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,17 @@ from typing import Final
 
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
 
-#: The latest migration, and the table that tells which one a journal has had.
+#: The latest migration, and the table that records which one a journal is at.
 HEAD: Final = "0003"
 VERSION_TABLE: Final = "schema_version"
 
-#: SQLite counts rows in its own integer type only.
+#: In SQLite, only a primary key of type INTEGER is the row's own id; a BIGINT one needs another index.
 _Number = BigInteger().with_variant(Integer(), "sqlite")
 
 metadata = MetaData()
 
-#: One row: how far the broker has acknowledged, whether the last server shut down in order, how many owners there were.
+#: One row: the last step that the broker has acknowledged in full, whether the last server shut down cleanly, and the
+#: owner's epoch, which each takeover raises.
 progress = Table(
     "progress",
     metadata,
@@ -25,6 +30,7 @@ progress = Table(
     Column("epoch", _Number, nullable=False, server_default="0"),
 )
 
+#: ``id`` runs over all games of the journal, ``number`` over those of a table.
 games = Table(
     "games",
     metadata,
@@ -35,6 +41,7 @@ games = Table(
     Column("header", Text, nullable=False),
 )
 
+#: Inputs as JSON; ``check`` is the hash chain's value; the digests ``nonce`` and ``message`` are never accepted again.
 steps = Table(
     "steps",
     metadata,
@@ -47,6 +54,7 @@ steps = Table(
     Column("message", LargeBinary(16)),
 )
 
+#: The teams' secrets, encrypted.
 teams = Table(
     "teams",
     metadata,
@@ -55,6 +63,7 @@ teams = Table(
     Column("secret", LargeBinary, nullable=False),
 )
 
+#: The keys derived from those secrets, encrypted.
 keys = Table(
     "keys",
     metadata,

@@ -1,4 +1,4 @@
-"""Runs the migrations on the connection that :func:`salvo_server.storage.journal.database.migrate` brings."""
+"""Alembic's environment: runs migrations on the connection of :func:`salvo_server.storage.journal.database.migrate`."""
 
 from alembic import context
 

@@ -1,4 +1,4 @@
-"""Which owner of the journal may write: each that takes it over raises the epoch, and earlier ones write nothing."""
+"""The epoch, a fencing token: a server that takes over the journal raises it, and earlier ones can no longer write."""
 
 import sqlalchemy as sql
 from alembic import op
