@@ -236,13 +236,11 @@ def test_a_file_without_a_secret_is_one_clear_line(tmp_path: Path, content: str 
 
 
 def test_a_missing_extra_names_the_command_that_installs_it() -> None:
-    code = (
-        "import sys; sys.modules['{module}'] = None\nfrom salvo_server.cli import main\nmain(['{command}', '--help'])"
-    )
+    code = "import sys; sys.modules['{module}'] = None\nfrom salvo_server.cli import main\nmain({command!r}.split())"
     for module, command, extra in (
-        ("rich.columns", "watch", "terminal"),
-        ("pydantic_settings", "serve", "server"),
-        ("amqtt", "serve", "server"),
+        ("rich.columns", "watch --help", "terminal"),
+        ("pydantic_settings", "serve --help", "server"),
+        ("amqtt", "serve --listen 127.0.0.1:0", "server"),
     ):
         done = subprocess.run(
             [sys.executable, "-c", code.format(module=module, command=command)],
