@@ -12,14 +12,17 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from salvo.codec.announcements import Publication
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
+from salvo_server.brokers import embedded
 from salvo_server.brokers.embedded.addresses import check_free
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access
+from salvo_server.brokers.embedded.open_access import OpenAccess
+from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
@@ -34,10 +37,6 @@ from salvo_server.storage.identity import Identity, load_identity
 from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import SERVER_USER, Roster
 from salvo_server.storage.roster_watcher import RosterWatcher
-
-if TYPE_CHECKING:
-    from salvo_server.brokers.embedded import EmbeddedBroker
-    from salvo_server.brokers.embedded.roster_access import RosterAccess
 
 log = logging.getLogger(__name__)
 
@@ -204,7 +203,7 @@ class Contest:
         self.guarded = settings.profile != "open" or self._own is not None
         self.journal = journal or open_journal(settings)
         self.websocket_url: str | None = None
-        self.embedded: EmbeddedBroker | None = None
+        self.embedded: embedded.EmbeddedBroker | None = None
         self._security: DynamicSecurity | None = None
         self._access: RosterAccess | None = None
         with contextlib.ExitStack() as opened:
@@ -280,26 +279,20 @@ class Contest:
     def _embed_broker(
         self, settings: ServerSettings, tables: Sequence[str], opened: contextlib.ExitStack
     ) -> tuple[str, Furnish]:
-        from salvo_server.brokers.embedded import EmbeddedBroker  # a third of a server's start, if it embeds none
-
         access, furnish = self._embedded_rights(tables)
         tls = None
         if settings.tls_cert is not None and settings.tls_key is not None:
             tls = ServerTls(settings.tls_cert, settings.tls_key)
-        embedded = self.embedded = EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls).start()
-        opened.callback(embedded.stop)
-        self.url, self.websocket_url = embedded.url, embedded.websocket_url
-        self.own_url = embedded.own_url
-        return embedded.own_url, furnish
+        broker = embedded.EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls).start()
+        opened.callback(broker.stop)
+        self.embedded = broker
+        self.url, self.websocket_url, self.own_url = broker.url, broker.websocket_url, broker.own_url
+        return broker.own_url, furnish
 
     def _embedded_rights(self, tables: Sequence[str]) -> tuple[Access, Furnish]:
         if self.roster is None:
-            from salvo_server.brokers.embedded.open_access import OpenAccess
-
             assert self._own is not None
             return OpenAccess(self._own, tables), _let_be
-        from salvo_server.brokers.embedded.roster_access import RosterAccess
-
         access = self._access = RosterAccess()
         return access, partial(access.replace, tables=tables)
 
