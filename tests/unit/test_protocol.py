@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +26,12 @@ from salvo_server.storage.identity import Identity
 from unit.test_witness import IDENTITY, play
 
 NEWER = m.Protocol(m.PROTOCOL.major, m.PROTOCOL.minor + 1)
+DOCUMENTS = Path(__file__).parents[2] / "proto"
+
+
+def test_specification_and_changelog_name_the_version_that_is_spoken() -> None:
+    assert f"version {m.PROTOCOL}." in (DOCUMENTS / "README.md").read_text().split("\n\n")[1]
+    assert f"\n## {m.PROTOCOL}\n" in (DOCUMENTS / "CHANGELOG.md").read_text()
 
 
 def status(**given: Any) -> bytes:
