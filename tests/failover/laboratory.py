@@ -237,8 +237,9 @@ def main() -> int:
         folder = leaving.enter_context(work_folder(given.keep)).absolute()
         port = leaving.enter_context(Port())
         network = leaving.enter_context(Namespaces(len(HOSTS) + 1, {"scheduler": port.number}))
-        for name, text in {**BOTS, "cup.toml": CUP}.items():
-            (folder / name).write_text(text.replace("{games}", str(given.games * 3 // 8)))
+        cup = CUP.format(games=given.games * 3 // 8)  # of each of three pairs: about as many games as in a comparison
+        for name, text in {**BOTS, "cup.toml": cup}.items():
+            (folder / name).write_text(text)
         os.environ["XDG_CACHE_HOME"] = os.environ["XDG_STATE_HOME"] = str(folder)
         laboratory = Laboratory(folder, network, port, given.games)
         for name in given.faults:
