@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from salvo_server.unused import Unused, is_unset, refuse_unused, unencrypted
 
-#: Where a broker is that nobody has named.
+#: Where commands look for a broker when no URL is given.
 DEFAULT_BROKER: Final = "mqtt://127.0.0.1:1883"
 
 NO_TLS: Final = "without TLS; say mqtts:// or wss://, or leave it out"

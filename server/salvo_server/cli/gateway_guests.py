@@ -40,7 +40,7 @@ def opponent_option(text: str, *, other: str) -> Callable[[_Command], _Command]:
 
     Args:
         text: the option's help.
-        other: the value that means somebody else.
+        other: the value for an opponent that is not a bot.
     """
 
     def checked(_: click.Context, __: click.Parameter, source: str) -> str:
