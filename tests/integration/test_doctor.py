@@ -36,6 +36,7 @@ from salvo.player import Answer, Bot
 from salvo.seal import fingerprint
 from salvo.view import View
 from salvo_server.brokers.embedded.tls import ServerTls
+from salvo_server.cli import main
 from salvo_server.cli.tls import make_certificates
 from salvo_server.contest import Contest
 from salvo_server.doctor import Finding, Login, Target, Verdict, examine, temporary_teams
@@ -472,9 +473,33 @@ def test_a_doctor_that_is_interrupted_takes_its_accounts_with_it(number: signal.
                 assert running.poll() is None
                 time.sleep(0.02)
             running.send_signal(number)
-            running.communicate(timeout=60)
-        assert running.returncode == 130
+            told = running.communicate(timeout=60)
+        assert running.returncode == 130, told
         assert [member.name for member in other.members()] == ["red"]
+
+
+def test_a_signal_that_comes_inside_a_finalizer_still_ends_the_examination(
+    tmp_path: Path, port: Port, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python prints and drops what a finalizer raises; the roster's lock has one."""
+
+    class Finalized:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def add(self: Roster, name: str, role: Role) -> str:
+        secret = added(self, name, role)
+        Finalized()
+        return secret
+
+    added = Roster.add
+    roster = Roster(tmp_path / "roster.json")
+    roster.add("red")
+    monkeypatch.setattr(Roster, "add", add)
+    with pytest.raises(SystemExit) as end:
+        main(["doctor", f"mqtt://{port.address}", "--roster", str(roster.path)])
+    assert end.value.code == 130
+    assert [member.name for member in roster.members()] == ["red"]
 
 
 @pytest.mark.long

@@ -97,8 +97,10 @@ def doctor(
     if url is None:
         target.use_certified_name()
     counts = Counter[Verdict]()
-    with _ending_on_sigterm(), _accounts(target, accounts), _reporting(as_json) as (trying, say):
+    interruption = _Interruption()
+    with interruption.noted(), _accounts(target, accounts), interruption.raised(), _reporting(as_json) as (trying, say):
         for finding in examine(target, trying):
+            interruption.check()
             counts[finding.verdict] += 1
             say(finding)
     if not as_json:
@@ -191,18 +193,47 @@ def _login(text: str) -> Login:
         raise SalvoError("bad_setting", f"--as {name}: {file}: {getattr(error, 'strerror', '') or error}") from None
 
 
-@contextlib.contextmanager
-def _ending_on_sigterm() -> Iterator[None]:
-    """End as on Ctrl-C, so that what was begun is undone."""
+class _Interruption:
+    """SIGINT and SIGTERM: both end the examination as Ctrl-C does, and what was begun is undone.
 
-    def ended(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+    While accounts are added or removed, a signal is only noted: an exception that a handler raises inside a finalizer,
+    such as that of the roster's lock, is printed and lost.
+    """
 
-    before = signal.signal(signal.SIGTERM, ended)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    def __init__(self) -> None:
+        self._came = self._raising = False
+
+    @contextlib.contextmanager
+    def noted(self) -> Iterator[None]:
+        """Only note a signal; raise KeyboardInterrupt at the end of the ``with`` block if one came."""
+        numbers = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self._handle) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        self.check()
+
+    @contextlib.contextmanager
+    def raised(self) -> Iterator[None]:
+        """Raise KeyboardInterrupt when a signal comes, or has come already."""
+        self._raising = True
+        try:
+            self.check()
+            yield
+        finally:
+            self._raising = False
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if a signal has come, even if that of its handler was lost."""
+        if self._came:
+            raise KeyboardInterrupt
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._came = True
+        if self._raising:
+            raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
