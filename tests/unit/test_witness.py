@@ -598,6 +598,24 @@ def test_another_fleet_than_the_one_that_was_sent_is_found() -> None:
         team.hear(moments)
 
 
+def test_a_fleet_that_was_sent_to_a_lobby_that_a_host_replaced_is_no_fault() -> None:
+    """The story: over a slow line the team heard of the new lobby, and placed again, when the game was over."""
+    moments = [
+        replace(each, command=None if isinstance(each.command, m.PlaceShip) else each.command) for each in play(game=2)
+    ]
+    fleet = random_fleet(SALVO, generator("other")).placements
+    team = Team()
+    team.witness.placed(1, FLEETS["me"].placements, MESSAGES["me"])
+    team.witness.struck_off(1)
+    team.witness.placed(2, fleet, [b"the one too late"])
+    assert team.hear(moments).found == [GameVerified(2, True)]
+    team = Team()
+    assert team.hear(play()).found == [GameVerified(1, True)]  # and everyone knows that fleet by now
+    team.witness.placed(2, fleet, [b"the one too late"])
+    with pytest.raises(UnfairGame, match=r"counted for me, which sent Placement"):
+        team.hear(moments)
+
+
 def test_a_message_of_the_servers_own_for_our_placement_is_found() -> None:
     """Else it could try message after message until its friend begins."""
     team = Team()

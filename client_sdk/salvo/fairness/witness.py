@@ -59,7 +59,8 @@ class _Sent:
         messages: digests of all placements that were sent, including repetitions.
     """
 
-    fleet: dict[str, Placement] = field(default_factory=dict)
+    fleet: dict[str, Placement] = field(default_factory=dict)  # by ship, the latest
+    placements: set[Placement] = field(default_factory=set)  # all of them
     messages: set[bytes] = field(default_factory=set)
     refused: bool = False
     elsewhere: bool = False  # whether an earlier run of this program may have sent placements, too
@@ -192,7 +193,9 @@ class Witness:
     def placed(self, game: int, placements: Iterable[Placement], messages: Iterable[bytes]) -> None:
         """Note ships that were sent, replacing earlier ones, and their messages' digests (SALVO-LOG-8)."""
         sent = self._of(game)
-        sent.fleet.update((placement.ship, placement) for placement in placements)
+        for placement in placements:
+            sent.fleet[placement.ship] = placement
+            sent.placements.add(placement)
         sent.messages.update(messages)
 
     def refused(self, game: int) -> None:
@@ -417,16 +420,25 @@ class Witness:
         self._check_skips(opening, sent, [c for c in mine if isinstance(c, m.Skip)])
 
     def _check_placements(self, opening: log.Opening, sent: _Sent, counted: Sequence[m.PlaceShip]) -> None:
-        """Each ship's final placement must be one that was sent, in its own message, which influences the starter."""
+        """Each ship's final placement must be one that was sent, in its own message, which influences the starter.
+
+        A placement does not say which game it is for. So one for a lobby that a host replaced may count in the next
+        game, if the team heard of that too late to place again.
+        """
         if sent.refused:
             return
+        replaced = self._sent.get(opening.game - 1, _Sent())  # a game that ended is no longer there
         last = {command.placement.ship: command for command in counted}
         for ship, placement in sent.fleet.items():
             command = last.get(ship)
-            if command is None or command.placement != placement:
+            if command is None or command.placement not in {placement, *replaced.placements}:
                 told = f"no {ship}" if command is None else command.placement
                 raise _unfair(opening, f"{told} counted for {self._name}, which sent {placement}")
-            if opening.draw is m.Draw.FAIR and not sent.elsewhere and command.message not in sent.messages:
+            if (
+                opening.draw is m.Draw.FAIR
+                and not sent.elsewhere
+                and command.message not in sent.messages | replaced.messages
+            ):
                 text = f"the {ship} of {self._name} came with the message {command.message.hex()}, which it never sent"
                 raise _unfair(opening, text)
 
