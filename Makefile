@@ -84,9 +84,9 @@ format: $(READY)         ## rewrite in the house's format
 
 contract: $(READY)       ## generated Python, the tables of the contract and of the settings, and the vectors
 	$(BIN)/python proto/generate.py
-	$(BIN)/python proto/print_contract.py
 	$(BIN)/python proto/vectors/make.py
 	$(BIN)/python proto/exec/make.py
+	$(BIN)/python proto/print_contract.py
 	$(BIN)/python server/print_settings.py
 
 clean:
