@@ -99,4 +99,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         counted = [f"{number} need {name}" for name, number in left_out.most_common() if name != _LONG]
         counted += [f"{left_out[_LONG]} take long"] if _LONG in left_out else []
         terminalreporter.write_line(f"{left_out.total()} tests left out: {', '.join(counted)}")
-        terminalreporter.write_line(f"to run them: {programs.install_line(left_out)}, then make check")
+        absent = left_out.keys() & programs.PACKAGES.keys()
+        install = f"{programs.install_line(absent)}, then " if absent else ""
+        terminalreporter.write_line(f"to run them: {install}make check")
