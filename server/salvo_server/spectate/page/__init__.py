@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from salvo.lab.pictures.html import COLOURS, css
 from salvo.lab.pictures.marks import Mark
-from salvo.rules import Ending, RuleBook, ShipClass, Shots
+from salvo.rules import Ending, RuleBook, ShipClass
 from salvo_server.spectate import replay_text
 from salvo_server.spectate.page import drawing
 from salvo_server.spectate.page.badges import badge_of, badges_of
@@ -238,7 +238,7 @@ class _Page:
 
 def _first_speed(book: RuleBook, players: int) -> float:
     """Return how fast a page plays at first, by its rules alone: by its salvos, it would tell how long the game is."""
-    salvos = book.grid.size * players / (len(book.fleet) if book.shots is Shots.AFLOAT else 1)
+    salvos = book.grid.size * players / book.longest_salvo
     return next((speed for speed in _SPEEDS if salvos <= speed * _MAX_SECONDS and speed >= 2), _SPEEDS[-1])
 
 
