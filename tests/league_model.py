@@ -106,8 +106,7 @@ class World:
         self.waits: list[float] = []
         self._free = dict.fromkeys(teams, 0.0)
         self.online_at = dict.fromkeys(self.cells, 0.0)
-        self.heard = dict.fromkeys(self.tables, 0.0)
-        self.former: dict[str, Any] = {}
+        self._seen: dict[str, tuple[TableView, TableView]] = {}  # as it is, and with the time when it changed
 
     def run(self, seconds: float) -> World:
         """Let time pass until the league is over."""
@@ -162,6 +161,8 @@ class World:
 
     def _annul(self) -> None:
         """Let a host annul an earlier game."""
+        if not self.annulments:
+            return
         earlier = [key for key in self.games if key[1] < self.tables[key[0]].game and self.online(key[0])]
         if earlier and self.random.random() < self.annulments:
             at, game = self.random.choice(earlier)
@@ -260,9 +261,9 @@ class World:
             dict(table.annulled),
             table.refused,
         )
-        if self.former.get(at) != view:
-            self.former[at], self.heard[at] = view, self.now
-        return replace(view, heard=self.heard[at])
+        if at not in self._seen or self._seen[at][0] != view:
+            self._seen[at] = view, replace(view, heard=self.now)
+        return self._seen[at][1]
 
     def _direct(self) -> None:
         views = self.views()
