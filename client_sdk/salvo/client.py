@@ -22,12 +22,13 @@ from salvo import events as e
 from salvo.errors import BotError, ConnectionLost, SalvoError
 from salvo.events import Event, GameVerified, LogDoubted
 from salvo.messages import PlayerStats, SeatGiven, ServerKeys, State
+from salvo.net.inbound import Link
 from salvo.player import Answer, Bot, check_salvo
 from salvo.rules import Fleet, generator, own_seed
 from salvo.seal import fingerprint
 from salvo.seat import Seat
 from salvo.session import Session
-from salvo.team import Edge, Team
+from salvo.team import Team
 from salvo.view import Shot, View
 
 log = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ class Contestant(Team):
         self,
         bot: Bot,
         session: Session,
-        edge: Edge,
+        edge: Link,
         *,
         seed: int | str,
         games: int | None = 1,
@@ -85,7 +86,7 @@ class Contestant(Team):
         clock: Callable[[], float] = time.monotonic,
         meet: Callable[[ServerKeys | None], None] | None = None,
         last_words_seconds: float = LAST_WORDS_SECONDS,
-        elsewhere: Callable[[SeatGiven], tuple[Session, Edge]] | None = None,
+        elsewhere: Callable[[SeatGiven], tuple[Session, Link]] | None = None,
     ) -> None:
         """Take the connection's ``on_connect``.
 

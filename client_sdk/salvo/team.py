@@ -9,28 +9,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
 
 from salvo.errors import WireError
 from salvo.events import Event, ServerMet
 from salvo.messages import ServerKeys
-from salvo.net.inbound import Inbound
+from salvo.net.inbound import Inbound, Link
 from salvo.session import Session
 
 log = logging.getLogger(__name__)
-
-
-class Edge(Protocol):
-    """What a team needs of a connection; :class:`salvo.net.mqtt.Connection` is the one for brokers."""
-
-    on_connect: Callable[[bool], None] | None
-    connected: bool
-
-    def poll(self, timeout_seconds: float) -> Sequence[Inbound]: ...
-    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None: ...
-    def subscribe(self, filters: Iterable[str]) -> None: ...
-    def unsubscribe(self, filters: Iterable[str]) -> None: ...
-    def acknowledge(self, message: Inbound) -> None: ...
 
 
 class Team:
@@ -43,7 +29,7 @@ class Team:
     def __init__(
         self,
         session: Session,
-        edge: Edge,
+        edge: Link,
         handle: Callable[[Event], None],
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -79,7 +65,7 @@ class Team:
         for publication in self.session.take_outbox():
             self._edge.publish(publication.topic, publication.payload)
 
-    def move(self, session: Session, edge: Edge) -> None:
+    def move(self, session: Session, edge: Link) -> None:
         """Go on with another session of the same player, at another table, and perhaps on another connection."""
         former, self.session = self.session, session
         if edge is not self._edge:

@@ -28,7 +28,7 @@ from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.codec.log import SECRET_BYTES
-from salvo.net.inbound import Inbound
+from salvo.net.inbound import Inbound, Link
 from salvo.rules import SALVO, RuleBook
 from salvo.topics import Reader
 from salvo_server import __version__
@@ -63,20 +63,13 @@ Resume = Literal["crash", "always", "never"]
 Listener = Callable[[str, int, m.Input | None, Sequence[m.Announcement]], None]
 
 
-class Edge(Protocol):
-    """What the service needs of a connection; :class:`salvo.net.mqtt.Connection` is the one for brokers."""
+class ServerLink(Link, Protocol):
+    """What the service needs besides: to count, to be woken, and to see everything sent."""
 
-    on_connect: Callable[[bool], None] | None
-    connected: bool
     published: int
 
     @property
     def delivered(self) -> int: ...
-    def poll(self, timeout_seconds: float) -> Sequence[Inbound]: ...
-    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None: ...
-    def subscribe(self, filters: Iterable[str]) -> None: ...
-    def unsubscribe(self, filters: Iterable[str]) -> None: ...
-    def acknowledge(self, message: Inbound) -> None: ...
     def wake(self) -> None: ...
     def flush(self, timeout_seconds: float) -> bool: ...
 
@@ -171,7 +164,7 @@ class Service:
 
     def __init__(
         self,
-        edge: Edge,
+        edge: ServerLink,
         tables: Sequence[str],
         *,
         seed: int | str,

@@ -18,12 +18,11 @@ from salvo.errors import ConnectionLost, ImpostorError
 from salvo.fairness.known_servers import KnownServers
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import SeatGiven, State
-from salvo.net.inbound import Inbound
+from salvo.net.inbound import Inbound, Link
 from salvo.rules import SALVO
 from salvo.seal import Sealer
 from salvo.seat import Seat
 from salvo.session import Session
-from salvo.team import Edge
 from unbrokered import Wire
 
 Monkey = pytest.MonkeyPatch
@@ -55,7 +54,7 @@ class Stage:
     def _session(self, table: str) -> Session:
         return Session("me", "secret", self.bot.random, table=table, sealer=Sealer("secret", bytes(16)))
 
-    def _elsewhere(self, place: SeatGiven) -> tuple[Session, Edge]:
+    def _elsewhere(self, place: SeatGiven) -> tuple[Session, Link]:
         if place.broker == "nonsense":
             raise ConnectionLost("bad_url", "no broker")
         if place.broker:

@@ -8,7 +8,7 @@ Whether the other teams were treated by the rules is for ``salvo verify`` to fin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Final
@@ -190,12 +190,11 @@ class Witness:
 
     # --- what the team does ---------------------------------------------------------------------------------------
 
-    def placed(self, game: int, placements: Iterable[Placement], messages: Iterable[bytes]) -> None:
+    def placed(self, game: int, placements: Collection[Placement], messages: Iterable[bytes]) -> None:
         """Note ships that were sent, replacing earlier ones, and their messages' digests (SALVO-LOG-8)."""
         sent = self._of(game)
-        for placement in placements:
-            sent.fleet[placement.ship] = placement
-            sent.placements.add(placement)
+        sent.fleet |= {placement.ship: placement for placement in placements}
+        sent.placements.update(placements)
         sent.messages.update(messages)
 
     def refused(self, game: int) -> None:
@@ -428,17 +427,14 @@ class Witness:
         if sent.refused:
             return
         replaced = self._sent.get(opening.game - 1, _Sent())  # a game that ended is no longer there
+        ours = sent.messages | replaced.messages
         last = {command.placement.ship: command for command in counted}
         for ship, placement in sent.fleet.items():
             command = last.get(ship)
             if command is None or command.placement not in {placement, *replaced.placements}:
                 told = f"no {ship}" if command is None else command.placement
                 raise _unfair(opening, f"{told} counted for {self._name}, which sent {placement}")
-            if (
-                opening.draw is m.Draw.FAIR
-                and not sent.elsewhere
-                and command.message not in sent.messages | replaced.messages
-            ):
+            if opening.draw is m.Draw.FAIR and not sent.elsewhere and command.message not in ours:
                 text = f"the {ship} of {self._name} came with the message {command.message.hex()}, which it never sent"
                 raise _unfair(opening, text)
 

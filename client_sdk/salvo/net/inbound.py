@@ -1,8 +1,9 @@
-"""A message as a connection delivers it, for modules that need no connection."""
+"""What a connection delivers and does, for modules that do not make one."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol
 
 
 class Inbound(NamedTuple):
@@ -19,3 +20,16 @@ class Inbound(NamedTuple):
     mid: int
     qos: int
     connection: int = 0
+
+
+class Link(Protocol):
+    """What a session or a server needs of its connection; :class:`salvo.net.mqtt.Connection` is the one to a broker."""
+
+    on_connect: Callable[[bool], None] | None
+    connected: bool
+
+    def poll(self, timeout_seconds: float) -> Sequence[Inbound]: ...
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None: ...
+    def subscribe(self, filters: Iterable[str]) -> None: ...
+    def unsubscribe(self, filters: Iterable[str]) -> None: ...
+    def acknowledge(self, message: Inbound) -> None: ...

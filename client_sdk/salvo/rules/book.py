@@ -158,7 +158,11 @@ class Grid:
 
     def name(self, cell: int) -> str:
         """Return a cell's name for people, such as ``B3``."""
-        x, y = self.xy(cell)
+        return self.name_at(*self.xy(cell))
+
+    @staticmethod
+    def name_at(x: int, y: int) -> str:
+        """Return the name of the cell in a column and row, both from 1; there are at most 26 rows."""
         return f"{string.ascii_uppercase[y - 1]}{x}"
 
 

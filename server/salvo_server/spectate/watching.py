@@ -10,7 +10,6 @@ as it is of the same game.
 
 from __future__ import annotations
 
-import string
 import time
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -499,7 +498,7 @@ class TeamWatcher(Watcher):
             case m.ShotLanded(_, x, y) if 1 <= x <= self.book.grid.width and 1 <= y <= self.book.grid.height:
                 self._struck.append(self.book.grid.cell(x, y))
                 self._fresh.add(self.book.grid.cell(x, y))
-                where = cell_name(x, y)
+                where = Grid.name_at(x, y)
                 news = News(f"a shot at our {where}{self._met(x, y)}", {"event": "hit", "x": x, "y": y})
                 return [news] if self._fleet is not None else [news, *self._tell_once([_NO_FLEET])]
             case m.CommandRefused(_, code, text):
@@ -696,14 +695,9 @@ def boards_line(view: m.RefereeView) -> str:
     told = []
     for target in dict.fromkeys(shot.target for shot in view.last.shots):
         cells = [
-            f"{cell_name(shot.x, shot.y)} {'hit' if shot.hit else 'miss'}"
+            f"{Grid.name_at(shot.x, shot.y)} {'hit' if shot.hit else 'miss'}"
             for shot in view.last.shots
             if shot.target == target
         ]
         told.append(f"{target} {', '.join(cells)}")
     return f"turn {view.turn}: {view.last.player} fired at {'; '.join(told) or 'nobody'}"
-
-
-def cell_name(x: int, y: int) -> str:
-    """Return a cell's name on a board of paper, such as B3."""
-    return f"{string.ascii_uppercase[y - 1]}{x}"

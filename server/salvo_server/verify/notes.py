@@ -20,7 +20,7 @@ from salvo.coordinates import read_row
 from salvo.errors import WireError
 from salvo.fairness.proof import SENT_LINE, SentBody
 from salvo.messages import Draw
-from salvo.rules.book import MAX_SIDE
+from salvo.rules.book import MAX_SIDE, Grid
 from salvo_server.verify.reexecute import texts_of
 from salvo_server.verify.report import Line, LoggedGame, ProofReport, Sent, Verdict, Wrong
 
@@ -196,7 +196,7 @@ def _describe(command: _Noted) -> str:
     if isinstance(command, m.Leave):
         return "leaving the lobby"
     on_board = 1 <= command.y <= MAX_SIDE  # a log may have any row
-    cell = f"{chr(64 + command.y)}{command.x}" if on_board else f"({command.x}, {command.y})"
+    cell = Grid.name_at(command.x, command.y) if on_board else f"({command.x}, {command.y})"
     return f"a shot at {cell} of {command.target},"
 
 
