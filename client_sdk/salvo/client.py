@@ -77,7 +77,7 @@ class Contestant(Team):
         self,
         bot: Bot,
         session: Session,
-        edge: Link,
+        link: Link,
         *,
         seed: int | str,
         games: int | None = 1,
@@ -98,7 +98,7 @@ class Contestant(Team):
             bot: prepared for its first game.
             clock: seconds that never go back.
         """
-        super().__init__(session, edge, self.handle, clock=clock, meet=meet)
+        super().__init__(session, link, self.handle, clock=clock, meet=meet)
         self.reports: list[GameReport] = []
         self._bot = bot
         self._seed = seed
@@ -145,7 +145,7 @@ class Contestant(Team):
             self.ask_for_log()
             return
         now = self._clock()
-        if self._edge.connected:
+        if self._link.connected:
             self._connected_at = now
         if self._brokers and now - self._connected_at >= LOST_SECONDS:
             self._brokers.rotate(-1)

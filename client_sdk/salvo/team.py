@@ -29,7 +29,7 @@ class Team:
     def __init__(
         self,
         session: Session,
-        edge: Link,
+        link: Link,
         handle: Callable[[Event], None],
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -43,42 +43,42 @@ class Team:
             meet: receives the server's identity before anything is sent; raises if it has changed.
         """
         self.session = session
-        self._edge = edge
+        self._link = link
         self._handle = handle
         self._clock = clock
         self._meet = meet
-        edge.on_connect = self._connected
+        link.on_connect = self._connected
 
     def hear(self, longest_seconds: float) -> None:
         """Wait at most this long for the next message, and handle everything that has arrived."""
-        for message in self._edge.poll(longest_seconds):
+        for message in self._link.poll(longest_seconds):
             self._tell(self._read(message))
-            self._edge.acknowledge(message)
+            self._link.acknowledge(message)
 
     def act(self) -> None:
         """Do what is due, and send the session's messages.
 
         Nothing is due while the connection is down: repetitions would only pile up.
         """
-        if self._edge.connected:
+        if self._link.connected:
             self._tell(self.session.handle_timer(self._clock()))
         for publication in self.session.take_outbox():
-            self._edge.publish(publication.topic, publication.payload)
+            self._link.publish(publication.topic, publication.payload)
 
-    def move(self, session: Session, edge: Link) -> None:
+    def move(self, session: Session, link: Link) -> None:
         """Go on with another session of the same player, at another table, and perhaps on another connection."""
         former, self.session = self.session, session
-        if edge is not self._edge:
-            self._edge, edge.on_connect = edge, self._connected
-        elif edge.connected:
+        if link is not self._link:
+            self._link, link.on_connect = link, self._connected
+        elif link.connected:
             wanted = session.filters()
-            self._edge.unsubscribe(each for each in former.filters() if each not in wanted)
+            self._link.unsubscribe(each for each in former.filters() if each not in wanted)
             self._connected(False)
 
     def ask_for_log(self) -> None:
         """Only ask for missing entries of the log, if there are any: the last game is over."""
         for publication in self.session.missed_log(self._clock()):
-            self._edge.publish(publication.topic, publication.payload)
+            self._link.publish(publication.topic, publication.payload)
 
     def say(self, text: str, to: str = "") -> None:
         """Say a line to everybody, or to one other player, at once.
@@ -87,7 +87,7 @@ class Team:
             WireError: ``bad_text``, or ``chat_off`` if the chat is off.
         """
         line = self.session.say(text, to)
-        self._edge.publish(line.topic, line.payload)
+        self._link.publish(line.topic, line.payload)
 
     def _tell(self, events: Iterable[Event]) -> None:
         for event in events:
@@ -96,7 +96,7 @@ class Team:
             self._handle(event)
 
     def _connected(self, session_present: bool) -> None:
-        self._edge.subscribe(self.session.filters())
+        self._link.subscribe(self.session.filters())
         self.session.connected(self._clock())
 
     def _read(self, message: Inbound) -> Sequence[Event]:

@@ -64,7 +64,7 @@ Listener = Callable[[str, int, m.Input | None, Sequence[m.Announcement]], None]
 
 
 class ServerLink(Link, Protocol):
-    """What the service needs besides: to count, to be woken, and to see everything sent."""
+    """A link that also counts what is published and delivered, can be woken, and waits until everything is sent."""
 
     published: int
 
@@ -164,7 +164,7 @@ class Service:
 
     def __init__(
         self,
-        edge: ServerLink,
+        link: ServerLink,
         tables: Sequence[str],
         *,
         seed: int | str,
@@ -209,9 +209,9 @@ class Service:
         self.listener = listener
         self.on_round: Callable[[int], None] = lambda late_ms: None
         self.tables: dict[str, Table] = {}
-        self._edge = edge
+        self._link = link
         self._journal = journal or Journal()
-        self.gate = gate or Authenticator(wake=edge.wake, pepper=self._journal.pepper)
+        self.gate = gate or Authenticator(wake=link.wake, pepper=self._journal.pepper)
         follower = follower or Follower()
         saved = self._journal.load()
         self._raw_clock = clock or epoch_clock()
@@ -220,7 +220,7 @@ class Service:
         self._pending = Pending()
         self._held: list[Inbound] = []
         self._host_commands: SimpleQueue[tuple[str, m.HostCommand]] = SimpleQueue()
-        self._outages = Outages(lambda: edge.connected)
+        self._outages = Outages(lambda: link.connected)
         self._delivery = Delivery()
         recaps = Recaps(self.tables, self.gate.keyring, self.gate.worker)
         all_limits = dict.fromkeys(tables, limits or m.Limits()) | dict(table_limits or {})
@@ -235,7 +235,7 @@ class Service:
         self._polled_at: int | None = None
         self._next_retained_check = 0
         self._retained_count = 0  # retained commands before the last check
-        edge.on_connect = self._connected
+        link.on_connect = self._connected
         goes_on = resume == "always" or (resume == "crash" and not saved.ended)
         self._pending.batch.ended = False
         self.gate.burn(saved.burned)
@@ -256,7 +256,7 @@ class Service:
     def act(self, table: str, command: m.HostCommand) -> None:
         """Let a person at the server's own terminal act as the host; from any thread."""
         self._host_commands.put((table, command))
-        self._edge.wake()
+        self._link.wake()
 
     def wait_seconds(self, longest_seconds: float) -> float:
         """Return how long the next round may wait for a message."""
@@ -268,7 +268,7 @@ class Service:
             return longest_seconds
         if self._pending.publications:
             return 0.0
-        due = [at for at in (self.play.deadline(), self._resends.deadline(self._edge.delivered)) if at is not None]
+        due = [at for at in (self.play.deadline(), self._resends.deadline(self._link.delivered)) if at is not None]
         if not due:
             return longest_seconds
         return min(longest_seconds, max(0.0, (min(due) - self.now()) / 1000))
@@ -284,7 +284,7 @@ class Service:
         self._pending.add(self._statuses(online=False))
         self._settle()
         if not self._outages.paused:
-            self._edge.flush(2.0)
+            self._link.flush(2.0)
             self._note_sent()
             self._pending.batch.ended = True
             self._commit()
@@ -317,7 +317,7 @@ class Service:
     def _poll(self, longest_seconds: float) -> Sequence[Inbound]:
         """Wait for messages; measure how much longer than allowed that took."""
         wait_seconds, began = self.wait_seconds(longest_seconds), self._raw_clock()
-        arrived = self._edge.poll(wait_seconds)
+        arrived = self._link.poll(wait_seconds)
         ended = self._raw_clock()
         held_up_ms = ended - began - int(1000 * wait_seconds)
         if self._polled_at is not None:
@@ -350,34 +350,34 @@ class Service:
             pending.add(play.pass_time(self.tables[name], self.now()))
             pending.add(play.carry_out(self.tables[name], command, self.now()))
         pending.add(self._admission.strike_off(self.now()))
-        pending.add(play.take_delivered(self._edge.delivered, self.now()))  # before any shot of the round
+        pending.add(play.take_delivered(self._link.delivered, self.now()))  # before any shot of the round
         sweeping = self._sweep.active
         for message in arrived:
             pending.add(self._inbox.receive(message, self.now()))
         if sweeping and not self._sweep.active:
-            self._edge.unsubscribe(self._sweep.filters())
+            self._link.unsubscribe(self._sweep.filters())
         pending.add(self._inbox.finished(self.now()))
         pending.add(play.take_derived())
         if self._outages.on("timer due") == "run":
             pending.add(play.pass_times(self.now()))
-            published = self._edge.published + len(pending.publications)
-            pending.add(self._resends.take_due(self.now(), self._edge.delivered, published))
+            published = self._link.published + len(pending.publications)
+            pending.add(self._resends.take_due(self.now(), self._link.delivered, published))
             self._check_retained_commands()
 
     def _settle(self) -> None:
         """Carry out the effects: commit; then, if the broker is there, publish, acknowledge and tell listeners."""
         pending = self._pending
         self._note_sent()
-        if (pending.batch and not self._commit()) or not self._edge.connected:
+        if (pending.batch and not self._commit()) or not self._link.connected:
             return
         for topic, payload, retain in pending.publications:
-            self._edge.publish(topic, payload, retain=retain)
+            self._link.publish(topic, payload, retain=retain)
             if retain:
                 self._sweep.published(topic)
         if pending.publications:
-            self._delivery.publish(self._edge.published, self.play.last_step)
+            self._delivery.publish(self._link.published, self.play.last_step)
         for message in pending.receipts:
-            self._edge.acknowledge(message)
+            self._link.acknowledge(message)
         self._pending = Pending(pending.batch)
         if self.listener is not None:
             for news in pending.news:
@@ -385,7 +385,7 @@ class Service:
 
     def _note_sent(self) -> None:
         """Add the last step that the broker has acknowledged in full to the next commit."""
-        sent_through = self._delivery.take_sent_through(self._edge.delivered)
+        sent_through = self._delivery.take_sent_through(self._link.delivered)
         if sent_through is not None:
             self._pending.batch.sent_through = sent_through
 
@@ -416,7 +416,7 @@ class Service:
     def _publish_statuses(self, *, online: bool = True, paused: bool = False) -> None:
         """Publish the status of all tables immediately: it depends on no step, so it need not wait for a commit."""
         for topic, payload, retain in self._statuses(online=online, paused=paused):
-            self._edge.publish(topic, payload, retain=retain)
+            self._link.publish(topic, payload, retain=retain)
 
     def _statuses(self, *, online: bool = True, paused: bool = False) -> list[Publication]:
         tables = self.tables.values()
@@ -431,7 +431,7 @@ class Service:
         At this point the connection has not yet resent what was in flight. Those older messages would replace a status
         that is published now as the one that the broker retains.
         """
-        self._edge.subscribe([*self._command_filters(), *self._sweep.filters()])
+        self._link.subscribe([*self._command_filters(), *self._sweep.filters()])
         self._next_retained_check = self.now() + RETAINED_COMMANDS_MS
         self._sweep.begin()
         self._outages.on("connected")
@@ -453,7 +453,7 @@ class Service:
             self._next_retained_check = min(self._next_retained_check, now + MORE_RETAINED_COMMANDS_MS)
         if now >= self._next_retained_check:
             self._next_retained_check = now + RETAINED_COMMANDS_MS
-            self._edge.subscribe(self._command_filters())
+            self._link.subscribe(self._command_filters())
 
     def _command_filters(self) -> list[str]:
         names = {"+" if table else "" for table in self.tables}

@@ -172,7 +172,7 @@ _carry_out, _take_over = Inbox._carry_out, Play._take_over
 def _acknowledge_before_commit(patch: pytest.MonkeyPatch) -> None:
     def settle(self: Service) -> None:
         for message in self._pending.receipts:
-            self._edge.acknowledge(message)
+            self._link.acknowledge(message)
         self._pending.receipts.clear()
         _settle(self)
 
@@ -181,9 +181,9 @@ def _acknowledge_before_commit(patch: pytest.MonkeyPatch) -> None:
 
 def _publish_before_commit(patch: pytest.MonkeyPatch) -> None:
     def settle(self: Service) -> None:
-        outbox: Sequence[Publication] = self._pending.publications if self._edge.connected else ()
+        outbox: Sequence[Publication] = self._pending.publications if self._link.connected else ()
         for topic, payload, retain in outbox:
-            self._edge.publish(topic, payload, retain=retain)
+            self._link.publish(topic, payload, retain=retain)
         if outbox:
             self._pending.publications.clear()
         _settle(self)
