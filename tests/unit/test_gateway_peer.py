@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from collections.abc import Iterator
 
@@ -68,13 +69,18 @@ def test_a_peer_says_what_arrived_and_what_is_no_text(pair: tuple[Peer, socket.s
 def test_the_owner_is_woken_by_messages_and_by_the_end(pair: tuple[Peer, socket.socket]) -> None:
     peer, program = pair
     woken: list[bool] = []
-    peer.arrived = lambda: woken.append(peer.gone)
+    told_end = threading.Event()
+
+    def arrived() -> None:
+        woken.append(peer.gone)
+        if peer.gone:
+            told_end.set()
+
+    peer.arrived = arrived
     program.sendall(b"one\n")
     assert take(peer, 1) == ["one"]
     program.close()
-    end = time.monotonic() + 60
-    while not peer.gone and time.monotonic() < end:
-        peer.wait(0.1)
+    assert told_end.wait(60)
     assert woken[0] is False
     assert woken[-1] is True
 
