@@ -79,7 +79,7 @@ class Person:
         await self.hear(Seen(Snapshot.of(view)))
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not holds():
                 await self._pilot.pause(0.01)
 
