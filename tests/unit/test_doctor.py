@@ -111,17 +111,16 @@ def test_a_disk_that_is_nearly_full_is_a_failure(
     assert one(machine.check_disk(here(tmp_path))).verdict is verdict
 
 
-def test_a_port_that_another_program_has_is_a_failure_and_the_brokers_own_is_not(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        target = here(tmp_path, listen=f"127.0.0.1:{port}")
-        target.url = BrokerUrl.parse(f"127.0.0.1:{port}")
+def test_a_port_that_another_program_has_is_a_failure_and_the_brokers_own_is_not(tmp_path: Path, port: Port) -> None:
+    with socket.create_server(("127.0.0.1", port.number)):
+        target = here(tmp_path, listen=port.address)
+        target.url = BrokerUrl.parse(port.address)
         found = one(machine.check_ports(target))
-        assert (found.verdict, f":{port}'" in found.cure) == (Verdict.FAIL, True)
+        assert (found.verdict, f":{port.number}'" in found.cure) == (Verdict.FAIL, True)
         target.reachable = True
         assert one(machine.check_ports(target)).verdict is Verdict.PASS
     target.reachable = False
-    assert one(machine.check_ports(target)).text == f"127.0.0.1:{port} is free"
+    assert one(machine.check_ports(target)).text == f"{port.address} is free"
 
 
 def test_a_taken_port_for_websockets_is_a_failure_too(tmp_path: Path) -> None:
