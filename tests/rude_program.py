@@ -11,6 +11,7 @@ from typing import Any
 misdeed, when = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 0
 misdeed_stays = sys.argv[3:] == ["always"]
 own_results = 0
+owed = ""  # what is written only once the next question came, however slow the machine
 
 
 def write(text: str) -> None:
@@ -18,6 +19,7 @@ def write(text: str) -> None:
 
 
 def misbehave(asked: dict[str, Any], answer: str) -> None:
+    global owed
     match misdeed:
         case "crash":
             print("the pond is dry", file=sys.stderr)
@@ -28,22 +30,20 @@ def misbehave(asked: dict[str, Any], answer: str) -> None:
             os.close(1)
             time.sleep(60)
         case "silence":
-            time.sleep(0.7)
+            pass
         case "deaf-to-all":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             print(os.getpid(), file=sys.stderr)
             time.sleep(60)
         case "late":
-            time.sleep(float(os.environ.get("LATE_SECONDS", "1.3")))
-            write(answer)
+            owed = answer
         case "garbage":
             write("Hello, pond!\n" + answer)
         case "not-utf8":
             os.write(1, b"\xff\xfe\n")
         case "half-a-line":
             write(answer[:20])
-            time.sleep(0.7)
-            write(answer[20:])
+            owed = answer[20:]
         case "half-a-line-and-dies":
             write(answer[:20])
             sys.exit(0)
@@ -82,6 +82,8 @@ def misbehave(asked: dict[str, Any], answer: str) -> None:
 
 for line in sys.stdin:
     told = json.loads(line)
+    write(owed)
+    owed = ""
     if told["type"] == "fleet":
         write(json.dumps({"id": told["id"], "skip": True}) + "\n")
     elif told["type"] == "end" and misdeed == "leaves":

@@ -130,7 +130,7 @@ def test_what_goes_wrong_costs_a_turn_and_the_table_goes_on(
     misdeed: str, cause: str, broker: Broker, start_server: StartServer
 ) -> None:
     heard = Heard()
-    rude = f"env LATE_SECONDS=5.3 {PYTHON} -I -S {ROOT}/tests/rude_program.py {misdeed} 2"
+    rude = f"{PYTHON} -I -S {ROOT}/tests/rude_program.py {misdeed} 2"
     with start_server(heard, players=2, seed=SEED, turn_seconds=5), start(broker.url, rude) as program:
         heard.until(one_fleet)
         join(broker.url, "bob", RandomBot(), seed=SEED)
