@@ -132,7 +132,7 @@ def test_a_bot_may_fail_anywhere(method: str, ends: str, tmp_path: Path) -> None
         "import os, time, salvo\nclass Bad(salvo.Bot):\n    def choose_salvo(self, view):\n"
         f"        return view.untouched.sample(view.shots)\n    def {method}(self, *said):\n        {ends}\n"
     )
-    seconds = 0.5 if "sleep" in ends else 60.0
+    seconds = 2.0 if "sleep" in ends else 60.0
     simulation = simulate([str(file), "random"], games=2, seed=1, jobs=1, turn_seconds=seconds)
     assert len(simulation) == 2
     assert [failure.player for failure in simulation.failures] == ["bad"] * 2
