@@ -43,10 +43,12 @@ class Table:
         self.clients = {user: stack.enter_context(Client(broker.port, accounts[user])) for user in users}
         for client in self.clients.values():
             client.subscribe(["#"])
+        hall = self.clients["hall"]
+        hall.until(lambda: any(topic == "/game/server" for topic, _, _ in hall.heard))  # said once it has subscribed
         for team in TEAMS:
             request = write_participation(team, f"secret-of-{team}").decode()
             self.clients[team].publish(["/game/request_participation"], request)
-        self.clients["hall"].wait_for("/players/list", json.dumps(TEAMS, separators=(",", ":")))
+        hall.wait_for("/players/list", json.dumps(TEAMS, separators=(",", ":")))
 
     def say(self, user: str, player: str, text: str, **more: str) -> None:
         self.clients[user].publish([f"/players/{player}/say"], json.dumps({"text": text, **more}))
