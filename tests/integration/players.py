@@ -98,27 +98,34 @@ def until_online(url: str) -> None:
         status = ask(url, "", 5)
 
 
-def retained_of(url: str, awaited: dict[str, bytes]) -> dict[str, bytes]:
-    """Return what is retained once it holds all that is awaited; what comes live is the same said again."""
+#: Nobody's topic, on which a listener hears itself behind all that it is sent on subscribing.
+_MARKER = "/looker/end"
+
+
+def retained_of(url: str, awaited: dict[str, bytes], *more: str) -> dict[str, bytes]:
+    """Return what is retained once it holds all that is awaited, and these topics whatever they say.
+
+    What comes live is the same said again.
+    """
     found: dict[str, bytes] = {}
     connection = Connection(url, "looker", clean_session=True)
     connection.on_connect = lambda _: connection.subscribe(["/#"])
     end = time.monotonic() + SECONDS
-    while not awaited.items() <= found.items() or _settling(connection, found):
+    while not (awaited.items() <= found.items() and found.keys() >= {*more}):
         assert time.monotonic() < end, found
         _take_in(connection, found)
+    connection.publish(_MARKER, b"")
+    while not _take_in(connection, found):
+        assert time.monotonic() < end, found
     connection.close()
     return found
 
 
-def _take_in(connection: Connection, found: dict[str, bytes]) -> int:
+def _take_in(connection: Connection, found: dict[str, bytes]) -> bool:
+    """Take in what has arrived; return whether the marker is among it."""
     arrived = connection.poll(0.2)
     for message in arrived:
-        if topics.parse(message.topic).topic.retained:  # the last hits may still be on their way
-            found[message.topic] = message.payload
         connection.acknowledge(message)
-    return len(arrived)
-
-
-def _settling(connection: Connection, found: dict[str, bytes]) -> bool:
-    return _take_in(connection, found) > 0
+        if message.topic != _MARKER and topics.parse(message.topic).topic.retained:  # hits may still be on their way
+            found[message.topic] = message.payload
+    return any(message.topic == _MARKER for message in arrived)

@@ -13,7 +13,7 @@ import pytest
 
 from integration.accounts import SERVER, contest
 from integration.conftest import Broker, StartServer
-from integration.players import Heard, join, over
+from integration.players import SECONDS, Heard, join, over
 from integration.secured import Client, Secured, secured
 from programs import BROKERS
 from salvo import messages as m
@@ -21,7 +21,9 @@ from salvo.codec.command_writer import write_participation
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import Connection
 from salvo.permissions import Role
+from salvo.player import Answer
 from salvo.rules import Fleet, RuleBook
+from salvo.view import View
 from salvo_server.service import Service
 from salvo_server.storage.register import Account
 
@@ -43,10 +45,12 @@ class Table:
         self.clients = {user: stack.enter_context(Client(broker.port, accounts[user])) for user in users}
         for client in self.clients.values():
             client.subscribe(["#"])
+        hall = self.clients["hall"]
+        hall.until(lambda: any(topic == "/game/server" for topic, _, _ in hall.heard))  # said once it has subscribed
         for team in TEAMS:
             request = write_participation(team, f"secret-of-{team}").decode()
             self.clients[team].publish(["/game/request_participation"], request)
-        self.clients["hall"].wait_for("/players/list", json.dumps(TEAMS, separators=(",", ":")))
+        hall.wait_for("/players/list", json.dumps(TEAMS, separators=(",", ":")))
 
     def say(self, user: str, player: str, text: str, **more: str) -> None:
         self.clients[user].publish([f"/players/{player}/say"], json.dumps({"text": text, **more}))
@@ -115,14 +119,19 @@ def test_what_is_refused_is_told_to_the_player_alone(table: Table) -> None:
 
 
 class Chatty(RandomBot):
-    """Greets everybody, and keeps what it hears."""
+    """Greets everybody, fires once the table is flooded, and keeps what it hears."""
 
-    def __init__(self) -> None:
+    def __init__(self, flooded: threading.Event) -> None:
+        self._flooded = flooded
         self.heard: list[tuple[str, str, bool]] = []
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
         self.say("Ahoy!")
         return super().place_fleet(rules)
+
+    def choose_salvo(self, view: View) -> Answer:
+        self._flooded.wait(SECONDS)
+        return super().choose_salvo(view)
 
     def on_message(self, sender: str, text: str, private: bool) -> None:
         self.heard.append((sender, text, private))
@@ -135,8 +144,8 @@ class Chatty(RandomBot):
 
 def test_bots_talk_and_a_flood_of_lines_costs_no_turn(broker: Broker, start_server: StartServer) -> None:
     heard = Heard()
-    red, blue = Chatty(), Chatty()
-    ended = threading.Event()
+    flooded, ended = threading.Event(), threading.Event()
+    red, blue = Chatty(flooded), Chatty(flooded)
     sent = [0]
 
     def flood() -> None:
@@ -147,6 +156,8 @@ def test_bots_talk_and_a_flood_of_lines_costs_no_turn(broker: Broker, start_serv
                 noise.publish("/players/red/say", b'{"text": "spam"}')
             sent[0] += 50
             noise.poll(0.05)
+            if contest.service.counts["rate_limited"]:
+                flooded.set()
         noise.close()
 
     with start_server(heard, players=2, turn_seconds=10) as contest:

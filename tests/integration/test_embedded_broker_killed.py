@@ -49,7 +49,7 @@ def test_what_was_retained_is_said_again_to_a_broker_that_has_forgotten_it() -> 
             for name in ("a", "b"):
                 join(broker.url, name)
             heard.until(over)
-            before = retained_of(broker.url, {"/game/state": b"over"})
+            before = retained_of(broker.url, {"/game/state": b"over"}, "/game/standings")  # said last
             broker.kill()
             broker.start()
             after = retained_of(broker.url, before)

@@ -72,9 +72,8 @@ def test_a_bot_ends_when_somebody_else_says_that_he_is_the_server(
 ) -> None:
     heard = Heard()
     with start_server(heard, players=2):
+        heard.once = salvos(2), lambda: publish(broker.url, "/game/server", status(identity))
         teams = [Team(broker.url, name) for name in ("a", "b")]
-        heard.until(salvos(2))
-        publish(broker.url, "/game/server", status(identity))
         for team in teams:
             error = team.ended()
             assert isinstance(error, ImpostorError)
@@ -84,10 +83,10 @@ def test_a_bot_ends_when_somebody_else_says_that_he_is_the_server(
 def test_a_bot_ends_when_somebody_else_signs_the_log(broker: Broker, start_server: StartServer) -> None:
     heard = Heard()
     with start_server(heard, players=2):
-        teams = [Team(broker.url, name) for name in ("a", "b")]
-        heard.until(salvos(2))
         entry = write_entry(Entry(9, "00" * 32, LogStep(1, (), ()), of="00" * 8))
-        publish(broker.url, "/game/log", sign_entry(entry, Identity.fresh().sign))
+        forged = sign_entry(entry, Identity.fresh().sign)
+        heard.once = salvos(2), lambda: publish(broker.url, "/game/log", forged)
+        teams = [Team(broker.url, name) for name in ("a", "b")]
         for team in teams:
             error = team.ended()
             assert error is not None

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from integration.players import Heard, Slower, join, over, salvos
+from integration.players import Heard, Slower, join, over, retained_of, salvos
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
@@ -22,7 +22,6 @@ from salvo.messages import SalvoResolved
 from salvo.net.mqtt import Connection
 from salvo.player import Bot
 from salvo.rules import ALTERNATE, BOOKS, CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, RuleBook
-from salvo.topics import Reader
 from salvo.view import Shot, View
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
@@ -73,7 +72,7 @@ def test_the_same_seed_is_the_same_game_in_the_arena_and_over_mqtt(book: RuleBoo
             seat(contest.url, heard, book)
             heard.until(over)
             fleets = [f"/players/{name}/fleet" for name in TEAMS] if book.reveal else []
-            retained = retained_of(broker.url, "/game/state", b"over", *fleets)
+            retained = retained_of(broker.url, {"/game/state": b"over"}, *fleets)
     results, outcome = in_arena(book)
     assert [each._replace(sunk=()) for each in heard.of(m.SalvoResolved)] == [
         each._replace(sunk=()) for each in results
@@ -88,22 +87,6 @@ def test_the_same_seed_is_the_same_game_in_the_arena_and_over_mqtt(book: RuleBoo
     written = tmp_path / "game.jsonl.gz"
     open_recordings(journal).export(written)
     assert list(open_recordings(str(written)).check()) == [checked]
-
-
-def retained_of(url: str, last: str, payload: bytes, *more: str) -> dict[str, bytes]:
-    """Return all that a latecomer finds, once a topic says what is waited for and further ones are there."""
-    connection = Connection(url, "late", clean_session=True)
-    public = [topic.filter() for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY]
-    connection.on_connect = lambda _: connection.subscribe(public)
-    found: dict[str, bytes] = {}
-    for _ in range(200):
-        for message in connection.poll(0.1):
-            connection.acknowledge(message)
-            found[message.topic] = message.payload
-        if found.get(last) == payload and found.keys() >= {"/game/stats/bob", *more}:
-            break
-    connection.close()
-    return found
 
 
 def check_retained(book: RuleBook, retained: dict[str, bytes], outcome: Any) -> None:
@@ -170,7 +153,7 @@ def test_a_tie_is_told_to_bots_and_to_everybody() -> None:
         with contest.in_background():
             seat(contest.url, heard, XBS, teams, seed)
             heard.until(over)
-            retained = retained_of(broker.url, "/game/state", b"over")
+            retained = retained_of(broker.url, {"/game/state": b"over"})
     assert json.loads(retained["/game/winner"]) == ["ann", "bob"]
     assert [json.loads(retained[f"/game/stats/{name}"])["place"] for name in teams] == [1, 1]
 

@@ -113,7 +113,8 @@ def test_a_mosquitto_that_lost_its_data_in_mid_game_is_told_all_again(mosquitto:
         mosquitto.kill()
         mosquitto.forget()
         mosquitto.start()
-        after = retained_of(mosquitto.url, {topic: before[topic] for topic in before.keys() - {"/game/turn"}})
+        same = {topic: said for topic, said in before.items() if topic != "/game/turn"}
+        after = retained_of(mosquitto.url, same, "/game/turn")
         goes_on.set()
         heard.until(lambda said: len([each for each in said if over([each])]) == 2)
     turns = [json.loads(each.pop("/game/turn")) for each in (before, after)]
