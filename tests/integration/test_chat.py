@@ -6,7 +6,7 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -21,9 +21,8 @@ from salvo.codec.command_writer import write_participation
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import Connection
 from salvo.permissions import Role
-from salvo.player import Answer
 from salvo.rules import Fleet, RuleBook
-from salvo.view import View
+from salvo.view import Shot, View
 from salvo_server.service import Service
 from salvo_server.storage.register import Account
 
@@ -129,7 +128,7 @@ class Chatty(RandomBot):
         self.say("Ahoy!")
         return super().place_fleet(rules)
 
-    def choose_salvo(self, view: View) -> Answer:
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
         self._flooded.wait(SECONDS)
         return super().choose_salvo(view)
 
@@ -156,14 +155,14 @@ def test_bots_talk_and_a_flood_of_lines_costs_no_turn(broker: Broker, start_serv
                 noise.publish("/players/red/say", b'{"text": "spam"}')
             sent[0] += 50
             noise.poll(0.05)
-            if contest.service.counts["rate_limited"]:
+            if running.service.counts["rate_limited"]:
                 flooded.set()
         noise.close()
 
-    with start_server(heard, players=2, turn_seconds=10) as contest:
+    with start_server(heard, players=2, turn_seconds=10) as running:
         players = [join(broker.url, "red", red)]
         end = time.monotonic() + 60
-        while not contest.service.tables[""].referee.players:
+        while not running.service.tables[""].referee.players:
             assert time.monotonic() < end
             time.sleep(0.01)
         players.append(join(broker.url, "blue", blue))
@@ -177,7 +176,7 @@ def test_bots_talk_and_a_flood_of_lines_costs_no_turn(broker: Broker, start_serv
         ended.set()
         for player in (*players, flooding):
             player.join(60)
-        counts = contest.service.counts
+        counts = running.service.counts
     assert sent[0] >= 50
     assert counts["rate_limited"] > 0
     assert [refused.code for refused in heard.of(m.CommandRefused)] == []  # no turn lost
