@@ -72,7 +72,7 @@ def test_the_same_seed_is_the_same_game_in_the_arena_and_over_mqtt(book: RuleBoo
             seat(contest.url, heard, book)
             heard.until(over)
             fleets = [f"/players/{name}/fleet" for name in TEAMS] if book.reveal else []
-            retained = retained_of(broker.url, {"/game/state": b"over"}, *fleets)
+            retained = retained_of(broker.url, {"/game/state": b"over"}, "/game/stats/bob", *fleets)
     results, outcome = in_arena(book)
     assert [each._replace(sunk=()) for each in heard.of(m.SalvoResolved)] == [
         each._replace(sunk=()) for each in results
@@ -153,7 +153,7 @@ def test_a_tie_is_told_to_bots_and_to_everybody() -> None:
         with contest.in_background():
             seat(contest.url, heard, XBS, teams, seed)
             heard.until(over)
-            retained = retained_of(broker.url, {"/game/state": b"over"})
+            retained = retained_of(broker.url, {"/game/state": b"over"}, "/game/stats/bob")
     assert json.loads(retained["/game/winner"]) == ["ann", "bob"]
     assert [json.loads(retained[f"/game/stats/{name}"])["place"] for name in teams] == [1, 1]
 

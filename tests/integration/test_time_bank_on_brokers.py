@@ -61,4 +61,5 @@ def test_the_bank_of_a_game_ends_turns_and_is_no_business_of_the_quick(
     assert "your 1 s for this game were used up, with 5 shots not fired" in lost[0].text
     assert stats["quick"].place == 1
     assert limits[0][0] == "bank_empty"
-    assert 1.0 >= limits[0][1] > limits[1][1] + 0.4
+    assert 0.5 < limits[0][1] <= 1.0
+    assert limits[1][1] < limits[0][1] - 0.4  # what the first answer took, however long the machine takes
