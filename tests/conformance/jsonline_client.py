@@ -172,14 +172,14 @@ class Client:
         if early_board:
             self.good("BOARD", board_of(self.fleet))
         invited()
+        if stammer:  # each wrong thing once at least, whatever is drawn later
+            for wrong in self._wrong():
+                wrong()
         targets = self.targets()
         sunk = 0
         while sunk < len(LENGTHS) and not self.lost:
             answer = "HIT"
             while answer != "MISS" and sunk < len(LENGTHS):
-                if stammer and not self.shots:  # each wrong thing once at least, whatever is drawn later
-                    for wrong in self._wrong:
-                        wrong()
                 self.stammer(stammer, mine=True)
                 before_shot(self.shots)
                 answer = self.good("SHOT", self.cell(next(targets)))
@@ -210,14 +210,19 @@ class Client:
             mine: whether the next shot is this side's; None while an answer is owed.
         """
         while self.draw.random() < chance:
-            self.draw.choice([*self._wrong, *[self._out_of_turn] * (mine is not True)])()
+            self.draw.choice(self._wrong() + [self._out_of_turn] * (mine is not True))()
 
-    @property
     def _wrong(self) -> list[Callable[[], None]]:
-        """What is wrong at any time of a game."""
+        """Return what is wrong at any time of a game."""
         return [
-            *[self._unknown, self._unreadable, self._too_long, self._off_board, self._shapeless, self._in_parts],
-            *[self._invited_again, self._early_board],
+            self._unknown,
+            self._unreadable,
+            self._too_long,
+            self._off_board,
+            self._shapeless,
+            self._in_parts,
+            self._invited_again,
+            self._early_board,
         ]
 
     def expect(self, text: str, kind: str, status: int) -> None:
