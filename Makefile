@@ -34,13 +34,13 @@ check: $(READY)          ## format, lint, types, import contracts, and all tests
 	$(MAKE) --jobs=2 types compiled
 	$(BIN)/pytest $(TESTS) -m 'not slow'
 
-types:
+types: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Six processes that start together would each compile every test; mypy leaves a core to do it once. What it can't
-# import, the tests report.
-compiled:
+# Six processes that start together would each compile every test; this does it once, on the core that mypy leaves idle.
+# A test that cannot be imported is reported when the tests run.
+compiled: $(READY)
 	-@$(BIN)/pytest --collect-only --quiet >/dev/null 2>&1
 
 slow: $(READY)           ## what a release needs besides: slow tests, 10,000 simulated contests, chaos, failover, fuzz, mutants, compose (over an hour)
