@@ -11,7 +11,7 @@ from typing import Any
 misdeed, when = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 0
 misdeed_stays = sys.argv[3:] == ["always"]
 own_results = 0
-owed = ""  # what is written only once the next question came, however slow the machine
+owed = ""  # written after the next question has come, however slow the machine is
 
 
 def write(text: str) -> None:

@@ -98,14 +98,16 @@ def until_online(url: str) -> None:
         status = ask(url, "", 5)
 
 
-#: Nobody's topic, on which a listener hears itself behind all that it is sent on subscribing.
+#: No topic of the game: what a listener publishes here arrives after everything that its subscription brings.
 _MARKER = "/looker/end"
 
 
 def retained_of(url: str, awaited: dict[str, bytes], *more: str) -> dict[str, bytes]:
-    """Return what is retained once it holds all that is awaited, and these topics whatever they say.
+    """Return what is retained, once it holds all that is awaited.
 
-    What comes live is the same said again.
+    Args:
+        awaited: topics with their payloads. What comes live is the same said again.
+        more: further topics to wait for, whatever their payloads.
     """
     found: dict[str, bytes] = {}
     connection = Connection(url, "looker", clean_session=True)

@@ -222,7 +222,7 @@ def test_who_listens_in_the_brokers_place_gets_the_password_only_without_tls(
         ca = authority.file if protected else None
         connection = Connection(url, "red", username="red", password="secret-of-red", clean_session=True, ca=ca)
         with contextlib.closing(connection), pytest.raises(ConnectionLost) as raised:
-            connection.connect(60.0 if protected else 1.0)  # in plain nobody answers, without end
+            connection.connect(60.0 if protected else 1.0)  # without TLS, nobody ever answers
     assert (b"secret-of-red" in stranger.heard) == (not protected)
     assert bool(stranger.heard) == (not protected)
     assert (raised.value.code == "tls_unknown_ca") == protected

@@ -95,7 +95,7 @@ def test_an_honest_game_beside_a_rude_team_ends_and_each_rudeness_gets_what_the_
 def test_it_is_a_program_that_tells_what_it_did(broker: Broker, start_server: StartServer) -> None:
     command = [sys.executable, "-m", "salvo.testing.troublemaker", broker.url, "--seed", "3", "--games", "1"]
     with start_server(players=2):
-        bot = join(broker.url, "ann", seed="7")  # so that the game lasts until the last of its pieces
+        bot = join(broker.url, "ann", seed="7")  # a game that lasts long enough for all of its pieces
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=True)
         bot.join(_SECONDS)
     assert re.search(r"^ +[1-9]\d* x forged shots \(SALVO-SEAL-8: forged\)$", done.stdout, re.MULTILINE)
