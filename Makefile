@@ -24,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
 
-test: $(READY)           ## the quick tests that need nothing but Python (under three minutes)
+test: $(READY)           ## the quick tests that need nothing but Python (about five minutes on two cores)
 	$(BIN)/pytest $(TESTS) -m 'not needs and not long and not slow'
 
 check: $(READY)          ## format, lint, types, import contracts, and all tests but the slow ones (under nine minutes)

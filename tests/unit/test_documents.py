@@ -13,19 +13,27 @@ import click
 import pytest
 
 from documents import GUIDES, ROOT, prose
+from salvo.lab import versions
+from salvo.lab.comparison import compare
 from salvo.player import Bot
+from salvo.rules.books import BOOKS
 from salvo.view import View
 from salvo_server.cli import cli
+from salvo_server.cli.web import MAX_CONNECTIONS
+from salvo_server.core import chat
+from salvo_server.settings import ServerSettings
+from salvo_server.standings import chronicle
+from salvo_server.storage import roster
+from salvo_server.web import relay
 
 README, CLIENT, SERVER = GUIDES
+SCALE = ROOT / "docs" / "scale.md"
 DOCUMENTS = (
     *GUIDES,
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "proto").glob("*.md")),
     *sorted(ROOT.glob("[!R]*.md")),
 )
-#: README.md is for readers who have not decided yet whether to read on.
-MAX_LINES = 130
 
 
 def _name(document: Path) -> str:
@@ -62,8 +70,57 @@ def test_the_contents_of_a_guide_name_its_sections_in_order(guide: Path) -> None
     assert named == [(section, _anchor(section)) for section in sections]
 
 
-def test_the_readme_is_short() -> None:
-    assert len(README.read_text().splitlines()) <= MAX_LINES
+def _claims() -> dict[str, list[tuple[Path, str]]]:
+    """Phrases with numbers, written from the code, and the documents that have them, by what they are about."""
+    words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    rulesets = len(BOOKS)
+    settings = {name: field.default for name, field in ServerSettings.model_fields.items()}
+    comparison = inspect.signature(compare).parameters
+    pause = int(1 / chat.LINES_A_SECOND)
+    percent, margin = comparison["confidence"].default, comparison["margin"].default
+    return {
+        "rulesets": [
+            (README, f"{words[rulesets - 1].title()}\nother rulesets come with Salvo"),
+            (CLIENT, f"one of {words[rulesets]} rulesets"),
+            (SERVER, f"another of the {words[rulesets]} rulesets"),
+            (ROOT / "docs/glossary.md", f"{words[rulesets].title()} come with Salvo"),
+            (ROOT / "proto/README.md", f"{words[rulesets].title()} rulesets come with Salvo"),
+        ],
+        "a comparison": [
+            (README, f"better with {percent:.0%} confidence, or the two are certainly within {margin:.0%}")
+        ],
+        "a bot's folder": [(CLIENT, f"up to {versions.MAX_FILES:,} files and {versions.MAX_BYTES // 10**6} MB")],
+        "chat": [
+            (CLIENT, f"{words[chat.LINES_AT_ONCE]} lines at once and then one every {words[pause]} seconds"),
+        ],
+        "viewers of an account": [
+            (CLIENT, f"`red.1` to `red.{roster.SCREENS}`"),
+            (SERVER, f"`red.1` to `red.{roster.SCREENS}`"),
+            (SERVER, f"`projector.1` to `projector.{roster.SCREENS}`"),
+        ],
+        "the clock": [(CLIENT, f"{settings['turn_seconds']} seconds for a salvo by default")],
+        "a result": [
+            (SERVER, f"the default is {words[settings['over_seconds'] // 60]} minutes"),
+            (ROOT / "docs/first-client.md", f"shown for {words[settings['over_seconds'] // 60]} minutes"),
+        ],
+        "turns without a shot": [(CLIENT, f"After {words[settings['empty_turns']]} turns in a row without a shot")],
+        "standings": [
+            (SERVER, f"the best {chronicle.MOST_ROWS} teams"),
+            (SERVER, f"after {words[chronicle.EVENING_GAP_MS // 3_600_000]} hours without a\nfinished game"),
+        ],
+        "the web front": [
+            (
+                ROOT / "docs/scale.md",
+                f"follows at most {relay.MAX_TABLES:,} tables, and admits {MAX_CONNECTIONS:,} browsers",
+            )
+        ],
+    }
+
+
+@pytest.mark.parametrize("about", _claims())
+def test_a_number_in_a_guide_is_that_of_the_code(about: str) -> None:
+    for document, phrase in _claims()[about]:
+        assert phrase in document.read_text(), f"{_name(document)} should have: {phrase}"
 
 
 def _printer() -> ModuleType:
