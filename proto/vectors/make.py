@@ -834,6 +834,7 @@ def hosts() -> list[dict[str, Any]]:
         good("a team less", "SALVO-HOST-6", do="remove", team="ann"),
         good("a line", text, do="announce", text="Lunch is at noon."),
         good("settings", text, do="set", settings=settings),
+        good("a pace in milliseconds", text, do="set", settings={"pace_ms": 400}),
         good("a result that does not count", text, do="annul", game=3),
         case("an hour and a second", "SALVO-HOST-4", given(do="extend", seconds=3601), error="wrong_shape"),
         case("something else", "SALVO-HOST-1", given(do="win"), error="wrong_shape"),
@@ -844,6 +845,10 @@ def hosts() -> list[dict[str, Any]]:
         case("a team twice", text, given(do="set", settings={"teams": ["ann", "Ann"]}), error="wrong_shape"),
         case("a team with a bad name", text, given(do="set", settings={"teams": ["ann", "+"]}), error="bad_name"),
         case("more players than teams", text, given(do="set", settings=settings | {"players": 3}), error="wrong_shape"),
+        case("two paces", text, given(do="set", settings={"pace_seconds": 1, "pace_ms": 400}), error="wrong_shape"),
+        case(
+            "a pace of more than ten minutes", text, given(do="set", settings={"pace_ms": 600_001}), error="wrong_shape"
+        ),
         case("an unknown setting", text, given(do="set", settings={"seed": 1}), error="wrong_shape"),
     ]
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 from typing import Any
 
+import click
 import pytest
 
 from proofs import verify
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.commands import HOST, check_host
 from salvo.codec.header import read_header, write_header
 from salvo.codec.recap_writer import write_recap
 from salvo.events import Event, SalvoWanted
@@ -23,9 +25,11 @@ from salvo.messages import Limits, State
 from salvo.rules import SALVO, SMACKDOWN, STREAK, XBS, RuleBook, generator, random_fleet
 from salvo.seal import Sealer, key_to_team, make_blob
 from salvo.session import Session
+from salvo_server.cli.control import read_arguments
 from salvo_server.cli.serve_report import ServeReport
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
+from salvo_server.league.file import TURNS, load_league
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.spectate.replay import REFEREE as REFEREES_VIEW
 from salvo_server.spectate.replay import Replay
@@ -399,9 +403,43 @@ def test_the_operator_is_told_of_a_game_that_goes_on_in_a_pause(capsys: pytest.C
 # --- the setting ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("seconds", "pace_ms"), [(0.8, 800), (0, None), (1, 1_000), (0.0004, None), (60, 60_000)])
-def test_a_pace_may_have_decimals(seconds: float, pace_ms: int | None) -> None:
-    assert load_settings({"pace_seconds": seconds}).limits.pace_ms == pace_ms
+def _set_by_a_host(settings: m.NextGame) -> Limits:
+    sent = HOST.write(m.HostCommand("desk", m.HostAction.SET, settings=settings))
+    received = check_host(HOST.validate(sent)).settings
+    assert received == settings
+    return settings.limits(PACED)
+
+
+def _settings(seconds: str, tmp_path: Path) -> Limits:
+    return load_settings({"pace_seconds": float(seconds)}).limits
+
+
+def _control(seconds: str, tmp_path: Path) -> Limits:
+    return _set_by_a_host(read_arguments(m.HostAction.SET, (f"pace_seconds={seconds}",))["settings"])
+
+
+def _league(seconds: str, tmp_path: Path) -> Limits:
+    file = tmp_path / "league.toml"
+    file.write_text(f'name = "evening"\nrounds = 3\nturn_seconds = 5\npace_seconds = {seconds}\n')
+    league = load_league(file)
+    assert league.game_seconds(3) == pytest.approx(TURNS[3] * (5 + float(seconds)), abs=TURNS[3] * 0.001)
+    return _set_by_a_host(league.settings(("ann", "bob", "eve")))
+
+
+@pytest.mark.parametrize("place", [_settings, _control, _league])
+@pytest.mark.parametrize(
+    ("seconds", "pace_ms"), [("0.8", 800), ("0", None), ("1", 1_000), ("1.0", 1_000), ("0.0004", None), ("60", 60_000)]
+)
+def test_a_pace_may_have_decimals_wherever_it_is_set(
+    place: Callable[[str, Path], Limits], seconds: str, pace_ms: int | None, tmp_path: Path
+) -> None:
+    assert (place(seconds, tmp_path).pace_ms or None) == pace_ms
+
+
+@pytest.mark.parametrize("seconds", ["", ".4", "0,4", "-1", "1e9", "inf", "nan", "9" * 400, "\u0663"])
+def test_a_pace_that_is_no_number_is_refused_before_it_is_sent(seconds: str) -> None:
+    with pytest.raises(click.UsageError, match="is not a number of seconds"):
+        read_arguments(m.HostAction.SET, (f"pace_seconds={seconds}",))
 
 
 def test_a_pace_comes_from_the_environment_and_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

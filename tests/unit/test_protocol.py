@@ -64,7 +64,7 @@ def told_by_a_newer_server(*announcements: m.Announcement) -> Iterator[tuple[str
 
 def test_the_server_names_the_protocol_that_it_speaks() -> None:
     topic, will = service.last_will("", "contest")
-    assert json.loads(will)["protocol"] == {"major": 1, "minor": 1}
+    assert json.loads(will)["protocol"] == {"major": m.PROTOCOL.major, "minor": m.PROTOCOL.minor}
     assert topic == "/game/server"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 from random import Random
@@ -24,6 +25,8 @@ from salvo_server.unused import Unused, is_set
 
 #: What a command without an argument takes, for people.
 _WANTED: Final = {"seconds": "SECONDS", "team": "TEAM", "text": "TEXT", "game": "GAME", "settings": "NAME=VALUE ..."}
+#: What ``set`` takes; ``pace_seconds`` takes decimals.
+_SETTINGS: Final = tuple(name for name in m.NextGame.__dataclass_fields__ if name != "pace_ms")
 
 
 @click.command(
@@ -123,14 +126,23 @@ def _read_settings(words: tuple[str, ...]) -> m.NextGame:
     given: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")
-        if not equals or name not in m.NextGame.__dataclass_fields__:
-            raise click.UsageError(f"{word!r}: NAME=VALUE, and NAME is {', '.join(m.NextGame.__dataclass_fields__)}")
-        given[name] = tuple(value.split(",")) if name == "teams" else _read_number(name, value)
+        if not equals or name not in _SETTINGS:
+            raise click.UsageError(f"{word!r}: NAME=VALUE, and NAME is {', '.join(_SETTINGS)}")
+        if name == "pace_seconds":
+            given.update(m.NextGame.pace(_read_pace(value)))
+        else:
+            given[name] = tuple(value.split(",")) if name == "teams" else _read_number(name, value)
     return m.NextGame(**given)
 
 
+def _read_pace(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
+        raise click.UsageError(f"pace_seconds {text[:40]!r} is not a number of seconds, like 2 or 0.4")
+    return float(text)
+
+
 def _read_number(name: str, text: str) -> int:
-    if not text.isascii() or not text.isdecimal():
+    if not re.fullmatch(r"[0-9]{1,18}", text):
         raise click.UsageError(f"{name} {text[:40]!r} is not a whole number")
     return int(text)
 

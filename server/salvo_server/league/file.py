@@ -23,6 +23,7 @@ from pydantic_core import PydanticCustomError
 from salvo import messages as m
 from salvo.errors import SalvoError, WireError
 from salvo.topics import check_name
+from salvo_server.settings import MAX_PACE_SECONDS
 from salvo_server.tournament.file import Integer, Kind, Model, Seed, number
 
 #: Turns of a game, all players together, by the number of players: means of hunters against each other (salvo play).
@@ -92,7 +93,7 @@ class League(Model):
     minutes: Annotated[Real, Field(ge=0.5, le=240, allow_inf_nan=False)] | None = None
     placement_seconds: Seconds = 30
     turn_seconds: Seconds | None = None
-    pace_seconds: Annotated[Integer, Field(ge=0, le=60)] | None = None
+    pace_seconds: Annotated[Real, Field(ge=0, le=MAX_PACE_SECONDS, allow_inf_nan=False)] | None = None
     wait_seconds: Annotated[Integer, Field(ge=0, le=86_400)] = 60
     result_seconds: Annotated[Integer, Field(ge=0, le=3600)] = 10
     away_seconds: Annotated[Integer, Field(ge=1, le=86_400)] = 60
@@ -143,8 +144,8 @@ class League(Model):
             placement_seconds=self.placement_seconds,
             turn_seconds=turn,
             over_seconds=OVER_SECONDS,
-            pace_seconds=pace,
             teams=teams,
+            **({} if pace is None else m.NextGame.pace(pace)),
         )
 
     def game_seconds(self, teams: int) -> float | None:
@@ -152,7 +153,8 @@ class League(Model):
         settings = self.settings(("",) * teams)
         if settings.turn_seconds is None:
             return None
-        return TURNS[teams] * (settings.turn_seconds + (settings.pace_seconds or 0))
+        pace_ms = settings.limits(m.Limits()).pace_ms or 0
+        return TURNS[teams] * (settings.turn_seconds + pace_ms / 1000)
 
     def seconds(self, teams: int) -> float | None:
         """Return how long the league takes at most if all games take as long as most; None where nobody knows."""
