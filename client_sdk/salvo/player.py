@@ -14,9 +14,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
-from salvo.errors import BotError
+from salvo.errors import BotError, IllegalCommand
 from salvo.messages import PlayerStats, SalvoResolved
-from salvo.rules import Fleet, Repeats, RuleBook, Targets, generator
+from salvo.rules import Fleet, Grid, Repeats, RuleBook, Targets, generator
 from salvo.view import Shot, View, board_shots, cells_by_place
 
 Shots = Sequence[tuple[str, int, int]]
@@ -165,7 +165,7 @@ def _check_repeats(shots: Sequence[Shot], view: Turn) -> None:
 
 def _check_shot(shot: object, view: Turn) -> Shot:
     if not isinstance(shot, Sequence) or isinstance(shot, (str, bytes)) or len(shot) != 3:
-        raise BotError("bad_salvo", f"a shot is (player, x, y), not {_shown(shot)}")
+        raise BotError("bad_salvo", f"a shot is (player, x, y), not {_shown(shot)}{_as_shot(shot, view.rules.grid)}")
     player, x, y = shot
     if player not in view.players:
         raise BotError("bad_salvo", f"no player {_shown(player)}; the players are {', '.join(view.players)}")
@@ -178,6 +178,15 @@ def _check_shot(shot: object, view: Turn) -> Shot:
         allowed = f"x is 1..{grid.width} and y is 1..{grid.height}, whole numbers counted from 1"
         raise BotError("bad_salvo", f"{_shown(shot)} is off the grid; {allowed}") from None
     return board_shots(view.players[view.players.index(player)], grid)[cell]
+
+
+def _as_shot(name: object, grid: Grid) -> str:
+    """Return how to write a cell that was given by its name, such as ``B3``; empty for anything else."""
+    try:
+        x, y = grid.at(name) if isinstance(name, str) else (0, 0)
+    except IllegalCommand:
+        return ""
+    return f"; {name} is (player, {x}, {y}): view.rules.grid.at({name!r}) returns ({x}, {y})" if x else ""
 
 
 def _shown(value: object) -> str:

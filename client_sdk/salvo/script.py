@@ -131,6 +131,6 @@ def _run_local(bot: type[Bot]) -> None:
     outcome = play(boards)
     if terminal:
         print("\n".join(boards.lines(outcome.fleets, coloured=not os.environ.get("NO_COLOR"))))
-    print(f"{outcome.winner} wins after {outcome.turns} turns; seed {seed}")
+    print(f"{outcome.winner} wins after {outcome.turns} salvos; seed {seed}")
     warning = warn_of_chance(outcome, boards, play)
     print(f"warning: {warning}" if warning else f"the same game again: SALVO_SEED={seed} and the same command")

@@ -7,18 +7,22 @@ same way, so a bot cannot tell them apart.
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import floor
 from random import Random
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from salvo.errors import BotError
 from salvo.messages import Earlier, SalvoResolved, SunkShip, Tally
 from salvo.notebook import Pictured
 from salvo.rules import Announce, Ending, Fleet, Grid, RuleBook, Sinkings
+
+#: Loaded on first use, so that a bot that shows nothing imports no drawing code.
+_PICTURES: Final = "salvo.lab.pictures.views"
 
 
 class Shot(NamedTuple):
@@ -380,6 +384,10 @@ class View(Pictured):
             raise self._not_told("which shot was a hit", "view.salvos has every own salvo with its number of hits")
         self._read_news()
         return dict(self._marks.get(player, {}))
+
+    def __str__(self) -> str:
+        """Return all boards as text, as far as this player knows them."""
+        return str(importlib.import_module(_PICTURES).view_text(self))
 
     def _check_sinkings(self) -> None:
         if self.rules.sinkings is Sinkings.UNTOLD:

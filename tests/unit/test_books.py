@@ -514,3 +514,15 @@ def test_a_game_of_the_arena_is_the_same_at_a_table(book: RuleBook, players: int
     assert {each.player: each for each in said if isinstance(each, PlayerStats)} == outcome.stats
     [won] = [each for each in said if isinstance(each, GameWon)]
     assert won.winners == outcome.winners
+
+
+@pytest.mark.parametrize("grid", [Grid(), Grid(3, 26), Grid(26, 2)], ids=str)
+def test_a_cell_is_read_by_the_name_that_it_is_given(grid: Grid) -> None:
+    for cell in range(grid.size):
+        assert grid.at(grid.name(cell)) == grid.at(grid.name(cell).lower()) == grid.xy(cell)
+
+
+@pytest.mark.parametrize("name", ["", "B", "3B", "B0", "B03", "B11", "K1", "B³", "B3 ", "Ä1"])
+def test_what_names_no_cell_is_refused_with_the_range(name: str) -> None:
+    with pytest.raises(IllegalCommand, match=r"off_grid: no cell .*; cells are A1 to J10, the row's letter first"):
+        Grid().at(name)

@@ -52,7 +52,7 @@ def test_an_example_is_a_program_that_plays_a_local_game(name: str) -> None:
         timeout=60,
         check=True,
     )
-    assert re.search(r"^[\w-]+ wins after \d+ turns; seed 7$", done.stdout, re.MULTILINE)
+    assert re.search(r"^[\w-]+ wins after \d+ salvos; seed 7$", done.stdout, re.MULTILINE)
     assert done.stderr == ""
 
 

@@ -364,6 +364,7 @@ def test_a_game_on_a_terminal_ends_with_the_boards(tmp_path: Path) -> None:
 WRONG = {
     "asks.py": FIRES.replace("view.untouched", "view.salvos and view.salvos[-1].result.outcomes or view.untouched"),
     "maps.py": FIRES.replace("return", "view.marks('hunter')\n    return"),
+    "cell.py": FIRES.replace("view.untouched.sample(view.shots)", "['B3']"),
     "bare.py": FIRES.replace("fire(view)", "fire()"),
     "typo.py": "import salvo\nclass Mine(salvo.Bot):\n    def chose_salvo(self, view): ...\n",
     "idle.py": "import salvo\nclass Mine(salvo.Bot): ...\n",
@@ -385,6 +386,10 @@ WRONG = {
         (
             "play maps.py hunter",
             "not_told: maps.py:6: the rules 'salvo' don't tell which shot was a hit; view.salvos has ",
+        ),
+        (
+            "play cell.py hunter",
+            r"bad_salvo: cell.py:4: a shot is \(player, x, y\), not 'B3'; B3 is \(player, 3, 2\): view.rules.grid.at",
         ),
         (
             "play bare.py hunter",

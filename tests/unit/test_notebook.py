@@ -121,8 +121,8 @@ def test_a_view_shows_the_own_fleet_with_hits_and_of_others_where_shots_fell() -
     page = page_of(view)
     own, other = page.boards["me (you)"], page.boards["you"]
     assert (own[0], own[1], own[10]) == (("✖", "A1: carrier, hit"), ("A", "A2: carrier"), ("○", "B1: miss"))
-    assert [square for square in other if square[0] != "·"] == [("●", "J10: fired at, not told")]
-    assert "salvo, game 1, turn 1, 5 to fire; ✖ hit, ○ miss, ● fired at, not told" in page.text
+    assert [square for square in other if square[0] != "·"] == [("●", "J10: fired at, result unknown")]
+    assert "salvo, game 1, turn 1, 5 to fire; ✖ hit, ○ miss, ● fired at, result unknown" in page.text
     assert page.text.count("afloat: carrier, battleship, destroyer, submarine, patrolboat") == 2
     assert page.text.count("sunk: none") == 2
 
@@ -149,6 +149,16 @@ def test_a_view_shows_the_same_whatever_lies_where_nobody_looked_and_changes_no_
     looked = arena.play({"me": Looking(), "you": RandomBot(), "they": RandomBot()}, seed=3, book=book)
     assert looked == arena.play({"me": Hunter(), "you": RandomBot(), "they": RandomBot()}, seed=3, book=book)
     assert {"you", "they"} == set(pages)
+
+
+def test_a_printed_view_shows_all_boards_and_who_has_which_ships() -> None:
+    view = view_of()
+    Feed(view).begin_turn(1, 5)
+    text = str(view).splitlines()
+    assert text[0] == "salvo, game 1, turn 1, 5 to fire; X hit, o miss, * fired at, result unknown"
+    assert text[1].split() == ["me", "(you)", "you"]
+    assert sum(line.count("#") for line in text) == len(view.fleet.cells)
+    assert text[-1] == "you: afloat: carrier, battleship, destroyer, submarine, patrolboat; sunk: none"
 
 
 def test_a_view_of_rules_with_points_and_untold_sinkings_shows_points_only() -> None:
@@ -215,10 +225,10 @@ def test_a_game_shows_who_came_where_and_all_fleets() -> None:
     outcome = arena.play({"a": RandomBot(), "b": RandomBot()}, seed=4, game=2)
     page = page_of(outcome)
     assert set(page.boards) == {"a", "b"}
-    assert f"game 2, seed 4: won by {outcome.winner} after {outcome.turns} turns" in page.text
+    assert f"game 2, seed 4: won by {outcome.winner} after {outcome.turns} salvos" in page.text
     assert [row[:2] for row in page.rows[1:3]] == [[str(n), name] for name, n in outcome.places.items()]
     tie = {name: replace(one, place=1) for name, one in outcome.stats.items()}
-    assert "game 2, seed 4: a tie of a and b after 9 turns" in page_of(Played("", 4, 2, 9, tie)).text
+    assert "game 2, seed 4: a tie of a and b after 9 salvos" in page_of(Played("", 4, 2, 9, tie)).text
 
 
 def test_a_simulation_shows_wins_with_an_error_and_how_fast_it_was() -> None:

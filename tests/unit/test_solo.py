@@ -123,7 +123,7 @@ def test_lines_tell_the_figures_and_the_command_that_counts_again() -> None:
     ).splitlines()
     assert lines[-1] == "again:  salvo solo random --boards 3 --seed 0 --width 7 --height 6 --shots one"
     assert lines[0] == "  shots boards"
-    assert lines[-2].startswith("legend: turns and shots to clear a board, ")
+    assert lines[-2].startswith("legend: salvos and shots to clear a board, ")
     assert lines[-4].startswith("shots:  ")
     assert all(len(line.split()) >= 2 for line in lines)
 

@@ -93,7 +93,7 @@ def _standings(stats: Mapping[str, PlayerStats], title: str = "", notes: Sequenc
 
 def _ended(game: Outcome | Played) -> str:
     how = f"won by {game.winner}" if game.winner else f"a tie of {' and '.join(game.winners)}"
-    return f"game {game.game}, seed {game.seed}: {how} after {game.turns} turns"
+    return f"game {game.game}, seed {game.seed}: {how} after {game.turns} salvos"
 
 
 def _failed(failures: Sequence[Failure]) -> list[str]:

@@ -165,6 +165,18 @@ class Grid:
         """Return the name of the cell in a column and row, both from 1; there are at most 26 rows."""
         return f"{string.ascii_uppercase[y - 1]}{x}"
 
+    def at(self, name: str) -> tuple[int, int]:
+        """Return the column and row, both from 1, of a cell by its name: (3, 2) for ``B3``.
+
+        Raises:
+            IllegalCommand: ``off_grid``.
+        """
+        letter, column = name[:1].upper(), name[1:]
+        if letter in string.ascii_uppercase[: self.height] and column in map(str, range(1, self.width + 1)):
+            return int(column), string.ascii_uppercase.index(letter) + 1
+        last = self.name(self.size - 1)
+        raise IllegalCommand("off_grid", f"no cell {name[:40]!r}; cells are A1 to {last}, the row's letter first")
+
 
 @dataclass(frozen=True)
 class RuleBook:

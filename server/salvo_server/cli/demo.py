@@ -202,7 +202,7 @@ def _print_result(show: _Show, command: str, seed: str, as_json: bool) -> None:
         record = {"winner": show.winner, "places": places, "turns": show.turns, "seed": seed, "again": command}
         click.echo(json.dumps(record))
         return
-    click.echo(f"{winner_line(show.winner, places)} after {show.turns} turns")
+    click.echo(f"{winner_line(show.winner, places)} after {show.turns} salvos")
     click.echo(f"places: {places_line(places)}")
     click.echo(f"seed:   {seed}")
     click.echo(f"again:  {command}")

@@ -19,6 +19,7 @@ import click
 from salvo.errors import BotError, SalvoError
 from salvo.lab import arena
 from salvo.lab.arena import Outcome
+from salvo.lab.intervals import rate_and_error
 from salvo.lab.pictures.lines import Boards
 from salvo.lab.pictures.watched import Watched
 from salvo.lab.replay_command import again, seat_names, warn_of_chance
@@ -250,13 +251,15 @@ def _play_on(
         if as_json:
             say(json.dumps(_record(outcome)))
         elif games == 1:
-            say(f"{winner_line(outcome.winner, outcome.places)} after {outcome.turns} turns")
+            say(f"{winner_line(outcome.winner, outcome.places)} after {outcome.turns} salvos")
             say(f"places: {places_line(outcome.places)}")
             for name in outcome.silent:
                 say(f"out:    {name}, after {arena.EMPTY_TURNS} turns in a row without a shot")
     if not as_json:
         if games > 1:
-            say(_wins_line(wins, ties, games, seat_names(bots)))
+            lost = {name: games - ties - wins[name] for name in seat_names(bots)}
+            scores = {name: [1.0] * wins[name] + [1 / len(bots)] * ties + [0.0] * lost[name] for name in lost}
+            say(_wins_line(wins, ties, games, {name: rate_and_error(worth) for name, worth in scores.items()}))
         say(f"seed:   {seed}")
         say(f"again:  {command}")
         if recording is not None and wins:
@@ -284,16 +287,23 @@ def _play_many(bots: Sequence[str], how: Mapping[str, Any], command: str, *, tra
     if has_terminal():
         click.echo(f"{games / simulation.seconds:,.0f} games a second", err=True)
     wins = Counter({name: sum(name in played.winners for played in simulation) for name in simulation.bots})
-    click.echo(_wins_line(wins, simulation.ties, games, list(simulation.bots)))
+    rates = {name: (simulation.rate(name), simulation.error(name)) for name in simulation.bots}
+    click.echo(_wins_line(wins, simulation.ties, games, rates))
     for line in failure_lines(simulation.failures, simulation.again, traceback=traceback):
         click.echo(line)
     click.echo(f"seed:   {how['seed']}")
     click.echo(f"again:  {command}")
 
 
-def _wins_line(wins: Counter[str], ties: int, games: int, names: Sequence[str]) -> str:
-    tied = f", ties among them: {ties}" if ties else ""
-    return "wins:   " + ", ".join(f"{name} {wins[name]} of {games}" for name in names) + tied
+def _wins_line(wins: Counter[str], ties: int, games: int, rates: Mapping[str, tuple[float, float]]) -> str:
+    """Return the wins of each bot.
+
+    Args:
+        rates: by name, the mean score, in which a tie counts in part, and half the width of its 95 % interval.
+    """
+    tied = f", ties: {ties}, of which each has a share" if ties else ""
+    shown = [f"{name} {wins[name]} of {games} ({rate:.1%} +- {error:.1%})" for name, (rate, error) in rates.items()]
+    return "wins:   " + ", ".join(shown) + tied
 
 
 class _Table(NamedTuple):

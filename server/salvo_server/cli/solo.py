@@ -69,7 +69,7 @@ def solo(
     traceback: bool,
     as_json: bool,
 ) -> None:
-    """Count the shots and turns that BOT needs to clear random boards, which never shoot back.
+    """Count the shots and salvos that BOT needs to clear random boards, which never shoot back.
 
     Its output is discarded.
     """
@@ -88,12 +88,12 @@ def solo(
     more = [word for option, value in options.items() if value is not None for word in (option, str(value))]
     again = shlex.join(["salvo", "solo", bot, "--boards", str(boards), "--seed", seed, *more])
     shown = salvos if book.longest_salvo > 1 else fired
-    click.echo(f"{'turns' if shown is salvos else 'shots':>7} boards")
+    click.echo(f"{'salvos' if shown is salvos else 'shots':>7} boards")
     _show_histogram(shown)
-    click.echo(_line("turns", salvos))
+    click.echo(_line("salvos", salvos))
     click.echo(_line("shots", fired))
-    click.echo(f"time:   {mean_ms:.2f} ms a turn, at worst {worst_ms:.1f} ms")
-    click.echo("legend: turns and shots to clear a board, fewer is better; +-: 95% interval of the mean")
+    click.echo(f"time:   {mean_ms:.2f} ms a salvo, at worst {worst_ms:.1f} ms")
+    click.echo("legend: salvos and shots to clear a board, fewer is better; +-: 95% interval of the mean")
     click.echo(f"again:  {again}")
 
 

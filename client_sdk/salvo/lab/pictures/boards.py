@@ -9,9 +9,10 @@ from salvo.lab.pictures.html import COLOURS, Square, board
 from salvo.lab.pictures.marks import Mark, letters_of
 from salvo.rules import Fleet, Grid
 
-_WORDS: Final[Mapping[str, str]] = {Mark.HIT: "hit", Mark.MISS: "miss", Mark.FIRED: "fired at, not told"}
+#: What each mark on a board means.
+WORDS: Final[Mapping[str, str]] = {Mark.HIT: "hit", Mark.MISS: "miss", Mark.FIRED: "fired at, result unknown"}
 #: The legend below boards.
-LEGEND: Final = ", ".join(f"{mark} {word}" for mark, word in _WORDS.items())
+LEGEND: Final = ", ".join(f"{mark} {word}" for mark, word in WORDS.items())
 
 
 def marked(grid: Grid, marks: Mapping[int, str], title: str, notes: Iterable[str] = ()) -> str:
@@ -21,7 +22,7 @@ def marked(grid: Grid, marks: Mapping[int, str], title: str, notes: Iterable[str
         marks: by cell; others have none.
     """
     squares = [
-        Square(mark, COLOURS[mark], _WORDS.get(mark, ""))
+        Square(mark, COLOURS[mark], WORDS.get(mark, ""))
         for mark in (marks.get(cell, Mark.BLANK) for cell in range(grid.size))
     ]
     return board(grid, squares, title, notes)
@@ -41,7 +42,7 @@ def laid(fleet: Fleet, struck: Iterable[int] = (), title: str = "", notes: Itera
         ship = ship_of.get(cell)
         if ship is None:
             mark = Mark.MISS if cell in hit else Mark.BLANK
-            squares.append(Square(mark, COLOURS[mark], _WORDS.get(mark, "")))
+            squares.append(Square(mark, COLOURS[mark], WORDS.get(mark, "")))
         else:
             mark = Mark.HIT if cell in hit else Mark.SHIP
             told = f"{book.fleet[ship].name}, hit" if cell in hit else book.fleet[ship].name

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from salvo.lab.pictures.boards import LEGEND, laid, marked
+from salvo.lab.pictures.boards import LEGEND, WORDS, laid, marked
 from salvo.lab.pictures.html import beside
-from salvo.lab.pictures.marks import Mark
+from salvo.lab.pictures.lines import board_lines
+from salvo.lab.pictures.marks import PLAIN, Mark, picture
 from salvo.rules import Announce, Ending, Sinkings
 from salvo.view import View
 
@@ -32,6 +33,25 @@ def view_page(view: View) -> str:
     others = [player for player in view.players if player != view.me]
     boards = [_board(view, player) for player in (view.me, *others)]
     return beside(boards, f"{view.rules.name}, game {view.game}, {_stage(view)}; {LEGEND}")
+
+
+def view_text(view: View) -> str:
+    """Return a view as text, in plain characters: the own board, then those of the others, and who has which ships."""
+    others = [player for player in view.players if player != view.me]
+    grid = view.rules.grid
+    boards = {player: ("", _marks(view, player)) for player in others}
+    own = picture(view.fleet.board, {grid.cell(x, y) for x, y in view.incoming})
+    lines = board_lines({view.me: ("(you)", own), **boards}, grid)
+    notes = [f"{player}: {'; '.join(_notes(view, player))}" for player in view.players if _notes(view, player)]
+    legend = ", ".join(f"{str(mark).translate(PLAIN)} {word}" for mark, word in WORDS.items())
+    return "\n".join([f"{view.rules.name}, game {view.game}, {_stage(view)}; {legend}", *lines, *notes])
+
+
+def _marks(view: View, player: str) -> str:
+    grid, marks = view.rules.grid, known_marks(view, player)
+    if player not in view.revealed:
+        return "".join(marks.get(cell, Mark.BLANK) for cell in range(grid.size))
+    return picture(view.revealed[player].board, set(marks))
 
 
 def _board(view: View, player: str) -> str:
