@@ -772,12 +772,17 @@ def test_two_stories_of_one_game_are_found_at_once() -> None:
 
 
 def hear_log(team: Team, log: Iterable[bytes], delays: Iterable[float] = ()) -> Team:
-    """Hear entries so many seconds after the time that stands in each, on a clock that began at 0."""
+    """Hear entries so many seconds after the time that stands in each, on a clock that began at 0.
+
+    The team places its fleet once it has heard the opening.
+    """
     after = iter(delays)
     for payload in log:
         body = read_entry(take_apart(payload)[0]).body
         now = (body.at - 1_000_000) / 1000 if isinstance(body, LogStep) else 0.0
         team.found += team.witness.logged(payload, now + next(after, 0.0))
+        if isinstance(body, Opening):
+            team.send(m.PlaceShip("me", "", FLEETS["me"].placements[0]), body.game)
     return team
 
 
@@ -798,7 +803,7 @@ def doubts_of(team: Team) -> list[str]:
 
 def test_late_and_repeated_entries_do_not_speak_against_the_servers_clock() -> None:
     log = log_of(play())
-    assert doubts_of(hear_log(Team(), log, [0.0, 0.0, 0.0, *([60.0, 4.9, 0.0] * len(log))])) == []
+    assert doubts_of(hear_log(Team(), log, [0.0] * 4 + [60.0, 4.9, 0.0] * len(log))) == []
     assert doubts_of(hear_log(hear_log(Team(), log), log, [100.0] * len(log))) == []
 
 
@@ -824,3 +829,45 @@ def test_a_new_connection_and_a_new_game_begin_with_a_new_comparison() -> None:
     team = hear_log(Team(), log, [100.0] * len(log))
     assert doubts_of(hear_log(team, log_of(play(2, "22")))) == []
     assert doubts_of(hear_log(hear_log(Team(), log[:20], [100.0] * 20), log[20:])) != []  # what was late, not early
+
+
+@cache
+def slow_game() -> tuple[Moment, ...]:
+    """A game with two seconds between entries."""
+
+    def change(entry: Entry) -> Entry:
+        if not isinstance(entry.body, LogStep):
+            return entry
+        return replace(entry, body=replace(entry.body, at=1_000_000 + 2_000 * entry.number))
+
+    return tuple(resigned(play(), change))
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize(("left", "back"), [(1, 12), (5, 20), (14, 33), (20, 40)])
+def test_a_team_that_comes_back_does_not_hold_old_entries_against_the_server(
+    left: int, back: int, restarted: bool
+) -> None:
+    """The entries of its absence come all at once, and then each when it is made."""
+    moments = slow_game()
+    team = hear_slowly(Team(), moments[:left])
+    if restarted:
+        team = Team()
+    else:
+        for moment in moments[left:back]:
+            team.send(moment.command)  # lost on the way
+    team.witness.connected_anew()
+    for payload in log_of(moments[:back]):
+        team.witness.logged(payload, 2.0 * back)
+    hear_slowly(team, moments[back:])
+    assert doubts_of(team) == []
+    assert team.found == [GameVerified(1, True)]
+
+
+def hear_slowly(team: Team, moments: Iterable[Moment]) -> Team:
+    """Hear each moment when its entry is made."""
+    for moment in moments:
+        steps = [read_entry(take_apart(payload)[0]).body for payload in moment.log]
+        times = [(body.at - 1_000_000) / 1000 for body in steps if isinstance(body, LogStep)]
+        team.hear([moment], max(times, default=0.0))
+    return team

@@ -154,6 +154,8 @@ class Witness:
         # In seconds: the least that a step of this game came after its time in the log, and how far the log's clock has
         # run ahead since the last doubt.
         self._least_lag, self._ahead = _NO_STEP, 0.0
+        # Sent since the comparison of clocks began: digests of placements, games and turns of salvos.
+        self._asked: set[bytes | tuple[int, int]] = set()
         self._sent: dict[int, _Sent] = {}
         self._behind = False  # whether news may have been missed
         self._ask_at: float | None = None
@@ -195,7 +197,9 @@ class Witness:
         sent = self._of(game)
         sent.fleet |= {placement.ship: placement for placement in placements}
         sent.placements.update(placements)
-        sent.messages.update(messages)
+        digests = set(messages)
+        sent.messages |= digests
+        self._asked |= digests
 
     def refused(self, game: int) -> None:
         """Note that a placement was refused: a fleet of an earlier run of this program may be in force."""
@@ -216,12 +220,14 @@ class Witness:
     def fired(self, context: m.ShotContext, shot: Shot) -> None:
         """Note a shot that was sent."""
         sent = self._of(context.game)
+        self._asked.add((context.game, context.turn))
         if context.shot == 1 and context.turn > sent.taken_up:
             sent.from_first_shot.add(context.turn)
         sent.shots.setdefault(context.turn, set()).add((context.shot, shot))
 
     def skipped(self, context: m.TurnContext) -> None:
         """Note that the rest of a turn was given up."""
+        self._asked.add((context.game, context.turn))
         self._of(context.game).skipped.add(context.turn)
 
     def _of(self, game: int) -> _Sent:
@@ -244,7 +250,8 @@ class Witness:
     def connected_anew(self) -> None:
         """Note that news and confirmations may have been missed while the connection was down."""
         self._pending.clear()
-        self._behind, self._least_lag = True, _NO_STEP
+        self._behind = True
+        self._begin_comparing_clocks()
 
     def doubts(self, now: float) -> list[LogDoubted]:
         """Return what contradicts the log by now, each only once: its clock, or news that it should have confirmed."""
@@ -319,7 +326,7 @@ class Witness:
         game, latest = _Game(of, log_reader.LogChain(self.key)), self._current
         if isinstance(entry.body, log.Opening):
             self._pending.clear()  # about the lobby that just opened, or a game that is gone
-            self._least_lag = _NO_STEP  # the operator may have set the server's clock
+            self._begin_comparing_clocks()  # the operator may have set the server's clock
             opened = entry.body.game  # an empty lobby may be opened again with other settings (SALVO-BACK-6)
             self._games = [each for each in self._games if each.number != opened or not each.empty]
             if latest is not None and entry.body.game > latest.number:
@@ -335,7 +342,7 @@ class Witness:
         news = game.hold(text, entry)
         if news and isinstance(entry.body, log.LogStep):
             self._confirm(game, entry.body)
-            self._compare_clocks(entry.body.at, now)
+            self._compare_clocks(entry.body, now)
         found: list[GameVerified] = []
         while (ready := game.take_ready()) is not None:
             self._ask_at = None  # there is an answer
@@ -356,16 +363,27 @@ class Witness:
             game.confirmed.add(fact)
             self._pending.pop(fact, None)
 
-    def _compare_clocks(self, at: int, now: float) -> None:
+    def _begin_comparing_clocks(self) -> None:
+        self._least_lag = _NO_STEP
+        self._asked.clear()
+
+    def _compare_clocks(self, step: log.LogStep, now: float) -> None:
         """Hold a step's time against the team's clock (SALVO-LOG-13).
 
         Late arrivals and repetitions prove nothing. But no step can be earlier than the promptest one by much, unless
-        the server's clock has jumped.
+        the server's clock has jumped. The first one answers this team: others may be old entries, sent again.
         """
-        lag = now - at / 1000
+        if self._least_lag == _NO_STEP and not self._answers(step):
+            return
+        lag = now - step.at / 1000
         if lag + CLOCK_SECONDS < self._least_lag < _NO_STEP:
             self._ahead = self._least_lag - lag
         self._least_lag = min(self._least_lag, lag)
+
+    def _answers(self, step: log.LogStep) -> bool:
+        """Whether a step follows from what this team has sent since the comparison began, so that it is no old one."""
+        own = (each for each in step.said if isinstance(each, m.SalvoResolved) and each.player == self._name)
+        return step.message in self._asked or any((each.game, each.turn) in self._asked for each in own)
 
     def _account(self, game: _Game, entry: log.Entry) -> list[GameVerified]:
         """Add an entry in its order; check the whole game after the last one."""
