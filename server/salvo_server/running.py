@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
-from salvo_server.settings import ServerSettings, identity_path, roster_path
+from salvo_server.settings import RecordedSettings, ServerSettings, identity_path, roster_path
 
 try:
     import fcntl
@@ -153,6 +153,6 @@ def _read(file: Path) -> RunningServer | None:
                 file.unlink(missing_ok=True)
                 return None
         BrokerUrl.parse(record["url"])
-        return RunningServer(**{**record, "settings": ServerSettings(**record["settings"])})
+        return RunningServer(**{**record, "settings": RecordedSettings(**record["settings"])})
     except (OSError, ValueError, TypeError, KeyError, ConnectionLost):
         return None  # it belongs to another user, or to another version of salvo

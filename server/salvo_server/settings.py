@@ -1,7 +1,8 @@
 """What an operator may set, from the command line, the environment and a TOML file, in that order.
 
-The environment's names are the settings' names in capitals behind ``SALVO_``. A TOML file has them at its top level.
-Every mistake is a :class:`SettingsError` that names the source, the line in a file, and the nearest name that exists.
+The environment's names are the settings' names in capitals behind ``SALVO_``, a prefix that others use, too; see
+:data:`VARIABLES_OF_OTHERS`. A TOML file has them at its top level. Every mistake is a :class:`SettingsError` that names
+the source, the line in a file, and the nearest name that exists.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
@@ -29,7 +30,7 @@ from salvo_server.unused import Unused, is_set, refuse_unused
 
 try:
     import platformdirs
-    from pydantic_settings import BaseSettings, SettingsConfigDict
+    from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 except ModuleNotFoundError:
     raise MissingExtra("the server", "server") from None
 
@@ -57,10 +58,27 @@ class SettingsError(SalvoError):
     """A setting that does not exist or has a value that it may not have."""
 
 
+#: Names behind ``SALVO_`` that bots, other commands and the files of docker compose use. They are never the server's,
+#: not even the two that it has settings of: a bot's seed, known to its author, would foretell what the server draws.
+VARIABLES_OF_OTHERS: Final = frozenset(
+    {
+        *("ca", "games", "known_servers", "secret", "secret_file", "seed", "slow_seconds", "table", "team", "url"),
+        *("lab_tls", "web_delay_seconds", "web_games"),
+        *("address", "host", "https_port", "join", "metrics_port", "mqtt_port", "mqtts_port", "tls_folder"),
+        *("web_port", "websocket_port"),
+    }
+)
+#: What Kubernetes and Docker add for services of this name, such as ``SALVO_PORT=tcp://10.0.0.1:1883``.
+_OF_ORCHESTRATORS: Final = re.compile(
+    r"(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?|ENV_\w+)|NAME"
+)
+
+
 class ServerSettings(BaseSettings):
     """The settings of ``salvo serve``."""
 
-    model_config = SettingsConfigDict(env_prefix="SALVO_", extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="SALVO_", env_ignore_empty=True, extra="forbid", frozen=True)
+    _reads_environment: ClassVar = True
 
     listen: Annotated[str, Field(description="where the embedded broker listens, HOST:PORT")] = "127.0.0.1:1883"
     websocket: Annotated[
@@ -186,6 +204,21 @@ class ServerSettings(BaseSettings):
         Field(description="how events and log are printed: lines for people, or a JSON object a line for programs"),
     ] = "text"
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read no variable that is not the server's."""
+        assert isinstance(env_settings, EnvSettingsSource)
+        names = _in_environment() if cls._reads_environment else ()
+        env_settings.env_vars = {_variable(name).lower(): os.environ[_variable(name)] for name in names}
+        return init_settings, env_settings
+
     @field_validator("profile", mode="before")
     @classmethod
     def _call_it_open(cls, profile: object) -> object:
@@ -259,6 +292,12 @@ class ServerSettings(BaseSettings):
         return limits
 
 
+class RecordedSettings(ServerSettings):
+    """Those of another server, as it has recorded them: nothing of the environment here."""
+
+    _reads_environment: ClassVar = False
+
+
 _NO_JOURNAL: Final = "without a journal; name one with --journal FILE, or leave it out"
 #: Which settings do nothing in combination with others; ``kept`` is whether there is a journal, ``encrypted`` as in the
 #: settings.
@@ -285,21 +324,6 @@ _UNUSED: Final = (
 
 #: What the command line calls a setting of another name.
 _CALLED: Final = {"live": "web", "pace": "pace_seconds", "table": "tables", "gateway": "gateways"}
-#: Environment variables behind the same prefix that are a bot's or the web front's, not the server's.
-_OF_OTHERS = frozenset(
-    {
-        "SALVO_CA",
-        "SALVO_KNOWN_SERVERS",
-        "SALVO_SECRET",
-        "SALVO_SECRET_FILE",
-        "SALVO_SLOW_SECONDS",
-        "SALVO_TABLE",
-        "SALVO_TEAM",
-        "SALVO_URL",
-        "SALVO_WEB_DELAY_SECONDS",
-        "SALVO_WEB_GAMES",
-    }
-)
 
 
 def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerSettings:
@@ -318,8 +342,7 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
     said = {key: value for key, value in given.items() if value not in (None, ())}
     stored = _read_file(file) if file is not None else {}
     _check_environment()
-    from_environment = {name for name in ServerSettings.model_fields if f"SALVO_{name.upper()}" in os.environ}
-    values = {key: value for key, value in stored.items() if key not in from_environment} | said
+    values = {key: value for key, value in stored.items() if key not in _in_environment()} | said
     try:
         settings = ServerSettings(**values)
     except ValidationError as error:
@@ -404,27 +427,55 @@ def _read_file(file: Path) -> dict[str, Any]:
     for key in values:
         if key not in ServerSettings.model_fields:
             where = f"{file}, line {line_of(file.read_text(), key)}: {key!r}"
-            raise _unknown(where, key, list(ServerSettings.model_fields))
+            near = _nearest(key, list(ServerSettings.model_fields))
+            hint = f"did you mean {near}?" if near else f"there are {', '.join(ServerSettings.model_fields)}"
+            raise SettingsError("unknown_setting", f"{where} is no setting; {hint}")
     for several in ("tables", "gateways"):
         if isinstance(values.get(several), list):
             values[several] = tuple(values[several])
     return values
 
 
+def _variable(name: str) -> str:
+    return f"SALVO_{name.upper()}"
+
+
+def _in_environment() -> set[str]:
+    """Return the settings that the environment has; an empty variable is not set."""
+    return {
+        name for name in ServerSettings.model_fields.keys() - VARIABLES_OF_OTHERS if os.environ.get(_variable(name))
+    }
+
+
 def _check_environment() -> None:
-    names = {f"SALVO_{name.upper()}" for name in ServerSettings.model_fields} | _OF_OTHERS
-    for variable in os.environ:
-        if variable.startswith("SALVO_") and variable not in names:
-            raise _unknown(f"environment variable {variable}", variable, sorted(names))
+    """Find the variables behind our prefix that are neither settings nor somebody else's.
+
+    Raises:
+        SettingsError: ``unknown_setting``: it is nearly the name of a setting.
+    """
+    names = [name for name in ServerSettings.model_fields if name not in VARIABLES_OF_OTHERS]
+    ignored = []
+    for variable in sorted(os.environ):
+        name = variable.removeprefix("SALVO_")
+        if name == variable or name.lower() in VARIABLES_OF_OTHERS.union(names):
+            continue
+        if not _OF_ORCHESTRATORS.fullmatch(name) and (near := _nearest(name.lower(), names)):
+            text = f"environment variable {variable} is no setting; did you mean {_variable(near)}?"
+            raise SettingsError("unknown_setting", text)
+        ignored.append(variable)
+    if ignored:
+        log.warning("ignored, since no setting has this name: %s", ", ".join(ignored))
+    for name in sorted(VARIABLES_OF_OTHERS & ServerSettings.model_fields.keys()):
+        if os.environ.get(_variable(name)):
+            log.warning("ignored: %s is a bot's; the server's %s is an option, or in a file", _variable(name), name)
 
 
-def _unknown(where: str, name: str, names: list[str]) -> SettingsError:
-    option = name.removeprefix("SALVO_").lower()
-    setting = _CALLED.get(option, "")
-    called = [each for each in names if setting and each.removeprefix("SALVO_").lower() == setting]
-    near = called or difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
-    return SettingsError("unknown_setting", f"{where} is no setting; {hint}")
+def _nearest(name: str, names: list[str]) -> str:
+    """Return the setting that was probably meant; empty for none."""
+    if (called := _CALLED.get(name)) is not None:
+        return called
+    begun = [each for each in names if each.startswith(f"{name}_")]
+    return next(iter(begun or difflib.get_close_matches(name, names, n=1, cutoff=0.7)), "")
 
 
 def _explain(
@@ -439,8 +490,8 @@ def _where(name: str, said: Mapping[str, Any], stored: Mapping[str, Any], file: 
     """Return how a setting was given: as an option, as a variable, or where in a file."""
     if name in said:
         return f"--{name.replace('_', '-')}"
-    if f"SALVO_{name.upper()}" in os.environ:
-        return f"environment variable SALVO_{name.upper()}"
+    if name in _in_environment():
+        return f"environment variable {_variable(name)}"
     if name in stored and file is not None:
         return f"{file}, line {line_of(file.read_text(), name)}: {name}"
     return name

@@ -52,6 +52,7 @@ NOT_IN_COMPOSE = {
     "web": "the web front is a service of its own",
     "gateways": "clients would have to reach their ports: a gateway is a service of its own, salvo gateway",
     "games": "a server that has ended would be started again",
+    "seed": "a variable of this name is a bot's",
 }
 
 
