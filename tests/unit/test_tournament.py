@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import stat
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,6 +20,8 @@ from salvo.lab import arena
 from salvo.lab.replay_command import seat_names
 from salvo.lab.sources import make
 from salvo.rules import BOOKS, own_seed
+from salvo_server.league.file import League
+from salvo_server.league.lines import Drawn, Record, Result
 from salvo_server.standings.counting import points_of
 from salvo_server.tournament.file import Format, Tournament, TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, Played, read_games
@@ -562,6 +565,74 @@ def test_half_a_line_of_a_killed_process_is_cut_off(tmp_path: Path) -> None:
     path.write_bytes(whole[: whole.index(b"\n") - 3])  # killed while it wrote the first line
     GamesFile(path, {"name": "x"}).close()
     assert read_games(path, {"name": "x"})[1] == []
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        lambda lines: [*lines, b"\n"],
+        lambda lines: [lines[0], b"\n", b"  \r\n", *lines[1:]],
+        lambda lines: [line.replace(b"\n", b"\r\n") for line in lines],
+        lambda lines: [b"\xef\xbb\xbf", *lines],
+        lambda lines: [*lines[:-1], lines[-1].rstrip(b"\n")],
+        lambda lines: [*lines, lines[1]],
+    ],
+    ids=["blank last line", "blank lines", "CR LF", "byte order mark", "no last line feed", "row twice"],
+)
+@pytest.mark.parametrize("kind", ["tournament", "league"])
+def test_results_that_went_through_an_editor_are_all_read_and_count_once(
+    kind: str, edited: Callable[[list[bytes]], list[bytes]], tmp_path: Path
+) -> None:
+    path = tmp_path / "results.jsonl"
+
+    def reopened() -> list[object]:
+        if kind == "tournament":
+            file = GamesFile(path, {})
+            file.close()
+            return list(file.games)
+        record = Record(path, League(name="cup", rounds=2, minutes=5))
+        record.close()
+        return list(record.lines)
+
+    if kind == "tournament":
+        file = GamesFile(path, {})
+        file.add(played(1, index, ("a", "b"), (1, 2)) for index in range(2))
+        file.close()
+    else:
+        record = Record(path, League(name="cup", rounds=2, minutes=5))
+        record.add(Drawn(1, 1, (("a", "b"), ("c",))))
+        record.add(Result(1, "t", 1, ("a", "b"), (1, 2), (9, 9), (3, 2), 18, (False, False)))
+        record.close()
+    before = reopened()
+    path.write_bytes(b"".join(edited(path.read_bytes().splitlines(keepends=True))))
+    assert reopened() == before
+    assert len(before) == 2
+    assert reopened() == before  # what the first opening has written is read, too
+
+
+def test_advice_about_a_results_file_names_the_line_and_loses_no_game(tmp_path: Path) -> None:
+    path = tmp_path / "cup.games.jsonl"
+    file = GamesFile(path, {})
+    file.add(played(1, index, ("a", "b"), (1, 2)) for index in range(2))
+    file.close()
+    whole = path.read_text().splitlines(keepends=True)
+    for added, told in (
+        (whole[1].replace('"turns":10', '"turns":11'), "line 4: differs from line 2 about the same game; remove one"),
+        ("cup\n", "line 4: not written by salvo tournament; remove the line, and its game is played again"),
+        (whole[1].replace('"turns":10', '"turns":"x"'), "line 4: not written by salvo tournament; remove the line"),
+    ):
+        path.write_text("".join([*whole, added]))
+        with pytest.raises(TournamentError, match=re.escape(told)):
+            read_games(path, {})
+    path.write_text("".join(["cup\n", *whole]))
+    with pytest.raises(TournamentError, match=r"line 1: .*--fresh, which sets this file aside"):
+        read_games(path, {})
+    for number in (1, 2):
+        spoiled = path.read_bytes()
+        file = GamesFile(path, {}, fresh=True)
+        file.close()
+        assert file.aside == tmp_path / f"cup.games.{number}.jsonl"
+        assert file.aside.read_bytes() == spoiled
 
 
 def test_games_of_a_changed_tournament_are_not_taken_for_its_own(bots: Path, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def init(file: Path) -> None:
 @click.option("--jobs", type=Integer(1, 256), help="Processes to play in.  [default: all cores]")
 @hosts
 @click.option("--html", type=click.Path(path_type=Path), help=f"{_HTML}  [default: next to FILE]")
-@click.option("--fresh", is_flag=True, help="Forget games that were played, and replay everything.")
+@click.option("--fresh", is_flag=True, help="Set aside the games that were played, and play everything again.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the table.")
 @click.pass_context
 def run(
@@ -100,6 +100,8 @@ def run(
     plackett_luce()  # a missing package is reported before anything is played
     marks = given.fingerprint()
     games = GamesFile(games_path(path), marks, seed=given.seed, fresh=fresh)
+    if games.aside is not None:
+        click.echo(f"the games of before are in {file.with_name(games.aside.name)}", err=True)
     given = given.with_seed(games.seed)
     try:
         with _progress(number_of_games(given), len(games.games)) as played:

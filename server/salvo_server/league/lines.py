@@ -7,14 +7,15 @@ read the file, since who knows the seed knows who will meet.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from salvo_server.league.file import League, LeagueError
-from salvo_server.storage.lines_file import Busy, LinesFile, whole_lines
+from salvo_server.storage.lines_file import Busy, Contradiction, LinesFile, is_new, whole_lines
 
 _FORM: Final = 1
 
@@ -119,7 +120,7 @@ _LINE: Final[TypeAdapter[Line]] = TypeAdapter(Line)
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    form: int
+    form: Literal[1]
     league: dict[str, Any]
     seed: str
 
@@ -196,20 +197,31 @@ def read_record(path: Path, league: League) -> tuple[League, list[Line]]:
         lines = whole_lines(path)
     except OSError as error:
         raise LeagueError("bad_results", f"{path}: {error.strerror}") from None
-    number = 1
+    if not lines:
+        return league, []
+    (number, first), *rows = lines
     try:
-        if not lines:
-            return league, []
-        head = _HEAD.validate_json(lines[0])
-        if head.form != _FORM:
-            raise ValueError
+        head = _HEAD.validate_json(first)
         changed = ", ".join(key for key, value in _marks(league).items() if head.league.get(key) != value)
         if changed:
-            cure = f"undo that, or remove {path.name} to begin anew"
+            cure = f"undo that, or rename {path.name} to begin again"
             raise LeagueError("bad_results", f"{path}: games were played before {changed} changed; {cure}")
         read: list[Line] = []
-        for number, line in enumerate(lines[1:], start=2):  # noqa: B007
-            read.append(_LINE.validate_json(line, strict=False, extra="forbid"))
-    except (ValidationError, ValueError):
+        seen: dict[Hashable, tuple[int, object]] = {}
+        for number, text in rows:
+            line = _LINE.validate_json(text, strict=False, extra="forbid")
+            key = _only_once(line)
+            read += [line] if key is None or is_new(seen, key, number, line) else []
+    except Contradiction as error:
+        raise LeagueError("bad_results", f"{path}, line {number}: {error}") from None
+    except ValidationError:
         raise LeagueError("bad_results", f"{path}, line {number}: not written by salvo league") from None
     return league.with_seed(head.seed), read
+
+
+def _only_once(line: Line) -> Hashable:
+    """Return what there is only one line of; None if there may be several."""
+    match line:
+        case Drawn(number) | Result(number):
+            return type(line), number
+    return None

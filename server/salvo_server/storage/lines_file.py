@@ -1,14 +1,16 @@
 """A file of JSON lines that only grows: what a tournament or a league came to, kept whatever happens.
 
 A line is on the disk when :meth:`LinesFile.add` returns. The partial line of a killed process is cut off when the file
-is opened again; no reader sees it.
+is opened again; no reader sees it. A file that went through an editor is read as it was: blank lines are skipped, and a
+last line is whole without its line feed.
 """
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,17 +27,44 @@ except ModuleNotFoundError:
 Busy = filelock.Timeout
 
 
-def whole_lines(path: Path) -> list[bytes]:
-    """Return the lines of a file that were written to their end; none when there is no such file.
+def whole_lines(path: Path) -> list[tuple[int, bytes]]:
+    """Return the lines of a file that were written to their end, with their numbers; none when there is no such file.
 
     Raises:
         OSError: it cannot be read.
     """
     try:
-        whole, newline, _ = path.read_bytes().rpartition(b"\n")
+        content = path.read_bytes()
     except FileNotFoundError:
         return []
-    return whole.split(b"\n") if newline else []
+    lines = content[: _whole(content)].removeprefix(codecs.BOM_UTF8).split(b"\n")
+    return [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+
+
+def _whole(content: bytes) -> int:
+    """Return the length without the partial line of a killed process."""
+    end = content.rfind(b"\n") + 1
+    try:
+        json.loads(content[end:])
+    except ValueError:
+        return end
+    return len(content)
+
+
+class Contradiction(ValueError):
+    """Two lines about the same thing differ."""
+
+
+def is_new(seen: dict[Hashable, tuple[int, object]], key: Hashable, number: int, line: object) -> bool:
+    """Return whether a line is the first with its key; one that stands twice counts once.
+
+    Raises:
+        Contradiction: another line with this key is different.
+    """
+    first, before = seen.setdefault(key, (number, line))
+    if before != line:
+        raise Contradiction(f"differs from line {first} about the same game; remove one of the two")
+    return first == number
 
 
 class LinesFile:
@@ -64,9 +93,12 @@ class LinesFile:
             OSError: it cannot be written.
         """
         self._file = open(self._path, "ab", opener=partial(os.open, mode=0o600))  # noqa: SIM115
-        whole = 0 if anew else self._path.read_bytes().rfind(b"\n") + 1
-        self._file.truncate(whole)
-        if not whole:
+        content = b"" if anew else self._path.read_bytes()
+        content = content[: _whole(content)]
+        self._file.truncate(len(content))
+        if content and content[-1:] != b"\n":
+            self._file.write(b"\n")
+        if not content.strip():
             self.add([head])
             sync_folder(self._path.parent)  # the file's name, too
 

@@ -7,17 +7,20 @@ cut off when the file is opened again.
 
 from __future__ import annotations
 
-import json
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, Literal
 
-from salvo_server.storage.lines_file import Busy, LinesFile, whole_lines
+from pydantic import TypeAdapter, ValidationError
+
+from salvo_server.storage.lines_file import Busy, Contradiction, LinesFile, is_new, whole_lines
 from salvo_server.tournament.file import TournamentError
 
 _FORM: Final = 2
+_CURE: Final = "undo that, or play everything again with --fresh, which sets this file aside"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,15 @@ class Played:
     moves: str = ""
 
 
-def _read(line: bytes) -> Played:
-    said: dict[str, Any] = json.loads(line)
-    said |= {key: tuple(value) for key, value in said.items() if isinstance(value, list)}
-    return Played(**said | {"strikes": tuple(map(tuple, said["strikes"]))})
+@dataclass(frozen=True, slots=True)
+class _Head:
+    form: Literal[2]
+    tournament: dict[str, str]
+    seed: str
+
+
+_HEAD: Final = TypeAdapter(_Head)
+_GAME: Final = TypeAdapter(Played)
 
 
 class GamesFile:
@@ -67,6 +75,7 @@ class GamesFile:
     Attributes:
         games: in the order in which they ended.
         seed: the tournament's.
+        aside: where the games of before are, after ``fresh``; None when there were none.
     """
 
     def __init__(self, path: Path, fingerprint: Mapping[str, str], *, seed: str = "", fresh: bool = False) -> None:
@@ -75,7 +84,7 @@ class GamesFile:
         Args:
             fingerprint: what must not have changed since the first game; a file without a game is then replaced.
             seed: of a new file; 128 bits are drawn when it is empty.
-            fresh: forget what is there.
+            fresh: begin again; the file that is there gets another name.
 
         Raises:
             TournamentError: ``bad_results``: the file is of another tournament, or of a changed one, another process
@@ -84,8 +93,7 @@ class GamesFile:
         self._path = path
         try:
             self._file = LinesFile(path)
-            if fresh:
-                path.unlink(missing_ok=True)
+            self.aside = _set_aside(path) if fresh else None
             found, self.games = read_games(path, fingerprint)
             self.seed = found or seed or secrets.token_hex(16)
             head = {"form": _FORM, "tournament": dict(fingerprint), "seed": self.seed}
@@ -125,29 +133,39 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
         lines = whole_lines(path)
     except OSError as error:
         raise TournamentError("bad_results", f"{path}: {error.strerror}") from None
-    number, seed = 1, ""
+    if not lines:
+        return "", []
+    (number, first), *rows = lines
     try:
-        for head in lines[:1]:
-            said = json.loads(head)
-            if said["form"] != _FORM:
-                raise ValueError
-            changed = _changed(said["tournament"], fingerprint)
-            if changed and len(lines) == 1:
-                return "", []
-            if changed:
-                cure = "undo that, or replay everything with --fresh"
-                raise TournamentError("bad_results", f"{path}: games were played before {changed} changed; {cure}")
-            seed = str(said["seed"])
+        head = _HEAD.validate_json(first)
+        changed = _changed(head.tournament, fingerprint)
+        if changed and not rows:
+            return "", []
+        if changed:
+            raise TournamentError("bad_results", f"{path}: games were played before {changed} changed; {_CURE}")
         games: list[Played] = []
-        for number, line in enumerate(lines[1:], start=2):  # noqa: B007
-            games.append(_read(line))
-    except (ValueError, KeyError, TypeError):
+        seen: dict[Hashable, tuple[int, object]] = {}
+        for number, line in rows:
+            game = _GAME.validate_json(line, strict=False, extra="forbid")
+            games += [game] if is_new(seen, (game.match, game.index), number, game) else []
+    except Contradiction as error:
+        raise TournamentError("bad_results", f"{path}, line {number}: {error}") from None
+    except ValidationError:
+        cure = "remove the line, and its game is played again" if number != lines[0][0] else _CURE
         raise TournamentError(
-            "bad_results", f"{path}, line {number}: not written by salvo tournament; --fresh replays everything"
+            "bad_results", f"{path}, line {number}: not written by salvo tournament; {cure}"
         ) from None
-    return seed, games
+    return head.seed, games
 
 
 def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> str:
     """Return what is not the same, in words."""
     return ", ".join(key for key in {**old, **new} if old.get(key) != new.get(key))
+
+
+def _set_aside(path: Path) -> Path | None:
+    """Give a file another name, and return it; None when there is no such file."""
+    if not path.exists():
+        return None
+    other = next(other for number in count(1) if not (other := path.with_suffix(f".{number}{path.suffix}")).exists())
+    return path.rename(other)
