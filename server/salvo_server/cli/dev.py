@@ -13,14 +13,16 @@ from salvo.lab.simulation import TURN_SECONDS
 from salvo.lab.sources import EXEC
 from salvo.lab.versions import pinned
 from salvo_server.cli.checked import Checked
-from salvo_server.cli.dev_bench import BEFORE, Bench, Signature, Trial, file_of, saved
-from salvo_server.cli.dev_report import lines, record
+from salvo_server.cli.dev_bench import BEFORE, PATIENCE_SECONDS, Bench, Signature, Trial, file_of, saved
+from salvo_server.cli.dev_report import is_decided, lines, record
 from salvo_server.cli.on_hosts import UNUSED, connected, hosts
 from salvo_server.cli.output import JOBS, SECONDS, TRACEBACK, Integer, has_terminal
 from salvo_server.unused import Unused, is_set
 
 #: Games against each opponent, for an error that means something.
 LEAST_GAMES = 4
+#: Games at every save, before there are more of them.
+GAMES = 200
 
 
 @click.command(
@@ -40,8 +42,8 @@ LEAST_GAMES = 4
 @click.option(
     "--games",
     type=Integer(min=LEAST_GAMES),
-    default=200,
-    help="Games at every save, in pairs, divided among the opponents.",
+    help="Games at every save, in pairs, divided among the opponents.  [default: 200, and more until they show "
+    f"what the save has changed, for {PATIENCE_SECONDS:.0f} seconds at most]",
 )
 @click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
 @click.option("--seed", default="dev", help="Seed of all games, the same at every save, so that changes show.")
@@ -60,7 +62,7 @@ def dev(
     ctx: click.Context,
     bot: str,
     against: tuple[str, ...],
-    games: int,
+    games: int | None,
     rules: str,
     seed: str,
     jobs: int | None,
@@ -75,17 +77,25 @@ def dev(
     For a program, exec:COMMAND, it watches the files in its folder that have the same ending.
 
     It plays the same games every time, and compares them with those of the last save that was played to the end: the
-    first line says what this save has changed, and whether that is more than chance. With --against before, BOT plays
+    first line says what this save has changed: better, worse, undecided or unchanged. With --against before, BOT plays
     against itself as it was at the start, with the files next to it. The first error ends the games and is shown with
     its line. +- is a 95% interval. Bot output is discarded.
     """
     file = file_of(bot)
     if not file.is_file():
         raise BotError("bad_bot", f"no file {file}; salvo dev plays a file whenever it is saved")
-    each = _share(games, against)
+    share = _share(GAMES if games is None else games, against)
     opponents = [_opponent(name, bot, file) for name in against]
     cluster = ctx.with_resource(connected(scheduler, tls))
-    bench = Bench(bot, opponents, each, rules, seed, jobs, turn_seconds, cluster)
+    bench = Bench(bot, opponents, share, rules, seed, jobs, turn_seconds, cluster, further=games is None)
+
+    def report(trial: Trial, last: Trial | None) -> None:
+        if as_json:
+            click.echo(json.dumps(record(trial, last, bench)))
+        else:
+            for line in lines(trial, last, bench, traceback=traceback):
+                click.echo(line)
+
     last: Trial | None = None
     seen: Signature | None = None
     if has_terminal():
@@ -94,15 +104,16 @@ def dev(
     try:
         while True:
             seen = saved(file, seen)
-            trial = bench.play(seen)
+            trial, reported = None, False
+            for trial in bench.play(seen):
+                if trial.wrong or (not reported and (last is None or is_decided(trial, last))):
+                    reported = True
+                    report(trial, last)
             if trial is None:
                 seen = None  # whatever has changed may be undone by now
                 continue
-            if as_json:
-                click.echo(json.dumps(record(trial, last, bench)))
-            else:
-                for line in lines(trial, last, bench, traceback=traceback):
-                    click.echo(line)
+            if not reported:
+                report(trial, last)
             if trial.rounds:
                 last = trial
     except KeyboardInterrupt:
