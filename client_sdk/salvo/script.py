@@ -1,4 +1,4 @@
-"""``salvo.run``, the last line of a bot's file: it does nothing while a command plays the bot.
+"""``salvo.run``, the last line of a bot's file: it does nothing where a command plays the bot.
 
 Every process of a simulation runs that line; so it loads neither MQTT nor cryptography, which take a quarter of a
 second.
@@ -41,15 +41,18 @@ def remind() -> None:
 def run(bot: type[Bot]) -> None:
     """Play: in the contest that ``SALVO_URL`` names, else a local game against the hunter, which ``--watch`` shows.
 
-    Does nothing while ``salvo join`` or ``salvo play`` reads the bot's file: they play it themselves. Reads
+    Does nothing in a bot's file that ``salvo join`` or ``salvo play`` has loaded, which play it themselves, or that a
+    process of a bot's pool imports. Reads
     ``SALVO_URL``, ``SALVO_TEAM``, ``SALVO_SECRET``, ``SALVO_TABLE``, ``SALVO_GAMES``, ``SALVO_SEED`` and ``SALVO_CA``.
     Errors end the program with one line on standard error and exit code 1, Ctrl-C with 130.
     """
     global _ran
     _ran = True
-    from salvo.lab.sources import is_loading
+    from salvo.lab.bot_folder import running
 
-    if is_loading():
+    caller = sys._getframe(1)
+    in_a_pool = caller.f_code.co_name == "<module>" and caller.f_globals.get("__name__") == "__mp_main__"
+    if in_a_pool or running() is not None:
         return
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
+import pickle
+import py_compile
+import shutil
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -11,6 +19,7 @@ from salvo.errors import BotError
 from salvo.lab import arena
 from salvo.lab.simulation import simulate
 from salvo.lab.sources import load, make
+from salvo.player import Bot
 
 BOT = """\
 import salvo
@@ -44,16 +53,12 @@ def test_two_versions_of_a_bot_play_with_their_own_helpers(tmp_path: Path) -> No
 
 
 def test_a_bots_modules_are_nobody_elses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "aiming.py").write_text("LIMIT = 'not this one'\n")
-    monkeypatch.syspath_prepend(tmp_path / "home")
-    import aiming  # type: ignore[import-not-found]
-
+    aiming = ModuleType("aiming")
+    monkeypatch.setitem(sys.modules, "aiming", aiming)
     bot = make(_folder(tmp_path / "mine", 0))
     assert arena.play({"mine": bot, "other": make("random")}, seed=1).winner == "other"
     assert sys.modules["aiming"] is aiming
     assert "brain" not in sys.modules
-    monkeypatch.delitem(sys.modules, "aiming")
 
 
 def test_a_bot_without_a_helper_does_not_get_its_rivals(tmp_path: Path) -> None:
@@ -64,23 +69,154 @@ def test_a_bot_without_a_helper_does_not_get_its_rivals(tmp_path: Path) -> None:
         load(str(tmp_path / "other" / "mine.py"))
 
 
-def test_threads_of_a_bot_import_while_its_file_is_loaded(tmp_path: Path) -> None:
-    """They waited for the file, and the file for them."""
-    (tmp_path / "mine.py").write_text(
-        "from concurrent.futures import ThreadPoolExecutor\n\nimport salvo\n\n\n"
-        "def prepare():\n    import colorsys\n\n    return colorsys.ONE_THIRD\n\n\n"
-        "with ThreadPoolExecutor() as threads:\n    third = threads.submit(prepare).result()\n\n\n"
-        "@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n"
+# --- what is beside a bot, and how it is imported -------------------------------------------------------------------
+
+
+def _package(folder: Path) -> None:
+    (folder / "tactics").mkdir()
+    (folder / "tactics" / "aim.py").write_text("from math import prod\n\n\ndef best(number):\n    return number + 1\n")
+
+
+def _with_init(folder: Path) -> None:
+    _package(folder)
+    (folder / "tactics" / "__init__.py").write_text("")
+
+
+def _compiled(folder: Path) -> None:
+    _package(folder)
+    source = folder / "tactics" / "aim.py"
+    py_compile.compile(str(source), cfile=str(source.with_suffix(".pyc")))
+    source.unlink()
+
+
+def _linked(folder: Path) -> None:
+    """The bot's file is a link to one in another folder, which the package is in."""
+    _package(folder)
+    (folder / "links").mkdir()
+    (folder / "mine.py").rename(folder / "real.py")
+    (folder / "links" / "mine.py").symlink_to(folder / "real.py")
+
+
+LATE = """\
+import salvo
+
+
+@salvo.bot
+def fire(view):
+    from tactics import aim
+
+    return aim.best(1)
+"""
+AT_ONCE = "import tactics.aim\n" + LATE.replace("    from tactics import aim\n\n", "").replace("aim.", "tactics.aim.")
+BY_NAME = LATE.replace("from tactics import aim", "import importlib\n    aim = importlib.import_module('tactics.aim')")
+IN_A_THREAD = LATE.replace(
+    "from tactics import aim",
+    "from concurrent.futures import ThreadPoolExecutor\n"
+    "    with ThreadPoolExecutor() as threads:\n"
+    "        aim = threads.submit(get).result()",
+).replace("@salvo", "def get():\n    import tactics.aim\n    return tactics.aim\n\n\n@salvo")
+#: The thread waited for the file, and the file for the thread.
+WHILE_IT_IS_LOADED = IN_A_THREAD.replace(
+    "\n@salvo", "with ThreadPoolExecutor() as threads:\n    threads.submit(get).result()\n\n\n@salvo"
+).replace("import salvo", "from concurrent.futures import ThreadPoolExecutor\n\nimport salvo")
+AFTER_CHDIR = LATE.replace("import salvo\n", "import os\n\nimport salvo\n\nos.chdir('/')\n")
+PICKLED = LATE.replace(
+    "from tactics import aim",
+    "import pickle\n    import tactics.aim\n    aim = pickle.loads(pickle.dumps(tactics.aim.best))",
+).replace("aim.best(1)", "aim(1)")
+#: As a program has written it that was started with python.
+IN_A_FILE = LATE.replace(
+    "from tactics import aim", "import pickle\n    aim = pickle.loads(b'ctactics.aim\\nbest\\n.')"
+).replace("aim.best(1)", "aim(1)")
+
+
+def _pool(how: str) -> str:
+    return (
+        LATE.replace(
+            "from tactics import aim",
+            "import multiprocessing\n"
+            "    from tactics import aim\n\n"
+            f"    with multiprocessing.get_context({how!r}).Pool(1) as pool:\n"
+            "        assert pool.map(doubled, [2]) == [4]\n"
+            "        return pool.map(aim.best, [1])[0]",
+        ).replace("@salvo", "def doubled(number):\n    return 2 * number\n\n\n@salvo")
+        + "\n\nsalvo.run(fire)\n"
     )
-    sys.modules.pop("colorsys", None)
-    assert load(str(tmp_path / "mine.py")).__name__ == "fire"
+
+
+@pytest.mark.parametrize("beside", [_package, _with_init, _compiled, _linked])
+@pytest.mark.parametrize(
+    "code", [LATE, AT_ONCE, BY_NAME, IN_A_THREAD, WHILE_IT_IS_LOADED, AFTER_CHDIR, PICKLED, IN_A_FILE, _pool("fork")]
+)
+def test_what_is_beside_a_bot_belongs_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beside: Callable[[Path], None], code: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bots = []
+    for name in ("one", "two"):  # with the same names, and other contents
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mine.py").write_text(code)
+        beside(tmp_path / name)
+        file = tmp_path / name / ("links/mine.py" if beside is _linked else "mine.py")
+        bots += [load(str(file)), load(str(file))]
+    for bot in bots:
+        assert _answer(bot) == 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how", ["spawn", "forkserver"])
+def test_any_process_finds_the_functions_of_a_bot(tmp_path: Path, how: str) -> None:
+    """Not only a forked one, which has them already; and salvo.run at the end of the file starts no game in it."""
+    (tmp_path / "mine.py").write_text(_pool(how))
+    _package(tmp_path)
+    again = "import sys\nfrom salvo.lab.sources import load\nload(sys.argv[1])\nprint(load(sys.argv[1]).function(None))"
+    asked = subprocess.run([sys.executable, "-c", again, tmp_path / "mine.py"], capture_output=True, text=True)
+    assert (asked.stdout, asked.stderr) == ("2\n", "")
+
+
+def test_a_compiled_module_beside_a_bot_is_imported(tmp_path: Path) -> None:
+    spec = importlib.util.find_spec("nacl._sodium")
+    assert spec is not None
+    assert spec.origin is not None
+    shutil.copy(spec.origin, tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "import salvo\nfrom _sodium import lib\n\n\n@salvo.bot\ndef fire(view):\n    return lib\n"
+    )
+    lib: Any = _answer(load(str(tmp_path / "mine.py")))
+    assert lib.sodium_init() >= 0
+
+
+def test_a_folder_of_data_hides_no_library(tmp_path: Path) -> None:
+    (tmp_path / "pydantic").mkdir()
+    (tmp_path / "pydantic" / "boards.txt").write_text("")
+    (tmp_path / "mine.py").write_text(
+        "import pydantic\nimport salvo\n\n\n@salvo.bot\ndef fire(view):\n    return pydantic\n"
+    )
+    assert _answer(load(str(tmp_path / "mine.py"))) is sys.modules["pydantic"]
+
+
+def test_a_module_that_was_written_after_the_bot_was_loaded_is_found(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(LATE.replace("from tactics import aim", "import aim"))
+    bot = load(str(tmp_path / "mine.py"))
+    with pytest.raises(ModuleNotFoundError):
+        _answer(bot)
+    (tmp_path / "aim.py").write_text("def best(number):\n    return number\n")
+    assert _answer(bot) == 1
+
+
+def _answer(bot: type[Bot]) -> object:
+    return bot.function(None)  # type: ignore[attr-defined]
 
 
 def test_files_of_the_same_name_are_modules_of_their_own(tmp_path: Path) -> None:
     one, two = (load(_folder(tmp_path / name, 3)) for name in ("one", "two"))
-    assert one.__module__ != two.__module__
     assert sys.modules[two.__module__].__file__ == str(tmp_path / "two" / "mine.py")
-    assert load(str(tmp_path / "one" / "mine.py")).__module__ == one.__module__
+    again = load(str(tmp_path / "one" / "mine.py"))
+    assert len({one.__module__, two.__module__, again.__module__}) == 3
+    assert [pickle.loads(pickle.dumps(bot)) for bot in (one, two, again)] == [one, two, again]
+
+
+# --- mistakes -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -108,3 +244,20 @@ def test_what_is_no_python_names_its_line_once(tmp_path: Path) -> None:
         load(mine)
     assert str(raised.value).startswith("bad_bot: aiming.py:1: SyntaxError: '(' was never closed (importing ")
     assert str(raised.value).endswith("mine.py)\n    x = (\n        ^")
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("import brain.nothing", "mine.py:1: ModuleNotFoundError: No module named 'brain.nothing'; correct the name"),
+        ("from aiming import LIMITS", "mine.py:1: ImportError: cannot import name 'LIMITS' from 'aiming'"),
+        ("import aiming; aiming.LIMITS", "mine.py:1: AttributeError: module 'aiming' has no attribute 'LIMITS'"),
+    ],
+)
+def test_modules_have_the_names_that_the_bot_has_for_them_in_errors(tmp_path: Path, line: str, text: str) -> None:
+    mine = _folder(tmp_path / "mine", 3)
+    Path(mine).write_text(f"{line}\n")
+    with pytest.raises(BotError) as raised:
+        load(mine)
+    assert raised.value.text.startswith(text)
+    assert str(tmp_path) + "/mine.brain" not in raised.value.trace

@@ -1,134 +1,143 @@
-"""A bot's file as a module, which may import the modules of its own folder, and of no other bot's.
+"""A bot's file as a module, which imports what is beside it as ``python mybot.py`` does, whoever else plays here.
 
-A script finds the modules next to it. So does a bot, but several bots play in one process, of two teams or in two
-versions, and each folder may have its own ``helper.py``, while Python keeps only one module of a name. So each folder
-keeps its own modules, which are installed while a module of this folder imports, whether at the top of a file or in
-mid-game. The folder is invisible to other code.
+Several bots play in one process, of two teams or in two versions, and each folder may have its own ``helper.py``, while
+Python keeps one module of a name. So the modules of a folder are those of a package, which this module contains: where
+a bot's code says ``import helper``, it imports ``salvo.lab.bot_folder./home/me/bots.helper``. The name has the whole
+path, so that any process finds the module by its name alone: a process of a pool unpickles a bot's functions.
+
+A bot's folder is that of the real file: symbolic links are followed, as for ``sys.path[0]``. What is not in it comes
+from where Python finds it; Salvo and the standard library always do.
 """
 
 from __future__ import annotations
 
 import builtins
+import re
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from importlib.abc import MetaPathFinder
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, Final
 
+#: Folders are modules in this one.
+__path__: list[str] = []
+PREFIX: Final = f"{__name__}."
 #: Modules that no folder may replace.
-_OURS = frozenset({"salvo", "salvo_server"})
+_OURS: Final = sys.stdlib_module_names | {"salvo", "salvo_server"}
+#: Stands before the number of a file that is loaded once more, as a module of its own.
+_AGAIN: Final = "#"
+
+_FOLDER: Final = re.compile(rf"{re.escape(PREFIX)}[^.]*\.")
 
 _folders: dict[Path, _Folder] = {}
-#: The installed modules are the same for all threads.
-_lock = threading.RLock()
 
 
 def load_module(file: Path) -> ModuleType:
-    """Execute a Python file as a module of its folder; it stays in ``sys.modules`` under a unique name.
+    """Execute a Python file as a new module of its folder; it stays in ``sys.modules``.
 
     Raises:
         Exception: whatever the file raises.
     """
-    file = file.absolute()
-    folder = _folders.setdefault(file.parent, _Folder(file.parent))
-    folder.look()
-    return folder.execute(_name_of(file), str(file))
+    return folder_of(file).execute(file.absolute(), file.resolve().stem)
+
+
+def folder_of(file: Path) -> _Folder:
+    """Return the folder that a bot's file is in."""
+    path = file.resolve().parent
+    return _folders.setdefault(path, _Folder(path))
 
 
 def is_beside(frame: FrameType, file: Path) -> bool:
     """Whether a frame runs code of a bot's file, or of a module next to it."""
-    if frame.f_code.co_filename == str(file):
-        return True
-    folder = _folders.get(file.parent)
-    return folder is not None and frame.f_globals.get("__builtins__") is folder.builtins
+    folder = _folder_of(frame)
+    return frame.f_code.co_filename == str(file) or (folder is not None and folder.path == file.resolve().parent)
 
 
-def _name_of(file: Path) -> str:
-    """Return the module's name: the file's, with a number if a file of another folder has the same."""
-    name, number = f"salvo_bot_{file.stem}", 1
-    while getattr(sys.modules.get(name), "__file__", str(file)) != str(file):
-        number += 1
-        name = f"salvo_bot_{file.stem}_{number}"
-    return name
+def without_folders(text: str) -> str:
+    """Return a text in which modules have the names that a bot's own code has for them."""
+    return _FOLDER.sub("", text)
 
 
-class _Folder(MetaPathFinder):
+class _Folder:
     """The modules of one folder.
 
     Attributes:
-        names: what can be imported from it, first words only.
-        modules: those that were imported, by name.
+        name: of the package, with the path; a point would separate two packages.
         builtins: the builtins of its modules.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.names: frozenset[str] = frozenset()
-        self.modules: dict[str, ModuleType] = {}
+        self.name = PREFIX + str(path).replace("%", "%25").replace(".", "%2E")
         # Functions look up __import__ in the builtins of their module.
         self.builtins = vars(builtins) | {"__import__": self._import}
+        self._has: dict[str, bool] = {}
 
-    def look(self) -> None:
-        """List what can be imported."""
-        files = {file.stem for file in self.path.glob("*.py")}
-        packages = {file.parent.name for file in self.path.glob("*/__init__.py")}
-        self.names = frozenset(files | packages) - _OURS - sys.stdlib_module_names
-
-    def execute(self, name: str, file: str) -> ModuleType:
-        """Execute a file as a module of this name."""
-        spec = spec_from_loader(name, _Loader(name, file, self.builtins))
+    def execute(self, file: Path, stem: str) -> ModuleType:
+        """Execute a file as a module that is called after it, whatever was loaded from it before."""
+        import_module(self.name)
+        name, number = f"{self.name}.{stem}", 1
+        while name in sys.modules:
+            number += 1
+            name = f"{self.name}.{stem}{_AGAIN}{number}"
+        self._has.clear()  # there may be new files
+        spec = spec_from_loader(name, _Source(name, str(file), self.builtins))
         assert spec is not None
         module = sys.modules[name] = module_from_spec(spec)
-        with self._in_place():
-            module.__loader__.exec_module(module)  # type: ignore[union-attr]
+        try:
+            spec.loader.exec_module(module)  # type: ignore[union-attr]
+        except BaseException:
+            del sys.modules[name]
+            raise
         return module
 
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Find a module of this folder, or of a package in it."""
-        if fullname.partition(".")[0] not in self.names:
-            return None
-        spec = PathFinder.find_spec(fullname, [str(self.path)] if path is None else path, target)
-        if spec is not None and type(spec.loader) is SourceFileLoader:
-            spec.loader = _Loader(fullname, spec.loader.path, self.builtins)
-        return spec
+    def has(self, word: str) -> bool:
+        """Whether ``import word`` means a module here."""
+        if word not in self._has:
+            self._has[word] = word not in _OURS and self._finds(word)
+        return self._has[word]
+
+    def module(self, name: str) -> ModuleType:
+        """Return a module of this folder, by the name that its own code has for it."""
+        return import_module(f"{self.name}.{name}")
+
+    def _finds(self, word: str) -> bool:
+        spec = PathFinder.find_spec(word, [str(self.path)])
+        if spec is None or spec.loader is not None:
+            return spec is not None
+        # A folder without __init__.py is a package only if nothing else has its name.
+        return not _is_elsewhere(word)
 
     def _import(
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Sequence[str] | None = (), level: int = 0
     ) -> ModuleType:
-        first = name.partition(".")[0]
-        if not level and not any(first in folder.names for folder in _folders.values()):  # no bot's
-            return builtins.__import__(name, globals, locals, fromlist or ())
-        with self._in_place():
-            return builtins.__import__(name, globals, locals, fromlist or (), level)
-
-    @contextmanager
-    def _in_place(self) -> Iterator[None]:
-        """Make this folder's modules importable, and no other bot's."""
-        with _lock:
-            if sys.meta_path[0] is self:
-                yield
-                return
-            hidden = self.names.union(*(folder.names for folder in _folders.values()))
-            others = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in hidden}
-            sys.modules.update(self.modules)
-            sys.meta_path.insert(0, self)
+        word = name.partition(".")[0]
+        if level or not self.has(word):
+            if not level and type(sys.modules.get(word)) is _Shared:
+                raise ModuleNotFoundError(f"No module named {word!r}", name=word)
             try:
-                yield
-            finally:
-                sys.meta_path.remove(self)
-                mine = [name for name in sys.modules if name.partition(".")[0] in self.names]
-                self.modules = {name: sys.modules.pop(name) for name in mine}
-                sys.modules.update(others)
+                return builtins.__import__(name, globals, locals, fromlist or (), level)
+            except ModuleNotFoundError as error:
+                if level or error.name != word or not self._finds(word):
+                    raise
+                self._has[word] = True  # it was written after the bot was loaded
+        found = builtins.__import__(f"{self.name}.{name}", globals, locals, fromlist or (), 0)
+        return found if fromlist else sys.modules[f"{self.name}.{word}"]
 
 
-class _Loader(SourceFileLoader):
+def _is_elsewhere(word: str) -> bool:
+    """Whether Python has or finds a module of this name without a bot."""
+    if type(sys.modules.get(word, _FINDER)) not in (_Shared, _Finder):
+        return True
+    specs = (finder.find_spec(word, None) for finder in sys.meta_path if finder is not _FINDER)
+    return any(spec is not None and spec.loader is not None for spec in specs)
+
+
+class _Source(SourceFileLoader):
     """Gives a module the builtins of its folder."""
 
     def __init__(self, name: str, path: str, builtins: dict[str, Any]) -> None:
@@ -139,3 +148,76 @@ class _Loader(SourceFileLoader):
         """Execute it."""
         vars(module)["__builtins__"] = self._builtins
         super().exec_module(module)
+
+
+# --- by plain names -------------------------------------------------------------------------------------------------
+
+
+class _Shared(ModuleType):
+    """A module by its plain name, for ``importlib``, pickles and compiled modules: each bot's code finds its own."""
+
+    def __getattribute__(self, name: str) -> Any:
+        own = object.__getattribute__(self, "__dict__")["__name__"]
+        word = own.partition(".")[0]
+        folder = running() or next(folder for folder in _folders.values() if folder.has(word))
+        if not folder.has(word):
+            raise AttributeError(f"no module named {own!r} is beside the bot", name=name)
+        return getattr(folder.module(own), name)
+
+
+class _SharedLoader(Loader):
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _Shared(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do nothing: each folder executes its own."""
+
+
+def running() -> _Folder | None:
+    """Return the folder whose code is running, innermost; None if it is no bot's."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and _folder_of(frame) is None:
+        frame = frame.f_back
+    return frame and _folder_of(frame)
+
+
+def _folder_of(frame: FrameType) -> _Folder | None:
+    """Return the folder whose code a frame runs."""
+    found = frame.f_globals.get("__builtins__")
+    owner = getattr(found.get("__import__"), "__self__", None) if isinstance(found, dict) else None
+    return owner if isinstance(owner, _Folder) else None
+
+
+class _Finder(MetaPathFinder):
+    """Finds folders, and the modules in them."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname.startswith(PREFIX):
+            return self._inside(fullname, path)
+        word, _, more = fullname.partition(".")
+        if more and type(sys.modules.get(word)) is not _Shared:
+            return None
+        folder = running()
+        if folder is None or not folder.has(word) or (not more and _is_elsewhere(word)):
+            return None
+        folder.module(fullname)
+        return ModuleSpec(fullname, _SharedLoader())
+
+    def _inside(self, fullname: str, path: Sequence[str] | None) -> ModuleSpec | None:
+        name, _, more = fullname.removeprefix(PREFIX).partition(".")
+        folder = Path(name.replace("%2E", ".").replace("%25", "%"))
+        if not more:
+            spec = ModuleSpec(fullname, None, is_package=True)
+            spec.submodule_search_locations = [str(folder)]
+            return spec
+        found = PathFinder.find_spec(fullname.partition(_AGAIN)[0], path, None)
+        if found is not None and type(found.loader) is SourceFileLoader:
+            loader = _Source(fullname, found.loader.path, _folders.setdefault(folder, _Folder(folder)).builtins)
+            return spec_from_loader(fullname, loader)
+        return found
+
+
+_FINDER: Final = _Finder()
+sys.meta_path.insert(0, _FINDER)

@@ -39,7 +39,7 @@ from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo.file_errors import missing_file
 from salvo.lab.simulation.pool import LOOK_SECONDS, cores
 from salvo.lab.sources import EXEC
-from salvo.lab.versions import contents_of, keep_content, path_of, python_files, split
+from salvo.lab.versions import code_files, contents_of, keep_content, path_of, split
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Security
@@ -132,7 +132,7 @@ def ship(sources: Iterable[str]) -> list[Shipped]:
         if not file.endswith(".py"):
             shipped.append(Shipped(source))
             continue
-        path = path_of(file).absolute()
+        path = path_of(file).resolve()
         if not path.is_file():
             raise BotError("bad_bot", missing_file(Path(file)))
         if path.parent not in folders:
@@ -152,7 +152,7 @@ def software() -> dict[str, str]:
     for package in ("salvo", "salvo_server"):
         spec = find_spec(package)
         folder = Path(spec.origin).parent if spec and spec.origin else Path()
-        for file in python_files(folder) if spec else ():
+        for file in code_files(folder) if spec else ():
             code.update(f"\n{package} {file.relative_to(folder)}\n".encode() + file.read_bytes())
     return {"Python": ".".join(map(str, sys.version_info[:2])), "Salvo's code": code.hexdigest()[:12]}
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 from salvo import topics
 from salvo.errors import BotError, WireError, let_signals_pass
 from salvo.file_errors import missing_file
-from salvo.lab.bot_folder import is_beside, load_module
+from salvo.lab.bot_folder import PREFIX, is_beside, load_module, without_folders
 from salvo.lab.bots import HOUSE_BOTS
 from salvo.lab.programs.process_pool import ProgramPool
 from salvo.lab.versions import path_of, revision_of, split
@@ -135,19 +135,19 @@ def _trace_in(file: str | None, error: BaseException) -> str:
     if file is not None and isinstance(error, BotError):  # its sentence says what our own lines would
         beside = [number for number, (frame, _) in enumerate(walk_tb(trace), 1) if is_beside(frame, Path(file))]
         own = beside[-1] if beside else None
-    return "".join(format_exception(type(error), error, trace, limit=own))
+    return without_folders("".join(format_exception(type(error), error, trace, limit=own)))
 
 
 def _described(file: str | None, error: BaseException) -> str:
     name = type(error).__name__
     if isinstance(error, SyntaxError) and error.lineno is not None and str(error.filename).endswith(".py"):
-        shown = os.path.relpath(str(error.filename), Path(file).parent) if file else Path(str(error.filename)).name
+        shown = _shown(Path(str(error.filename)), file) if file else Path(str(error.filename)).name
         line = (error.text or "").rstrip()
         code = line.lstrip()
         column = max(0, (error.offset or 1) - 1 - (len(line) - len(code)))
         return f"{shown}:{error.lineno}: {name}: {error.msg}\n    {code}\n    {' ' * column}^"
     said = error.text if isinstance(error, BotError) else f"{name}: {error}"
-    return f"{_line_in(file, error)}{said}{_hint(error)}"
+    return f"{_line_in(file, error)}{without_folders(said)}{_hint(error)}"
 
 
 def _line_in(file: str | None, error: BaseException) -> str:
@@ -158,14 +158,20 @@ def _line_in(file: str | None, error: BaseException) -> str:
         for frame, number in walk_tb(error.__traceback__)
         if is_beside(frame, Path(file))
     ]
-    return f"{lines[-1][0].relative_to(Path(file).parent)}:{lines[-1][1]}: " if lines else ""
+    return f"{_shown(lines[-1][0], file)}:{lines[-1][1]}: " if lines else ""
+
+
+def _shown(path: Path, file: str) -> str:
+    """Return the path of a bot's code as it is from the bot's folder."""
+    return path.name if str(path) == file else os.path.relpath(path, Path(file).resolve().parent)
 
 
 def _hint(error: BaseException) -> str:
     """Return what is probably meant, or what to do; may be empty."""
     match error:
         case ModuleNotFoundError(name=str(name)):
-            return f"; correct the name, or install it: pip install {name.partition('.')[0]}"
+            word = name.partition(".")[0]
+            return "; correct the name" + ("" if name.startswith(PREFIX) else f", or install it: pip install {word}")
         case AttributeError(name=str(name)):
             known: Iterable[str] = [*dir(error.obj), *getattr(error.obj, "__all__", ())]
         case NameError(name=str(name)):
@@ -175,14 +181,6 @@ def _hint(error: BaseException) -> str:
             return ""
     near = difflib.get_close_matches(name, [each for each in known if not each.startswith("_")], n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
-
-
-def is_loading() -> bool:
-    """Whether a bot's file is being read by :func:`load`; ``salvo.run`` at its end does nothing then."""
-    return _loading
-
-
-_loading = False
 
 
 def team_name(source: str) -> str:
@@ -240,11 +238,9 @@ def _program(source: str, strict: bool, staying: ProgramPool | None) -> type[Bot
 
 
 def _load_module(path: str) -> Any:
-    global _loading
     file = path_of(path)
     if not file.is_file():
         raise BotError("bad_bot", missing_file(Path(path)))
-    _loading = True
     try:
         return load_module(file)
     except (Exception, SystemExit) as error:
@@ -252,8 +248,6 @@ def _load_module(path: str) -> Any:
         own = str(file.absolute())
         first, line, source = _described(own, error).partition("\n")
         raise BotError("bad_bot", f"{first} (importing {path}){line}{source}", _trace_in(own, error)) from error
-    finally:
-        _loading = False
 
 
 def _choose(module: Any, name: str, path: str) -> type[Bot]:

@@ -1,9 +1,9 @@
 """A bot as it was: kept as it is now, to be played later, or as git has it, ``HEAD:mybot.py``.
 
-A version is a copy of the bot's folder: its files, so that old code plays with its old helpers and weights, and the
-packages in it. Large files and folders that are no packages are not copied but linked to their current place; hidden
-files are left out. Versions are kept under ``~/.cache/salvo/versions`` (``XDG_CACHE_HOME``), named after their content,
-so that a command plays the same version tomorrow, until it has not been used for 90 days.
+A version is a copy of the folder of the bot's real file: its files, so that old code plays with its old helpers and
+weights, and the packages in it. Large files and folders without code are not copied but linked to their current place;
+hidden files are left out. Versions are stored under ``~/.cache/salvo/versions`` (``XDG_CACHE_HOME``), named after their
+content, so that a command plays the same version tomorrow, until it has not been used for 90 days.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,8 @@ MAX_BYTES: Final = 20_000_000
 LARGE_BYTES: Final = 1_000_000
 #: A version that was not used for this long is deleted.
 FORGOTTEN_SECONDS: Final = 90 * 86_400
+#: How files of code end, compiled ones included.
+_CODE: Final = tuple(all_suffixes())
 #: Neither ``exec:./bot.py`` nor ``C:bot.py``.
 _IN_GIT: Final = re.compile(r"(?!exec:|.*\.py:)(?P<revision>@|[^:]{2,}):(?P<file>.+\.py)")
 
@@ -79,13 +82,14 @@ def kept(source: str) -> str:
         BotError: ``bad_version``: more than 1,000 Python files or 20 MB of them, or no place to keep them.
     """
     file, name = split(source)
-    folder = Path(file).parent.absolute()
+    path = Path(file).resolve()
+    folder = path.parent
     try:
         contents = {str(path.relative_to(folder)): path.read_bytes() for path in _worth_keeping(folder)}
     except OSError as error:
         raise BotError("bad_version", f"{error.filename}: {error.strerror}") from None
     version = _keep(folder, contents)
-    return str(version / Path(file).name) + (f":{name}" if name else "")
+    return str(version / path.name) + (f":{name}" if name else "")
 
 
 def contents_of(folder: Path) -> dict[str, bytes]:
@@ -115,27 +119,37 @@ def keep_content(contents: Mapping[str, bytes]) -> Path:
     return _keep(None, contents)
 
 
-def python_files(folder: Path) -> Iterator[Path]:
-    """Yield the Python files of a folder and of the packages in it, by name; none if there is no folder."""
+def code_files(folder: Path) -> Iterator[Path]:
+    """Yield the code of a folder, also compiled, and of the packages in it, by name; none if there is no folder."""
     try:
         with os.scandir(folder) as found:
             entries = sorted((entry for entry in found if entry.name[0] != "."), key=lambda entry: entry.name)
     except FileNotFoundError:
         return
     for entry in entries:
-        if entry.name.endswith(".py") and entry.is_file():
-            yield Path(entry.path)
-        elif entry.is_dir(follow_symlinks=False) and os.path.isfile(os.path.join(entry.path, "__init__.py")):
-            yield from python_files(Path(entry.path))
+        if entry.name.endswith(_CODE):
+            if entry.is_file():
+                yield Path(entry.path)
+        elif entry.is_dir(follow_symlinks=False) and _is_package(entry.path):
+            yield from code_files(Path(entry.path))
+
+
+def _is_package(folder: str) -> bool:
+    """Whether a folder has code directly in it; one without, such as a virtual environment, is not looked through."""
+    if not os.path.basename(folder).isidentifier() or os.path.basename(folder) == "__pycache__":
+        return False
+    with contextlib.suppress(OSError), os.scandir(folder) as found:
+        return any(entry.name.endswith(_CODE) for entry in found)
+    return False
 
 
 def _worth_keeping(folder: Path) -> list[Path]:
     """Return the content of a folder's version: all code, and whatever else is small."""
-    files = list(python_files(folder))
+    files = list(code_files(folder))
     size = sum(file.stat().st_size for file in files)
     _check(folder, len(files), size)
     for path in sorted(path for each in {file.parent for file in files} for path in each.iterdir()):
-        if path.suffix == ".py" or path.name.startswith(".") or not path.is_file():
+        if path.name.endswith(_CODE) or path.name.startswith(".") or not path.is_file():
             continue
         more = path.stat().st_size
         if more <= LARGE_BYTES and size + more <= MAX_BYTES and len(files) < MAX_FILES:
@@ -196,7 +210,7 @@ def _digest(folder: Path | None, contents: Mapping[str, bytes]) -> str:
 
 
 def _link(folder: Path, version: Path) -> None:
-    """Link whatever is next to a version's files today, unless it is code or hidden."""
+    """Link whatever is next to a version's files today, unless it is Python code or hidden."""
     for inside in [version, *(path for path in version.rglob("*") if path.is_dir())]:
         today = folder / inside.relative_to(version)
         for path in today.iterdir() if today.is_dir() else ():

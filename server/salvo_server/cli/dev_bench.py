@@ -16,7 +16,7 @@ from salvo.lab.highlights import Score, score_of
 from salvo.lab.replay_command import again, seat_names
 from salvo.lab.simulation import Seats, stream
 from salvo.lab.sources import EXEC, script_of
-from salvo.lab.versions import kept, python_files, split
+from salvo.lab.versions import code_files, kept, split
 from salvo_server.cli.output import progress_bar
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ PATIENCE_SECONDS = 15.0
 #: At most so many times a change is judged, each time by twice as many games.
 LOOKS = 6
 
-#: What tells one state of a bot's Python files from another: by path, time of the last change in ns, and size.
+#: What tells one state of a bot's code from another: by path, time of the last change in ns, and size.
 Signature = dict[Path, tuple[int, int]]
 
 
@@ -284,13 +284,13 @@ def _halves(each: Round) -> Round:
 def _watched(file: Path) -> Iterable[Path]:
     """Return what may change a bot: all of its language in its folder, or the file alone where that has no suffix."""
     if file.suffix == ".py":
-        return python_files(file.parent)
+        return code_files(file.parent)
     return file.parent.glob(f"[!.]*{file.suffix}") if file.suffix else (file,)
 
 
 def _signature(file: Path) -> Signature:
     found = {}
-    for path in _watched(file):
+    for path in _watched(file.resolve()):
         with suppress(FileNotFoundError):  # an editor is about to replace it
             status = path.stat()
             found[path] = (status.st_mtime_ns, status.st_size)
@@ -309,6 +309,6 @@ def saved(file: Path, seen: Signature | None) -> Signature:
             time.sleep(max(LOOK_SECONDS, 20 * (time.monotonic() - start)))  # among many files it looks less often
             continue
         # An editor empties a file before it writes it; on a busy machine there may be time between.
-        time.sleep(EMPTY_SECONDS if now.get(file, (0, 0))[1] == 0 else QUIET_SECONDS)
+        time.sleep(EMPTY_SECONDS if now.get(file.resolve(), (0, 0))[1] == 0 else QUIET_SECONDS)
         if _signature(file) == now:
             return now
