@@ -5,24 +5,28 @@ from __future__ import annotations
 import re
 import stat
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from salvo.errors import MissingExtra
 from salvo.file_errors import line_of
 from salvo.lab import arena
+from salvo.lab.programs.exec_bot import ExecBot
 from salvo.lab.replay_command import seat_names
 from salvo.lab.sources import make
-from salvo.rules import BOOKS, own_seed
+from salvo.rules import BOOKS, Fleet, RuleBook, own_seed
 from salvo_server.league.file import League
 from salvo_server.league.lines import Drawn, Record, Result
 from salvo_server.standings.counting import points_of
+from salvo_server.tournament import workers
 from salvo_server.tournament.file import Format, Tournament, TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, Played, read_games
 from salvo_server.tournament.judge import Alarm
@@ -461,6 +465,40 @@ def test_a_program_that_stays_plays_the_games_of_one_that_leaves_in_fewer_proces
         processes = {line.split()[0] for line in told.read_text().splitlines() if '"turn"' in line}  # no trials
         assert len(processes) == 4 if misdeed == "leaves" else 1 <= len(processes) <= jobs
     assert found[0] == found[1]
+
+
+def test_the_start_of_a_programs_process_is_not_charged_and_a_later_fleet_is(
+    alarm: Alarm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(workers._staying.close)
+    now, allowed = 0.0, []
+
+    class Notes(NoWatch):
+        def asks(self, seat: int, seconds: float) -> None:
+            allowed.append(seconds)
+
+    def places_slowly(program: ExecBot, rules: RuleBook, place: Any = ExecBot.place_fleet) -> Fleet:
+        nonlocal now
+        now += 20.0
+        fleet: Fleet = place(program, rules)
+        return fleet
+
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    monkeypatch.setattr(ExecBot, "place_fleet", places_slowly)
+    program = Path(__file__).parents[1] / "staying_program.py"
+    given = tournament(
+        bots={"a": f"exec:{sys.executable} -I -S {program} {tmp_path / 'told'} none", "b": "random"},
+        time={"decision_seconds": 10, "bank_seconds": 15},
+    )
+    [match] = schedule(given, [])
+    for pairing, strikes in zip(games_of(match, given), ([], ["place_fleet: took longer than 10 s"]), strict=True):
+        allowed.clear()
+        game = play_game(Task(pairing), given.bots, given.book, given.time, alarm, Notes())
+        mine = pairing.bots.index("a")
+        assert isinstance(game, Played)
+        assert list(game.strikes[mine][:1]) == strikes
+        assert game.forfeited[mine] is bool(strikes)
+        assert (max(allowed) > 20) is not bool(strikes)
 
 
 def test_a_bot_is_closed_after_its_game_and_may_fail_then(bots: Path, alarm: Alarm) -> None:

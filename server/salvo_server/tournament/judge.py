@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol
 
 from salvo.chat import clean_text
 from salvo.errors import BotError, SalvoError
-from salvo.lab.programs.exec_bot import ExecBot
+from salvo.lab.programs.exec_bot import QUESTION_SECONDS, ExecBot
 from salvo.lab.sources import described
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.player import MAX_UNSAID, Bot, Line, check_salvo, settle
@@ -34,6 +34,8 @@ _AGAIN_SECONDS: Final = 0.5
 _SALVOS_A_CELL: Final = 10
 #: How long a bot may take to release its resources: a program that does not exit within a second is killed.
 _CLOSE_SECONDS: Final = 3.0
+#: How long a program may take to its first answer: the question's own limit ends it before.
+_START_SECONDS: Final = QUESTION_SECONDS + 1
 #: The text of a strike for which only the clock counts.
 _TOO_LONG: Final = "took longer than"
 _USED_UP: Final = "for a game are used up"
@@ -194,9 +196,14 @@ class Judged(Bot):
             self._ask(f"turn {result.turn}, on_result", self._bot.on_result, result)
 
     def _ask(self, where: str, method: Callable[..., Any], *given: Any) -> Any:
-        """Return what a method of the bot answers; None, and a strike, where it does not come to an answer."""
+        """Return what a method of the bot answers; None, and a strike, where it does not come to an answer.
+
+        The first answer of a program's process is not charged: its start is no decision, as an import is none.
+        """
         limits = self._limits
-        seconds = min(limits.decision_seconds, limits.bank_seconds - self.thinking)
+        starts = isinstance(self._bot, ExecBot) and self._bot.starts_now and method == self._bot.place_fleet
+        left = min(limits.decision_seconds, limits.bank_seconds - self.thinking)
+        seconds = max(_START_SECONDS, left) if starts else left
         cause = ""
         answer: Any = None
         self._watch.asks(self._seat, seconds)
@@ -211,7 +218,7 @@ class Judged(Bot):
             answer = None
         except BaseException as error:  # also SystemExit, which would end the process
             cause = described(error, self._kind)
-        took = time.perf_counter() - began
+        took = 0.0 if starts else time.perf_counter() - began
         self._watch.answered()
         self.thinking += took
         self.longest = max(self.longest, took)

@@ -109,6 +109,11 @@ class Program:
         """Whether there is a process; it may have ended unnoticed."""
         return self._process is not None
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended by itself."""
+        return self._process is not None and _has_ended(self._process)
+
     def start(self) -> None:
         """Start a process.
 

@@ -26,10 +26,13 @@ class ProgramPool:
         self._leaving: deque[Program] = deque()
 
     def take(self, command: Sequence[str]) -> Program | None:
-        """Return a waiting process of this command; None if there is none."""
+        """Return a waiting process of this command that has not ended meanwhile; None if there is none."""
         for place in range(len(self._waiting) - 1, -1, -1):
             if self._waiting[place].command == tuple(command):
-                return self._waiting.pop(place)
+                program = self._waiting.pop(place)
+                if not program.has_ended:
+                    return program
+                program.close()
         return None
 
     def keep(self, program: Program) -> None:
