@@ -152,6 +152,8 @@ def test_what_is_beside_a_bot_belongs_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beside: Callable[[Path], None], code: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    for name in ("tactics", "tactics.aim"):
+        sys.modules.pop(name, None)  # of the case before
     bots = []
     for name in ("one", "two"):  # with the same names, and other contents
         (tmp_path / name).mkdir()

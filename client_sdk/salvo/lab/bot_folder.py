@@ -125,6 +125,8 @@ class _Folder:
                 if level or error.name != word or not self._finds(word):
                     raise
                 self._has[word] = True  # it was written after the bot was loaded
+        if fromlist is not None and not fromlist:  # no statement, but such as a pickle, which looks at sys.modules then
+            import_module(name)
         found = builtins.__import__(f"{self.name}.{name}", globals, locals, fromlist or (), 0)
         return found if fromlist else sys.modules[f"{self.name}.{word}"]
 
