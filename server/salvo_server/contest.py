@@ -283,7 +283,9 @@ class Contest:
         tls = None
         if settings.tls_cert is not None and settings.tls_key is not None:
             tls = ServerTls(settings.tls_cert, settings.tls_key)
-        broker = embedded.EmbeddedBroker(settings.listen, settings.websocket, access=access, tls=tls).start()
+        broker = embedded.EmbeddedBroker(
+            settings.listen, settings.websocket, access=access, tls=tls, hosts=settings.hosts
+        ).start()
         opened.callback(broker.stop)
         self.embedded = broker
         self.url, self.websocket_url, self.own_url = broker.url, broker.websocket_url, broker.own_url

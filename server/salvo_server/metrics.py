@@ -14,16 +14,17 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from http.server import ThreadingHTTPServer
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from salvo import messages as m
 from salvo.errors import MissingExtra
 from salvo.net.mqtt import Connection
 from salvo_server import __version__
 from salvo_server.brokers.embedded import EmbeddedBroker
-from salvo_server.brokers.embedded.addresses import listening, reachable, split_address
+from salvo_server.brokers.embedded.addresses import is_known_host, listening, reachable, split_address
 from salvo_server.core.journal import Batch, Journal, JournalUnavailable, Saved
 from salvo_server.service import Listener, Service
 from salvo_server.storage.journal.wrapper import JournalWrapper
@@ -169,18 +170,20 @@ class Metrics(Collector):
         return refusals
 
     @contextlib.contextmanager
-    def served(self, address: str) -> Iterator[str]:
+    def served(self, address: str, hosts: Collection[str] = ()) -> Iterator[str]:
         """Answer Prometheus during a ``with`` block, which gets the URL; on daemon threads.
 
         Args:
             address: ``HOST:PORT``; with port 0 the system chooses one.
+            hosts: names by which it is asked, besides addresses and this machine's own.
 
         Raises:
             BrokerError: ``bad_address``, ``address_in_use``.
         """
         host, port = split_address(address)
         sock = listening(host, port)
-        with _Server((host, port), _Handler.factory(self.registry), bind_and_activate=False) as server:
+        handler = type("Handler", (_Handler,), {"registry": self.registry, "hosts": hosts})
+        with _Server((host, port), handler, bind_and_activate=False) as server:
             server.socket.close()
             server.socket = sock
             thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
@@ -227,6 +230,18 @@ class _TimedJournal(JournalWrapper):
 
 class _Handler(MetricsHandler):
     timeout = _SILENT_SECONDS
+    hosts: ClassVar[Collection[str]] = ()
+
+    def do_GET(self) -> None:
+        """Answer a scrape; a page of another site that lets its own name point here gets nothing."""
+        if not is_known_host(self.headers.get("Host", ""), self.hosts):
+            self.send_error(
+                HTTPStatus.MISDIRECTED_REQUEST, "no name of this server; its address is, or add it to hosts"
+            )
+        elif self.path.partition("?")[0] != "/metrics":
+            self.send_error(HTTPStatus.NOT_FOUND, "the metrics are at /metrics")
+        else:
+            super().do_GET()
 
 
 class _Server(ThreadingHTTPServer):

@@ -86,6 +86,10 @@ class ServerSettings(BaseSettings):
         Field(description="where the embedded broker speaks MQTT over WebSocket, HOST:PORT"),
     ] = None
     web: Annotated[str | None, Field(description="address of the web front, where people watch, HOST:PORT")] = None
+    hosts: Annotated[
+        tuple[str, ...],
+        Field(description="names of this server for browsers, and hosts of pages that may connect"),
+    ] = ()
     broker: Annotated[
         str | None, Field(description="a broker to use instead of the embedded one, mqtt://HOST:PORT")
     ] = None
@@ -323,7 +327,7 @@ _UNUSED: Final = (
 )
 
 #: What the command line calls a setting of another name.
-_CALLED: Final = {"live": "web", "pace": "pace_seconds", "table": "tables", "gateway": "gateways"}
+_CALLED: Final = {"live": "web", "pace": "pace_seconds", "table": "tables", "host": "hosts", "gateway": "gateways"}
 
 
 def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerSettings:
@@ -430,7 +434,7 @@ def _read_file(file: Path) -> dict[str, Any]:
             near = _nearest(key, list(ServerSettings.model_fields))
             hint = f"did you mean {near}?" if near else f"there are {', '.join(ServerSettings.model_fields)}"
             raise SettingsError("unknown_setting", f"{where} is no setting; {hint}")
-    for several in ("tables", "gateways"):
+    for several in ("tables", "hosts", "gateways"):
         if isinstance(values.get(several), list):
             values[several] = tuple(values[several])
     return values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import socket
 import sys
 import threading
@@ -11,6 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from prometheus_client import generate_latest
@@ -223,3 +225,22 @@ def test_without_its_library_the_server_says_how_to_get_it(monkeypatch: pytest.M
     assert done.returncode == 1
     assert done.stderr.startswith("error: missing_extra: --metrics needs ")
     assert "'.[server]'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "host", "status"),
+    [
+        ("/metrics", "127.0.0.1", 200),
+        ("/metrics?name=x", "server", 200),
+        ("/metrics", "metrics.example", 200),
+        ("/metrics", "evil.example", 421),
+        ("/", "127.0.0.1", 404),
+        ("/metrics/", "127.0.0.1", 404),
+    ],
+)
+def test_metrics_are_at_one_path_and_for_names_of_the_server(path: str, host: str, status: int) -> None:
+    with Metrics().served("127.0.0.1:0", ["metrics.example"]) as url:
+        asked = http.client.HTTPConnection(urlsplit(url).netloc, timeout=SECONDS)
+        with contextlib.closing(asked):
+            asked.request("GET", path, headers={"Host": host})
+            assert asked.getresponse().status == status

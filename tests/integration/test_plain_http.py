@@ -95,6 +95,8 @@ def wait_until_nobody_is_there(broker: EmbeddedBroker) -> None:
         (b"DELETE / HTTP/1.1\r\n\r\n", 426),
         (b"get / HTTP/1.1\r\n\r\n", 426),
         (b"POST / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n", 426),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: https://elsewhere\r\nUpgrade: websocket\r\n\r\n", 403),
+        (b"GET / HTTP/1.1\r\nHost: elsewhere.example\r\nOrigin: null\r\nUpgrade: websocket\r\n\r\n", 403),
         (b"GET /\r\n\r\n", 400),
         (b"GET / HTTP/2.0\r\n\r\n", 400),
         (b"GET  / HTTP/1.1\r\n\r\n", 400),

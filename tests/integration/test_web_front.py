@@ -321,3 +321,12 @@ def test_a_front_that_starts_again_shows_the_standings_of_the_evening() -> None:
             with web_front(broker.url) as web, web.pictures() as pictures:
                 [told] = next(filter(None, (picture["standings"] for picture in pictures)))
                 assert (told["name"], told["points"], told["games"]) == ("ann", 1.5, 2)
+
+
+def test_a_name_that_nobody_gave_the_web_front_gets_no_page() -> None:
+    with EmbeddedBroker() as broker, web_front(broker.url, "--host", "hall.example") as web:
+        for path in ("/", "/sdk", "/qr.svg", "/events", "/healthz"):
+            status, headers, body = web.get(path, Host=f"evil.example:{web.port}")
+            assert (status, headers["Content-Security-Policy"]) == (421, POLICY)
+            assert b"evil" not in body
+        assert web.get("/sdk", Host="hall.example")[0] == 200

@@ -30,9 +30,9 @@ class WebFront(NamedTuple):
     def port(self) -> int:
         return int(self.url.rstrip("/").rpartition(":")[2])
 
-    def get(self, path: str) -> tuple[int, Message, bytes]:
+    def get(self, path: str, **headers: str) -> tuple[int, Message, bytes]:
         """Return status, headers and body."""
-        request = urllib.request.Request(self.url.rstrip("/") + path)
+        request = urllib.request.Request(self.url.rstrip("/") + path, headers=headers)
         try:
             with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
                 return answer.status, answer.headers, answer.read()

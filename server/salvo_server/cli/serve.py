@@ -52,6 +52,13 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 @click.option("--listen", metavar="HOST:PORT", help="Where the embedded broker listens.  [default: 127.0.0.1:1883]")
 @click.option("--web", metavar="HOST:PORT", help="Address of the web front, where people watch.")
 @click.option("--websocket", metavar="HOST:PORT", help="Where the embedded broker speaks MQTT over WebSocket.")
+@click.option(
+    "--host",
+    "hosts",
+    metavar="NAME",
+    multiple=True,
+    help="A name by which browsers reach this server, besides this machine's own; may be repeated.",
+)
 @click.option("--broker", metavar="URL", help="A broker to use instead of the embedded one, mqtt://HOST:PORT.")
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
 @click.option("--players", type=int, help="Start as soon as this many fleets are complete.")
@@ -198,7 +205,7 @@ def _scraped(
         yield
         return
     metrics.watch(contest.service, contest.connection, contest.embedded)
-    with metrics.served(settings.metrics) as url:
+    with metrics.served(settings.metrics, settings.hosts) as url:
         host, _ = split_address(settings.metrics)
         who = "; no login and no TLS: anyone who reaches this address reads them" if lan_addresses(host) else ""
         report.say(f"metrics {url}{who}", event="metrics", url=url)
@@ -233,6 +240,7 @@ def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:
         options += ["--games", games]
     if others := reached_at(contest.url, settings):
         options += ["--join", others[0]]
+    options += [word for name in settings.hosts for word in ("--host", name)]
     yield Program(WEB_FRONT, ["web", "--broker", contest.own_url, *options], environment)
 
 

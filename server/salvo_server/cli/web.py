@@ -9,12 +9,13 @@ import os
 import socket
 from pathlib import Path
 from random import Random
+from urllib.parse import urlsplit
 
 import click
 
 from salvo.errors import MissingExtra
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo_server.brokers.embedded.addresses import joined, lan_addresses, listening, reachable, split_address
+from salvo_server.brokers.embedded.addresses import host_of, joined, lan_addresses, listening, reachable, split_address
 from salvo_server.cli.checked import DEFAULT_BROKER, Checked, ca_rule
 from salvo_server.cli.output import Integer, end_with_input, given_secret, watch_line
 from salvo_server.places import cells_of
@@ -65,6 +66,13 @@ _END_SECONDS = 1
 @click.option("--players", type=Integer(min=2), help="With how many teams a game starts, as the server's --players.")
 @click.option("--join", metavar="URL", help="The broker's address that the pages tell teams.  [default: URL]")
 @click.option(
+    "--host",
+    "hosts",
+    metavar="NAME",
+    multiple=True,
+    help="A name by which browsers reach these pages, besides this machine's own; may be repeated.",
+)
+@click.option(
     "--ca",
     metavar="FILE",
     envvar="SALVO_CA",
@@ -88,6 +96,7 @@ def web(
     games: tuple[str, ...],
     players: int | None,
     join: str | None,
+    hosts: tuple[str, ...],
     ca: str | None,
     secret_file: Path | None,
     tls_cert: Path | None,
@@ -114,7 +123,9 @@ def web(
     sock = listening(*split_address(listen))
     pages = _addresses(listen, sock, secure=tls_cert is not None)
     relay = Relay(sources, boards=delay is not None, delay_seconds=delay or 0, players=players)
-    front = Front(pages[0].rstrip("/"), join or str(next(iter(brokers.values()))))
+    address = join or str(next(iter(brokers.values())))
+    names = {host_of(listen), urlsplit(address).hostname or "", *hosts} - {""}
+    front = Front(pages[0].rstrip("/"), address, frozenset(names))
     app = application(relay, front, routes(Archive(games)) if games else ())
     config = uvicorn.Config(
         app,

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from salvo.errors import WireError
 from salvo.topics import check_name
 from salvo_server import __version__
+from salvo_server.brokers.embedded.addresses import is_known_host
 from salvo_server.spectate.page.qr import qr_code
 from salvo_server.spectate.page.rendering import render
 from salvo_server.web.relay import Relay
@@ -52,10 +53,12 @@ class Front:
     Attributes:
         address: ``http://HOST:PORT`` as other machines reach it.
         join: the broker's address that teams type; empty where it is not known.
+        hosts: names by which browsers reach it, besides its addresses and this machine's own.
     """
 
     address: str
     join: str
+    hosts: frozenset[str] = frozenset()
 
 
 def application(relay: Relay, front: Front, games: Sequence[BaseRoute] = ()) -> ASGIApp:
@@ -78,7 +81,7 @@ def application(relay: Relay, front: Front, games: Sequence[BaseRoute] = ()) -> 
         *games,
         Mount("/static", StaticFiles(packages=[("salvo_server.web", "static")])),
     ]
-    return _Guarded(Starlette(routes=routes))
+    return _Guarded(Starlette(routes=routes), front.hosts)
 
 
 class _Pages:
@@ -161,10 +164,11 @@ def _refused(table: str | None) -> Response | None:
 
 
 class _Guarded:
-    """Adds the policy to every answer, also to refusals."""
+    """Adds the policy to every answer, also to refusals; the first of these is of other names than this front's."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
         self._app = app
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def guarded(message: Message) -> None:
@@ -174,4 +178,9 @@ class _Guarded:
                     headers.setdefault(name, value)
             await send(message)
 
-        await self._app(scope, receive, guarded)
+        host = Headers(scope=scope).get("host", "")
+        if is_known_host(host, self._hosts):
+            await self._app(scope, receive, guarded)
+        else:
+            text = "no name of this server; its operator can add it to `hosts`, or as --host of salvo web\n"
+            await PlainTextResponse(text, 421)(scope, receive, guarded)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import ipaddress
+import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from salvo.errors import SalvoError
@@ -14,6 +15,9 @@ from salvo.errors import SalvoError
 #: Connections that wait to be accepted; a contest's teams may all come back at once.
 BACKLOG: Final = 128
 _MAX_PORT: Final = 65_535
+_AUTHORITY: Final = re.compile(
+    r"(?:(?P<name>[A-Za-z0-9._-]{1,253})|\[(?P<address>[0-9A-Fa-f:.]{2,45})\])(?::[0-9]{1,5})?"
+)
 #: What means every address of the machine.
 _EVERY: Final = ("0.0.0.0", "::", "")
 #: Nets of virtual machines and containers on this one, from which no team comes.
@@ -83,6 +87,53 @@ def check_free(address: str) -> None:
         BrokerError: ``address_in_use``, ``bad_address``.
     """
     listening(*split_address(address)).close()
+
+
+def host_of(authority: str) -> str:
+    """Return the host of ``HOST``, ``HOST:PORT`` or ``[HOST]:PORT``, in small letters."""
+    found = _AUTHORITY.fullmatch(authority)
+    return "" if found is None else (found["address"] or found["name"]).lower().removesuffix(".")
+
+
+def is_known_host(authority: str, names: Collection[str] = ()) -> bool:
+    """Whether a request's ``Host`` is a name of this machine: no other site can have a page that is sent there.
+
+    A page of another site reaches a server on this machine or in this network by letting its own name point there (DNS
+    rebinding), and a name that it can own has a dot.
+
+    Args:
+        names: other names by which browsers reach this server.
+    """
+    host = host_of(authority)
+    own = socket.gethostname().lower()
+    if _is_address(host) or host in {own, f"{own}.local", *(name.lower() for name in names)}:
+        return True
+    return bool(host) and ("." not in host or host.endswith(".localhost"))
+
+
+def is_known_origin(origin: str, authority: str, names: Collection[str] = ()) -> bool:
+    """Whether a page of this ``Origin`` may open a WebSocket here.
+
+    A page of this server may, one of the visitor's own machine, and one of a host among the names. Programs send no
+    origin or one of their own, such as ``file://``, which no page of another site has; ``null`` is what a page has that
+    hides where it is from.
+
+    Args:
+        authority: the request's ``Host``.
+    """
+    scheme, _, rest = origin.partition("://")
+    if scheme.lower() not in ("http", "https", "null"):
+        return True
+    host = host_of(rest)
+    if host in ("localhost", host_of(authority)) or host in {name.lower() for name in names}:
+        return bool(host)
+    return _is_address(host) and ipaddress.ip_address(host).is_loopback
+
+
+def _is_address(host: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return bool(ipaddress.ip_address(host))
+    return False
 
 
 def lan_addresses(host: str) -> list[str]:

@@ -16,6 +16,7 @@ import asyncio
 import logging
 import socket
 import ssl
+from collections.abc import Collection
 from typing import Any, cast
 
 import websockets
@@ -28,6 +29,7 @@ from salvo_server.brokers.embedded.limits import READ_BYTES, WEBSOCKET_READ_BYTE
 from salvo_server.brokers.embedded.pace import Pace, retained_price
 from salvo_server.brokers.embedded.packets import Reason
 from salvo_server.brokers.embedded.peers import Edge, Peer
+from salvo_server.brokers.embedded.plain_http import is_of_another_site
 from salvo_server.brokers.embedded.retained import Retained, has_wildcards
 from salvo_server.brokers.embedded.routing import Routes
 from salvo_server.brokers.embedded.sessions import Session, Sessions
@@ -63,16 +65,19 @@ class HardenedBroker(Broker):
         limits: BrokerLimits,
         access: Access,
         tls: ssl.SSLContext | None = None,
+        hosts: Collection[str] = (),
     ) -> None:
         """Prepare a broker.
 
         Args:
             sockets: one that listens, for each listener of the configuration.
             tls: for all of them.
+            hosts: names of this machine, and of other machines whose pages may connect.
         """
         super().__init__(config)
         self.limits = limits
         self.access = access
+        self._hosts = hosts
         self.retained = Retained(limits)
         self.routes = Routes(limits, access)
         self.clients = Sessions(limits, self.retained, self.forget_subscriptions)
@@ -142,8 +147,17 @@ class HardenedBroker(Broker):
         return edge if self._tls is None else self._tls.around(edge, READ_BYTES)
 
     def _greet_websocket(self, *arguments: Any, **options: Any) -> asyncio.BaseProtocol:
-        websocket = BoundedWebSocket(self.web_transports, self.limits.websockets, *arguments, **options)
+        websocket = BoundedWebSocket(
+            self.web_transports, self.limits.websockets, self._is_foreign, *arguments, **options
+        )
         return websocket if self._tls is None else self._tls.around(websocket, WEBSOCKET_READ_BYTES)
+
+    def _is_foreign(self, head: bytes) -> bool:
+        """Whether a page of another site wants to connect, which nobody on this machine has asked for."""
+        foreign = is_of_another_site(head, self._hosts)
+        if foreign:
+            self.seldom.warn("origin", "a web page of another site wanted to connect; `hosts` names those that may")
+        return foreign
 
     def welcome(self, edge: Edge, name: str) -> Peer | None:
         """Return the peer for a new connection; None when there are too many.

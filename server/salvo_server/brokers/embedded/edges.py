@@ -107,12 +107,14 @@ class BoundedWebSocket(ServerConnection):
         self,
         others: dict[BoundedWebSocket, None],
         most: int,
+        is_foreign: Callable[[bytes], bool],
         *arguments: Any,
         **options: Any,
     ) -> None:
         super().__init__(*arguments, **options)
         self._others = others
         self._most = most
+        self._is_foreign = is_foreign
         self._received: bytes | None = b""  # None when the library reads
         self._answered = False
         self._idle_frames = Bucket(IDLE_FRAMES, self._now_ms())
@@ -150,12 +152,15 @@ class BoundedWebSocket(ServerConnection):
         head = head_of(received)
         if head is None and len(received) < MAX_HEAD_BYTES:
             return
+        foreign = False
         if head is not None and wants_websocket(head):
-            self._received = None
-            self._hand_on(received)
-            return
+            foreign = self._is_foreign(head)
+            if not foreign:
+                self._received = None
+                self._hand_on(received)
+                return
         self._answered, self._received = True, b""
-        self.transport.write(refusal(head))
+        self.transport.write(refusal(head, of_another_site=foreign))
         if self.transport.can_write_eof():  # not through TLS
             self.transport.write_eof()
         # Closed at once, with something of the request unread, the answer would be lost on its way.

@@ -1,19 +1,24 @@
-"""Plain HTTP on the WebSocket listener: one refusal for whatever is no request for a WebSocket.
+"""Plain HTTP on the WebSocket listener: one refusal for whatever is no request for a WebSocket, or one of another site.
 
-Input is hostile: a head is bounded, only its first line and the request for a WebSocket are read, no part of it is in
-any answer, and each connection gets one.
+Input is hostile: a head is bounded, only its first line and the headers named here are read, no part of it is in any
+answer, and each connection gets one.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from http import HTTPStatus
 from typing import Final
+
+from salvo_server.brokers.embedded.addresses import is_known_host, is_known_origin
 
 #: As much as the WebSocket library reads of a line; browsers send less than 2 KiB here.
 MAX_HEAD_BYTES: Final = 8192
 _END: Final = b"\r\n\r\n"
 _FIRST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32} [!-~]{1,4096} HTTP/1\.[01]\r\n")
+_HOST: Final = re.compile(rb"\r\nhost:[ \t]*([!-~]{0,300})[ \t]*\r\n", re.IGNORECASE)
+_ORIGIN: Final = re.compile(rb"\r\norigin:[ \t]*([!-~]{0,300})[ \t]*\r\n", re.IGNORECASE)
 _WEBSOCKET: Final = re.compile(rb"\r\nupgrade:[^\r\n]*\bwebsocket\b", re.IGNORECASE)
 
 
@@ -28,9 +33,25 @@ def wants_websocket(head: bytes) -> bool:
     return head.startswith(b"GET ") and _WEBSOCKET.search(head) is not None
 
 
-def refusal(head: bytes | None) -> bytes:
+def is_of_another_site(head: bytes, names: Collection[str]) -> bool:
+    """Whether a page that is not from here wants a WebSocket, as a browser says.
+
+    Args:
+        names: other names of this server.
+    """
+    origin = _ORIGIN.search(head)
+    found = _HOST.search(head)
+    host = "" if found is None else found[1].decode("ascii")
+    if origin is None:
+        return b"\r\norigin:" in head.lower()
+    return not (is_known_host(host, names) and is_known_origin(origin[1].decode("ascii"), host, names))
+
+
+def refusal(head: bytes | None, *, of_another_site: bool = False) -> bytes:
     """Return the answer to a plain request; None is one that is too long."""
-    if head is None:
+    if of_another_site:
+        status, text = HTTPStatus.FORBIDDEN, "; a page of another site may not connect, unless its host is in `hosts`"
+    elif head is None:
         status, text = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, ""
     elif _FIRST_LINE.match(head) is None:
         status, text = HTTPStatus.BAD_REQUEST, ""

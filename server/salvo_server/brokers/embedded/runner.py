@@ -8,7 +8,7 @@ import logging
 import socket
 import ssl
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from salvo_server.brokers.embedded.addresses import BrokerError, joined, listening, reachable, split_address
@@ -38,6 +38,7 @@ class EmbeddedBroker:
         limits: BrokerLimits | None = None,
         access: Access | None = None,
         tls: ServerTls | None = None,
+        hosts: Collection[str] = (),
     ) -> None:
         """Choose the addresses; nothing is bound before :meth:`start`.
 
@@ -46,12 +47,14 @@ class EmbeddedBroker:
             websocket: where to serve MQTT over WebSocket, on any path; nowhere when None.
             access: the rights of clients; None lets all clients do everything.
             tls: makes both listeners speak TLS.
+            hosts: names of this machine, and of other machines whose pages may connect over WebSocket.
         """
         self._listen = split_address(listen)
         self._websocket = None if websocket is None else split_address(websocket)
         self._limits = limits or BrokerLimits()
         self._access = access or Access()
         self._tls = tls
+        self._hosts = hosts
         self._context: ssl.SSLContext | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -163,7 +166,7 @@ class EmbeddedBroker:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         broker = self._serving = HardenedBroker(
-            self._config(), self._sockets, self._limits, self._access, self._context
+            self._config(), self._sockets, self._limits, self._access, self._context, self._hosts
         )
         await broker.start()
         self._access.watch(self._review_sessions)
