@@ -95,6 +95,48 @@ def test_ships_that_are_not_answered_are_placed_again(session: Session, server: 
     assert session.take_outbox() == []
 
 
+def test_the_refusal_of_a_ship_that_was_sent_twice_is_no_news(session: Session, server: ScriptedServer) -> None:
+    """The story: a broker was 3.5 s late, both copies of a fleet arrived, and a bot was refused each of its ships."""
+    listed(session, server)
+    late = [m.PlacementRefused("me", "carrier", code, "no") for code in ("off_grid", "rate_limited", "forged")]
+    assert server.say(*late) == [Refused(answer.code, "no") for answer in late]
+    server.say(*(m.PlacementJudged("me", ship.name, True) for ship in SALVO.fleet))
+    assert server.say(*late, m.PlacementRefused("me", "carrier", "fleet_final", "no")) == []
+    my_turn(session, server)
+    assert server.say(m.PlacementRefused("me", "carrier", "wrong_state", "no")) == []
+
+
+@pytest.mark.parametrize(("state", "how"), [(State.TURN, "on"), (State.OVER, "over"), (State.LOBBY, "over")])
+def test_a_command_in_the_wrong_state_is_refused_in_words(
+    session: Session, server: ScriptedServer, state: State, how: str
+) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    server.say(m.StateChanged(state), m.PlayersListed(("me", "you")))
+    refused = m.CommandRefused("me", "wrong_state", "Fire is accepted in state turn")
+    assert server.say(refused) == [Refused("wrong_state", f"it came too late: the game is {how}")]
+
+
+def test_a_final_fleet_is_not_sent_again_though_its_approval_was_lost(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    assert server.say(*(m.PlacementRefused("me", ship.name, "fleet_final", "no") for ship in SALVO.fleet)) == []
+    session.take_outbox()
+    session.handle_timer(4.0)
+    assert session.take_outbox() == []
+
+
+def test_the_refusal_of_a_ship_does_not_answer_the_request_for_the_game_so_far(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    server.say(m.StateChanged(State.TURN))
+    session.connected()
+    session.take_outbox()
+    server.say(m.PlacementRefused("me", "carrier", "wrong_state", "no"))
+    session.handle_timer(10.0)
+    assert server.commands(SEALER) == [ParticipationRequest("", "me", "secret")]
+
+
 def test_a_turn_is_asked_for_once_however_often_it_is_said(session: Session, server: ScriptedServer) -> None:
     listed(session, server)
     [wanted] = my_turn(session, server)

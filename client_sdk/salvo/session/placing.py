@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from enum import Enum
+from typing import Final
 
-from salvo.events import Event, FleetWanted
+from salvo.events import Event, FleetWanted, Refused
 from salvo.rules import Fleet, Placement
 from salvo.session.machine import Arrow, Machine
 from salvo.session.outbox import Outbox
 from salvo.session.table import PATIENCE_SECONDS, Table
+
+#: Refusals by which the server says that it has every ship of the team (SALVO-PLACE-7, SALVO-JOIN-5).
+_WHOLE_FLEET: Final = frozenset({"fleet_final", "wrong_state"})
 
 
 class PlacingState(Enum):
@@ -59,6 +63,12 @@ class Placing(Machine[PlacingState, PlacingEvent]):
         self._approved.add(ship)
         if self.fleet is not None and self._approved >= self.fleet.book.ship_number.keys():
             self.handle(PlacingEvent.APPROVED)
+
+    def refused(self, ship: str, refusal: Refused) -> list[Event]:
+        """Pass on the refusal of a ship that the server lacks; that of a ship sent twice is no news."""
+        if refusal.code in _WHOLE_FLEET:
+            self.approve(ship)
+        return [] if ship in self._approved else [refusal]
 
     def doubt(self, placed: Collection[Placement] = ()) -> None:
         """Take no ships for approved but those that the server says it has."""

@@ -333,10 +333,11 @@ class Session:
                 return [Said(sender, text, True)]
             case m.PlacementJudged(_, ship, True):
                 self._placing.approve(ship)
-            case m.CommandRefused(_, code, text) | m.PlacementRefused(_, _, code, text):
-                if isinstance(announcement, m.PlacementRefused):
-                    self.witness.refused(self.game)
+            case m.CommandRefused(_, code, text):
                 return self._refused(code, text, now)
+            case m.PlacementRefused(_, ship, code, text):
+                self.witness.refused(self.game)
+                return self._placing.refused(ship, Refused(code, text))
             case _:
                 pass
         return []
@@ -462,7 +463,7 @@ class Session:
                     return []  # another program asked for this name and was refused; the name is ours
                 return self._reports.name_in_use()
             case "wrong_state":
-                return self._refused_by_state(text)
+                return self._refused_by_state()
             case "table_full" | "not_invited" | "removed" if not self._table.listed:
                 return self._reports.once(code, self.game, Refused(code, text))
             case "placement_timeout":
@@ -472,12 +473,13 @@ class Session:
                 self._playing.handle(PlayingEvent.TIME_UP)
         return [Refused(code, text)]
 
-    def _refused_by_state(self, text: str) -> list[Event]:
+    def _refused_by_state(self) -> list[Event]:
         if self.view is None:
             self._joining.handle(JoiningEvent.GAME_ON)
             self._returning.handle(ReturningEvent.NOTHING_MISSED)
         if self._table.listed:
-            return [Refused("wrong_state", text)]
+            how = "on" if self.state is State.TURN else "over"  # the server's text has its name of the command
+            return [Refused("wrong_state", f"it came too late: the game is {how}")]
         return [] if self.view is not None else self._reports.game_on(self.state)
 
     def _waiting(self, now: float) -> list[Event]:

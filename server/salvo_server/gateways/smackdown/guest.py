@@ -294,8 +294,6 @@ class Player(Guest):
                 self._hear_end(event)
             case Refused("name_taken", _) if self._told is _Told.NOTHING:
                 self._name_refused = True
-            case Refused("fleet_final", _):
-                pass  # a ship that was sent twice, by this program or the one before it
             case Refused(code, text):
                 log.warning("%s: %s: %s", self._called, code, text)
             case _:
