@@ -115,7 +115,7 @@ class Client:
 
     def good(self, kind: str, body: Any = None) -> Any:
         answer = self.say(kind, body)
-        assert answer["status"] == 0, (kind, body, answer)
+        assert answer["status"] in (0, "OK"), (kind, body, answer)
         assert answer["message"] is None
         return answer["body"]
 
@@ -153,25 +153,18 @@ class Client:
         self,
         *,
         stammer: float = 0.0,
-        early_board: bool = False,
-        invited: Callable[[], None] = lambda: None,
         before_shot: Callable[[int], None] = lambda _: None,
     ) -> None:
         """Play one game.
 
         Args:
-            invited: called when the game may begin.
             before_shot: called with the number of shots before each.
             stammer: how likely something wrong is said before each message.
-            early_board: whether the board is sent before the first shot, too.
         """
         self.struck = set()
         self.shots = 0
         while self.say("GAME_INVITATION")["status"] == 1:
             time.sleep(0.1)
-        if early_board:
-            self.good("BOARD", board_of(self.fleet))
-        invited()
         if stammer:  # each wrong thing once at least, whatever is drawn later
             for wrong in self._wrong():
                 wrong()
@@ -264,8 +257,7 @@ class Client:
         self.expect(json.dumps({"type": "GAME_INVITATION", "body": None}), "GAME_INVITATION", 1)
 
     def _early_board(self) -> None:
-        if self.shots:
-            self.expect(json.dumps({"type": "BOARD", "body": board_of(self.fleet)}), "BOARD", 2)
+        self.expect(json.dumps({"type": "BOARD", "body": board_of(self.fleet)}), "BOARD", 2)
 
     def _out_of_turn(self) -> None:
         self.expect(json.dumps({"type": "SHOT", "body": self.cell((0, 0))}), "SHOT", 2)

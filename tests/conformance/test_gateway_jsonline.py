@@ -106,8 +106,8 @@ def test_many_games_with_wrong_late_doubled_and_oversized_messages_among_them(ru
     def play(table: str, address: tuple[str, int]) -> None:
         xy, end = table in "bd", "" if table in "ab" else "\n"
         client = Client(address, ord(table), xy=xy, alternate=rules == "alternate", end=end)
-        for game in range(GAMES // len(tables)):
-            client.play(stammer=0.15, early_board=game % 3 == 2)
+        for _ in range(GAMES // len(tables)):
+            client.play(stammer=0.15)
             clients[table].append((client.won, dict(client.wrong)))
         client.close()
 
@@ -193,8 +193,10 @@ def test_a_connection_that_breaks_costs_nothing_and_only_one_program_plays_at_a_
         with contextlib.closing(Client(host.address, 2)) as other:
             assert other.say("GAME_INVITATION")["status"] == 1
             assert other.say("SHOT_REQUEST")["status"] == 2
-        shot = client.good("SHOT_REQUEST")
-        client.close()
+            shot = client.good("SHOT_REQUEST")
+            client.close()
+            for _ in range(3):  # the game of a program that is away is not for one that was refused
+                assert other.say("SHOT_REQUEST")["message"] == "There is no game; send GAME_INVITATION first."
         client.connect()
         until(lambda: client.say("SHOT_REQUEST")["body"] == shot)
         client.good("RESULT", "MISS")
@@ -224,6 +226,45 @@ def test_a_status_can_be_a_name(tmp_path: Path) -> None:
     ):
         assert client.say("GAME_INVITATION")["status"] == "OK"
         assert client.say("GAME_INVITATION")["status"] == "SERVER_BUSY"
+
+
+@pytest.mark.parametrize("winner", ["CLIENT", "SERVER"])
+def test_a_program_that_asks_to_save_the_winner_reads_who_won_by_our_game(winner: str, tmp_path: Path) -> None:
+    opponent = f"{HERE / 'house_bots.py'}:Picture"
+    make = partial(made, folder=tmp_path, opponent=opponent, status_names=True)
+    with (
+        served(rules="streak") as contest,
+        gateway(contest.url, "jsonline", tmp_path, make) as host,
+        contextlib.closing(Client(host.address, 1)) as client,
+    ):
+        loser = "SERVER" if winner == "CLIENT" else "CLIENT"
+
+        def saved() -> dict[str, Any]:
+            client.send(json.dumps({"type": "SAVE_WINNER", "body": {"winner": loser}}))
+            return client.receive()
+
+        client.good("GAME_INVITATION")
+        assert (saved()["type"], saved()["status"]) == ("UNKNOWN", "BAD_REQUEST")
+        if winner == "CLIENT":
+            sink_everything(client)
+        else:
+            be_sunk(client)
+        assert saved() == {"type": "SAVE_WINNER", "status": "OK", "message": None, "body": f"{winner} WINS !"}
+
+
+def be_sunk(client: Client) -> None:
+    """Miss twice, and be hit by the picture's bot, which knows the board of the text's example."""
+    ships = "B3 B4 B5 B6,E10 F10 G10,F3 G3 H3,A9 B9,D7 D8,I6 I7,D2,D5,F7,I9"
+    client.fleet = [
+        [("ABCDEFGHIJ".index(cell[0]), int(cell[1:]) - 1) for cell in ship.split()] for ship in ships.split(",")
+    ]
+    for cell in ("J10", "J9"):
+        assert client.good("SHOT", {"row": cell[0], "column": int(cell[1:])}) == "MISS"
+        while not client.lost:
+            answer = client.result_at(client.cell_of(client.good("SHOT_REQUEST")))
+            client.good("RESULT", answer)
+            if answer == "MISS":
+                break
 
 
 def test_a_flood_and_a_peer_that_reads_nothing_harm_nobody(tmp_path: Path) -> None:

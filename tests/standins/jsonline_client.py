@@ -117,8 +117,6 @@ class Client:
             self.probe()
         self.fleet = place(self.rng, SIZE, SIZE, LENGTHS, apart=True)
         self.left = {cell for ship in self.fleet for cell in ship}
-        if self.given.board_first:
-            self.ask("BOARD", self.own_board())
         self.hunter = Hunter(self.rng, SIZE, SIZE)
         self.results: list[tuple[Cell, str]] = []
         self.theirs: list[Cell] = []
@@ -132,7 +130,7 @@ class Client:
                 pass
             if not self.left:
                 break
-        revealed = None if self.given.board_first else self.ask("BOARD", self.own_board())
+        revealed = self.ask("BOARD", self.own_board())
         self.compare(revealed)
         self.report(
             "result",
@@ -232,7 +230,6 @@ def main() -> int:
     parser.add_argument("--turns", choices=["streak", "alternate"], default="streak")
     parser.add_argument("--end", choices=["line", "none"], default="line", help="of a message")
     parser.add_argument("--board", choices=["text", "list"], default="text")
-    parser.add_argument("--board-first", action="store_true", help="send the board after the invitation")
     parser.add_argument("--echo", action="store_true", help="the answer to a result repeats it")
     parser.add_argument("--one-connection", action="store_true", help="for all games")
     parser.add_argument("--probe", action="store_true", help="first say what a server refuses")

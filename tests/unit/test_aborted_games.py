@@ -18,7 +18,6 @@ from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.programs import EndTold, read_told, write_told
 from salvo.messages import State
 from salvo_server.cli import cli
-from salvo_server.gateways.jsonline.guest import JsonGuest
 from salvo_server.metrics import Metrics
 from salvo_server.service import Service
 from salvo_server.spectate import replay_text
@@ -163,16 +162,6 @@ def test_the_hall_says_so_and_counts_it_for_nobody() -> None:
     tell(table, "/game/state", b"lobby", retained=False)
     table.advance(0.0)
     assert not table.picture(0.0)["aborted"]
-
-
-def test_a_program_of_json_lines_is_told_of_no_winner() -> None:
-    said: list[str] = []
-    guest = SimpleNamespace(
-        wording=SimpleNamespace(plain=False), answer=lambda kind, text, body: said.append(f"{kind}: {text}")
-    )
-    for won in (None, True, False):
-        JsonGuest.answer_board(cast(JsonGuest, guest), listed=False, won=won, house=None, shot_at=())
-    assert said == ["BOARD: The game was aborted.", "BOARD: The client has won.", "BOARD: The server has won."]
 
 
 def test_the_metrics_count_it_apart_from_games_that_were_finished() -> None:

@@ -35,12 +35,12 @@ _LOOK_SECONDS = 0.5
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def opponent_option(text: str, *, other: str) -> Callable[[_Command], _Command]:
+def opponent_option(text: str, *, other: str | None = None) -> Callable[[_Command], _Command]:
     """Return the option for the bot that plays against a program; an unknown one is reported before connecting.
 
     Args:
         text: the option's help.
-        other: the value for an opponent that is not a bot.
+        other: the value for an opponent that is not a bot, if there is one.
     """
 
     def checked(_: click.Context, __: click.Parameter, source: str) -> str:

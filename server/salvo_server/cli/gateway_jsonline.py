@@ -10,15 +10,12 @@ import click
 from salvo_server.cli.checked import Checked
 from salvo_server.cli.gateway_guests import TABLE_RULES, opponent_option, serve_guests, table_options, table_watch
 from salvo_server.gateways.host import Host
-from salvo_server.gateways.jsonline import NO_OPPONENT, door
+from salvo_server.gateways.jsonline import door
 
 
 @click.command(cls=Checked, unused=TABLE_RULES)
 @click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:4001", help="Where programs connect.")
-@opponent_option(
-    f"The server's player: a bot that ships, a bot's file, or {NO_OPPONENT}: any player at the table.",
-    other=NO_OPPONENT,
-)
+@opponent_option("The server's player: a bot that ships, or a bot's file.")
 @click.option(
     "--status-names", is_flag=True, help="Write a status as its name instead of its number, and results as echoed."
 )
@@ -28,10 +25,8 @@ from salvo_server.gateways.jsonline import NO_OPPONENT, door
 def command(listen: str, opponent: str, status_names: bool, name: str, games: Path | None, **table: Any) -> None:
     """Accept clients that play Battleship in JSON lines over TCP, one at a time, at a table with the rules alternate.
 
-    The server plays itself. A finished game is played again at the table, as the program's fleet is not known before; a
-    program that sends BOARD right after its invitation plays there at once.
+    The server plays itself. A finished game is played again at the table, as the program's fleet is not known before.
     """
     with table_watch("jsonline", **table) as watch:
         opening = door(watch.open(), opponent=opponent, status_names=status_names, name=name, games=games)
-        rival = "any player at the table" if opponent == NO_OPPONENT else opponent
-        serve_guests(Host(watch, opening), listen, f"programs that speak JSON lines play against {rival}")
+        serve_guests(Host(watch, opening), listen, f"programs that speak JSON lines play against {opponent}")

@@ -18,10 +18,8 @@ from salvo.errors import SalvoError
 from salvo.player import Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.topics import check_name
-from salvo_server.gateways.accounts import GatewayError
 from salvo_server.gateways.asking import fleet_of
 from salvo_server.gateways.hidden_fleet.game import HOUSE, NAMES, UnseenGame
-from salvo_server.gateways.hidden_fleet.house_bot import Sitting
 from salvo_server.gateways.hidden_fleet.reenact import both_sides_of, play_again
 from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.settings import gateway_games_path
@@ -56,7 +54,7 @@ class Room:
         self,
         door: str,
         book: RuleBook,
-        bot: Callable[[], Bot] | None,
+        bot: Callable[[], Bot],
         guest: str,
         house_name: str | None = None,
         file: Path | None = None,
@@ -65,22 +63,20 @@ class Room:
 
         Args:
             door: the protocol's name.
-            bot: makes the house's player, a fresh one for every game; None for a room without games.
+            bot: makes the house's player, a fresh one for every game.
             house_name: the other side's at the table; None for names on both sides of the guest's, which tables need
                 whose players take turns at beginning.
             file: where games are kept; one for each table in the user's state when not given.
         """
         self._door = door
         self.book = book
-        self.bot = bot
+        self._bot = bot
         self.guest = guest
         self.houses = ("", "")
         self._house_name = house_name
         self.finished = 0
         self._file = file
         self._owner: object | None = None
-        self._at_table: object | None = None
-        self._sitting: Sitting | None = None
         self._game: UnseenGame | None = None
         self._notes: dict[str, Any] = {}
         self._waiting: list[UnseenGame] = []
@@ -130,7 +126,7 @@ class Room:
 
     def place(self, number: int = 1) -> Placed:
         """Let the house's player place its fleet for a game, which takes a person some time."""
-        bot = self._made()
+        bot = self._bot()
         bot.prepare(NAMES[HOUSE], secrets.token_hex(8), number)
         return Placed(bot, fleet_of(bot, self.book), number)
 
@@ -182,35 +178,13 @@ class Room:
                 self._keep()
                 self._changed.notify_all()
 
-    # --- the table --------------------------------------------------------------------------------------------------
-
-    def take_table(self, owner: object) -> bool:
-        """Let the owner sit at the table under the guest's name, as soon as no game is played again under it."""
-        with self._changed:
-            if self._owner is not owner or self._at_table not in (None, owner) or self._waiting:
-                return False
-            self._at_table = owner
-        return True
-
-    def leave_table(self, owner: object) -> None:
-        """The owner has stood up."""
-        with self._changed:
-            if self._at_table is owner:
-                self._at_table = None
-                self._changed.notify_all()
-
-    def opponent_sits_down(self) -> None:
-        """Let the built-in bot, if there is one, sit down at the table for one game, unless it is there."""
-        if self.bot is not None and self._watch is not None and (self._sitting is None or self._sitting.ended.is_set()):
-            self._sitting = Sitting(self._watch, self.houses[0], self.bot(), self._stop).start()
-
     # --- playing again ----------------------------------------------------------------------------------------------
 
     def _play_again(self) -> None:
         assert self._watch is not None
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: (bool(self._waiting) and self._at_table is None) or self._stop.is_set())
+                self._changed.wait_for(lambda: bool(self._waiting) or self._stop.is_set())
                 if self._stop.is_set():
                     return
                 game = self._waiting[0]
@@ -258,9 +232,4 @@ class Room:
             self._notes, self._waiting, self._game = {}, [], None
 
     def _game_of(self, kept: dict[str, Any]) -> UnseenGame:
-        return UnseenGame.from_json(self.book, self._made(), secrets.token_hex(8), kept)
-
-    def _made(self) -> Bot:
-        if self.bot is None:
-            raise GatewayError("no_opponent", "there is no built-in bot here")
-        return self.bot()
+        return UnseenGame.from_json(self.book, self._bot(), secrets.token_hex(8), kept)

@@ -20,16 +20,14 @@ Programs of the system differ from its text, and one of these signs of another d
     bodies that are never null           for both: RESULT has the result again, a refusal what its type has
     BOARD as a list of ships             detected, {"position": [...], "isShipSinking": ...} each, as the server's then
     the winner                           for all of these, in the message of the answer to BOARD
+    SAVE_WINNER, body null               -> CLIENT WINS ! or SERVER WINS !, by the gateway's game; with names alone
 
 Status 3 is a fault of the server's and ends the game. Coordinates off the board, and fields that are missing or of the
 wrong type, are status 2; further fields are not looked at.
 
 The program's fleet is not known before the end, so the gateway plays the game itself and then once more at the table
-(:mod:`salvo_server.gateways.hidden_fleet`). An addition makes it a player from the start: a program that sends BOARD
-after the invitation, before the first shot, plays at the table at once, against the built-in bot that then sits down
-there, or with the opponent ``none`` against any other player. With ``none`` a SHOT without it is refused, with a text
-that asks for it: other teams' shots need a referee that knows the fleet. After a broken connection or a restart of the
-gateway a program continues as if nothing had happened; only a GAME_INVITATION starts over.
+(:mod:`salvo_server.gateways.hidden_fleet`). After a broken connection or a restart of the gateway a program continues
+as if nothing had happened, unless its invitation was refused since; only a GAME_INVITATION starts over.
 """
 
 from __future__ import annotations
@@ -45,10 +43,7 @@ from salvo_server.gateways.host import Door
 from salvo_server.gateways.jsonline.guest import JsonGuest
 from salvo_server.gateways.jsonline.words import Values, Wording
 
-__all__ = ["NO_OPPONENT", "check", "door"]
-
-#: Any player at the table.
-NO_OPPONENT = "none"
+__all__ = ["check", "door"]
 
 
 def door(
@@ -63,7 +58,7 @@ def door(
 
     Args:
         book: of the table.
-        opponent: a bot that ships or a bot's file, or ``none``.
+        opponent: a bot that ships or a bot's file.
         status_names: whether a status is written as its name instead of its number.
         name: the program's at the table.
         games: the file that keeps games; one for each table in the user's state when not given.
@@ -74,9 +69,8 @@ def door(
         WireError: ``bad_name``.
     """
     check(book)
-    bot = None if opponent == NO_OPPONENT else sources.load(opponent)
     house_name = f"{sources.team_name(opponent)[:20]}-jsonline"
-    room = Room("jsonline", book, bot, check_name(name), house_name, games)
+    room = Room("jsonline", book, sources.load(opponent), check_name(name), house_name, games)
     return Door(
         welcome=lambda peer, watch: JsonGuest(peer, watch, room, Wording(book, names=status_names)),
         framing=Values,

@@ -163,26 +163,24 @@ class Wording:
 
     Programs that differ from the text in cells or statuses also read the body of every answer, where the text has null.
 
-    Args:
-        names: whether a status is written as its name.
-
     Attributes:
         dialect: that of the last cell that was read.
+        names: whether a status is written as its name.
     """
 
     def __init__(self, book: RuleBook, dialect: Dialect = Dialect.TEXT, *, names: bool = False) -> None:
         self.book = book
         self.dialect = dialect
-        self._names = names
+        self.names = names
 
     @property
     def plain(self) -> bool:
         """Whether the program writes as the text does."""
-        return self.dialect is Dialect.TEXT and not self._names
+        return self.dialect is Dialect.TEXT and not self.names
 
     def answer(self, kind: str, status: Status = Status.OK, text: str | None = None, body: Any = None) -> str:
         """Return one line."""
-        shown = status.name if self._names else int(status)
+        shown = status.name if self.names else int(status)
         if body is None and status is not Status.OK and not self.plain:
             miss = RESULTS[Word.MISS]
             body = {
@@ -299,6 +297,12 @@ class Wording:
             for line in range(min(y, last_y), max(y, last_y) + 1)
             for column in range(min(x, last_x), max(x, last_x) + 1)
         ]
+
+
+def same_ships(one: Fleet, other: Fleet) -> bool:
+    """Whether two fleets of one book look alike: ships of one length have no names in this protocol."""
+    first, second = ({place.cells(fleet.book) for place in fleet.placements} for fleet in (one, other))
+    return first == second
 
 
 def _row(row: str) -> int:
