@@ -272,7 +272,7 @@ class Server:
 
     def fleet(self, body: Any) -> list[list[Cell]]:
         """Return the ships of a board; raise ValueError if there is no such fleet."""
-        if isinstance(body, list) and self.given.board == "list":
+        if self.given.board == "list":
             ships = [[(cell["x"], cell["y"]) for cell in ship["position"]] for ship in body]
         else:
             if set(body) != set(FLEET) or not isinstance(body["four"], str):

@@ -1,24 +1,30 @@
-"""Our bots as clients of older systems: what they answer, message by message, without a connection."""
+"""Our bots as clients of older systems: what they answer, message by message."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
 from salvo import messages as m
 from salvo.lab.bots.hunter import Hunter
 from salvo.player import Answer, Bot
-from salvo.rules import Fleet, Orientation, Placement, RuleBook, generator
+from salvo.rules import Fleet, Orientation, Placement, RuleBook, generator, own_seed
 from salvo.rules.books.alternate import ALTERNATE
 from salvo.rules.books.streak import STREAK
 from salvo.rules.books.xbs import XBS
 from salvo.rules.game import begin
 from salvo.view import Shot, View
+from salvo_server.brokers.embedded.addresses import BrokerError
 from salvo_server.gateways.accounts import GatewayError
 from salvo_server.gateways.visits import TryLater
 from salvo_server.gateways.visits.jsonline import JsonVisit
+from salvo_server.gateways.visits.line import visits
 from salvo_server.gateways.visits.smackdown import SmackdownVisit
 from salvo_server.gateways.visits.xbs import XbsVisit
 from salvo_server.gateways.xbs.words import complete
@@ -152,10 +158,10 @@ def test_a_referee_that_cannot_be_followed_is_named() -> None:
 class JsonServer:
     """Plays by the rules of a book, with a fleet and shots of its own; refuses what comes out of turn."""
 
-    def __init__(self, book: RuleBook, visit: JsonVisit, *, xy: bool = False, names: bool = False) -> None:
+    def __init__(self, book: RuleBook, fleet: Fleet, *, xy: bool = False, names: bool = False) -> None:
         self.book, self.xy, self.names = book, xy, names
         random = generator("server", "json")
-        self.game = begin(book, [visit._game.fleet, book.random_fleet(random)], 0)
+        self.game = begin(book, [fleet, book.random_fleet(random)], 0)
         self.cells = list(range(book.grid.size))
         random.shuffle(self.cells)
         self.refused: list[str] = []
@@ -209,7 +215,7 @@ def test_a_bot_finds_out_how_a_json_lines_server_writes_and_whether_a_hit_shoots
     book: RuleBook, xy: bool, names: bool
 ) -> None:
     visit = JsonVisit(Hunter(), "me", "seed")
-    server = JsonServer(book, visit, xy=xy, names=names)
+    server = JsonServer(book, visit._game.fleet, xy=xy, names=names)
     waiting = list(visit.begin())
     while waiting:
         waiting += visit.hear(server.answer(waiting.pop(0)))
@@ -217,13 +223,18 @@ def test_a_bot_finds_out_how_a_json_lines_server_writes_and_whether_a_hit_shoots
     assert visit.report is not None
     assert (visit.report.winner == "me") is (server.game.winner == 0)
     assert server.refused.count("SHOT") + server.refused.count("SHOT_REQUEST") == xy + (book is STREAK)
-    assert isinstance(server.board, dict)
-    assert {count: len(ships) if isinstance(ships, list) else 1 for count, ships in server.board.items()} == {
-        "four": 1,
-        "three": 2,
-        "two": 3,
-        "one": 4,
-    }
+    if xy:
+        assert isinstance(server.board, list)
+        assert sorted(len(ship["position"]) for ship in server.board) == sorted(ship.length for ship in book.fleet)
+        assert all(ship["isShipSinking"] for ship in server.board) is (visit.report.winner != "me")
+    else:
+        assert isinstance(server.board, dict)
+        assert {count: len(ships) if isinstance(ships, list) else 1 for count, ships in server.board.items()} == {
+            "four": 1,
+            "three": 2,
+            "two": 3,
+            "one": 4,
+        }
 
 
 @pytest.mark.parametrize("xy", [False, True], ids=["text", "xy"])
@@ -240,7 +251,7 @@ def test_after_a_server_hung_up_on_the_first_shot_its_cells_are_written_otherwis
     assert ('"x"' in shot) is not xy
     known = wrong.what_the_next_knows()
     visit = JsonVisit(Hunter(), "me", "seed", known)
-    server = JsonServer(ALTERNATE, visit, xy=xy)
+    server = JsonServer(ALTERNATE, visit._game.fleet, xy=xy)
     waiting = list(visit.begin())
     while waiting:
         waiting += visit.hear(server.answer(waiting.pop(0)))
@@ -397,3 +408,127 @@ def test_a_bot_chats_on_an_xbs_server() -> None:
     assert visit.hear("M|ann|hello|All") == ["M||one/two"]
     assert visit.hear("M|ann|psst") == ["M|ann|one/two"]
     assert bot.heard == [("ann", "hello", False), ("ann", "psst", True)]
+
+
+# --- whatever a server does when the game is over ---------------------------------------------------------------------
+
+
+@contextmanager
+def elsewhere(talk: Callable[[socket.socket], None]) -> Iterator[str]:
+    """Serve one connection; yields HOST:PORT."""
+
+    def serve() -> None:
+        line, _ = listener.accept()
+        with line:
+            talk(line)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        thread.join()
+
+
+def hang_up(line: socket.socket) -> None:
+    """A server that ends its process a game, or that fails."""
+
+
+def babble(line: socket.socket) -> None:
+    line.sendall(b"Traceback (most recent call last):\n[[[[[[[\n")
+
+
+def wait_in_silence(line: socket.socket) -> None:
+    while line.recv(65_536):
+        pass
+
+
+def json_server(at: str, then: Callable[[socket.socket], None]) -> Callable[[socket.socket], None]:
+    """Play a game, up to the first request of this type when it is over."""
+
+    def talk(line: socket.socket) -> None:
+        fleet = JsonVisit(Hunter(), "we", own_seed("seed", "we", 1))._game.fleet
+        server = JsonServer(ALTERNATE, fleet)
+        if at == "RESULT":  # so it wins
+            server.cells.sort(key=lambda cell: cell in fleet.cells)
+        for request in line.makefile():
+            answer = server.answer(request)
+            if server.game.over and json.loads(request)["type"] == at:
+                return then(line)
+            line.sendall(f"{answer}\n".encode())
+        raise AssertionError(f"no {at} came")
+
+    return talk
+
+
+def xbs_server(then: Callable[[socket.socket], None]) -> Callable[[socket.socket], None]:
+    """Say that a game is over, and nothing of its results."""
+
+    def talk(line: socket.socket) -> None:
+        line.sendall(f"{GREETING}\n".encode())
+        assert line.recv(65_536).startswith(b"J|we|")
+        boards = (f"B|we||{WATER}|9|1", f"B|ann||{WATER}|17|0")
+        line.sendall("\n".join(("J|we", "J|ann", *boards, "S|we|ann", "F|finished|40|2\n")).encode())
+        then(line)
+
+    return talk
+
+
+ENDS = [hang_up, babble, wait_in_silence]
+
+
+@pytest.mark.parametrize("then", [hang_up, babble, wait_in_silence])
+@pytest.mark.parametrize(
+    ("scheme", "play", "winner"),
+    [
+        pytest.param("jsonline", partial(json_server, "BOARD"), "we", id="json lines, at the board"),
+        pytest.param("jsonline", partial(json_server, "RESULT"), "server", id="json lines, at the last result"),
+        pytest.param("xbs", xbs_server, "ann", id="xbs"),
+    ],
+)
+def test_a_finished_game_is_reported_whatever_the_server_does_then(
+    scheme: str,
+    play: Callable[[Callable[[socket.socket], None]], Callable[[socket.socket], None]],
+    winner: str,
+    then: Callable[[socket.socket], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The story: a server read boards in another form and ended its process; ``--games 1`` played for ever."""
+    monkeypatch.setattr("salvo_server.gateways.visits.line._END_SECONDS", 0.2)
+    with elsewhere(play(then)) as where:
+        [report] = visits(f"{scheme}://{where}", Hunter(), "we", "seed", 1)
+    assert (report.winner, report.place) == (winner, 1 if winner == "we" else 2)
+
+
+def test_a_bot_reads_how_its_game_ended_from_a_referee_that_says_no_more() -> None:
+    for said, winner in (("won", "me"), ("lost", "it"), ("tie", "")):
+        bot = Scripted()
+        visit = SmackdownVisit(bot, "me", "it", "seed")
+        visit.cut_off()
+        assert visit.report is None
+        visit.hear(f"|INFO|{said} game|END|")
+        visit.cut_off()
+        assert visit.report is not None
+        assert (visit.report.winner, bot.winner) == (winner, winner)
+
+
+@pytest.mark.parametrize(("query", "first"), [("", '"row"'), ("?cells=text", '"row"'), ("?cells=xy", '"x"')])
+def test_the_url_of_a_json_lines_server_may_say_how_it_writes_cells(query: str, first: str) -> None:
+    shots: list[str] = []
+
+    def talk(line: socket.socket) -> None:
+        requests = iter(line.makefile())
+        next(requests)
+        line.sendall(b'{"type": "GAME_INVITATION", "status": 0, "message": null, "body": null}\n')
+        shots.append(next(requests))
+        line.sendall(b'{"type": "SHOT", "status": 3, "message": null, "body": null}\n' * 2)
+        wait_in_silence(line)
+
+    with elsewhere(talk) as where, pytest.raises(GatewayError, match="refuses SHOT"):
+        next(visits(f"jsonline://{where}{query}", Hunter(), "me", "seed", 1))
+    assert first in shots[0]
+
+
+@pytest.mark.parametrize("url", ["jsonline://h:1?cells=yx", "jsonline://h:1?dialect=xy", "xbs://h:1?cells=xy"])
+def test_another_query_of_a_url_is_refused(url: str) -> None:
+    with pytest.raises(BrokerError, match="there may be"):
+        next(visits(url, Hunter(), "me", "seed", 1))

@@ -104,8 +104,9 @@ def join(
     The team's secret is in SALVO_SECRET or in a file. On an open server (profile open) a team without a secret gets a
     random one, which is shown.
 
-    With xbs://HOST:PORT or jsonline://HOST:PORT, the bot plays on a server of that older system. With smackdown: it
-    plays on standard streams, as a child process of a Code Smackdown referee, which appends both names.
+    With xbs://HOST:PORT or jsonline://HOST:PORT, the bot plays on a server of that older system; a JSON-lines server
+    that does not survive a cell as row and column needs ?cells=xy behind. With smackdown: it plays on standard streams,
+    as a child process of a Code Smackdown referee, which appends both names.
     """
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("salvo").setLevel(logging.INFO)

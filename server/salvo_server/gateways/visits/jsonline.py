@@ -18,34 +18,46 @@ from salvo_server.gateways.asking import tell
 from salvo_server.gateways.hidden_fleet.game import GUEST, HOUSE, Move, UnseenGame
 from salvo_server.gateways.hidden_fleet.replies import Word
 from salvo_server.gateways.jsonline.words import DEEPEST, MAX_BYTES, RESULTS, Dialect, Status, Wording
-from salvo_server.gateways.visits import TryLater
+from salvo_server.gateways.visits import TryLater, Visit
 
 #: What the server is called; the protocol has no names.
 SERVER: Final = "server"
 
 
-class JsonVisit:
-    """One game; see :class:`~salvo_server.gateways.visits.Visit`.
+class JsonVisit(Visit):
+    """One game.
 
     Two things differ among servers, and are learned from what a server refuses: how a cell is written, and whether a
     hit shoots again.
     """
 
-    def __init__(self, bot: Bot, name: str, seed: str, last: JsonVisit | None = None) -> None:
+    def __init__(
+        self,
+        bot: Bot,
+        name: str,
+        seed: str,
+        last: JsonVisit | None = None,
+        *,
+        cells: Dialect = Dialect.TEXT,
+    ) -> None:
         """Place the fleet.
 
         Args:
             seed: for this game alone.
             last: the game before on this server, which has learned how it differs.
+            cells: how the first one is written.
         """
-        self.report: GameReport | None = None
         self._bot = bot
         self._name = name
         self._seed = seed
         self._game: UnseenGame = self._begin(last._game.book if last else ALTERNATE)
-        self._wording: Wording = last._wording if last else Wording(ALTERNATE)
+        self._wording: Wording = last._wording if last else Wording(ALTERNATE, cells)
         self._notations = {self._wording.dialect}
         self._asked = ""
+
+    @property
+    def over(self) -> bool:
+        return self._game.over
 
     def begin(self) -> Sequence[str]:
         """Ask for a game."""
@@ -53,6 +65,9 @@ class JsonVisit:
 
     def hear(self, message: str) -> Sequence[str]:
         """Return the next request."""
+        if self._asked == "BOARD":  # what the server makes of it changes nothing
+            self.end()
+            return []
         answer = parse_json(message.encode(), MAX_BYTES, DEEPEST)
         if not isinstance(answer, dict):
             raise GatewayError("refused_there", f"the server sends {message[:60]!r}, which is no answer")
@@ -65,9 +80,6 @@ class JsonVisit:
             case "SHOT_REQUEST":
                 move = self._game.guest_fires(self._wording.read_cell(body))
                 return [self._ask("RESULT", RESULTS[move.word])]
-            case "BOARD":
-                self._end()
-                return []
         return [self._next()]
 
     def what_the_next_knows(self) -> JsonVisit | None:
@@ -94,10 +106,18 @@ class JsonVisit:
 
     def _next(self) -> str:
         if self._game.over:
-            return self._ask("BOARD", self._wording.write_board(self._game.fleet))
+            return self._ask("BOARD", self._board())
         if self._game.houses_turn:
             return self._ask("SHOT", self._wording.write_cell(self._game.house_fires()))
         return self._ask("SHOT_REQUEST")
+
+    def _board(self) -> Any:
+        """Return the fleet in the dialect that the cells have."""
+        if self._wording.dialect is Dialect.TEXT:
+            return self._wording.write_board(self._game.fleet)
+        return self._wording.write_ships(
+            self._game.fleet, {move.cell for move in self._game.moves if move.seat == GUEST}
+        )
 
     def _refused(self, answer: dict[str, Any]) -> Sequence[str]:
         """Try it in the other way, if there is one."""
@@ -111,9 +131,6 @@ class JsonVisit:
         if self._asked in ("SHOT", "SHOT_REQUEST") and hit_last and self._game.book == ALTERNATE:
             self._game = self._begin(STREAK, moves)
             return [self._next()]
-        if self._asked == "BOARD":  # the game is over all the same
-            self._end()
-            return []
         why = f"{str(status)[:20]} {str(answer.get('message') or '')[:80]}"
         raise GatewayError("refused_there", f"the server refuses {self._asked}: {why.strip()}")
 
@@ -121,7 +138,7 @@ class JsonVisit:
         self._asked = kind
         return json.dumps({"type": kind, "body": body})
 
-    def _end(self) -> None:
+    def end(self) -> None:
         names = {HOUSE: self._name, GUEST: SERVER}
         winner = names[GUEST if self._game.guest_won else HOUSE]
         stats = {}

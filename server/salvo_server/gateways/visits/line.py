@@ -11,12 +11,13 @@ from dataclasses import replace
 from typing import Final
 
 from salvo.client import GameReport
+from salvo.errors import SalvoError
 from salvo.lab.programs.process import answers_apart
 from salvo.player import Bot
 from salvo.rules import own_seed
-from salvo_server.brokers.embedded.addresses import split_address
+from salvo_server.brokers.embedded.addresses import BrokerError, split_address
 from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.jsonline.words import Values
+from salvo_server.gateways.jsonline.words import Dialect, Values
 from salvo_server.gateways.peer import Broken, Framing, Lines
 from salvo_server.gateways.visits import TryLater, Visit
 from salvo_server.gateways.visits.jsonline import JsonVisit
@@ -27,6 +28,8 @@ log = logging.getLogger(__name__)
 
 _CONNECT_SECONDS: Final = 10.0
 _AGAIN_SECONDS: Final = 1.0
+#: For what a server says when the game is over, as some say nothing.
+_END_SECONDS: Final = 5.0
 _READ_BYTES: Final = 65_536
 
 
@@ -34,7 +37,7 @@ def visits(url: str, bot: Bot, name: str, seed: str, games: int | None) -> Itera
     """Play games on a server of an older system, and come back after a lost connection.
 
     Args:
-        url: ``xbs://HOST:PORT`` or ``jsonline://HOST:PORT``.
+        url: ``xbs://HOST:PORT``, ``jsonline://HOST:PORT`` or ``jsonline://HOST:PORT?cells=xy``.
         seed: of all games; each has one of its own.
         games: how many; None for no limit.
 
@@ -46,16 +49,21 @@ def visits(url: str, bot: Bot, name: str, seed: str, games: int | None) -> Itera
         GatewayError: what :meth:`~salvo_server.gateways.visits.Visit.hear` raises.
     """
     scheme, _, rest = url.partition(":")
-    address, number, fault = split_address(rest.strip("/"), least_port=1), 0, ""
+    where, _, query = rest.strip("/").partition("?")
     xbs = scheme == "xbs"
+    if query not in ("", *(f"cells={dialect}" for dialect in Dialect if not xbs)):
+        raise BrokerError(
+            "bad_address", f"?{query[:40]}: after jsonline://HOST:PORT there may be ?cells=xy or ?cells=text"
+        )
+    cells = Dialect(query.removeprefix("cells=") or Dialect.TEXT)
+    address, number, fault = split_address(where, least_port=1), 0, ""
     last: JsonVisit | None = None
     while games is None or number < games:
         game_seed = own_seed(seed, name, number + 1)
-        visit = XbsVisit(bot, name, game_seed) if xbs else JsonVisit(bot, name, game_seed, last)
+        visit = XbsVisit(bot, name, game_seed) if xbs else JsonVisit(bot, name, game_seed, last, cells=cells)
         try:
             with socket.create_connection(address, _CONNECT_SECONDS) as line:
                 fault = ""
-                line.settimeout(None)  # a turn of a person's may take minutes
                 line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 _carry(visit, line, Lines() if xbs else Values())
             why = f"{url} closed the connection"
@@ -63,6 +71,11 @@ def visits(url: str, bot: Bot, name: str, seed: str, games: int | None) -> Itera
             why = f"{url}: {error.text}"
         except OSError as error:
             why = f"cannot reach {url} ({error.strerror or error})"
+        except SalvoError as error:
+            if not visit.over:
+                raise
+            why = f"{url}: {error.text}"
+        visit.cut_off()
         if isinstance(visit, JsonVisit):
             last = visit.what_the_next_knows() or last
         if visit.report is not None:
@@ -78,7 +91,11 @@ def visits(url: str, bot: Bot, name: str, seed: str, games: int | None) -> Itera
 def _carry(visit: Visit, line: socket.socket, framing: Framing) -> None:
     """Hand messages to and fro until the game or the connection ends."""
     _send(line, visit.begin())
-    while visit.report is None and (data := line.recv(_READ_BYTES)):
+    while visit.report is None:
+        line.settimeout(_END_SECONDS if visit.over else None)  # a turn of a person's may take minutes
+        data = line.recv(_READ_BYTES)
+        if not data:
+            return
         for message in framing.feed(data):
             if isinstance(message, Broken):
                 raise GatewayError("refused_there", f"the server sends something that is no message: {message.text}")
@@ -106,4 +123,5 @@ def visit_on_streams(bot: Bot, name: str, opponent: str, seed: str) -> GameRepor
                 out.flush()
             if visit.report is not None:
                 break
+    visit.cut_off()
     return visit.report

@@ -16,13 +16,14 @@ from salvo.view import Feed, Shot, View
 from salvo_server.gateways.accounts import GatewayError
 from salvo_server.gateways.asking import fleet_of, shots_of, tell
 from salvo_server.gateways.smackdown.lines import END, LOCATIONS, LOST, SHOTS, TIED, WON
+from salvo_server.gateways.visits import Visit
 
 #: A round's turns: first the bot's, then its opponent's.
 _TURNS: Final = 2
 
 
-class SmackdownVisit:
-    """One game; see :class:`~salvo_server.gateways.visits.Visit`."""
+class SmackdownVisit(Visit):
+    """One game."""
 
     def __init__(self, bot: Bot, me: str, opponent: str, seed: str) -> None:
         """Take a seat.
@@ -30,7 +31,6 @@ class SmackdownVisit:
         Args:
             seed: for this game alone.
         """
-        self.report: GameReport | None = None
         self._bot = bot
         self._me = me
         self._opponent = opponent
@@ -39,12 +39,12 @@ class SmackdownVisit:
         self._view: View | None = None
         self._round = 0
         self._fallen: dict[str, list[tuple[Shot, bool]]] = {me: [], opponent: []}
-        self._winner = ""
+        self._winner: str | None = None  # empty for a tie
         bot.prepare(me, seed)
 
-    def begin(self) -> Sequence[str]:
-        """Wait for the referee."""
-        return ()
+    @property
+    def over(self) -> bool:
+        return self._winner is not None
 
     def hear(self, message: str) -> Sequence[str]:
         """Return the answer to a query; what the protocol does not have is not looked at."""
@@ -65,7 +65,7 @@ class SmackdownVisit:
                 self._winner = {WON: self._me, LOST: self._opponent, TIED: ""}[about]
                 self._end_round()
             case ["", "INFO", about, "END", ""] if about == END:
-                self._end()
+                self.end()
         return ()
 
     def _placed(self) -> str:
@@ -128,15 +128,16 @@ class SmackdownVisit:
             tell(self._bot.on_result, result)
         self._fallen = {self._me: [], self._opponent: []}
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        winner = self._winner or ""
         tallies = self._view.tallies if self._view is not None else {}
-        place = {name: 1 if self._winner in ("", name) else 2 for name in (self._me, self._opponent)}
+        place = {name: 1 if winner in ("", name) else 2 for name in (self._me, self._opponent)}
         stats = {
             name: PlayerStats(name, tally.shots, tally.hits, 0, tally.turns, place[name])
             for name, tally in tallies.items()
         }
-        tell(self._bot.on_game_over, self._winner, stats)
-        self.report = GameReport(1, self._winner, place[self._me], stats)
+        tell(self._bot.on_game_over, winner, stats)
+        self.report = GameReport(1, winner, place[self._me], stats)
 
 
 def _numbers(text: str) -> list[int]:

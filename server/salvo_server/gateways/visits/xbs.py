@@ -17,7 +17,7 @@ from salvo.rules.books.xbs import XBS
 from salvo.view import Feed, Shot, View
 from salvo_server.gateways.accounts import GatewayError
 from salvo_server.gateways.asking import fleet_of, shots_of, tell
-from salvo_server.gateways.visits import TryLater
+from salvo_server.gateways.visits import TryLater, Visit
 from salvo_server.gateways.xbs.words import HIT, MISS, WATER, complete, name_fault, read_board, speakable, write
 
 log = logging.getLogger(__name__)
@@ -28,8 +28,8 @@ _IN_USE: Final = "name in use"
 _BOAT: Final = re.compile(r"([A-W])([0-9]{1,3})")
 
 
-class XbsVisit:
-    """One game; see :class:`~salvo_server.gateways.visits.Visit`.
+class XbsVisit(Visit):
+    """One game.
 
     After a lost connection another visit with the same name takes the game up again: the server tells the boards.
     Of the turns before that it tells no order, so the bot has their shots and points, and no results.
@@ -41,7 +41,6 @@ class XbsVisit:
         Args:
             seed: for this game alone.
         """
-        self.report: GameReport | None = None
         self._bot = bot
         self._name = name
         self._book: RuleBook | None = None
@@ -53,13 +52,14 @@ class XbsVisit:
         self._view: View | None = None
         self._current = ""
         self._unresolved = False  # whether the current turn has no shot yet
-        self._results_left = 0
+        self._results_left: int | None = None  # until the server ends the game
+        self._turns = 0  # of each player, when it does
         self._ranking: list[tuple[str, int, int, int]] = []  # player, points, skips, turns
         bot.prepare(name, seed)
 
-    def begin(self) -> Sequence[str]:
-        """Wait: the server speaks first."""
-        return ()
+    @property
+    def over(self) -> bool:
+        return self._results_left is not None
 
     def hear(self, message: str) -> Sequence[str]:
         """Return what the bot does and says."""
@@ -90,9 +90,9 @@ class XbsVisit:
                 self._reads(values)
             case "F":
                 self._resolve_without_shot()
-                self._results_left = int(values[2])
+                self._turns, self._results_left = int(values[1]), int(values[2])
                 self._end_if_all_told()
-            case "R":
+            case "R" if self._results_left is not None:
                 self._ranking.append((values[0], int(values[1]), int(values[2]), int(values[3])))
                 self._results_left -= 1
                 self._end_if_all_told()
@@ -196,8 +196,13 @@ class XbsVisit:
         tell(self._bot.on_result, result)
 
     def _end_if_all_told(self) -> None:
-        if self._results_left > 0:
-            return
+        if self._results_left == 0:
+            self.end()
+
+    def end(self) -> None:
+        if self._results_left:  # by the boards, then, which say the same
+            points = self._points.items()
+            self._ranking = [(name, points, self._skips[name], self._turns) for name, points in points]
         place = {
             name: 1 + sum(more > points for _, more, _, _ in self._ranking) for name, points, _, _ in self._ranking
         }
