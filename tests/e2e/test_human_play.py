@@ -20,6 +20,7 @@ from conformance.classic_client import Program, Tcp
 from integration import players
 from ports import Port
 from salvo.lab.bots.random_bot import RandomBot
+from salvo.lab.pictures.marks import display_name
 from salvo.rules import CLASSIC, Fleet, Orientation, RuleBook, own_seed
 from salvo.rules.files import load_book
 from salvo_server.contest import Contest
@@ -71,7 +72,7 @@ def _place_by_hand(person: Terminal, fleet: Fleet) -> None:
             lying = place.orientation is Orientation.HORIZONTAL
             other = (place.x + length - 1, place.y) if lying else (place.x, place.y + length - 1)
             person.press(*_square(book, *other), "enter")
-        person.until_seen(f"{place.ship} placed at ")
+        person.until_seen(f"{display_name(place.ship)} placed at ")
     person.until_seen("Done")
     person.press("enter")
 

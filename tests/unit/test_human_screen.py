@@ -22,7 +22,7 @@ from textual.widgets import OptionList, Static
 from proofs import SMALL
 from salvo.lab import arena
 from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.pictures.marks import Mark
+from salvo.lab.pictures.marks import Mark, display_name
 from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS, Fleet, Grid, RuleBook
 from salvo.view import Feed, Shot, View
@@ -133,14 +133,14 @@ def test_a_fleet_is_set_by_keys(book: RuleBook) -> None:
         await person.ask_for_fleet(book)
         assert person.text("title").startswith(f"Setup   game 1, {book.name}")
         for ship, place in zip(book.fleet, wanted.placements, strict=True):
-            assert "Done" not in person.actions
+            assert "Done" not in " ".join(person.actions)
             await person.press("1", "ABCDEFGHIJ"[place.y - 1], str(place.x), "enter")
             if ship.length > 1:
                 assert person.board("own").count(Mark.OFFERED) > 0
                 await person.press(*["right"] * (ship.length - 1), "enter")
-            assert person.app.message.startswith(f"{ship.name} placed at ")
-        assert person.actions == ["Delete a ship (d)", "Done"]
-        await person.press("enter")
+            assert person.app.message.startswith(f"{display_name(ship.name)} placed at ")
+        assert person.actions == ["1  Delete a ship (d)", "2  Done"]
+        await person.press("2")
         assert person.text("title").startswith("Waiting")
         assert person.desk.answers() == [wanted]
 
@@ -151,9 +151,9 @@ def test_the_chosen_ship_masks_the_others_until_escape() -> None:
     async def act(person: Person) -> None:
         await person.ask_for_fleet(BOOKS["salvo"])
         before = person.actions
-        assert before[0] == f"1  {Mark.SHIP * 5} carrier"
+        assert before[0] == f"1  {Mark.SHIP * 5} Carrier"
         await person.press("down", "tab", "enter")
-        assert person.text("incoming") == "setting destroyer"
+        assert person.text("incoming") == "setting Destroyer"
         assert person.actions == ["Cancel (Esc)"]
         await person.press("D", "8", "enter", "escape")
         assert person.actions == before
@@ -162,13 +162,39 @@ def test_the_chosen_ship_masks_the_others_until_escape() -> None:
     _run(act)
 
 
+def test_the_action_that_enter_chooses_stands_out_also_after_escape() -> None:
+    """The story: the line could not be told from the others; three tries deleted a ship instead of being done."""
+
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(BOOKS["classic"])
+        actions = person.app.query_one("#actions", OptionList)
+
+        def chosen() -> str:
+            return person.actions[actions.highlighted or 0]
+
+        assert person.actions[0] == f"1  {Mark.SHIP * 5} Aircraft carrier"
+        await person.press("down")
+        assert chosen() == f"2  {Mark.SHIP * 4} Battleship"
+        await person.press("r")
+        assert chosen() == "2  Done"
+        for keys in (("d", "escape"), ("1", "escape"), ("tab", "tab")):
+            await person.press(*keys)
+            assert chosen() == "2  Done"
+        stands_out = actions.get_component_styles("option-list--option-highlighted").background
+        assert stands_out.hex == person.app.theme_variables["block-cursor-background"]
+        await person.press("enter")
+        assert len(person.desk.answers()) == 1
+
+    _run(act)
+
+
 def test_a_click_that_is_not_valid_says_why() -> None:
     async def act(person: Person) -> None:
         await person.ask_for_fleet(BOOKS["classic"])
         await person.press("1", "enter", "A", "5", "enter")
-        assert person.app.message == "aircraftcarrier placed at A1-A5"
+        assert person.app.message == "Aircraft carrier placed at A1-A5"
         await person.press("1", "B", "1", "enter")
-        assert person.app.message.startswith("no room for battleship from B1: battleship is too close to aircraft")
+        assert person.app.message.startswith("no room for Battleship from B1: battleship is too close to aircraft")
 
     _run(act)
 
@@ -179,13 +205,12 @@ def test_d_and_a_ship_removes_it_and_done_is_gone_as_long_as_it_is_missing() -> 
         await person.press("d")
         assert person.app.message.startswith("choose a ship")  # nothing to delete: nothing happens
         await person.press("r")
-        assert person.actions[-1] == "Done"
+        assert person.actions[-1] == "2  Done"
         first = person.board("own").index(Mark.SHIP)
         x, y = BOOKS["salvo"].grid.xy(first)
         await person.press("d", "ABCDEFGHIJ"[y - 1], *str(x), "enter")
         assert person.app.message.endswith(" removed")
-        assert "Done" not in person.actions
-        assert person.actions[-1] == "Random rest (r)"
+        assert person.actions[-1] == "3  Random rest (r)"
         assert person.desk.answers() == []
         await person.press("r", "enter")
         assert len(person.desk.answers()) == 1
@@ -197,10 +222,10 @@ def test_the_mouse_does_what_keys_do() -> None:
     async def act(person: Person) -> None:
         await person.ask_for_fleet(BOOKS["salvo"])
         await person.click("#actions", offset=(5, 2))
-        assert person.text("incoming") == "setting battleship"
+        assert person.text("incoming") == "setting Battleship"
         await person.click("#own", offset=(2 + 3, 1 + 1))
         await person.click("#own", offset=(2 + 3 + 2 * 3, 1 + 1))
-        assert person.app.message == "battleship placed at A1-A4"
+        assert person.app.message == "Battleship placed at A1-A4"
         await person.see(view_of("salvo"))
         await person.click("#target", offset=(2 + 3 + 2 * 9, 1 + 10))
         assert person.app.message == "1 of 5 shots chosen; f fires"
@@ -401,6 +426,21 @@ def test_what_falls_here_and_what_came_of_shots_there_stand_apart() -> None:
         await person.see(view_of("streak"))
         here, there = (person.app.query_one(f"#{name}").content_region for name in ("incoming", "outcome"))
         assert here.right < there.x
+
+    _run(act)
+
+
+@pytest.mark.parametrize(("rules", "then"), [("classic", ""), ("salvo", "3 shots: 1 hit")])
+def test_the_own_result_is_below_the_target_until_an_opponent_plays_where_the_board_shows_it(
+    rules: str, then: str
+) -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of(rules))
+        await person.hear(Told("3 shots: 1 hit", "me"))
+        await person.hear(Told("players: ann, me"))
+        assert person.text("outcome") == "3 shots: 1 hit"
+        await person.hear(Told("J5 Aircraft carrier sunk", "ann"), Over(1, "ann", {"ann": 1, "me": 2}, {}))
+        assert person.text("outcome") == then
 
     _run(act)
 

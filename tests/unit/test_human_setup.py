@@ -32,14 +32,14 @@ def test_an_end_is_allocated_and_the_possible_other_ends_are_offered() -> None:
     """A cruiser from D8 among ships elsewhere may end at D6, D10, B8 and F8; with a ship in column 10, not at D10."""
     setup = Setup(CLASSIC)
     setup.choose("cruiser")
-    assert setup.click(_cell("D8")) == "cruiser: one end is D8; choose the other one"
+    assert setup.click(_cell("D8")) == "Cruiser: one end is D8; choose the other one"
     assert _names(setup.offered) == ["B8", "D6", "D10", "F8"]
-    assert _place(setup, "aircraftcarrier", "A10", "E10") == "aircraftcarrier placed at A10-E10"
+    assert _place(setup, "aircraftcarrier", "A10", "E10") == "Aircraft carrier placed at A10-E10"
     setup.choose("cruiser")
     setup.click(_cell("D8"))
     assert _names(setup.offered) == ["B8", "D6", "F8"]
     assert (setup.marks[_cell("D8")], setup.marks[_cell("D6")]) == (Mark.SHIP, Mark.OFFERED)
-    assert setup.click(_cell("D6")) == "cruiser placed at D6-D8"
+    assert setup.click(_cell("D6")) == "Cruiser placed at D6-D8"
     assert [setup.marks[_cell(name)] for name in ("D6", "D7", "D8")] == [Mark.SHIP] * 3
     assert Mark.OFFERED not in setup.marks
     assert setup.missing == ("battleship", "submarine1", "submarine2")
@@ -49,13 +49,13 @@ def test_a_square_from_which_no_end_is_possible_is_refused_in_the_engine_s_words
     setup = Setup(CLASSIC)
     _place(setup, "aircraftcarrier", "C3", "C7")
     setup.choose("cruiser")
-    with pytest.raises(IllegalCommand, match="no room for cruiser from C5: cruiser overlaps aircraftcarrier at C5"):
+    with pytest.raises(IllegalCommand, match="no room for Cruiser from C5: cruiser overlaps aircraftcarrier at C5"):
         setup.click(_cell("C5"))
     with pytest.raises(IllegalCommand, match="from D5: cruiser is too close to aircraftcarrier; spacing is no_common"):
         setup.click(_cell("D5"))
     assert setup.ship == "cruiser"
     assert setup.end is None
-    assert setup.click(_cell("D8")).startswith("cruiser: one end is D8")  # a corner may touch
+    assert setup.click(_cell("D8")).startswith("Cruiser: one end is D8")  # a corner may touch
 
 
 def test_another_square_than_an_offered_one_begins_anew() -> None:
@@ -85,16 +85,16 @@ def test_a_removed_ship_is_back_in_the_list() -> None:
     setup.delete()
     with pytest.raises(IllegalCommand, match="no ship at A1"):
         setup.click(_cell("A1"))
-    assert setup.click(_cell("D7")) == "cruiser removed"
+    assert setup.click(_cell("D7")) == "Cruiser removed"
     assert setup.missing == tuple(CLASSIC.ship_number)
     assert not setup.deleting
 
 
 def test_a_ship_of_one_cell_has_one_end() -> None:
     setup = Setup(BOOKS["streak"])
-    assert _place(setup, "one1", "E5") == "one1 placed at E5"
+    assert _place(setup, "one1", "E5") == "One placed at E5"
     setup.choose("one2")
-    with pytest.raises(IllegalCommand, match="too_close: no room for one2 from F6: one2 is too close to one1"):
+    with pytest.raises(IllegalCommand, match="too_close: no room for One from F6: one2 is too close to one1"):
         setup.click(_cell("F6"))
 
 
@@ -116,7 +116,7 @@ def test_the_rest_is_filled_beside_what_stands(book: RuleBook) -> None:
 def test_where_the_rest_finds_no_room_nothing_changes() -> None:
     setup = Setup(_narrow())
     _place(setup, "raft", "A2")
-    with pytest.raises(IllegalCommand, match="no_room: found no room for cruiser next to the others; delete one"):
+    with pytest.raises(IllegalCommand, match="no_room: found no room for Cruiser next to the others; delete one"):
         setup.fill(Random(1))
     assert setup.missing == ("cruiser",)
 

@@ -104,7 +104,7 @@ def test_where_only_hits_are_counted_no_cell_is_told() -> None:
     Feed(view).fired([Shot("ann", x, 1) for x in (1, 2, 3)])
     result = _resolved("me", 1, 3, sunk=(SunkShip("ann", "cruiser", "cruiser"),))
     Feed(view).resolved(result)
-    assert result_words(result, view) == "3 shots: 1 hit, cruiser of ann sunk"
+    assert result_words(result, view) == "3 shots: 1 hit, Cruiser of ann sunk"
     assert Snapshot.of(view).boards["ann"].startswith(Mark.FIRED * 3 + Mark.BLANK)
 
 

@@ -17,8 +17,9 @@ from time import monotonic
 from typing import Any, ClassVar, Final
 
 from salvo.errors import CODES, MissingExtra, SalvoError
-from salvo.lab.pictures.marks import Mark
+from salvo.lab.pictures.marks import Mark, display_name
 from salvo.player import check_salvo
+from salvo.rules import Announce
 from salvo.view import Shot
 from salvo_server.human.channel import (
     Again,
@@ -65,6 +66,8 @@ _OTHER_LINES: Final = 11
 #: Letters of a line of news: on an open broker any client may say anything, at any length.
 _MAX_LINE: Final = 300
 _COMMANDS: Final = "dfmqrs"
+#: Actions of the set-up that a digit chooses; 0 is the last of them.
+_NUMBERED: Final = 10
 _KEYS: Final = (
     *("tab", "shift+tab", "enter", "escape", "delete", "backspace", "space"),
     *ARROWS,
@@ -108,6 +111,9 @@ class Table(App[str]):
     BoardView { width: auto; min-width: 34; height: auto; padding: 0 1; }
     BoardView { border: round $surface-lighten-2; border-title-color: $text; }
     BoardView.active { border: heavy $success; }
+    #actions > .option-list--option-highlighted {
+        color: $block-cursor-foreground; background: $block-cursor-background; text-style: $block-cursor-text-style;
+    }
     .caption { height: auto; max-height: 4; padding: 0 1; }
     #actions { width: 36; height: auto; max-height: 100%; border: round $success; }
     .hidden { display: none; }
@@ -204,8 +210,8 @@ class Table(App[str]):
                 self._see(sight)
             case Told(text, player):
                 self._note(f"{player}: {text}" if player else text)
-                if self._sight is not None and player == self._sight.me:
-                    self._outcome = text
+                if self._sight is not None and player:
+                    self._outcome = self._outcome_after(player, text, self._sight)
             case Over():
                 self._end(news)
             case Link(trouble):
@@ -213,6 +219,12 @@ class Table(App[str]):
             case Broken(error):
                 self.error = error
                 self.exit("broken")
+
+    def _outcome_after(self, player: str, text: str, sight: Snapshot) -> str:
+        """Return the text below the target: the last result, until an opponent plays, where the board has it, too."""
+        if player == sight.me:
+            return text
+        return self._outcome if sight.rules.announce is Announce.COUNT else ""
 
     def _note(self, line: str) -> None:
         self._news = [*self._news, line[:_MAX_LINE]][-_NEWS_KEPT:]
@@ -359,12 +371,14 @@ class Table(App[str]):
         if setup.ship is not None or setup.deleting:
             return [("cancel", "Cancel (Esc)")]
         length = {ship.name: ship.length for ship in setup.book.fleet}
-        ships = [(f"ship {name}", f"{Mark.SHIP * length[name]} {name}") for name in setup.missing]
-        actions = [(word, f"{number}  {text}") for number, (word, text) in enumerate(ships, start=1)]
+        actions = [(f"ship {name}", f"{Mark.SHIP * length[name]} {display_name(name)}") for name in setup.missing]
         if setup.placed:
             actions.append(("delete", "Delete a ship (d)"))
         actions.append(("random", "Random rest (r)") if setup.missing else ("done", "Done"))
-        return actions
+        return [
+            (word, f"{number}  {text}" if number <= _NUMBERED else text)
+            for number, (word, text) in enumerate(actions, start=1)
+        ]
 
     def _press_in_setup(self, key: str) -> None:
         setup = self._setup
@@ -384,14 +398,14 @@ class Table(App[str]):
             by = 1 if key in ("down", "tab", "right") else -1
             self._at = (self._at + by) % len(self._actions())
         elif key.isdecimal():
-            self._choose_ship(int(key) or 10)
+            self._choose_action(int(key) or _NUMBERED)
         elif key in ("enter", "space"):
             self._act()
 
-    def _choose_ship(self, number: int) -> None:
-        assert self._setup is not None
-        if number <= len(self._setup.missing):
-            self._do(f"ship {self._setup.missing[number - 1]}")
+    def _choose_action(self, number: int) -> None:
+        actions = self._actions()
+        if number <= len(actions):
+            self._do(actions[number - 1][0])
 
     def _act(self) -> None:
         actions = self._actions()
@@ -404,7 +418,7 @@ class Table(App[str]):
         match word.split():
             case ["ship", ship]:
                 setup.choose(ship)
-                self._say(f"{ship}: choose a square for one end")
+                self._say(f"{display_name(ship)}: choose a square for one end")
             case ["cancel"]:
                 setup.cancel()
                 self._say("")
@@ -611,14 +625,16 @@ class Table(App[str]):
         grid, in_grid = setup.book.grid, setup.ship is not None or setup.deleting
         cursor = self._cursor.cell(grid) if in_grid else None
         self._own_board().show(grid, setup.marks, "your fleet", active=in_grid, cursor=cursor)
-        words = f"setting {setup.ship}" if setup.ship else "deleting" if setup.deleting else ""
+        ship = display_name(setup.ship or "")
+        words = f"setting {ship}" if ship else "deleting" if setup.deleting else ""
         self._write("incoming", words)
         actions = self.query_one("#actions", OptionList)
         offered = self._actions()
-        actions.border_title = setup.ship or "ships and actions"
+        actions.border_title = ship or "ships and actions"
         actions.clear_options()
         actions.add_options([Text(text) for _, text in offered])
-        self._at = min(self._at, len(offered) - 1)
+        if not in_grid:  # where there is only Cancel, the place in the list is not lost
+            self._at = min(self._at, len(offered) - 1)
         actions.highlighted = 0 if in_grid else self._at
 
     def _show_game(self, sight: Snapshot) -> None:

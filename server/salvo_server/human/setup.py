@@ -10,7 +10,7 @@ from random import Random
 from typing import Final
 
 from salvo.errors import IllegalCommand
-from salvo.lab.pictures.marks import Mark
+from salvo.lab.pictures.marks import Mark, display_name
 from salvo.rules import Fleet, Orientation, Placement, RuleBook, check_placement
 
 #: Tries to find room for the ships that are missing; each lays them all, the longest first.
@@ -89,7 +89,7 @@ class Setup:
         if len(offered) == 1 and cell in offered:
             return self._place(offered[cell])  # a ship of one cell
         self.end, self._offered = cell, offered
-        return f"{ship}: one end is {self.book.grid.name(cell)}; choose the other one"
+        return f"{display_name(ship)}: one end is {self.book.grid.name(cell)}; choose the other one"
 
     def _offers(self, ship: str, cell: int) -> dict[int, Placement]:
         """Return the up to four places of a ship that has one end at a cell, by its other end."""
@@ -114,7 +114,9 @@ class Setup:
         if not offered:
             # Another ship in the way says more than the edge of the grid.
             refusal = min(refusals, key=lambda each: each.code == "off_grid")
-            raise IllegalCommand(refusal.code, f"no room for {ship} from {grid.name(cell)}: {refusal.text}")
+            raise IllegalCommand(
+                refusal.code, f"no room for {display_name(ship)} from {grid.name(cell)}: {refusal.text}"
+            )
         return offered
 
     def _place(self, placement: Placement) -> str:
@@ -122,14 +124,16 @@ class Setup:
         self.cancel()
         cells = placement.cells(self.book)
         name = self.book.grid.name
-        return f"{placement.ship} placed at {name(cells[0])}" + (f"-{name(cells[-1])}" if len(cells) > 1 else "")
+        return f"{display_name(placement.ship)} placed at {name(cells[0])}" + (
+            f"-{name(cells[-1])}" if len(cells) > 1 else ""
+        )
 
     def _remove(self, cell: int) -> str:
         for ship, placement in self.placed.items():
             if cell in placement.cells(self.book):
                 del self.placed[ship]
                 self.cancel()
-                return f"{ship} removed"
+                return f"{display_name(ship)} removed"
         raise IllegalCommand("no_ship_there", f"no ship at {self.book.grid.name(cell)}")
 
     def fill(self, random: Random) -> str:
@@ -149,7 +153,8 @@ class Setup:
             if laid is not None:
                 self.placed = laid
                 return "the rest placed at random"
-        raise IllegalCommand("no_room", f"found no room for {', '.join(self.missing)} next to the others; delete one")
+        missing = ", ".join(map(display_name, self.missing))
+        raise IllegalCommand("no_room", f"found no room for {missing} next to the others; delete one")
 
     def _lay_rest(self, random: Random) -> dict[str, Placement] | None:
         laid = dict(self.placed)

@@ -148,7 +148,7 @@ def result_words(result: SalvoResolved, view: View) -> str:
     shots: Sequence[Shot] = [Shot(*aim) for aim in result.aims_if_told or ()]
     if not shots and result.player == view.me:
         shots = next((salvo.shots for salvo in reversed(view.salvos) if salvo.turn == result.turn), ())
-    sunk = [f"{ship.ship} of {ship.player} sunk" for ship in result.sunk]
+    sunk = [f"{display_name(ship.ship)} of {ship.player} sunk" for ship in result.sunk]
     if not result.shots:
         words = ["no shot"]
     elif result.outcomes_if_told is not None and shots:
