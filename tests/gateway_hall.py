@@ -248,7 +248,7 @@ class Hall:
             self.wire,
             [""],
             seed="7",
-            limits=m.Limits(**limits),
+            limits=m.Limits(**{"minor": m.PROTOCOL.minor, **limits}),
             book=book,
             clock=lambda: self.now,
             gate=knowing_gate(),

@@ -285,7 +285,7 @@ class Contestant(Team):
             if not shots:
                 if view.untouched:  # else there is nothing left to shoot at: the shots on their way win the game
                     log.warning("%s: turn %d: %d shots given up", self.session.name, view.turn, view.shots)
-                if view.rules.skipping:
+                if view.untouched or view.rules.skipping:
                     self.session.skip()
                 return
             self.session.fire(shots)

@@ -81,6 +81,8 @@ class Limits(Strict):
             (SALVO-JOIN-17); None where every listing does, as in games recorded before this limit existed.
         teams: the only ones that may take part, as a host has set (SALVO-HOST-7); None for any.
         by_host: whether a host has set some of these, for this game alone.
+        minor: the minor version of the protocol by which the game is refereed (SALVO-VERSION-6); None in games
+            recorded before 1.2.
     """
 
     players: Count | None = None
@@ -96,6 +98,11 @@ class Limits(Strict):
     restarts: Count | None = None
     teams: tuple[str, ...] | None = None
     by_host: bool = field(default=False, metadata=UNLESS_EMPTY)
+    minor: Count | None = None
+
+    def since(self, protocol: Protocol) -> bool:
+        """Whether the game is refereed as from a version of the protocol on."""
+        return (self.minor or 0) >= protocol.minor
 
 
 @dataclass(slots=True)
@@ -664,6 +671,8 @@ class Protocol(Strict):
 
 #: What a server speaks that does not say.
 FIRST_PROTOCOL: Final = Protocol(1, 0)
+#: Since when a player may end its turn by any ruleset, and a host the next one in a pause.
+SKIPS: Final = Protocol(1, 2)
 #: What this package speaks.
 PROTOCOL: Final = Protocol(1, 2)
 

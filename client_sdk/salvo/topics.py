@@ -128,7 +128,7 @@ SKIP = _asked(
     "skip",
     Publisher.OWNER,
     "/players/{player}/skip",
-    '`{"data": {"g": 1, "t": 9}, "signature": "<blob>"}`, where the rules have it',
+    '`{"data": {"g": 1, "t": 9}, "signature": "<blob>"}`, the end of its turn',
 )
 HIT = _told("hit", "/players/{player}/hit", '`{"x": 3, "y": 4}` for every shot', "S")
 HITS = _said("hits", "/game/hits", "`2`", "S", retained=False)

@@ -909,7 +909,10 @@ def resends() -> list[dict[str, Any]]:
 
 
 def book_refusals() -> dict[str, Any]:
-    """What is refused by the ruleset that is played; read like `refusals`, "rules" in the settings is its name."""
+    """What is refused by the ruleset that is played; read like `refusals`, "rules" in the settings is its name.
+
+    `minor` is by which minor version of the protocol the game is refereed, if not the newest (SALVO-VERSION-6).
+    """
 
     def state(sender: Sender, rules: str, *ships: str, seated: int = 2) -> dict[str, Any]:
         seats = ("ann", "bob")
@@ -927,6 +930,7 @@ def book_refusals() -> dict[str, Any]:
     classic = ("aircraftcarrier", "battleship", "cruiser", "submarine1", "submarine2")
     states = {
         "salvo": state(Sender(), "salvo", *FLEET),
+        "salvo of 1.1": {**state(Sender(), "salvo", *FLEET), "minor": 1},
         "xbs": state(Sender(), "xbs", *"abcde"),
         "smackdown": state(Sender(), "smackdown", *FLEET),
         "classic lobby": state(Sender(), "classic", *classic, seated=1),
@@ -943,7 +947,9 @@ def book_refusals() -> dict[str, Any]:
         return {**found, "answers": [] if answer is None else [answer]}
 
     cases = [
-        when("salvo", "a skip", "SALVO-BOOK-7", skip("ann"), answer=anns | {"code": "no_skipping"}),
+        when("salvo", "a skip", "SALVO-BOOK-7", skip("ann")),
+        when("salvo of 1.1", "a skip", "SALVO-BOOK-7", skip("ann"), answer=anns | {"code": "no_skipping"}),
+        when("salvo", "a skip out of turn", "SALVO-BOOK-7", skip("bob"), answer=bobs | {"code": "not_your_turn"}),
         when("xbs", "a skip", "SALVO-BOOK-7", skip("ann")),
         when("xbs", "a skip for this turn", "SALVO-BOOK-7", skip("ann", g=1, t=1)),
         when(

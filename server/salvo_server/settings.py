@@ -22,7 +22,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from salvo.errors import MissingExtra, SalvoError
 from salvo.file_errors import line_of, unread
-from salvo.messages import Limits
+from salvo.messages import PROTOCOL, Limits
 from salvo.rules import Ending, RuleBook
 from salvo.rules.files import load_book
 from salvo.topics import check_name
@@ -280,6 +280,7 @@ class ServerSettings(BaseSettings):
             absent_ms=min(ABSENT_MS, self.turn_seconds * 1000) if self.book.ending is Ending.GOAL else None,
             pace_ms=round(self.pace_seconds * 1000) or None,
             restarts=self.most_players,
+            minor=PROTOCOL.minor,
         )
 
     def gateway_limits(self, *, for_people: bool) -> Limits:

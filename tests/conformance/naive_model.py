@@ -41,11 +41,20 @@ class NaiveTable:
     """One table. Commands return a refusal's code, or None when they are accepted."""
 
     def __init__(
-        self, players: int | None, placement_ms: int, turn_ms: int, over_ms: int, empty_turns: int, pace_ms: int = 0
+        self,
+        players: int | None,
+        placement_ms: int,
+        turn_ms: int,
+        over_ms: int,
+        empty_turns: int,
+        pace_ms: int = 0,
+        minor: int = 2,
     ) -> None:
         self.wanted = players
         self.times = {"placement": placement_ms, "turn": turn_ms, "over": over_ms, "pace": pace_ms}
         self.paused = False
+        self.minor = minor  # of the protocol; before 2, a host can do nothing to a turn that has not begun
+        self.extra, self.skip_next = 0, False
         self.most_empty = empty_turns
         self.state = "lobby"
         self.game = 1
@@ -91,7 +100,7 @@ class NaiveTable:
 
     def _reset(self) -> None:
         first = (self.wanted, self.times["placement"], self.times["turn"], self.times["over"])
-        fresh = NaiveTable(*first, self.most_empty, self.times["pace"])
+        fresh = NaiveTable(*first, self.most_empty, self.times["pace"], self.minor)
         fresh.game = self.game + 1
         self.__dict__.update(fresh.__dict__)
 
@@ -112,7 +121,7 @@ class NaiveTable:
         """What a host does (SALVO-HOST): start, skip, extend by a minute, remove, or next."""
         self.tick(now)
         lobby, playing = self.state == "lobby", self.state == "turn"
-        allowed = {"start": lobby, "skip": playing and not self.paused, "remove": lobby or playing}
+        allowed = {"start": lobby, "skip": playing and (self.minor >= 2 or not self.paused), "remove": lobby or playing}
         if not allowed.get(do, do == "extend" or not playing):
             return "wrong_state"
         self.now = now
@@ -120,12 +129,17 @@ class NaiveTable:
             if len(self.order) < 2:
                 return "too_few_fleets"
             self._start(now)
+        elif do == "skip" and self.paused:
+            self.skip_next = True
         elif do == "skip":
             self._cut_short()
         elif do == "extend":
             if self.deadline is None:
                 return "clock_stopped"
-            self.deadline += 60_000
+            if self.paused and self.minor >= 2:
+                self.extra += 60_000
+            else:
+                self.deadline += 60_000
         elif do == "next":
             self._reset()
         else:
@@ -192,8 +206,10 @@ class NaiveTable:
         self.paused = False
         self.shots_allowed = self.teams[self.current].afloat()
         self.shots_fired = self.hits = 0
-        self.deadline = self.now + self.times["turn"]
-        if self.current in self.removed:
+        self.deadline = self.now + self.times["turn"] + self.extra
+        skipped = self.skip_next
+        self.extra, self.skip_next = 0, False
+        if self.current in self.removed or skipped:
             self._cut_short()
 
     def fire(self, name: str, target: str, x: int, y: int, now: int) -> str | None:

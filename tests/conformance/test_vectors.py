@@ -8,6 +8,7 @@ import runpy
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -241,7 +242,7 @@ class Server:
             self.edge,
             [""],
             seed=seed,
-            limits=settings.limits,
+            limits=replace(settings.limits, minor=state.get("minor", settings.limits.minor)),
             book=settings.book,
             clock=lambda: self.now,
             gate=gate,

@@ -40,11 +40,14 @@ class Pair:
         self.now = 1_000_000
         self.book = small(book)
         self.names = [f"p{number}" for number in range(players)]
-        self.referee = Referee(seed, book=self.book, limits=Limits(players=players, empty_turns=EMPTY_TURNS))
+        minor = self.random.choice((None, m.PROTOCOL.minor))
+        limits = Limits(players=players, empty_turns=EMPTY_TURNS, minor=minor)
+        self.referee = Referee(seed, book=self.book, limits=limits)
         self.said: list[m.Announcement] = []
         ships = {name: self._seat(name) for name in self.names}
         [began] = [each for each in self.said if isinstance(each, m.TurnBegan)]
         self.model = model((GRID.width, GRID.height), ships, began.player, EMPTY_TURNS)
+        self.model.may_skip |= minor is not None
 
     def _seat(self, name: str) -> dict[str, set[tuple[int, int]]]:
         self.give(m.Participate(name, name.encode()))

@@ -303,8 +303,9 @@ def _shots(contest: Contest, team: Team, player: Player, referee: Referee) -> No
         hold(not doubled, "turn %d: %s's shots were accepted and never chosen: %s", result.turn, team.name, doubled)
         if result.turn in referee.match.cut_short:
             contest.statistics["turns that ran out"] += 1
-            skipped = referee.book.skipping and result.turn in given_up
-            hold(skipped or not contest.scenario.strict, "turn %d of %s ran out", result.turn, team.name)
+            hold(
+                result.turn in given_up or not contest.scenario.strict, "turn %d of %s ran out", result.turn, team.name
+            )
         elif result.turn != last:
             lost = [shot for shot in wanted if shot not in got]
             if lost:

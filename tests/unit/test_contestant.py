@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
+import salvo
 from salvo import messages as m
 from salvo.client import Contestant
 from salvo.codec.announcement_writer import write_announcement
@@ -15,9 +16,10 @@ from salvo.events import SalvoWanted
 from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import SalvoResolved, State
 from salvo.player import Bot
-from salvo.rules import SALVO, generator
+from salvo.rules import BOOKS, SALVO, RuleBook, generator
 from salvo.seal import Sealer
 from salvo.session import Session
+from salvo.testing import ScriptedServer
 from salvo.view import Feed, Shot, View
 from unbrokered import Wire
 
@@ -35,6 +37,9 @@ class Table:
         self.fired += shots
         Feed(self.view).fired(shots)
         self.view.shots -= len(shots)
+
+    def skip(self) -> None:
+        self.view.shots = 0
 
 
 class Modest(Bot):
@@ -87,3 +92,36 @@ def test_nothing_is_repeated_while_the_connection_is_away() -> None:
     edge.connected = True
     playing.step(0)
     assert edge.topics_said() == fleet
+
+
+def _raises(view: View) -> list[Shot]:
+    raise ZeroDivisionError
+
+
+def _misspells(view: View) -> list[Shot]:
+    return [Shot("nobody", 1, 1)]
+
+
+async def _raises_later(view: View) -> list[Shot]:
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=lambda book: book.name)
+@pytest.mark.parametrize("answer", [_raises, _misspells, _raises_later, lambda view: [], lambda view: None])
+@pytest.mark.parametrize("minor", [1, 2])
+def test_a_turn_that_a_bot_loses_ends_at_once(answer: Callable[[View], Any], book: RuleBook, minor: int) -> None:
+    """In a rehearsal, one bot that failed in each turn cost the room a quarter of the evening."""
+    sealer = Sealer("secret", bytes(16))
+    session = Session("me", "secret", generator(2), sealer=sealer)
+    playing = Contestant(salvo.bot(answer)(), session, Wire(), seed=1, strict=False)
+    server = ScriptedServer(session, "secret", book)
+    for event in server.open_lobby("me", "you"):
+        playing.handle(event)
+    server.say(m.ServerStatus(True, "0", 1, "open", protocol=m.Protocol(1, minor)), retained=True)
+    server.say(m.StateChanged(State.TURN))
+    session.take_outbox()
+    for event in server.begin_turn(1, "me", 5):
+        playing.handle(event)
+    playing.close()
+    skips = [m.Skip("me", m.TurnContext(1, 1))]
+    assert server.commands(sealer) == (skips if minor >= 2 or book.skipping else [])

@@ -270,6 +270,30 @@ def test_what_was_fired_before_a_pause_and_in_it_counts(book: RuleBook) -> None:
     assert len(referee.match.players[me].shots) == shots
 
 
+@pytest.mark.parametrize("book", [book for book in BOOKS.values() if book.order is not Order.ROUNDS])
+@pytest.mark.parametrize(("bank_ms", "after_pause"), [(None, False), (9_000, False), (9_000, True)])
+def test_in_the_pause_after_a_result_more_time_belongs_to_the_next_turn(
+    book: RuleBook, bank_ms: int | None, after_pause: bool
+) -> None:
+    referee = playing(book, "a", "b", pace_ms=800, bank_ms=bank_ms, minor=2)
+    water(referee, NOW)
+    begins = referee.deadline()
+    assert begins == NOW + 800
+    player = referee.match.current
+    assert act(referee, Do.EXTEND, NOW, seconds=60) == []
+    assert (referee.deadline(), player.bank_ms) == (begins, (bank_ms or 0) + 60_000 * (bank_ms is not None))
+    if after_pause:
+        act(referee, Do.PAUSE, NOW)
+        act(referee, Do.RESUME, NOW)
+    began = told(referee.handle_timer(begins), m.TurnBegan)
+    assert began.deadline - began.now == (69_000 if bank_ms else 90_000)
+    assert referee.deadline() == begins + 90_000
+    following = water(referee, begins)
+    following += referee.handle_timer(begins + 800)
+    began = told(following, m.TurnBegan)
+    assert began.deadline - began.now == (9_000 if bank_ms else 30_000)  # this one alone
+
+
 @pytest.mark.parametrize("pace_ms", [None, 800])
 def test_an_outage_does_not_end_a_hosts_pause(pace_ms: int | None) -> None:
     paused_turn = playing(SALVO, "a", "b", pace_ms=pace_ms, bank_ms=9_000)

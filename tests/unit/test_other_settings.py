@@ -45,6 +45,7 @@ OTHER: dict[str, Any] = {
     "pace_ms": 500,
     "restarts": 1,
     "teams": ("ann", "bob"),
+    "minor": 2,
 }
 CHANGES: dict[str, dict[str, Any]] = {
     **{name: {"limits": replace(LIMITS, **{name: value})} for name, value in OTHER.items()},

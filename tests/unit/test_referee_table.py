@@ -240,6 +240,8 @@ CASES = [
     *same(Event.SKIP, SKIP, m.Skip("b"), said=refused("wrong_state"), where="lobby over"),
     *same(Event.SKIP, SKIP, m.Skip("b"), said=refused("no_skipping"), where="turn pause"),
     Case(Turn, Event.SKIP, SKIP, NEXT, Turn, lambda: turn(SKIPPING)),
+    Case(Turn, Event.SKIP, SKIP, NEXT, Turn, lambda: turn(minor=2)),
+    Case(Pause, Event.SKIP, SKIP, refused("not_your_turn"), Pause, lambda: pause(minor=2)),
     Case(Turn, Event.SKIP, SKIP, "SalvoResolved", Pause, lambda: turn(SKIPPING, pace_ms=1)),
     Case(Turn, Event.SKIP, SKIP, END, Over, lambda: turn(SKIPPING, empty_turns=1)),
     Case(Turn, Event.SKIP, m.Skip("b"), refused("not_your_turn"), Turn, lambda: turn(SKIPPING)),
@@ -300,6 +302,17 @@ CASES = [
     ),
     *same(Event.HOST_SKIP, host(Do.SKIP), said=refused("wrong_state"), where="lobby pause over"),
     Case(Turn, Event.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}{NEXT}", Turn),
+    Case(Pause, Event.HOST_SKIP, host(Do.SKIP), "HostActed", Pause, lambda: pause(minor=2)),
+    Case(Pause, Event.DEADLINE, TIME, f"TurnBegan {OUT_OF_TIME}SalvoResolved", Pause, lambda: skipped(), NOW + 800),
+    Case(Pause, Event.DEADLINE, TIME, f"TurnBegan {OUT_OF_TIME}{END}", Over, lambda: skipped(empty_turns=1), NOW + 800),
+    Case(
+        Pause,
+        Event.HOST_RESUME,
+        host(Do.RESUME),
+        f"HostActed TurnBegan {OUT_OF_TIME}{END}",
+        Over,
+        lambda: finished_in_pause(Do.SKIP, minor=2, empty_turns=1),
+    ),
     Case(Turn, Event.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}SalvoResolved", Pause, lambda: turn(pace_ms=1)),
     Case(Turn, Event.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}{END}", Over, lambda: turn(empty_turns=1)),
     *same(Event.HOST_PAUSE, host(Do.PAUSE), said="HostActed"),
@@ -383,11 +396,20 @@ def complete_in_pause() -> Referee:
     return referee
 
 
-def finished_in_pause() -> Referee:
-    """Return a paused game whose player has finished its turn."""
-    referee = last_shot()
+def finished_in_pause(*done: Do, **limits: Any) -> Referee:
+    """Return a paused game whose player has finished its turn, after which the host has done something."""
+    referee = last_shot(**limits)
     referee.receive(host(Do.PAUSE), NOW)
     referee.receive(m.Fire("a", "b", 4, 3), NOW)
+    for do in done:
+        referee.receive(host(do), NOW)
+    return referee
+
+
+def skipped(**limits: Any) -> Referee:
+    """Return a game in a pause in which the host has ended the next turn."""
+    referee = pause(minor=2, **limits)
+    referee.receive(host(Do.SKIP), NOW)
     return referee
 
 
@@ -427,12 +449,17 @@ def test_an_input_in_a_state_gives_what_is_expected(case: Case) -> None:
     assert type(referee.stage) is case.then
     row = TABLE[case.stage][case.event]
     if any(isinstance(each, m.HostActed) for each in said):
-        assert changed or case.event in (
-            Event.HOST_EXTEND,
-            Event.HOST_PAUSE,
-            Event.HOST_RESUME,
-            Event.HOST_ANNUL,
-            Event.HOST_SPEAK,
+        assert (
+            changed
+            or case.event
+            in (
+                Event.HOST_EXTEND,
+                Event.HOST_PAUSE,
+                Event.HOST_RESUME,
+                Event.HOST_ANNUL,
+                Event.HOST_SPEAK,
+            )
+            or (case.stage, case.event) == (Pause, Event.HOST_SKIP)
         )
     elif ("Refused" in case.said and case.event is not Event.DEADLINE) or row.answer is not Answer.ACCEPTED:
         assert not changed

@@ -212,10 +212,14 @@ class Session:
     def skip(self) -> None:
         """End the current turn with the shots fired so far (SALVO-BOOK-7).
 
+        At a server before protocol 1.2, and by rules without skipping, it does nothing: the turn ends at its deadline.
+
         Raises:
             IllegalCommand: ``wrong_state``: there is no game.
         """
-        self._playing.skip()
+        rules, protocol = self._table.rules, self._table.protocol
+        if self.view is None or protocol >= m.SKIPS or (rules is not None and rules.skipping):
+            self._playing.skip()
 
     def leave(self) -> None:
         """Leave the lobby, even with a complete fleet (SALVO-JOIN-15); in a game nothing is sent.
@@ -360,6 +364,7 @@ class Session:
 
     def _server_seen(self, status: m.ServerStatus, retained: bool, now: float) -> list[Event]:
         self.chat = status.chat
+        self._table.protocol = status.protocol
         self.witness.newer = status.protocol > m.PROTOCOL
         events = self._joining.meet(status.keys, status.profile)
         if status.keys is not None:

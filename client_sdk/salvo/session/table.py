@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from salvo.events import Event, Waits
-from salvo.messages import State
+from salvo.messages import FIRST_PROTOCOL, Protocol, State
 from salvo.rules import RuleBook
 
 #: How long a placement, a salvo or a request for the recap may go unanswered before it is sent again. A server that
@@ -25,6 +25,7 @@ class Table:
         name: empty for the default table.
         team: this team's name.
         rules: None before they were heard.
+        protocol: what its server speaks, as far as was heard.
         turn_ms: time for a turn; a shorter one is cut by the team's bank.
         game: its number; 0 before it was heard.
         players: the names on its list.
@@ -34,6 +35,7 @@ class Table:
     name: str
     team: str
     rules: RuleBook | None = None
+    protocol: Protocol = FIRST_PROTOCOL
     turn_ms: int = 0
     game: int = 0
     players: tuple[str, ...] = ()

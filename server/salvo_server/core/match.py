@@ -254,6 +254,11 @@ class Match:
         for player in self.seats:
             player.refill(self.game.afloat[player.seat])
 
+    def give_time(self, ms: int) -> None:
+        """Add time to the current player's bank, where there is one."""
+        if self.terms.limits.bank_ms is not None:
+            self.current.bank_ms += ms
+
     def fire(self, player: Player, command: m.Fire) -> m.Announcement:
         """Carry out a shot of the current player; return what is said of it.
 

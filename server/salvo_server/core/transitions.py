@@ -151,6 +151,12 @@ def _refuse_host(state: TableState, by: Hosted, now: int) -> NoReturn:
     raise _wrong_state(do, _accepting(_BY_HOST[do]), state)
 
 
+def _skip_next(pause: Pause, by: Hosted, now: int) -> tuple[Said, TableState]:
+    if not pause.terms.limits.since(m.SKIPS):
+        _refuse_host(pause, by, now)
+    return pause.skip_by_host(by, now)
+
+
 def _told(
     step: Callable[[Any, Hosted, int], tuple[Said, TableState]],
 ) -> Callable[[Any, Hosted, int], tuple[Said, TableState]]:
@@ -181,6 +187,7 @@ _COMPLETE = Arrow(Turn, "the operator's number of fleets is complete", "SALVO-JO
 _IN_TIME = Arrow(Turn, "placement time ends, two or more fleets complete", "SALVO-JOIN-5")
 _TOO_FEW = Arrow(Lobby, "placement time ends, fewer fleets complete", "SALVO-JOIN-5")
 _BEGINS = Arrow(Turn)  # after a pause
+_SKIPPED = (Arrow(Pause), Arrow(Over))  # a host has ended the next turn before it began
 _NEXT = Arrow(Turn, "a turn ends, two or more players left", "SALVO-TURN-3")
 _WON = Arrow(Over, "one player left", "SALVO-END-1")
 _FORGOTTEN = Arrow(Lobby, "time of the result ends", "SALVO-END-4")
@@ -216,7 +223,7 @@ _NO_SKIP = Row(Pause.skip, _NO, "SALVO-PACE-2", _SKIPPING)
 
 _START = Row(Lobby.end_placement_time, _OK, "SALVO-JOIN-5", ("placement_timeout",), (_IN_TIME, _TOO_FEW))
 _RUN_OUT = Row(Turn.run_out, _OK, "SALVO-TURN-5", _OUT_OF_TIME, _TURN_ENDS)
-_GO_ON = Row(Pause.end, _OK, "SALVO-PACE-1", (), (_BEGINS,))
+_GO_ON = Row(Pause.end, _OK, "SALVO-PACE-1", ("turn_timeout",), (_BEGINS, *_SKIPPED))
 _REOPEN = Row(_reopen, _OK, "SALVO-END-4", (), (_FORGOTTEN,))
 
 _AGAIN = Row(lambda state, *given: state.resume(*given), _OK, "SALVO-BACK-2")
@@ -228,10 +235,11 @@ _NO_BANK = Row(_ignore, _IGNORED, "SALVO-TIME-2")
 _STALE = "stale_context"
 _H_START = Row(_told(Lobby.start), _OK, "SALVO-HOST-3", ("too_few_fleets", _STALE), (_STARTED,))
 _H_SKIP = Row(_told(Turn.skip_by_host), _OK, "SALVO-HOST-3", (_STALE,), _TURN_ENDS)
+_H_SKIP_NEXT = Row(_told(_skip_next), _OK, "SALVO-HOST-3", ("wrong_state", _STALE))
 _H_PAUSE = Row(_told(lambda state, *given: state.pause(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE))
 _H_RESUME = Row(_told(lambda state, *given: state.resume_paused(*given)), _OK, "SALVO-HOST-4", ("not_paused", _STALE))
 _H_LOBBY_RESUME = _H_RESUME._replace(arrows=(_WAITS, _BEGINS))
-_H_PAUSE_RESUME = _H_RESUME._replace(arrows=(_BEGINS, _BEGINS._replace(target=Pause)))
+_H_PAUSE_RESUME = _H_RESUME._replace(arrows=(_BEGINS, *_SKIPPED))
 _H_EXTEND = Row(_told(lambda state, *given: state.extend(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE))
 _H_ABORT = Row(_told(InGame.abort), _OK, "SALVO-HOST-5", (_STALE,), (_ABORTED,))
 _H_REMOVE = Row(_told(lambda state, *given: state.remove(*given)), _OK, "SALVO-HOST-6", ("unknown_target", _STALE))
@@ -259,7 +267,7 @@ _ROWS: dict[Event, tuple[Row, Row, Row, Row]] = {
     Event.RESUMED:    (_AGAIN,       _AGAIN,      _PAUSE_AGAIN, _NO_MATTER),
     Event.DELIVERED:  (_NO_BANK,     _COUNT,      _NO_BANK,     _NO_BANK),
     Event.HOST_START:  (_H_START,        _H_STATE,       _H_STATE,        _H_STATE),
-    Event.HOST_SKIP:   (_H_STATE,        _H_SKIP,        _H_STATE,        _H_STATE),
+    Event.HOST_SKIP:   (_H_STATE,        _H_SKIP,        _H_SKIP_NEXT,    _H_STATE),
     Event.HOST_PAUSE:  (_H_PAUSE,        _H_PAUSE,       _H_PAUSE,        _H_PAUSE),
     Event.HOST_RESUME: (_H_LOBBY_RESUME, _H_RESUME,      _H_PAUSE_RESUME, _H_RESUME),
     Event.HOST_EXTEND: (_H_EXTEND,       _H_EXTEND,      _H_EXTEND,       _H_EXTEND),

@@ -125,17 +125,21 @@ class Turn(InGame):
     bank_ends: bool = False
 
     @classmethod
-    def begin(cls, match: Match, now: int) -> tuple[Said, InMatch]:
-        """Begin the next turn of a match; that of a removed player ends at once."""
-        match.begin_turn()
-        turn = cls._starting(match, now)
-        began = m.TurnBegan(*turn._told(now))
-        said, state = turn.end_removed(now)
-        return [began, *said], state
+    def begin(cls, match: Match, now: int, *, extra_ms: int = 0, skipped: bool = False) -> tuple[Said, InMatch]:
+        """Begin the next turn of a match; that of a removed player ends at once.
 
-    @classmethod
-    def _starting(cls, match: Match, now: int) -> Turn:
-        return cls(match, now + match.turn_ms(match.current))
+        Args:
+            extra_ms: time that a host has given it before it began.
+            skipped: whether a host has ended it before it began.
+        """
+        match.begin_turn()
+        turn = cls(match, now + match.turn_ms(match.current) + extra_ms)
+        began = m.TurnBegan(*turn._told(now))
+        if skipped and match.current.name not in match.removed:
+            said, state = turn._run_out_by_host(now)
+        else:
+            said, state = turn.end_removed(now)
+        return [began, *said], state
 
     def _told(self, now: int) -> tuple[int, int, str, int, int, int]:
         """Game, turn, player, shots, time and end, as if the begin had been delivered already (SALVO-TIME-4)."""
@@ -162,7 +166,7 @@ class Turn(InGame):
         return ([], self) if self.deadline is None else self._restart(now)
 
     def _restart(self, now: int) -> tuple[Said, Turn]:
-        turn = self._starting(self.match, now)
+        turn = Turn(self.match, now + self.match.turn_ms(self.match.current))
         return [m.TurnResumed(*turn._told(now))], turn
 
     def resume_paused(self, by: Hosted, now: int) -> tuple[Said, Turn]:
@@ -176,12 +180,14 @@ class Turn(InGame):
     def extend(self, by: Hosted, now: int) -> tuple[Said, Turn]:
         """Give the player more time, in its bank, too (SALVO-HOST-4)."""
         turn = replace(self, deadline=extended(self.deadline, by))
-        if self.terms.limits.bank_ms is not None:
-            self.match.current.bank_ms += by.ms
+        self.match.give_time(by.ms)
         return [m.TurnResumed(*turn._told(now))], turn
 
     def skip_by_host(self, by: Hosted, now: int) -> tuple[Said, InMatch]:
         """End the turn as if its time had run out (SALVO-HOST-3)."""
+        return self._run_out_by_host(now)
+
+    def _run_out_by_host(self, now: int) -> tuple[Said, InMatch]:
         return self._run_out("turn_timeout", f"the host ended turn {self.match.game.turn}", now)
 
     def end_removed(self, now: int) -> tuple[Said, InMatch]:
@@ -273,14 +279,33 @@ class Pause(InGame):
 
     Attributes:
         pause_ms: how long it is.
+        extra_ms: what a host has added to the time of the next turn.
+        skipped: whether a host has ended the next turn before it begins.
     """
 
     state = m.State.TURN
     pause_ms: int
+    extra_ms: int = 0
+    skipped: bool = False
 
     def end(self, following: Terms, now: int) -> tuple[Said, InMatch]:
         """Begin the next turn."""
-        return Turn.begin(self.match, now)
+        return self._begin(now)
+
+    def _begin(self, now: int) -> tuple[Said, InMatch]:
+        return Turn.begin(self.match, now, extra_ms=self.extra_ms, skipped=self.skipped)
+
+    def extend(self, by: Hosted, now: int) -> tuple[Said, Pause]:
+        """Give the next turn more time, in its player's bank, too (SALVO-HOST-4)."""
+        longer = extended(self.deadline, by)
+        if not self.terms.limits.since(m.SKIPS):
+            return [], replace(self, deadline=longer)
+        self.match.give_time(by.ms)
+        return [], replace(self, extra_ms=self.extra_ms + by.ms)
+
+    def skip_by_host(self, by: Hosted, now: int) -> tuple[Said, Pause]:
+        """Let the next turn end as it begins (SALVO-HOST-3)."""
+        return [], replace(self, skipped=True)
 
     def resume(self, command: m.Resumed, now: int) -> tuple[Said, Pause]:
         """Begin the pause again, because no one could watch (SALVO-PACE-5)."""
@@ -288,7 +313,7 @@ class Pause(InGame):
 
     def resume_paused(self, by: Hosted, now: int) -> tuple[Said, InMatch]:
         """Begin the pause again, or the next turn where there is none (SALVO-HOST-4)."""
-        return ([], replace(self, deadline=now + self.pause_ms)) if self.pause_ms else Turn.begin(self.match, now)
+        return ([], replace(self, deadline=now + self.pause_ms)) if self.pause_ms else self._begin(now)
 
     def fire(self, command: m.Fire, now: int) -> NoReturn:
         """Refuse a shot (SALVO-PACE-2)."""
@@ -333,11 +358,11 @@ class Over(InGame):
 
 
 def check_skipping(terms: Terms) -> None:
-    """Make sure that the rules have skipping.
+    """Make sure that a player may end its turn: by the rules, or by the version of the protocol.
 
     Raises:
         IllegalCommand: ``no_skipping``.
     """
-    if not terms.book.skipping:
+    if not (terms.book.skipping or terms.limits.since(m.SKIPS)):
         text = f"the rules {terms.book.name} have no skipping; a turn ends with its last shot or at its deadline"
         raise IllegalCommand("no_skipping", text)

@@ -19,7 +19,7 @@ the dialect ``opponent_first``, which no program tells by what it says.
 
 A shot off the grid, which the server would refuse, is not fired, and is reported as a miss. A cell that was
 shot at before is a hit or a miss again; where the rules refuse such a shot, the gateway reports that outcome without
-firing. The rest of the turn is then skipped; where the rules do not allow skipping, it ends at its deadline.
+firing. The rest of the turn is then skipped.
 
 Forfeit: a bad placement, no shot, more shots than allowed, something unreadable, or no answer in time, which is the
 turn's deadline if that comes first. The program reads ``lost game`` and ``end game``, and the other one of a game of

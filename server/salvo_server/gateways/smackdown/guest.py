@@ -357,7 +357,7 @@ class Player(Guest):
         self._given = view.turn, given
         if fired:
             self.session.fire(fired)
-        if len(fired) < self._allowed and view.rules.skipping:
+        if len(fired) < self._allowed:
             self.session.skip()
 
     def _play_turn_alone(self) -> None:
@@ -368,7 +368,7 @@ class Player(Guest):
             return
         if self._walks_over:
             self.session.fire(view.untouched.sample(1 if view.rules.skipping else view.shots))
-        if view.rules.skipping:
+        if view.shots:
             self.session.skip()
 
     # --- what the program reads -------------------------------------------------------------------------------------
