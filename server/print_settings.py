@@ -43,4 +43,4 @@ def printed(text: str) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(printed(README.read_text()))
+    README.write_text(printed(README.read_text("utf-8")), encoding="utf-8")

@@ -11,20 +11,19 @@ import difflib
 import logging
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
 from salvo.errors import MissingExtra, SalvoError
-from salvo.file_errors import line_of, unread
 from salvo.messages import PROTOCOL, Limits
 from salvo.rules import Ending, RuleBook
 from salvo.rules.files import load_book
+from salvo.text_files import line_of, read_text, read_toml
 from salvo.topics import check_name
 from salvo_server.unused import Unused, is_set, refuse_unused
 
@@ -425,13 +424,10 @@ def gateway_games_path(door: str, url: str, table: str) -> Path:
 
 
 def _read_file(file: Path) -> dict[str, Any]:
-    try:
-        values = tomllib.loads(file.read_text())
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError("bad_setting", unread(file, error)) from None
+    text, values = read_toml(file, partial(SettingsError, "bad_setting"))
     for key in values:
         if key not in ServerSettings.model_fields:
-            where = f"{file}, line {line_of(file.read_text(), key)}: {key!r}"
+            where = f"{file}, line {line_of(text, key)}: {key!r}"
             near = _nearest(key, list(ServerSettings.model_fields))
             hint = f"did you mean {near}?" if near else f"there are {', '.join(ServerSettings.model_fields)}"
             raise SettingsError("unknown_setting", f"{where} is no setting; {hint}")
@@ -498,5 +494,5 @@ def _where(name: str, said: Mapping[str, Any], stored: Mapping[str, Any], file: 
     if name in _in_environment():
         return f"environment variable {_variable(name)}"
     if name in stored and file is not None:
-        return f"{file}, line {line_of(file.read_text(), name)}: {name}"
+        return f"{file}, line {line_of(read_text(file), name)}: {name}"
     return name

@@ -225,7 +225,7 @@ def test_a_secret_from_a_file_or_the_environment_is_in_no_list_of_processes(tmp_
             assert "cockadoodledoo" not in said
 
 
-@pytest.mark.parametrize(("content", "text"), [(None, "No such file or directory"), ("\n", "is empty")])
+@pytest.mark.parametrize(("content", "text"), [(None, "no file"), ("\n", "is empty")])
 def test_a_file_without_a_secret_is_one_clear_line(tmp_path: Path, content: str | None, text: str) -> None:
     file = tmp_path / "secret"
     if content is not None:

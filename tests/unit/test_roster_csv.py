@@ -47,7 +47,7 @@ def test_what_a_line_leaves_out_is_as_the_command_says(tmp_path: Path) -> None:
         (b"name,screens\nred,four\n", "bad_csv", 2, "write how many"),
         ("name,screens\nred,\N{SUPERSCRIPT TWO}\n".encode(), "bad_csv", 2, "write how many"),
         (b"name,colour\nred,blue\n", "bad_csv", 1, "'colour' is unknown; there are name, role, screens"),
-        (b"name;role\nred;team\n", "bad_csv", 1, "with commas"),
+        (b"name:role\nred:team\n", "bad_csv", 1, "with commas"),
         (b"name,,role\nred,,team\n", "bad_csv", 1, "'' is unknown"),
         (b"name,name\nred,blue\n", "bad_csv", 1, "leave one out"),
         (b"role\nteam\n", "bad_csv", 1, "a header with the column name is missing"),
@@ -81,7 +81,7 @@ def test_a_bad_line_is_named_and_nobody_is_added(
     [
         (b"name,role\n\n", "no names"),
         ("name\nré\n".encode("latin-1"), "export it as CSV UTF-8"),
-        (b"\xff\xfen\0", "UTF-8"),
+        (b"\xff\xfen", "UTF-8"),
     ],
 )
 def test_a_file_without_names_or_in_another_encoding_is_refused(tmp_path: Path, content: bytes, text: str) -> None:

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 from salvo.errors import MissingExtra
-from salvo.file_errors import line_of
 from salvo.lab import arena
 from salvo.lab.programs.exec_bot import ExecBot
 from salvo.lab.replay_command import seat_names
 from salvo.lab.sources import make
 from salvo.rules import BOOKS, Fleet, RuleBook, own_seed
+from salvo.text_files import line_of
 from salvo_server.league.file import League
 from salvo_server.league.lines import Drawn, Record, Result
 from salvo_server.standings.counting import points_of

@@ -19,6 +19,7 @@ from salvo.codec.json_codec import Codec
 from salvo.errors import ImpostorError, SalvoError, WireError
 from salvo.seal import KEY_BYTES, fingerprint
 from salvo.shape import Base64
+from salvo.text_files import read_text
 
 log = logging.getLogger(__name__)
 
@@ -88,21 +89,21 @@ class KnownServers:
 
     def _read(self) -> dict[str, bytes]:
         try:
-            return _KEYS.read(self.path.read_bytes())
+            return _KEYS.read(read_text(self.path).encode())
         except FileNotFoundError:
             return {}
         except OSError as error:
             raise SalvoError("known_servers", f"{self.path}: {error.strerror}") from None
-        except WireError as error:
+        except (WireError, UnicodeDecodeError) as error:
             cure = "repair it, or remove it to meet all servers for the first time again"
-            raise SalvoError("known_servers", f"{self.path} is damaged ({error.text}): {cure}") from None
+            raise SalvoError("known_servers", f"{self.path} is damaged ({error}): {cure}") from None
 
     def _write(self, servers: dict[str, bytes]) -> None:
         """Replace the file atomically: readers see the old one or the new one."""
         text = json.dumps(_KEYS.value(dict(sorted(servers.items()))), indent=1)
         descriptor, part = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
         try:
-            with os.fdopen(descriptor, "w") as file:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(text + "\n")
             os.replace(part, self.path)
         except BaseException:

@@ -25,6 +25,7 @@ from salvo.messages import MESSAGE_BYTES, State, StateChanged
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.shape import Hexadecimal, OneOf, Strict
+from salvo.text_files import end_last_line, lines_of
 
 SENT: Final = b'{"sent":'
 #: What the lines of a proof file begin with.
@@ -99,20 +100,20 @@ class Proof:
             raise SalvoError("proof_unwritable", f"{path}: {error.strerror}; name another file") from None
 
     def _go_on(self, file: BinaryIO) -> None:
-        whole = 0
-        for line in file:
+        for line in lines_of(file):
+            if line == b"\n":
+                continue
             if not line.startswith(PROOF_LINES):
                 file.close()
                 text = f"{self._path} is there, and no proof that could go on; name another file"
                 raise SalvoError("not_a_proof", text)
             if not line.endswith(b"\n"):
                 break
-            whole += len(line)
             read = _read(line[:-1])
             if read is not None:
                 text_, entry = read
                 self._games.setdefault(log_reader.game_of(text_, entry), _Game()).take_in(entry, text_)
-        file.truncate(whole)
+        end_last_line(file)
 
     @property
     def games(self) -> int:

@@ -36,10 +36,10 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from salvo.errors import BotError, MissingExtra, SalvoError
-from salvo.file_errors import missing_file
 from salvo.lab.simulation.pool import LOOK_SECONDS, cores
 from salvo.lab.sources import EXEC
 from salvo.lab.versions import code_files, contents_of, keep_content, path_of, split
+from salvo.text_files import missing_file
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Security

@@ -57,7 +57,7 @@ def warn_of_chance(first: Outcome, boards: Boards, play: Callable[[Boards], Outc
     if is_debugged():
         return ""
     repeated = Boards()
-    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
         second = play(repeated)
     placed = [name for name, fleet in first.fleets.items() if second.fleets[name].placements != fleet.placements]
     fired = [one for one, other in zip_longest(boards.salvos, repeated.salvos) if one != other and one is not None]

@@ -20,12 +20,12 @@ from typing import Any, Final
 
 from salvo import topics
 from salvo.errors import BotError, WireError, let_signals_pass
-from salvo.file_errors import missing_file
 from salvo.lab.bot_folder import PREFIX, is_beside, load_module, without_folders
 from salvo.lab.bots import HOUSE_BOTS
 from salvo.lab.programs.process_pool import ProgramPool
 from salvo.lab.versions import path_of, revision_of, split
 from salvo.player import Bot, FunctionBot
+from salvo.text_files import missing_file
 
 #: Prefix of the command of a program that speaks JSON lines (SALVO-EXEC-1).
 EXEC: Final = "exec:"

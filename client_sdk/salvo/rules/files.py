@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from enum import StrEnum
@@ -26,7 +25,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from salvo.errors import SalvoError
-from salvo.file_errors import line_of, unread
 from salvo.rules.book import (
     Announce,
     Ending,
@@ -44,6 +42,7 @@ from salvo.rules.book import (
 from salvo.rules.books import BOOKS
 from salvo.rules.fleet import Spacing, check_room
 from salvo.rules.randomness import generator
+from salvo.text_files import line_of, read_toml
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 _CHOICES: Final[dict[str, type[StrEnum]]] = {
@@ -112,11 +111,7 @@ def _is_a(kind: type, value: Any) -> bool:
 class _File:
     def __init__(self, path: Path) -> None:
         self._path = path
-        try:
-            self._text = path.read_text()
-            self._said: dict[str, Any] = tomllib.loads(self._text)
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise RuleFileError(unread(path, error)) from None
+        self._text, self._said = read_toml(path, RuleFileError)
 
     def book(self) -> RuleBook:
         for key, value in self._said.items():

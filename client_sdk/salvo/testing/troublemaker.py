@@ -25,6 +25,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -49,6 +50,7 @@ from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.rules import SALVO, Orientation, Placement, RuleBook, generator
 from salvo.seal import KEY_BYTES, SALT_BYTES, Sealer, make_blob
 from salvo.session import Session
+from salvo.text_files import read_secret
 from salvo.topics import Topic
 from salvo.view import View
 
@@ -721,13 +723,7 @@ def _team(given: str | None, team: str | None) -> tuple[str, str | None]:
     if given is None:
         return team or os.environ.get("SALVO_TEAM") or "rude", os.environ.get("SALVO_SECRET") or None
     name, _, file = given.partition(":")
-    try:
-        secret = Path(file).read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise SalvoError("secret_file", f"--as {given}: {error}; it is NAME:SECRETFILE") from None
-    if not secret:
-        raise SalvoError("secret_file", f"--as {given}: {file} is empty; it has the team's secret in one line")
-    return name, secret
+    return name, read_secret(Path(file), partial(SalvoError, "secret_file"))
 
 
 def main() -> None:

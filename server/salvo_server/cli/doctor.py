@@ -9,6 +9,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -17,6 +18,7 @@ import click
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.net.tls import client_context
+from salvo.text_files import read_secret
 from salvo_server.cli.checked import NO_TLS, given
 from salvo_server.cli.output import has_terminal
 from salvo_server.doctor import Finding, Login, Target, Verdict, examine, is_here, temporary_teams
@@ -187,10 +189,7 @@ def _login(text: str) -> Login:
     name, colon, file = text.partition(":")
     if not (name and colon and file):
         raise click.UsageError(f"--as {text!r} is not NAME:SECRETFILE")
-    try:
-        return Login(name, Path(file).read_text().strip())
-    except (OSError, UnicodeDecodeError) as error:
-        raise SalvoError("bad_setting", f"--as {name}: {file}: {getattr(error, 'strerror', '') or error}") from None
+    return Login(name, read_secret(Path(file), partial(SalvoError, "bad_setting")))
 
 
 class _Interruption:

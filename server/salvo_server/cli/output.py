@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from textwrap import indent
 from typing import Any, Final, NoReturn, Protocol
@@ -20,6 +21,7 @@ import click
 
 from salvo.errors import SalvoError
 from salvo.lab.arena import Failure
+from salvo.text_files import read_secret
 from salvo_server.storage.atomic_file import replace_file
 
 
@@ -92,14 +94,7 @@ def given_secret(file: Path | None, secret: str | None = None) -> str | None:
     """
     if secret is not None or file is None:
         return secret or os.environ.get("SALVO_SECRET") or None
-    try:
-        text = file.read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is not text"
-        raise SalvoError("secret_file", f"{file}: {reason}") from None
-    if not text:
-        raise SalvoError("secret_file", f"{file} is empty; it has the secret in one line")
-    return text
+    return read_secret(file, partial(SalvoError, "secret_file"))
 
 
 def watch_line(urls: Sequence[str]) -> str:

@@ -193,7 +193,8 @@ def play(
     boards = Watched(moving=has_terminal()) if watch else Boards()
     with contextlib.ExitStack() as leaving:
         if games > 1:
-            leaving.enter_context(contextlib.redirect_stdout(leaving.enter_context(open(os.devnull, "w"))))
+            nowhere = leaving.enter_context(open(os.devnull, "w", encoding="utf-8"))
+            leaving.enter_context(contextlib.redirect_stdout(nowhere))
         elif as_json and HUMAN not in bots:
             leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
         chosen = partial(_make, limits, leaving)

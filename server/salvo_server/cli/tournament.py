@@ -62,7 +62,7 @@ def tournament() -> None:
 def init(file: Path) -> None:
     """Write an example file with comments."""
     try:
-        with file.open("x") as example:
+        with file.open("x", encoding="utf-8") as example:
             example.write(_EXAMPLE)
     except OSError as error:
         raise TournamentError("bad_tournament", f"{file}: {error.strerror}; name another file") from None

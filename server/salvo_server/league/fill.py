@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from salvo.text_files import read_text
 from salvo_server.gateways.supervisor import Program
 from salvo_server.league.file import League, LeagueError
 from salvo_server.tournament.file import at_line
@@ -23,7 +24,7 @@ def house_bots(path: Path, league: League, url: str, bot: str, ca: str | None) -
         secret = os.environ.get(variable)
         if not secret:
             told = f"fill.{name} is {variable!r}; there is no such variable with the secret of {name}"
-            raise LeagueError("bad_league", at_line(path, path.read_text(), name, told, "fill"))
+            raise LeagueError("bad_league", at_line(path, read_text(path), name, told, "fill"))
         words = ["join", url, bot, "--team", name, *(["--ca", ca] if ca else [])]
         programs.append(Program(name, words, {"SALVO_SECRET": secret}, quiet=True))
     return programs

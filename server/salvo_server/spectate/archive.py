@@ -15,8 +15,8 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from salvo.errors import SalvoError
-from salvo.file_errors import missing_file
 from salvo.messages import State
+from salvo.text_files import missing_file
 from salvo_server.spectate.recordings import JournalGames, OneRecording, open_recordings
 from salvo_server.spectate.replay import REFEREE, Replay
 from salvo_server.spectate.replay_text import FIRST_REAL_TIME_MS

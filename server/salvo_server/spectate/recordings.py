@@ -10,6 +10,7 @@ from salvo import messages as m
 from salvo.codec.header import Header
 from salvo.errors import SalvoError
 from salvo.fairness.proof import PROOF_LINES
+from salvo.text_files import lines_of
 from salvo_server.core.journal import GameOpened, JournalError
 from salvo_server.core.table import Step
 from salvo_server.spectate.replay import Replay
@@ -157,7 +158,7 @@ def _is_sqlite(path: Path) -> bool:
 def _begin(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(len(_SQLITE))
+            return next(lines_of(file, len(_SQLITE)), b"")
     except OSError:
         return b""  # its reader says why
 

@@ -18,6 +18,7 @@ import nacl.signing
 
 from salvo.errors import SalvoError
 from salvo.seal import fingerprint, open_sealed
+from salvo.text_files import text_of
 from salvo_server.storage.atomic_file import create_file
 
 #: First line of the file; the number is the form's version.
@@ -89,7 +90,7 @@ def load_identity(path: Path) -> Identity:
         try:
             return Identity(_read(path))
         except FileNotFoundError:
-            create_file(path, _written(os.urandom(SEED_BYTES)))
+            create_file(path, f"{_written(os.urandom(SEED_BYTES))}\n".encode())
             return Identity(_read(path))  # perhaps that of another server, which was quicker
     except OSError as error:
         raise IdentityError(f"{path}: {error.strerror or error}; name another file with SALVO_IDENTITY") from None
@@ -108,18 +109,19 @@ def _read(path: Path) -> bytes:
 
 def _seed_of(content: bytes, path: Path) -> bytes:
     try:
-        seed = base64.b64decode(content.decode().splitlines()[1], validate=True)
+        text = text_of(content).rstrip(" \n")
+        seed = base64.b64decode(text.splitlines()[1], validate=True)
     except (ValueError, IndexError):  # no UTF-8 and no base64 are ValueErrors, too
         raise _damaged(path) from None
-    if len(seed) != SEED_BYTES or content != _written(seed):
+    if len(seed) != SEED_BYTES or text != _written(seed):
         raise _damaged(path)
     return seed
 
 
-def _written(seed: bytes) -> bytes:
+def _written(seed: bytes) -> str:
     """What the file has. The fingerprint of the public key finds damage, and an operator can read it there."""
     check = fingerprint(bytes(nacl.signing.SigningKey(seed).verify_key))
-    return f"{_TITLE}\n{base64.b64encode(seed).decode()}\n{check}\n".encode()
+    return f"{_TITLE}\n{base64.b64encode(seed).decode()}\n{check}"
 
 
 def _damaged(path: Path) -> IdentityError:

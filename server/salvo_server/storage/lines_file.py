@@ -7,7 +7,6 @@ last line is whole without its line feed.
 
 from __future__ import annotations
 
-import codecs
 import json
 import os
 from collections.abc import Hashable, Iterable, Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from salvo.errors import MissingExtra
+from salvo.text_files import end_last_line, lines_of
 from salvo_server.storage.atomic_file import sync_folder
 
 try:
@@ -34,21 +34,11 @@ def whole_lines(path: Path) -> list[tuple[int, bytes]]:
         OSError: it cannot be read.
     """
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            numbered = enumerate(lines_of(file), start=1)
+            return [(number, line[:-1]) for number, line in numbered if line.endswith(b"\n") and line != b"\n"]
     except FileNotFoundError:
         return []
-    lines = content[: _whole(content)].removeprefix(codecs.BOM_UTF8).split(b"\n")
-    return [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
-
-
-def _whole(content: bytes) -> int:
-    """Return the length without the partial line of a killed process."""
-    end = content.rfind(b"\n") + 1
-    try:
-        json.loads(content[end:])
-    except ValueError:
-        return end
-    return len(content)
 
 
 class Contradiction(ValueError):
@@ -92,13 +82,11 @@ class LinesFile:
         Raises:
             OSError: it cannot be written.
         """
-        self._file = open(self._path, "ab", opener=partial(os.open, mode=0o600))  # noqa: SIM115
-        content = b"" if anew else self._path.read_bytes()
-        content = content[: _whole(content)]
-        self._file.truncate(len(content))
-        if content and content[-1:] != b"\n":
-            self._file.write(b"\n")
-        if not content.strip():
+        self._file = open(self._path, "a+b", opener=partial(os.open, mode=0o600))  # noqa: SIM115
+        if anew:
+            self._file.truncate(0)
+        end_last_line(self._file)
+        if not whole_lines(self._path):
             self.add([head])
             sync_folder(self._path.parent)  # the file's name, too
 

@@ -20,6 +20,7 @@ from typing import Final, Literal
 
 from salvo.errors import MissingExtra, SalvoError, WireError
 from salvo.permissions import Role
+from salvo.text_files import read_text
 from salvo.topics import check_name
 from salvo_server.storage.atomic_file import create_file, replace_file
 from salvo_server.storage.register import Account
@@ -217,7 +218,7 @@ class Roster:
 
     def _read(self) -> _File:
         try:
-            text = self.path.read_bytes()
+            text = read_text(self.path)
         except FileNotFoundError:
             raise RosterError(
                 "roster_missing",
@@ -226,6 +227,8 @@ class Roster:
             ) from None
         except OSError as error:
             raise RosterError("roster_unreadable", f"{self.path}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise RosterError("roster_corrupt", f"{self.path} is not UTF-8; restore it from a copy") from None
         try:
             kept = _File.model_validate_json(text)
             for each in kept.members:

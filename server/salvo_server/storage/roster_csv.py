@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Final
 
 from salvo.permissions import Role
+from salvo.text_files import read_text
 from salvo_server.storage.roster import ROLES, Entry, RosterError
 
 _COLUMNS: Final = ("name", "role", "screens")
@@ -16,8 +18,8 @@ _COLUMNS: Final = ("name", "role", "screens")
 def read_entries(path: Path, role: Role, screens: int) -> list[Entry]:
     """Return the accounts in a file: the column ``name``, and if there are such columns ``role`` and ``screens``.
 
-    The text is UTF-8, as spreadsheets export it also with a byte order mark. Blanks around a value and lines
-    without any are ignored.
+    Between the columns are commas, or the semicolons or tabs of a spreadsheet that writes decimals with commas. Blanks
+    around a value and lines without any are ignored.
 
     Args:
         role: of lines that name none.
@@ -27,22 +29,22 @@ def read_entries(path: Path, role: Role, screens: int) -> list[Entry]:
         RosterError: ``bad_csv`` or ``bad_role``, with the line, from 1; what else a name may be the roster checks.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = _lines(path, file)
-            header = _header(path, *next(lines, (1, [])))
-            entries = [_entry(f"{path}, line {number}: ", header, values, role, screens) for number, values in lines]
+        lines = _lines(path, read_text(path))
     except OSError as error:
         raise RosterError("bad_csv", f"{path}: {error.strerror}; name another file") from None
     except UnicodeDecodeError:
         raise RosterError("bad_csv", f"{path} is not UTF-8; export it as CSV UTF-8") from None
+    header = _header(path, *next(lines, (1, [])))
+    entries = [_entry(f"{path}, line {number}: ", header, values, role, screens) for number, values in lines]
     if not entries:
         raise RosterError("bad_csv", f"{path} has no names below its header; write one a line")
     return entries
 
 
-def _lines(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
     """Return the lines that have values, and where each begins; empty values at its end are left out."""
-    rows, number = csv.reader(file, strict=True), 1
+    header = text.strip().partition("\n")[0]
+    rows, number = csv.reader(StringIO(text, newline=""), delimiter=max(",;\t", key=header.count), strict=True), 1
     try:
         for row in rows:
             values = [value.strip() for value in row]

@@ -23,12 +23,12 @@ from salvo.codec.header import Header, read_first_line, write_header
 from salvo.codec.steps import MAX_LINE_BYTES, said, write_said
 from salvo.codec.transcript import EndOfGame, StepLine, read_line, write_end, write_step
 from salvo.errors import SalvoError, WireError
-from salvo.file_errors import missing_file, unread
 from salvo.lab import arena
 from salvo.lab.arena import Outcome
 from salvo.lab.pictures.lines import Boards
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook
+from salvo.text_files import lines_of, missing_file, unread
 from salvo.topics import check_name
 from salvo.view import Shot
 from salvo_server import __version__
@@ -272,8 +272,7 @@ def _split(raw: IO[bytes]) -> Iterator[bytes]:
     packed = raw.read(len(_GZIP)) == _GZIP
     raw.seek(0)
     with gzip.GzipFile(fileobj=raw) if packed else contextlib.nullcontext(raw) as file:
-        while line := file.readline(MAX_LINE_BYTES + 1):
-            yield line
+        yield from lines_of(file, MAX_LINE_BYTES + 1)
 
 
 def parse_transcript(lines: Iterable[bytes], name: str) -> Transcript:

@@ -20,7 +20,6 @@ import difflib
 import hashlib
 import json
 import math
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -32,9 +31,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from salvo.errors import SalvoError
-from salvo.file_errors import line_of, unread
 from salvo.rules import RuleBook
 from salvo.rules.files import RuleFileError, load_book
+from salvo.text_files import line_of, read_text, read_toml
 from salvo_server import __version__
 
 #: Bots of a file; that many make 2,016 pairs.
@@ -191,7 +190,7 @@ def load_tournament(path: Path) -> Tournament:
     try:
         _ = tournament.book
     except RuleFileError as error:
-        raise mistake(path, path.read_text(), "rules", error.text) from None
+        raise mistake(path, read_text(path), "rules", error.text) from None
     return tournament
 
 
@@ -230,11 +229,7 @@ class Kind(Generic[M]):
         Raises:
             SalvoError: what :attr:`error` makes; the text names file and line.
         """
-        try:
-            text = path.read_text()
-            said = tomllib.loads(text)
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise self.error(unread(path, error)) from None
+        text, said = read_toml(path, self.error)
         try:
             return self.model(**said)
         except ValidationError as error:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from salvo.text_files import read_text
 from salvo_server.tournament.file import Tournament, mistake
 from salvo_server.tournament.games import GamesFile, Played
 from salvo_server.tournament.schedule import Match, Pairing, games_of, number_of_games, swiss_round, whole_schedule
@@ -63,7 +64,7 @@ def check_bots(path: Path, tournament: Tournament, workers: Workers) -> None:
     for name, source in tournament.bots.items():
         reason = workers.try_out(source)
         if reason:
-            raise mistake(path, path.read_text(), name, f"{name}: {reason}", "bots")
+            raise mistake(path, read_text(path), name, f"{name}: {reason}", "bots")
 
 
 def play_tournament(

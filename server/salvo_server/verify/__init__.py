@@ -13,7 +13,7 @@ from pathlib import Path
 
 from salvo.codec.log import MAX_ENTRY_BYTES
 from salvo.codec.log_reader import Fault
-from salvo.file_errors import missing_file, unread
+from salvo.text_files import lines_of, missing_file, unread
 from salvo_server.verify.equivocation import Agreement, agreements, compare_stories
 from salvo_server.verify.notes import check_sent
 from salvo_server.verify.notices import remarks_on
@@ -52,7 +52,7 @@ def verify_file(path: Path, key: str | bytes | None = None) -> ProofReport:
             finding = Finding(str(path), 1, Fault.NO_PROOF, other)
             return ProofReport(str(path), finding=finding, stray=finding)
         with path.open("rb") as file:
-            return verify_lines(iter(lambda: file.readline(MAX_ENTRY_BYTES + 1), b""), str(path), key)
+            return verify_lines(lines_of(file, MAX_ENTRY_BYTES + 1), str(path), key)
     except FileNotFoundError:
         raise ProofError("proof_missing", missing_file(path)) from None
     except OSError as error:

@@ -19,6 +19,7 @@ from salvo.codec.log_reader import Fault, LogError, game_of, read_signed
 from salvo.fairness.proof import PROOF_LINES, SENT, has_begun
 from salvo.messages import Draw
 from salvo.seal import fingerprint
+from salvo.text_files import lines_of
 from salvo_server.storage.transcript_folder import proof_path
 from salvo_server.verify.notes import read_sent
 from salvo_server.verify.report import Line, LoggedGame, Loose, ProofReport, Wrong, blame_server
@@ -34,14 +35,16 @@ def what_it_is(path: Path) -> str | None:
         OSError: it cannot be read.
     """
     with path.open("rb") as file:
-        begin = file.read(64)
+        begin = file.read(len(_GZIP))
+        file.seek(0)
+        first = next(lines_of(file, 64), b"")
     if begin.startswith(_GZIP):
         try:
             with gzip.open(path) as packed:
-                begin = packed.read(64)
+                first = next(lines_of(packed, 64), b"")
         except (OSError, EOFError):
             return "a packed file"
-    if not begin.startswith(_TRANSCRIPT):
+    if not first.startswith(_TRANSCRIPT):
         return None
     proof = proof_path(path)
     where = f"the proof is {proof}" if proof.exists() else f"a server writes its proof next to it, {proof.name}"
@@ -66,14 +69,21 @@ class _Reader:
     def read(self, lines: Iterator[bytes]) -> list[Wrong]:
         """Read all lines, and return what is wrong with them."""
         wrong: list[Wrong] = []
-        number = 0
+        number, begun = 0, False
         for number, line in enumerate(lines, start=1):
-            if number == 1 and not line.startswith(PROOF_LINES):
+            if line == b"\n":
+                continue
+            if not begun and not line.startswith(PROOF_LINES):
                 second = next(lines, b"")
                 if not second.startswith(PROOF_LINES):
                     # What it says stays in it: the wrong file may be one with a secret.
-                    raise Wrong(1, Fault.NO_PROOF, f"it does not begin with {_form()}, as every line of a proof does")
-                raise Wrong(1, Fault.FILE, f"does not begin with {_form()}")
+                    text = f"it does not begin with {_form()}, as every line of a proof does"
+                    raise Wrong(number, Fault.NO_PROOF, text)
+                raise Wrong(number, Fault.FILE, f"does not begin with {_form()}")
+            if not begun and line.count(PROOF_LINES[0]) > 1:
+                text = "its line endings are lost, as when a program copies it as text; copy the file byte by byte"
+                raise Wrong(number, Fault.NO_PROOF, text)
+            begun = True
             try:
                 self._read_line(number, line)
             except Wrong as each:

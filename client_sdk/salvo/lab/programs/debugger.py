@@ -22,7 +22,7 @@ def is_debugged() -> bool:
 def is_traced(pid: int) -> bool:
     """Whether a debugger such as gdb traces another process; False if the system does not say."""
     with contextlib.suppress(OSError, ValueError):
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        for line in Path(f"/proc/{pid}/status").read_text("ascii").splitlines():
             if line.startswith("TracerPid:"):
                 return int(line.split()[1]) != 0
     return False

@@ -158,6 +158,6 @@ def _kill_groups_below(pid: int) -> None:
     os.kill(pid, signal.SIGSTOP)  # so that it cannot reap a child, whose id might be reused
     os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
     with contextlib.suppress(FileNotFoundError):  # not every kernel has it
-        for leader in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        for leader in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(int(leader), signal.SIGKILL)

@@ -223,7 +223,7 @@ class Room:
         if not self._file.exists():
             return
         try:
-            kept = json.loads(self._file.read_text())
+            kept = json.loads(self._file.read_text("utf-8"))
             self._notes = dict(kept["notes"])
             self._waiting = [self._game_of(each) for each in kept["waiting"]]
             self._game = None if kept["playing"] is None else self._game_of(kept["playing"])
