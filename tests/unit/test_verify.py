@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import chain, repeat
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,7 +17,7 @@ from click.testing import CliRunner
 
 from proofs import BOOKS, IDENTITY, LOOSE, SMALL, Entries, Played, cheated, entries_of, signed, verify
 from salvo import messages as m
-from salvo.codec.log import message_digest
+from salvo.codec.log import MAX_ENTRY_BYTES, message_digest
 from salvo.codec.log_reader import Fault
 from salvo.errors import SalvoError
 from salvo.fairness.proof import Proof, write_sent
@@ -27,7 +28,7 @@ from salvo_server.cli import cli
 from salvo_server.spectate.recordings import open_recordings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript_folder import proof_lines
-from salvo_server.verify import compare_stories, verify_file
+from salvo_server.verify import compare_stories, verify_file, verify_lines
 
 HONEST = Played("honest", SMALL, trouble=0.1).play()
 LINES = HONEST.proof()
@@ -255,8 +256,6 @@ def test_a_server_that_tells_two_stories_of_a_game_is_found_out_though_both_are_
 
 
 def verify_named(name: str, lines: list[bytes]) -> Any:
-    from salvo_server.verify import verify_lines
-
     return verify_lines(iter(lines), name)
 
 
@@ -507,6 +506,34 @@ def test_of_two_games_the_first_bad_line_is_named_though_it_is_found_later() -> 
     finding = verify([*cheat, *more[:-1], b"x\n"]).finding
     assert finding is not None
     assert (finding.line, finding.fault) == (_line("result"), Fault.SERVER)
+
+
+def test_a_file_of_wrong_lines_is_given_up_after_a_thousand_and_the_first_is_named() -> None:
+    read = 0
+
+    def lines() -> Iterator[bytes]:
+        nonlocal read
+        for line in chain(LINES[:2], repeat(b"{}\n")):
+            read += 1
+            yield line
+
+    report = verify_lines(lines(), "junk")
+    assert report.finding is not None
+    assert (report.finding.line, report.finding.fault) == (3, Fault.FILE)
+    assert "1000 lines are wrong; it was not read beyond line 1002" in report.remarks
+    assert read == 1002
+
+
+def test_a_line_that_is_too_long_is_one_line_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "long.proof.jsonl"
+    file.write_bytes(b"".join([*LINES[:2], b"x" * 3 * MAX_ENTRY_BYTES + b"\n", b"\n", b"y\n"]))
+    report = verify_file(file)
+    assert report.finding is not None
+    assert (report.finding.line, "longer than any entry" in report.finding.text) == (3, True)
+    file.write_bytes(b"".join([*LINES[:2], b"\n", b"y" * 3 * MAX_ENTRY_BYTES]))
+    report = verify_file(file)
+    assert report.finding is not None
+    assert report.finding.line == 4
 
 
 @pytest.mark.parametrize("killed", [0, 1, 7, 30])

@@ -77,11 +77,9 @@ def read_first_line(line: str) -> FirstLine:
     value = parse_json(line.encode(), MAX_LINE_BYTES, MAX_LINE_DEPTH)
     form = value.get("transcript") if isinstance(value, dict) else None
     if type(form) is int and form > TRANSCRIPT_VERSION:
-        writer = str(value.get("version"))[:40]
-        raise WireError(
-            "unknown_version",
-            f"a transcript of form {form}, written by Salvo {writer}; this one reads the forms 1..{TRANSCRIPT_VERSION}",
-        )
+        number, writer = str(form)[:40], str(value.get("version"))[:40]
+        by = f"a transcript of form {number}, written by Salvo {writer}"
+        raise WireError("unknown_version", f"{by}; this one reads the forms 1..{TRANSCRIPT_VERSION}")
     first = FIRST_LINE.validate(line.encode())
     if not same_value(value, FIRST_LINE.value(first)):
         raise WireError("wrong_shape", "the header has a value that it cannot have, such as cells counted from 0")

@@ -72,7 +72,8 @@ def _check_form(value: Any) -> None:
     opening = value.get("open") if isinstance(value, dict) else None
     version = opening.get("log") if isinstance(opening, dict) else None
     if type(version) is int and version > form.LOG_VERSION:
-        raise WireError("unknown_version", f"a log of form {version}; this one reads the forms 1..{form.LOG_VERSION}")
+        text = f"a log of form {str(version)[:40]}; this one reads the forms 1..{form.LOG_VERSION}"
+        raise WireError("unknown_version", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Final
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.log import LogEnd, LogStep, Opening, Reveal, entry_digest
+from salvo.codec.log import MAX_ENTRY_BYTES, LogEnd, LogStep, Opening, Reveal, entry_digest
 from salvo.codec.log_reader import Fault, LogError, game_of, read_signed
 from salvo.fairness.proof import PROOF_LINES, SENT, has_begun
 from salvo.messages import Draw
@@ -24,6 +24,8 @@ from salvo_server.storage.transcript_folder import proof_path
 from salvo_server.verify.notes import read_sent
 from salvo_server.verify.report import Line, LoggedGame, Loose, ProofReport, Wrong, blame_server
 
+#: With so many wrong lines a file is not read on: one is enough to know, and each costs a kilobyte.
+MAX_WRONG: Final = 1000
 _GZIP: Final = b"\x1f\x8b"
 _TRANSCRIPT: Final = b'{"transcript":'
 
@@ -70,7 +72,7 @@ class _Reader:
         """Read all lines, and return what is wrong with them."""
         wrong: list[Wrong] = []
         number, begun = 0, False
-        for number, line in enumerate(lines, start=1):
+        for number, line in _numbered(lines):
             if line == b"\n":
                 continue
             if not begun and not line.startswith(PROOF_LINES):
@@ -86,8 +88,11 @@ class _Reader:
             begun = True
             try:
                 self._read_line(number, line)
-            except Wrong as each:
-                wrong.append(each)
+            except Wrong as fault:
+                wrong.append(fault)
+                if len(wrong) == MAX_WRONG:
+                    self._report.remarks.append(f"{MAX_WRONG} lines are wrong; it was not read beyond line {number}")
+                    break
         if not number:
             raise Wrong(1, Fault.INCOMPLETE, "the file is empty")
         missing = self._settle()
@@ -96,6 +101,8 @@ class _Reader:
         return wrong or missing
 
     def _read_line(self, number: int, line: bytes) -> None:
+        if len(line) > MAX_ENTRY_BYTES:
+            raise Wrong(number, Fault.FILE, f"longer than any entry, which has at most {MAX_ENTRY_BYTES} bytes")
         if not line.endswith(b"\n"):
             raise Wrong(number, Fault.INCOMPLETE, "the line is not whole")
         if line.startswith(SENT):
@@ -155,8 +162,10 @@ class _Reader:
                 continue
             try:
                 self._read_line(number, payload + b"\n")
-            except Wrong as each:
-                wrong.append(each)
+            except Wrong as fault:
+                wrong.append(fault)
+                if len(wrong) == MAX_WRONG:
+                    break
         for of, entries in self._games.items():
             self._report.games.append(LoggedGame(of, self._openings[of], _in_order(entries.values())))
         self._report.games.sort(key=lambda game: game.lines[0].number)
@@ -209,6 +218,16 @@ class _Reader:
             if min(lines) < number < max(lines):
                 return Wrong(number, Fault.FILE, f"this entry belongs to another game than the lines around it, {game}")
         return Wrong(number, Fault.INCOMPLETE, "the opening of this entry's game, its entry 0, is not in the file")
+
+
+def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield each line with its number, from 1; of one that comes in pieces, the first piece."""
+    number, within = 0, False
+    for line in lines:
+        if not within:
+            number += 1
+            yield number, line
+        within = not line.endswith(b"\n")
 
 
 def _in_order(lines: Iterable[Line]) -> list[Line]:
