@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import platform
+import socket
 import sys
 import threading
 import time
@@ -23,7 +24,7 @@ from salvo import messages as m
 from salvo.errors import MissingExtra
 from salvo.net.mqtt import Connection
 from salvo_server import __version__
-from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded import EmbeddedBroker, open_files
 from salvo_server.brokers.embedded.addresses import is_known_host, listening, reachable, split_address
 from salvo_server.core.journal import Batch, Journal, JournalUnavailable, Saved
 from salvo_server.service import Listener, Service
@@ -245,6 +246,14 @@ class _Handler(MetricsHandler):
 
 
 class _Server(ThreadingHTTPServer):
+    def get_request(self) -> tuple[socket.socket, Any]:
+        try:
+            return super().get_request()
+        except OSError as error:
+            if open_files.report(error):
+                time.sleep(open_files.PAUSE_SECONDS)  # it is called again at once, because the connection waits
+            raise
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         log.info("a scrape failed: %s", sys.exc_info()[1])
 

@@ -19,8 +19,8 @@ from integration.raw import Raw, packet, publish_packet, retained_at, subscribe_
 from salvo_server.brokers.embedded.addresses import listening
 from salvo_server.brokers.embedded.broker import MAX_ACCEPTED, HardenedBroker
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, BrokerLimits
-from salvo_server.brokers.embedded.log_throttle import PAUSE_SECONDS, Throttle
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
+from salvo_server.core.log_throttle import PAUSE_SECONDS, Throttle
 
 
 @contextlib.contextmanager

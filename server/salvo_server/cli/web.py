@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import socket
@@ -15,6 +14,7 @@ import click
 
 from salvo.errors import MissingExtra
 from salvo.net.mqtt import BrokerUrl, Connection
+from salvo_server.brokers.embedded import open_files
 from salvo_server.brokers.embedded.addresses import host_of, joined, lan_addresses, listening, reachable, split_address
 from salvo_server.cli.checked import DEFAULT_BROKER, Checked, ca_rule
 from salvo_server.cli.output import Integer, end_with_input, given_secret, watch_line
@@ -142,7 +142,7 @@ def web(
     click.echo(json.dumps({"event": "listening", "urls": pages}) if as_json else watch_line(pages))
     if delay == 0:
         click.echo("all boards are shown at once: who sees this page can help a player", err=True)
-    _allow_connections()
+    open_files.allow(2 * MAX_CONNECTIONS)
     asyncio.run(_serve(uvicorn.Server(config), sock, relay))
 
 
@@ -159,18 +159,9 @@ def _source(cell: str, address: BrokerUrl, secret: str | None, ca: str | None) -
     return Source(cell, connection, users)
 
 
-def _allow_connections() -> None:
-    """Let this process have as many files open as browsers may come, where the system allows that."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource  # not everywhere
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = 2 * MAX_CONNECTIONS if hard == resource.RLIM_INFINITY else hard
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(most, 2 * MAX_CONNECTIONS)), hard))
-
-
 async def _serve(server: uvicorn.Server, sock: socket.socket, relay: Relay) -> None:
     """Serve until a signal, or until the broker refuses the account."""
+    open_files.report_in(asyncio.get_running_loop())
     following = asyncio.create_task(relay.run())
     serving = asyncio.create_task(server.serve([sock]))
     following.add_done_callback(lambda _: setattr(server, "should_exit", True))

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from salvo_server.brokers.embedded import open_files
 from salvo_server.gateways.accounts import GatewayError
 from salvo_server.gateways.guest import Guest
 from salvo_server.gateways.peer import Framing, Lines, Peer
@@ -147,10 +148,10 @@ class Host:
         while not self._closed.is_set():
             try:
                 sock, address = self._listener.accept()
-            except OSError:
-                if not self._closed.wait(0.1):  # out of file descriptors: retry until some are free
-                    continue
-                return
+            except OSError as error:
+                open_files.report(error)
+                self._closed.wait(open_files.PAUSE_SECONDS)
+                continue
             self.admit(sock, f"{address[0]}:{address[1]}")
 
     def _serve(self, peer: Peer) -> None:

@@ -165,7 +165,7 @@ class HardenedBroker(Broker):
         A connection without a CONNECT makes room: otherwise a client without an account could keep all others out.
         """
         if len(self.peers) >= self.limits.connections:
-            self._make_room()
+            self.make_room()
         if len(self.peers) >= self.limits.connections:
             self.seldom.warn("connections", f"{name} is turned away: {len(self.peers)} clients are connected")
             return None
@@ -174,7 +174,8 @@ class HardenedBroker(Broker):
         self.newcomers[peer] = None
         return peer
 
-    def _make_room(self) -> None:
+    def make_room(self) -> None:
+        """End the oldest connection without a CONNECT."""
         for eldest in self.newcomers:
             eldest.drop("greeting", "sent no CONNECT, and others are waiting")
             break

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from salvo_server.brokers.embedded import open_files
 from salvo_server.brokers.embedded.addresses import BrokerError, joined, listening, reachable, split_address
 from salvo_server.brokers.embedded.broker import OWN_LISTENER, HardenedBroker
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
@@ -115,6 +116,7 @@ class EmbeddedBroker:
         logging.getLogger("amqtt").setLevel(_AMQTT_LOG_LEVEL)
         logging.getLogger("websockets").setLevel(logging.CRITICAL)
         logging.getLogger("transitions").setLevel(logging.ERROR)
+        open_files.allow(2 * self._limits.connections)
         self._sockets = {"default": listening(*self._listen)}
         if self._websocket is not None:
             try:
@@ -168,6 +170,7 @@ class EmbeddedBroker:
         broker = self._serving = HardenedBroker(
             self._config(), self._sockets, self._limits, self._access, self._context, self._hosts
         )
+        open_files.report_in(self._loop, broker.make_room)
         await broker.start()
         self._access.watch(self._review_sessions)
         ready.set()

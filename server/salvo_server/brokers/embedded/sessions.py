@@ -17,9 +17,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from salvo_server.brokers.embedded.limits import MESSAGE_BYTES, BrokerLimits
-from salvo_server.brokers.embedded.log_throttle import Throttle
 from salvo_server.brokers.embedded.packets import publish_packet, with_length
 from salvo_server.brokers.embedded.retained import Retained
+from salvo_server.core.log_throttle import Throttle
 
 log = logging.getLogger(__name__)
 

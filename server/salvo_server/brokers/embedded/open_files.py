@@ -1,0 +1,51 @@
+"""When the process may open no more files: connections wait in the system, and one line reports it.
+
+Without this, each attempt to accept one leaves a traceback, or none at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+from collections.abc import Callable
+from typing import Any, Final
+
+from salvo_server.core.log_throttle import Throttle
+
+#: For a listener that is no asyncio server, before it accepts again; asyncio's own is one second, too.
+PAUSE_SECONDS: Final = 1.0
+_SCARCE: Final = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
+_seldom = Throttle(logging.getLogger(__name__))
+
+
+def allow(count: int) -> None:
+    """Let this process have so many files open, as far as the system allows that."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource  # not everywhere
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = count if hard == resource.RLIM_INFINITY else min(count, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+
+
+def report(error: object) -> bool:
+    """Report an error of a listener if it means that no more files can be opened; return whether it does."""
+    if not isinstance(error, OSError) or error.errno not in _SCARCE:
+        return False
+    cure = "raise the limit of open files (ulimit -n, LimitNOFILE of systemd)"
+    _seldom.warn("files", f"new connections wait: {error.strerror}; {cure}")
+    return True
+
+
+def report_in(loop: asyncio.AbstractEventLoop, then: Callable[[], None] = lambda: None) -> None:
+    """Report such errors of a loop's listeners, which asyncio pauses for a second; ``then`` may make room."""
+
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if report(context.get("exception")):
+            then()
+        elif "_start_serving" not in context["message"]:  # of a listener that was closed while it was paused
+            loop.default_exception_handler(context)
+
+    loop.set_exception_handler(handle)
