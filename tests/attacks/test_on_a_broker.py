@@ -425,7 +425,7 @@ def _never_look_for_life(patch: Patch) -> None:
 
 def _let_newcomers_stay(patch: Patch) -> None:
     _without(connect_seconds=1000.0)(patch)
-    patch.setattr(HardenedBroker, "_make_room", lambda self: None)
+    patch.setattr(HardenedBroker, "make_room", lambda self: None)
 
 
 def _let_half_requests_stay(patch: Patch) -> None:

@@ -131,7 +131,7 @@ class _NoPace(RosterAccess):
 
 
 def _let_newcomers_stay(patch: Patch) -> None:
-    patch.setattr(HardenedBroker, "_make_room", lambda self: None)
+    patch.setattr(HardenedBroker, "make_room", lambda self: None)
 
 
 # --- mosquitto ------------------------------------------------------------------------------------------------------

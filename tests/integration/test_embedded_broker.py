@@ -7,6 +7,7 @@ it, the test says so and the mending can go), and against ours, where it must no
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import threading
 import time
@@ -34,6 +35,7 @@ from salvo_server.brokers.embedded.addresses import BrokerError
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.edges import TcpEdge
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
+from salvo_server.brokers.embedded.packets import with_length
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
 
 # --- two brokers of the same face ---------------------------------------------------------------------------------
@@ -493,22 +495,90 @@ def test_whoever_does_not_greet_makes_room_for_others() -> None:
         assert idle[0].recv(1) == b""
 
 
+def _greeting(flags: int, *texts: bytes, first: int = 0x10) -> bytes:
+    return packet(first, b"\0\4MQTT\4" + bytes((flags, 0, 60)) + b"".join(map(with_length, texts)))
+
+
 @pytest.mark.parametrize(
     "greeting",
     [
-        b"GET / HTTP/1.1\r\n\r\n",
-        b"\x30\x03\0\1x",
-        packet(0x10, b"\0\6MQIsdp\3\2\0\x3c" + text("old")),
-        b"\x10\xff\xff\xff\xff\xff",
+        pytest.param(b"GET / HTTP/1.1\r\n\r\n", id="HTTP"),
+        pytest.param(publish_packet("x", b"y"), id="PUBLISH first"),
+        pytest.param(packet(0x10, b"\0\6MQIsdp\3\2\0\x3c" + text("old")), id="MQTT 3.1"),
+        pytest.param(b"\x10\xff\xff\xff\xff\xff", id="length without end"),
+        pytest.param(_greeting(0x02, b"a", first=0x11), id="flag in the first byte"),
+        pytest.param(_greeting(0x03, b"a"), id="reserved flag"),
+        pytest.param(_greeting(0x0A, b"a"), id="QoS of no will"),
+        pytest.param(_greeting(0x22, b"a"), id="retained without a will"),
+        pytest.param(_greeting(0x1E, b"a", b"/will", b"gone"), id="will at QoS 3"),
+        pytest.param(_greeting(0x06, b"a", b"/will/+", b"gone"), id="will on a filter"),
+        pytest.param(_greeting(0x42, b"a", b"password"), id="password without user"),
+        pytest.param(_greeting(0x82, b"a", b"\xff"), id="user is not UTF-8"),
+        pytest.param(_greeting(0x02, b"a\0b"), id="U+0000"),
+        pytest.param(_greeting(0xC2, b"a", b"user"), id="cut off"),
+        pytest.param(_greeting(0x02, b"a", b"more"), id="too long"),
+        pytest.param(_greeting(0x00, b""), id="stored session without a client id"),
     ],
 )
-def test_whatever_greets_wrongly_is_hung_up_on_and_harms_nobody(greeting: bytes) -> None:
+def test_a_wrong_greeting_is_refused_harms_nobody_and_leaves_one_line(
+    greeting: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
     with ours() as broker:
         with socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS) as client:
             client.sendall(greeting)
-            client.settimeout(PATIENCE_SECONDS)
+            answer = b""
             with contextlib.suppress(ConnectionError):
-                while client.recv(100):
-                    pass
+                while part := client.recv(100):
+                    answer += part
+        assert answer[:4] != b"\x20\2\0\0"
         with Raw(broker.port) as other:
             assert other.read() == b"\x20\2\0\0"
+    [line] = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert line.endswith("; refused")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(packet(0x80, b"\0\1" + text("/x") + b"\1"), id="SUBSCRIBE without its flag"),
+        pytest.param(packet(0x82, b"\0\0" + text("/x") + b"\1"), id="SUBSCRIBE with id 0"),
+        pytest.param(packet(0x82, b"\0\1"), id="SUBSCRIBE to nothing"),
+        pytest.param(packet(0x82, b"\0\1" + text("/x") + b"\3"), id="SUBSCRIBE at QoS 3"),
+        pytest.param(packet(0x82, b"\0\1" + text("/x")), id="SUBSCRIBE that is cut off"),
+        pytest.param(packet(0x82, b"\0\1" + text("/x\0") + b"\1"), id="SUBSCRIBE with U+0000"),
+        pytest.param(packet(0x82, b"\0\1\0\1\xff\1"), id="SUBSCRIBE that is not UTF-8"),
+        pytest.param(packet(0xA0, b"\0\1" + text("/x")), id="UNSUBSCRIBE without its flag"),
+        pytest.param(packet(0xA2, b"\0\0" + text("/x")), id="UNSUBSCRIBE with id 0"),
+        pytest.param(packet(0x60, b"\0\1"), id="PUBREL without its flag"),
+        pytest.param(packet(0x62, b"\0"), id="PUBREL that is cut off"),
+        pytest.param(packet(0x40, b"\0\1\0"), id="PUBACK that is too long"),
+        pytest.param(packet(0x42, b"\0\1"), id="PUBACK with a flag"),
+        pytest.param(packet(0x50, b"\0\1"), id="PUBREC for nothing"),
+        pytest.param(b"\xc1\0", id="PINGREQ with a flag"),
+        pytest.param(packet(0xC0, b"x"), id="PINGREQ with a body"),
+        pytest.param(packet(0xE0, b"\0") + b"\xc0\0", id="DISCONNECT with a body"),
+        pytest.param(packet(0x32, text("/x") + b"\0\0y"), id="PUBLISH with id 0"),
+        pytest.param(packet(0x38, text("/x") + b"y"), id="PUBLISH again at QoS 0"),
+        pytest.param(packet(0x36, text("/x") + b"\0\1y"), id="PUBLISH at QoS 3"),
+        pytest.param(packet(0x30, text("") + b"y"), id="PUBLISH to nothing"),
+        pytest.param(packet(0x30, text("/#") + b"y"), id="PUBLISH to a filter"),
+        pytest.param(packet(0x30, b"\0\1\xff"), id="PUBLISH that is not UTF-8"),
+        pytest.param(packet(0x32, text("/x") + b"\0"), id="PUBLISH that is cut off"),
+        pytest.param(packet(0x20, b"\0\0"), id="CONNACK"),
+        pytest.param(packet(0x10, _greeting(0x02, b"a")[2:]), id="CONNECT again"),
+        pytest.param(packet(0xF0, b"\0\0"), id="AUTH"),
+        pytest.param(packet(0x00, b""), id="no packet"),
+    ],
+)
+def test_a_malformed_packet_ends_the_connection_and_leaves_one_line(
+    sent: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with ours() as broker:
+        with Raw(broker.port) as client:
+            assert client.read() == b"\x20\2\0\0"
+            client.send(sent + b"\xc0\0")
+            assert client.read() == b""  # neither an answer, nor one to the ping
+        with Raw(broker.port) as other:
+            assert other.read() == b"\x20\2\0\0"
+    [line] = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert line.endswith("; disconnected")

@@ -275,6 +275,14 @@ def test_an_answer_tells_the_reason(broker: EmbeddedBroker, sent: bytes, answer:
         (b"\xe0\7\0\5\x11\0\0\0\1", 0x82),
         (packet(0x32, text("/a/x") + b"\0\1\x81\x08"), 0x95),
         (publish("/a/x", b"hi", properties=(b"\x26" + text("") * 2) * 17), 0x95),
+        (publish("/a/x", b"hi", properties=b"\3\0\1\xff"), 0x81),
+        (publish("/a/x", b"hi", first=0x38), 0x81),
+        (b"\x60\2\0\1", 0x81),
+        (b"\x40\2\0\0", 0x82),
+        (b"\x40\6\0\1\0\0\0\0", 0x81),
+        (b"\x62\7\0\1\0\3\x11\0\0", 0x82),
+        (b"\xe0\3\0\0\0", 0x81),
+        (packet(0x80, b"\0\1\0" + text("/a/x") + b"\1"), 0x81),
     ],
 )
 def test_a_fault_ends_the_connection_with_its_reason(broker: EmbeddedBroker, sent: bytes, reason: int) -> None:

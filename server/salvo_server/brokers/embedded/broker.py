@@ -1,6 +1,6 @@
 """amqtt's broker, rewritten where stock amqtt 0.12.1 falls short.
 
-amqtt starts and stops, and decodes greetings. What is between two connections is in this package, synchronous,
+amqtt starts and stops. What is between two connections is in this package, synchronous,
 because each of amqtt's faults came from tasks that overtake each other or from checks that one of several paths forgot:
 
 - every publication, retained or not, live or a will, goes through :meth:`HardenedBroker.publish` and its one check;

@@ -8,6 +8,7 @@ optional for a server; this one says in its CONNACK that it has none. Layouts ar
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from salvo_server.brokers.embedded import packets as p
@@ -20,6 +21,7 @@ MAX_PROPERTY_BYTES: Final = 1024
 MAX_PROPERTIES: Final = 16
 _MAX_PACKET_BYTES: Final = 1 << 28
 _SESSION_EXPIRY, _AUTHENTICATION, _WILL_DELAY, _RECEIVE_MAXIMUM = 17, 21, 24, 33
+_REASON, _CORRELATION, _AUTHENTICATION_DATA = 31, 9, 22
 _TOPIC_ALIAS, _USER_PROPERTY, _PACKET_BYTES = 35, 38, 39
 #: Bytes of a number; 0 for a text or bytes with their length in front, -2 for a pair of texts, -1 for a number that
 #: tells its own length.
@@ -38,12 +40,18 @@ _ALLOWED: Final = {
     p.CONNECT: {17, 21, 22, 23, 25, 33, 34, 38, 39},
     _WILL: {_WILL_DELAY, *_ABOUT_A_MESSAGE},
     p.PUBLISH: {_TOPIC_ALIAS, *_ABOUT_A_MESSAGE},
+    p.PUBACK: {_REASON, _USER_PROPERTY},
+    p.PUBREL: {_REASON, _USER_PROPERTY},
     p.SUBSCRIBE: {11, _USER_PROPERTY},
     p.UNSUBSCRIBE: {_USER_PROPERTY},
-    p.DISCONNECT: {_SESSION_EXPIRY, 31, _USER_PROPERTY},
+    p.DISCONNECT: {_SESSION_EXPIRY, _REASON, _USER_PROPERTY},
 }
-#: What 3.1.1 has for a refusal.
-_REFUSALS: Final = {Reason.BAD_CLIENT_ID: p.BAD_ID}
+#: What 3.1.1 has for a refusal; a CONNECT that is malformed has no answer (3.1.4).
+_REFUSALS: Final = {Reason.BAD_CLIENT_ID: p.BAD_ID, Reason.NOT_AUTHORISED: p.NOT_AUTHORISED}
+#: An acknowledgement may have a reason and properties, and a goodbye, too.
+_FORMS_5: Final = p.FORMS | {
+    kind: p.FORMS[kind]._replace(most=p.ANY_LENGTH) for kind in (p.PUBACK, p.PUBREL, p.DISCONNECT)
+}
 #: The reason of a DISCONNECT after which the will is published all the same.
 _WITH_WILL: Final = b"\4"
 #: Options of a subscription: no messages of its own, and live messages with their retain flag.
@@ -54,29 +62,31 @@ class Mqtt311:
     """What a client says and is told, as the broker has it.
 
     Attributes:
+        forms: what a packet of a client looks like, by its kind.
+        connect_flags: what the flags in a CONNECT may be.
         session_stays: whether the session outlives the connection; None where the greeting's clean flag says it.
         in_flight: QoS 1 messages that the client takes at once.
         keeps_will: whether a client that said goodbye wants its will to be published.
     """
 
+    forms: Mapping[int, p.Form] = p.FORMS
+    connect_flags = p.CONNECT_FLAGS
     session_stays: bool | None = None
     in_flight = 65_535
     keeps_will = False
 
-    def read_connect(self, body: bytes) -> bytes:
-        """Return a CONNECT as 3.1.1 has it.
-
-        Raises:
-            ProtocolFault: it cannot be read, or wants what this broker does not have.
-        """
-        return body
-
     def read(self, first: int, body: bytes) -> bytes:
-        """Return a later packet as 3.1.1 has it.
+        """Return a packet as 3.1.1 has it.
 
         Raises:
-            ProtocolFault: its properties are malformed or not for this packet.
+            ProtocolFault: it is malformed, or wants what this broker does not have.
         """
+        p.check(self.forms, first, body)
+        if first >> 4 == p.CONNECT and body[7] not in self.connect_flags:
+            raise ProtocolFault(f"sent a malformed CONNECT: its flags are {body[7]:08b}", Reason.MALFORMED)
+        return self._translate(first, body)
+
+    def _translate(self, first: int, body: bytes) -> bytes:
         return body
 
     def read_options(self, options: int) -> tuple[int, int, bool]:
@@ -100,8 +110,8 @@ class Mqtt311:
         return p.connack(p.ACCEPTED, present)
 
     def refusal(self, reason: Reason) -> bytes:
-        """The answer to a greeting that ends the connection."""
-        return p.connack(_REFUSALS.get(reason, p.NOT_AUTHORISED))
+        """The answer to a greeting that ends the connection; empty where the protocol has none."""
+        return p.connack(_REFUSALS[reason]) if reason in _REFUSALS else b""
 
     def answer(self, kind: int, mid: bytes, reason: Reason = Reason.SUCCESS) -> bytes:
         """PUBACK, PUBREC or PUBCOMP."""
@@ -127,12 +137,15 @@ class Mqtt311:
 class Mqtt5(Mqtt311):
     """The same in MQTT 5."""
 
+    forms = _FORMS_5
+    connect_flags = p.CONNECT_FLAGS_5
+
     def __init__(self) -> None:
         self._packet_bytes = _MAX_PACKET_BYTES
 
     # --- what the client says -----------------------------------------------------------------------------------
 
-    def read_connect(self, body: bytes) -> bytes:
+    def _read_connect(self, body: bytes) -> bytes:
         wanted, start = read_properties(body, 10, p.CONNECT)
         if _AUTHENTICATION in wanted:
             raise ProtocolFault("wants to authenticate in several steps", Reason.BAD_AUTHENTICATION_METHOD)
@@ -141,7 +154,7 @@ class Mqtt5(Mqtt311):
         self._packet_bytes = wanted.get(_PACKET_BYTES, self._packet_bytes)
         if not self.in_flight or not self._packet_bytes:
             raise ProtocolFault("takes no message at all", Reason.PROTOCOL_ERROR)
-        text, end = _sized(body, start, len(body))
+        text, end = p.sized(body, start, len(body))
         greeting = body[:6] + b"\4" + body[7:10] + p.with_length(text)
         if not body[7] & 4:  # no will
             return greeting + body[end:]
@@ -150,8 +163,10 @@ class Mqtt5(Mqtt311):
             raise ProtocolFault("wants its will to be delayed", Reason.NOT_SERVED)
         return greeting + body[end:]
 
-    def read(self, first: int, body: bytes) -> bytes:
+    def _translate(self, first: int, body: bytes) -> bytes:
         match first >> 4:
+            case p.CONNECT:
+                return self._read_connect(body)
             case p.PUBLISH:
                 start = 2 + int.from_bytes(body[:2], "big") + 2 * bool(first & 6)
                 found, end = read_properties(body, start, p.PUBLISH)
@@ -163,13 +178,14 @@ class Mqtt5(Mqtt311):
                 if len(found) > (_USER_PROPERTY in found):
                     raise ProtocolFault("wants an identifier for its subscription", Reason.NO_SUBSCRIPTION_IDS)
                 return body[:2] + body[end:]
+            case p.PUBACK | p.PUBREL as kind:
+                _read_reason(body, 2, kind)
             case p.DISCONNECT:
-                self._say_goodbye(body)
+                self._say_goodbye(_read_reason(body, 0, p.DISCONNECT), body[:1] == _WITH_WILL)
         return body
 
-    def _say_goodbye(self, body: bytes) -> None:
-        self.keeps_will = body[:1] == _WITH_WILL
-        found, _ = read_properties(body, 1, p.DISCONNECT) if len(body) > 1 else ({}, 0)
+    def _say_goodbye(self, found: Mapping[int, int], keeps_will: bool) -> None:
+        self.keeps_will = keeps_will
         expiry = found.get(_SESSION_EXPIRY)
         if expiry and not self.session_stays:
             raise ProtocolFault("wants its session to stay after all")
@@ -213,6 +229,14 @@ class Mqtt5(Mqtt311):
         return whole if len(whole) <= self._packet_bytes else None
 
 
+def _read_reason(body: bytes, at: int, kind: int) -> dict[int, int]:
+    """Return the properties after the reason with which a packet may end."""
+    found, end = read_properties(body, at + 1, kind) if len(body) > at + 1 else ({}, len(body))
+    if end < len(body):
+        raise ProtocolFault(f"sent a malformed packet: {len(body) - end} bytes too many", Reason.MALFORMED)
+    return found
+
+
 def read_properties(body: bytes, at: int, kind: int) -> tuple[dict[int, int], int]:
     """Return the numbers among a packet's properties, 0 in place of a text, and where they end.
 
@@ -234,29 +258,22 @@ def read_properties(body: bytes, at: int, kind: int) -> tuple[dict[int, int], in
             )
         if (count := count + 1) > MAX_PROPERTIES:
             raise ProtocolFault(f"sent more than {MAX_PROPERTIES} properties", Reason.TOO_LARGE)
-        found[name], at = _value(body, at + 1, end, _SIZES[name])
+        found[name], at = _value(body, at + 1, end, name)
     return found, end
 
 
-def _value(body: bytes, at: int, end: int, size: int) -> tuple[int, int]:
-    if size > 0:
+def _value(body: bytes, at: int, end: int, name: int) -> tuple[int, int]:
+    if (size := _SIZES[name]) > 0:
         if at + size > end:
             raise ProtocolFault("sent a property that is cut off", Reason.MALFORMED)
         return int.from_bytes(body[at : at + size], "big"), at + size
     if size == -1:
         return _read_number(body[:end], at)
     for _ in range(2 if size else 1):
-        _, at = _sized(body, at, end)
+        value, at = p.sized(body, at, end)
+        if name not in (_CORRELATION, _AUTHENTICATION_DATA):  # any bytes
+            p.text_of(value)
     return 0, at
-
-
-def _sized(body: bytes, at: int, end: int) -> tuple[bytes, int]:
-    """Return bytes that have their length in front, and where they end."""
-    start = at + 2
-    after = start + int.from_bytes(body[at:start], "big")
-    if start > end or after > end:
-        raise ProtocolFault("sent a text that is cut off", Reason.MALFORMED)
-    return body[start:after], after
 
 
 def _read_number(body: bytes, at: int) -> tuple[int, int]:

@@ -1,15 +1,14 @@
 """MQTT 3.1.1 packets as bytes: what crosses the broker with every message is written and cut here, without objects.
 
-A greeting is decoded by amqtt. Layouts are those of chapters 2 and 3. For MQTT 5 see :mod:`.dialects`.
+Layouts are those of chapters 2 and 3. For MQTT 5 see :mod:`.dialects`. amqtt's decoders are not used: they accept what
+the norm calls malformed (reserved bits, packet id 0, texts that are no UTF-8, packets that are cut off or go on).
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from enum import IntEnum
-from typing import Any
-
-from amqtt.adapters import BufferReader
-from amqtt.errors import AMQTTError, MQTTError, NoDataError
+from typing import Final, NamedTuple
 
 CONNECT, CONNACK, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP = 1, 2, 3, 4, 5, 6, 7
 SUBSCRIBE, SUBACK, UNSUBSCRIBE, UNSUBACK, PINGREQ, DISCONNECT = 8, 9, 10, 11, 12, 14
@@ -54,7 +53,67 @@ class ProtocolFault(Exception):
 
 
 class Unwelcome(ProtocolFault):
-    """The client is refused, which its operator wants to find in the log."""
+    """The client speaks well and may not come in."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, Reason.NOT_AUTHORISED)
+
+
+class Form(NamedTuple):
+    """What the norm lays down of a kind of packet that clients send, whatever its content.
+
+    Attributes:
+        flags: the values that the low half of its first byte may have.
+        least: the bytes of its shortest body.
+        most: those of its longest body.
+        has_id: whether its body begins with a packet id, which is never 0.
+    """
+
+    name: str
+    flags: Collection[int]
+    least: int
+    most: int
+    has_id: bool = False
+
+
+ANY_LENGTH: Final = 1 << 28
+_NONE, _RESERVED = (0,), (2,)
+#: DUP, QoS and RETAIN: no QoS above 2, and no DUP at QoS 0.
+_PUBLISH_FLAGS: Final = frozenset({0, 1, 2, 3, 4, 5, 10, 11, 12, 13})
+#: Of 3.1.1. Every other kind of packet ends the connection.
+FORMS: Final = {
+    CONNECT: Form("CONNECT", _NONE, 12, ANY_LENGTH),
+    PUBLISH: Form("PUBLISH", _PUBLISH_FLAGS, 3, ANY_LENGTH),
+    PUBACK: Form("PUBACK", _NONE, 2, 2, True),
+    PUBREL: Form("PUBREL", _RESERVED, 2, 2, True),
+    SUBSCRIBE: Form("SUBSCRIBE", _RESERVED, 5, ANY_LENGTH, True),
+    UNSUBSCRIBE: Form("UNSUBSCRIBE", _RESERVED, 4, ANY_LENGTH, True),
+    PINGREQ: Form("PINGREQ", _NONE, 0, 0),
+    DISCONNECT: Form("DISCONNECT", _NONE, 0, 0),
+}
+#: The flags in a CONNECT of MQTT 5: bit 0 is reserved; without a will it has no QoS and is not retained.
+CONNECT_FLAGS_5: Final = frozenset(
+    flags for flags in range(256) if not flags & 1 and flags & 0x18 != 0x18 and (flags & 4 or not flags & 0x38)
+)
+#: Of 3.1.1: no password without a user name either.
+CONNECT_FLAGS: Final = frozenset(flags for flags in CONNECT_FLAGS_5 if flags & 0x80 or not flags & 0x40)
+
+
+def check(forms: Mapping[int, Form], first: int, body: bytes) -> None:
+    """Hold a packet of a client to its form.
+
+    Raises:
+        ProtocolFault: it breaks it, or clients send no such packet.
+    """
+    form = forms.get(first >> 4)
+    if form is None:
+        raise ProtocolFault(f"sent a packet of type {first >> 4}, which this broker takes from no client")
+    if first & 15 not in form.flags:
+        raise ProtocolFault(f"sent a malformed {form.name}: flags {first & 15:04b}", Reason.MALFORMED)
+    if not form.least <= len(body) <= form.most:
+        raise ProtocolFault(f"sent a malformed {form.name} of {len(body)} bytes", Reason.MALFORMED)
+    if form.has_id and body[:2] == b"\0\0":
+        raise ProtocolFault(f"sent a {form.name} with packet id 0")
 
 
 def packet(first: int, body: bytes) -> bytes:
@@ -116,26 +175,95 @@ def with_length(text: str | bytes) -> bytes:
     return len(encoded).to_bytes(2, "big") + encoded
 
 
+def sized(body: bytes, at: int, end: int) -> tuple[bytes, int]:
+    """Return bytes that have their length in front, and where they end.
+
+    Raises:
+        ProtocolFault: they are cut off.
+    """
+    start = at + 2
+    after = start + int.from_bytes(body[at:start], "big")
+    if start > end or after > end:
+        raise ProtocolFault("sent a text that is cut off", Reason.MALFORMED)
+    return body[start:after], after
+
+
+def text_of(encoded: bytes) -> str:
+    """Return a text (MQTT 3.1.1, 1.5.3).
+
+    Raises:
+        ProtocolFault: it is not UTF-8, or has the character U+0000.
+    """
+    try:
+        text = encoded.decode()
+    except UnicodeDecodeError:
+        raise ProtocolFault(f"sent a text that is not UTF-8: {encoded[:40]!r}", Reason.MALFORMED) from None
+    if "\0" in text:
+        raise ProtocolFault(f"sent a text with the character U+0000: {text[:40]!r}", Reason.MALFORMED)
+    return text
+
+
+class Greeting(NamedTuple):
+    """A CONNECT.
+
+    Attributes:
+        will: topic with its length in front, payload, QoS and whether it is retained.
+    """
+
+    client_id: str
+    clean: bool
+    keep_alive: int
+    will: tuple[bytes, bytes, int, bool] | None
+    username: str | None
+    password: str | None
+
+
+def read_connect(body: bytes) -> Greeting:
+    """Read a CONNECT whose form and flags are right, in the layout of 3.1.1.
+
+    Raises:
+        ProtocolFault: it is cut off or goes on, or a text in it is none.
+    """
+    flags, end = body[7], len(body)
+    client_id, at = sized(body, 10, end)
+    will = username = password = None
+    if flags & 0x04:
+        topic, at = sized(body, at, end)
+        payload, at = sized(body, at, end)
+        will = with_length(topic), payload, flags >> 3 & 3, bool(flags & 0x20)
+    if flags & 0x80:
+        username, at = sized(body, at, end)
+    if flags & 0x40:
+        password, at = sized(body, at, end)
+    if at != end:
+        raise ProtocolFault(f"sent a malformed CONNECT: {end - at} bytes too many", Reason.MALFORMED)
+    return Greeting(
+        text_of(client_id),
+        bool(flags & 2),
+        int.from_bytes(body[8:10], "big"),
+        will,
+        None if username is None else text_of(username),
+        None if password is None else password.decode(errors="replace"),  # any bytes: what is no text is no secret
+    )
+
+
 def topic_filters(body: bytes, options: int) -> list[tuple[str, int]]:
     """Return the filters of a SUBSCRIBE with their QoS, or of an UNSUBSCRIBE with 0.
-
-    amqtt's decoder is many times slower, which helps a flood, and accepts a list that is cut off.
 
     Args:
         options: bytes after each filter: 1 for a SUBSCRIBE, its QoS; 0 for an UNSUBSCRIBE.
 
     Raises:
-        ProtocolFault: it names no filter, or its last one is not all there.
-        UnicodeDecodeError: one is not UTF-8.
+        ProtocolFault: it names no filter, its last one is not all there, or one is no text.
     """
     found, at = [], 2
     while at < len(body):
         start = at + 2
         end = start + int.from_bytes(body[at:start], "big")
         at = end + options
-        found.append((body[start:end].decode(), int.from_bytes(body[end:at], "big")))
+        found.append((text_of(body[start:end]), int.from_bytes(body[end:at], "big")))
     if not found or at != len(body):
-        raise ProtocolFault(f"sent a malformed list of {len(found)} topic filters")
+        raise ProtocolFault(f"sent a malformed list of {len(found)} topic filters", Reason.MALFORMED)
     return found
 
 
@@ -160,20 +288,3 @@ def cut(stream: bytes, at: int, most: int) -> tuple[int, int] | None:
         raise ProtocolFault(f"a packet of {length} bytes; at most {most} are read", Reason.TOO_LARGE)
     end = place + 1 + length
     return (place + 1, end) if end <= len(stream) else None
-
-
-def decode(kind: Any, first: int, body: bytes) -> Any:
-    """Have one of amqtt's packet classes read a packet; all bytes are there, so its coroutine never waits.
-
-    Raises:
-        ProtocolFault: amqtt cannot read it.
-    """
-    reading = kind.from_stream(BufferReader(packet(first, body)))
-    try:
-        reading.send(None)
-    except StopIteration as done:
-        return done.value
-    except (AMQTTError, MQTTError, NoDataError, UnicodeDecodeError) as error:
-        raise ProtocolFault(f"sent an unreadable {kind.__name__}: {error}") from None
-    reading.close()
-    raise ProtocolFault(f"sent an incomplete {kind.__name__}")

@@ -8,24 +8,19 @@ a burst costs one system call for each receiver.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import logging
+import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
-
-from amqtt.mqtt.connect import ConnectPacket
 
 from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.dialects import Mqtt5, Mqtt311
 from salvo_server.brokers.embedded.limits import WRITE_BYTES
 from salvo_server.brokers.embedded.pace import CONNECT_PRICE, FILTERS_PRICE, MAX_TURN_PRICE, Pace
-from salvo_server.brokers.embedded.packets import ProtocolFault, Reason, Unwelcome
+from salvo_server.brokers.embedded.packets import Greeting, ProtocolFault, Reason, Unwelcome
 from salvo_server.brokers.embedded.sessions import Session
 
 if TYPE_CHECKING:
     from salvo_server.brokers.embedded.broker import HardenedBroker
-
-log = logging.getLogger(__name__)
 
 #: What a client is told that the broker disconnects; others are not told why.
 _FAREWELLS = {
@@ -82,7 +77,7 @@ class Peer:
         self._closing = False
         self._session: Session | None = None
         self._dialect = Mqtt311()
-        self._will: tuple[str, bytes, int, bool] | None = None
+        self._will: tuple[bytes, bytes, int, bool] | None = None
         self._keep_alive_seconds = 0.0
         self._last_heard = 0.0
         self._timer = self._loop.call_later(broker.limits.connect_seconds, self.drop, "greeting", "did not greet")
@@ -147,8 +142,7 @@ class Peer:
         """Let go of the session, and have the will published unless the client said goodbye."""
         if self._will is not None:
             topic, payload, qos, retain = self._will
-            with contextlib.suppress(ProtocolFault):  # a topic that no client may publish to
-                self._broker.publish(session, p.with_length(topic), payload, qos, retain)
+            self._broker.publish(session, topic, payload, qos, retain)
         self._broker.clients.leave(session)
         self._broker.flush()
 
@@ -161,7 +155,7 @@ class Peer:
 
     def send(self, packet: bytes) -> None:
         """Queue a packet for :meth:`HardenedBroker.flush`."""
-        if self._closing:
+        if self._closing or not packet:
             return
         if not self._outgoing:
             self._broker.unflushed.append(self)
@@ -248,15 +242,11 @@ class Peer:
     def _handle_unread(self, *, is_new: bool) -> None:
         try:
             turn_is_over = self._take_turn(is_new)
-        except (ProtocolFault, UnicodeDecodeError) as fault:
-            if isinstance(fault, Unwelcome):
-                self._broker.seldom.warn("unwelcome", f"{self._name} {fault}; refused")
-            else:
-                log.info("%s: %s; disconnected", self._name, fault)
-                if self.has_greeted:
-                    self.send(
-                        self._dialect.farewell(fault.reason if isinstance(fault, ProtocolFault) else Reason.MALFORMED)
-                    )
+        except ProtocolFault as fault:
+            kind = "unwelcome" if isinstance(fault, Unwelcome) else "malformed"
+            self._broker.seldom.warn(kind, f"{self._name} {fault}; {'disconnected' if self.has_greeted else 'refused'}")
+            answer = self._dialect.farewell if self.has_greeted else self._dialect.refusal
+            self.send(answer(fault.reason))
             self._hang_up()
             return
         finally:
@@ -273,7 +263,6 @@ class Peer:
 
         Raises:
             ProtocolFault: the client broke the protocol, or is refused.
-            UnicodeDecodeError: a text is not UTF-8.
         """
         stream, at, turn = self._unread, 0, MAX_TURN_PRICE
         try:
@@ -341,57 +330,48 @@ class Peer:
             raise ProtocolFault(f"speaks MQTT protocol level {level}; this broker speaks 3.1.1 and 5 (levels 4 and 5)")
         if level == 5:
             self._dialect = Mqtt5()
-        try:
-            connect = p.decode(ConnectPacket, first, self._dialect.read_connect(body))
-            self._check_client_id(connect)
-        except ProtocolFault as fault:
-            self.send(self._dialect.refusal(fault.reason))
-            raise
-        client_id, clean = connect.client_id, connect.clean_session_flag
+        greeting = p.read_connect(self._dialect.read(first, body))
+        self._check_client_id(greeting)
+        assigned = "" if greeting.client_id else f"anonymous-{secrets.token_hex(8)}"
+        client_id, username = greeting.client_id or assigned, greeting.username
+        if greeting.will is not None:
+            self._broker.routes.topic(greeting.will[0])  # one to which a client may publish
         # Read before anything is compared with it: if it changes meanwhile, the review of sessions ends this one.
-        grant = self._broker.access.grant(connect.username)
-        self._check_rights(client_id, connect)
-        client_id = self._broker.access.session_id(client_id, connect.username)
+        grant = self._broker.access.grant(username)
+        self._check_rights(client_id, greeting)
+        client_id = self._broker.access.session_id(client_id, username)
         self._name = printable(client_id)
-        if connect.will_flag:
-            will = bytes(connect.will_message or b"")
-            self._will = (connect.will_topic or "", will, connect.will_qos or 0, bool(connect.will_retain_flag))
+        self._will = greeting.will
         self._timer.cancel()
-        self._keep_alive_seconds = connect.keep_alive
+        self._keep_alive_seconds = greeting.keep_alive
         if self._keep_alive_seconds:
             self._watch_keep_alive()
-        assigned = client_id if connect.payload.client_id_is_random else ""
-        self._take_session(client_id, clean, connect.username, grant, assigned)
+        self._take_session(client_id, greeting.clean, username, grant, assigned and client_id)
 
-    def _check_client_id(self, connect: ConnectPacket) -> None:
+    def _check_client_id(self, greeting: Greeting) -> None:
         """Check what a session is kept under.
 
         Raises:
             ProtocolFault: ``BAD_CLIENT_ID``.
         """
-        if connect.payload is None:
-            raise ProtocolFault("sent a greeting that is cut off", Reason.MALFORMED)
-        stays = self._dialect.session_stays
-        if connect.payload.client_id_is_random and not connect.clean_session_flag and stays is None:
-            raise ProtocolFault("a persistent session needs a client id", Reason.BAD_CLIENT_ID)
+        if not greeting.client_id and not greeting.clean and self._dialect.session_stays is None:
+            raise ProtocolFault("wants a session to be stored, without a client id", Reason.BAD_CLIENT_ID)
         most = self._broker.limits.client_id_bytes
-        if len((connect.client_id or "").encode()) > most:
+        if len(greeting.client_id.encode()) > most:
             raise ProtocolFault(f"has a client id of more than {most} bytes", Reason.BAD_CLIENT_ID)
 
-    def _check_rights(self, client_id: str, connect: ConnectPacket) -> None:
+    def _check_rights(self, client_id: str, greeting: Greeting) -> None:
         """Check that the client is admitted, before any session is touched.
 
         Raises:
             Unwelcome: it may not.
         """
-        access, username = self._broker.access, connect.username
+        access, username = self._broker.access, greeting.username
         self._name = printable(client_id if username is None else f"{username} ({client_id})")
-        if not access.admits(client_id, username, connect.password):
-            self.send(self._dialect.refusal(Reason.NOT_AUTHORISED))
+        if not access.admits(client_id, username, greeting.password):
             unknown = "brings a user name and password that this broker does not know"
             raise Unwelcome("brings no user name" if username is None else unknown)
-        if connect.will_flag and not access.may_have_will(client_id, username):
-            self.send(self._dialect.refusal(Reason.NOT_AUTHORISED))
+        if greeting.will is not None and not access.may_have_will(client_id, username):
             raise Unwelcome("brings a last will, and only the contest's server may leave a message behind")
 
     def _take_session(self, client_id: str, clean: bool, username: str | None, grant: object, assigned: str) -> None:
@@ -440,10 +420,8 @@ class Peer:
                     self._will = None
                 session.clean = session.clean or self._dialect.session_stays is False
                 self._hang_up()
-            case p.PUBREC | p.PUBCOMP:
-                raise ProtocolFault("answers as if to QoS 2, which no subscription is granted")
-            case kind:
-                raise ProtocolFault(f"sent a packet of type {kind}")
+            case p.CONNECT:
+                raise ProtocolFault("sent a second CONNECT")
         return 1
 
     def _published(self, session: Session, first: int, body: bytes) -> None:
@@ -451,7 +429,7 @@ class Peer:
         end = 2 + int.from_bytes(body[:2], "big")
         start = end + 2 if qos else end
         mid = body[end:start]
-        if qos == 3 or start > len(body) or mid == b"\0\0":
+        if start > len(body) or mid == b"\0\0":
             raise ProtocolFault(f"sent a malformed PUBLISH at QoS {qos}", Reason.MALFORMED)
         reason = Reason.SUCCESS
         if qos < 2 or self._is_first(session, mid):

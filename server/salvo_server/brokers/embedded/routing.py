@@ -7,7 +7,7 @@ from typing import NamedTuple
 from paho.mqtt.matcher import MQTTMatcher
 
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
-from salvo_server.brokers.embedded.packets import ProtocolFault, Reason, with_length
+from salvo_server.brokers.embedded.packets import ProtocolFault, Reason, text_of, with_length
 from salvo_server.brokers.embedded.retained import has_wildcards
 from salvo_server.brokers.embedded.sessions import Session
 
@@ -95,8 +95,8 @@ class Routes:
         return known.topic if known is not None else self._read(name)
 
     def _read(self, name: bytes) -> str:
-        topic = name[2:].decode()
-        if not topic or "+" in topic or "#" in topic or "\0" in topic or not self._fits(topic):
+        topic = text_of(name[2:])
+        if not topic or "+" in topic or "#" in topic or not self._fits(topic):
             raise ProtocolFault(f"published to {topic[:80]!r}")
         return topic
 
