@@ -54,7 +54,7 @@ def _answer(port: int, request: bytes) -> bytes:
         pytest.param(
             (*_SERVE, "--metrics", "127.0.0.1:0"),
             r"metrics http://127.0.0.1:(\d+)",
-            b"GET /metrics HTTP/1.0\r\n\r\n",
+            b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
             b"HTTP/1.0 200",
             id="metrics",
         ),
@@ -87,12 +87,13 @@ def test_connections_beyond_the_open_files_wait(
     with (
         start_server(rules="xbs"),
         started(shell, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process,
+        contextlib.ExitStack() as limit,
         contextlib.ExitStack() as strangers,
     ):
+        timer = threading.Timer(300, process.kill)
+        limit.callback(timer.cancel)
+        timer.start()
         assert process.stdout is not None
-        limit = threading.Timer(60, process.kill)
-        strangers.callback(limit.cancel)
-        limit.start()
         log: list[str] = []
         port = int(_wait_for(address, process.stdout, log)[1])
         for _ in range(_STRANGERS):
@@ -100,9 +101,9 @@ def test_connections_beyond_the_open_files_wait(
             stranger.setblocking(False)
             stranger.connect_ex(("127.0.0.1", port))
         _wait_for("new connections wait: Too many open files", process.stdout, log)
-        strangers.close()  # and the limit
+        strangers.close()
         while not _answer(port, request_).startswith(answer):
             assert process.poll() is None, log
         process.send_signal(signal.SIGTERM)
-        log += process.communicate(timeout=60)[0].splitlines()
+        log += process.communicate(timeout=300)[0].splitlines()
     assert not [line for line in log if "Traceback" in line or "asyncio" in line]
