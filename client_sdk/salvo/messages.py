@@ -9,7 +9,7 @@ The classes are also the one definition of their JSON (:mod:`salvo.shape`), whic
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Annotated, Any, Final, NamedTuple, TypeVar
@@ -440,6 +440,14 @@ def _told(told: _Told | None, what: str) -> _Told:
     return told
 
 
+class Fate(StrEnum):
+    """Why a player is out."""
+
+    SUNK = "sunk"
+    SILENT = "silent"  # turns in a row without a shot (SALVO-TURN-6)
+    REMOVED = "removed"  # by a host (SALVO-HOST-6)
+
+
 class SalvoResolved(NamedTuple):
     """The outcome of a turn: how many hits, which ships sank, which players are out.
 
@@ -459,6 +467,16 @@ class SalvoResolved(NamedTuple):
     defeated: tuple[str, ...]
     outcomes_if_told: tuple[bool, ...] | None = None
     aims_if_told: tuple[Aim, ...] | None = None
+
+    def fate(self, player: str, removed: Collection[str]) -> Fate:
+        """Return why a player is out with this salvo.
+
+        Args:
+            removed: whom a host has removed from the game, as ``/game/hosted`` says.
+        """
+        if player in removed:
+            return Fate.REMOVED
+        return Fate.SILENT if player == self.player and not self.shots else Fate.SUNK
 
     @property
     def outcomes(self) -> tuple[bool, ...]:
@@ -554,7 +572,7 @@ class PlayerStats(Strict):
 
     Attributes:
         sunk: how many ships this player's shots sank.
-        place: 1 for the winner; players that tie have the same one (SALVO-BOOK-8).
+        place: 1 for the winner; players that tie have the same one (SALVO-BOOK-8); 0 after an aborted game.
     """
 
     player: str
@@ -671,8 +689,8 @@ class Protocol(Strict):
 
 #: What a server speaks that does not say.
 FIRST_PROTOCOL: Final = Protocol(1, 0)
-#: Since when a player may end its turn by any ruleset, and a host the next one in a pause.
-SKIPS: Final = Protocol(1, 2)
+#: Since when players may skip by any ruleset and hosts between two turns, and an aborted game has no places.
+V1_2: Final = Protocol(1, 2)
 #: What this package speaks.
 PROTOCOL: Final = Protocol(1, 2)
 

@@ -37,9 +37,9 @@ ABORT = m.HostCommand("desk", m.HostAction.ABORT)
 SHOTS = (0, 3, 4)
 
 
-def aborted(shots: int, number: int = 1) -> Played:
+def aborted(shots: int, number: int = 1, minor: int | None = None) -> Played:
     """Return a game of two that was aborted after so many shots; a fleet is two ships."""
-    played = Played("aborted", SMALL, number=number).lobby()
+    played = Played("aborted", SMALL, number=number, minor=minor).lobby()
     for number in range(shots):
         current = played.table.referee.current
         assert current is not None
@@ -61,11 +61,18 @@ def test_its_last_frame_has_no_winner_and_nobody_to_fire(game: Played) -> None:
         assert [frame.turn for frame in frames] == list(range(turns + 1))
         last = frames[-1]
         assert (last.winner, last.tied, last.current, last.shots) == ("", (), "", 0)
-        assert last.places == dict.fromkeys(game.names, 1)
+        assert last.places == dict.fromkeys(game.names, 0)
         assert all(not frame.places for frame in frames[:-1])
         text = "\n".join(replay_text.frame_lines(Replay("game", game.header, game.steps), last, view))
         assert "aborted by the host" in text
         assert "winner" not in text
+
+
+@pytest.mark.parametrize(("minor", "place"), [(None, 1), (1, 1), (2, 0)])
+def test_nobody_has_a_place_in_it_but_in_games_of_earlier_versions(minor: int | None, place: int) -> None:
+    steps = aborted(3, minor=minor).steps
+    told = [each.place for each in steps[-1].announcements if isinstance(each, m.PlayerStats)]
+    assert told == [place, place]
 
 
 def test_it_is_listed_replayed_and_published_as_aborted(game: Played, tmp_path: Path) -> None:
@@ -82,6 +89,8 @@ def test_it_is_listed_replayed_and_published_as_aborted(game: Played, tmp_path: 
     assert " wins" not in listed
     page = html_page(archive.replay(entry.id), REFEREE)
     assert "Aborted by the host after" in page
+    assert "place 1" not in page
+    assert "place 0" not in page
     run = CliRunner().invoke(cli, ["replay", str(file)])
     assert run.exit_code == 0, run.output
 
@@ -120,7 +129,7 @@ def test_who_follows_it_is_told_and_counts_it(kind: type[Watcher]) -> None:
         held.say(m.PlayerStats(name, 0, 0, 0, 0, 1))
     held.say(m.GameWon(""), m.StateChanged(State.OVER))
     told = lines(watcher)
-    assert any(line.startswith("aborted by the host") for line in told)
+    assert "aborted by the host" in told
     assert watcher.games_ended == 1
 
 
@@ -156,7 +165,7 @@ def test_the_hall_says_so_and_counts_it_for_nobody() -> None:
     table.advance(0.0)
     picture = table.picture(0.0)
     assert (picture["state"], picture["winners"], picture["aborted"], picture["standings"]) == ("over", [], True, [])
-    assert not any(player["won"] for player in picture["players"])
+    assert not any(player["won"] or player["place"] for player in picture["players"])
     assert table.summary()["headline"] == "aborted by the host"
     tell(table, "/game/winner", b"", retained=False)
     tell(table, "/game/state", b"lobby", retained=False)

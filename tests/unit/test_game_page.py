@@ -175,7 +175,9 @@ def test_a_game_that_was_won_ends_with_places_and_figures() -> None:
         one = stats[name]
         rate = f"{one.hits / one.shots:.0%}"
         assert f"{place} {name} {one.shots} {one.hits} {rate} {one.sunk} {one.turns}" in told
-    assert re.search(r"(\S+) is defeated ; \1: turn_timeout: .* empty turns in a row are a defeat", told)
+    assert re.search(
+        r"(\S+) is out, after turns without a shot ; \1: turn_timeout: .* empty turns in a row are a defeat", told
+    )
 
 
 def test_a_tie_names_all_that_share_the_first_place() -> None:

@@ -36,7 +36,7 @@ def said(capsys: pytest.CaptureFixture[str], *announcements: m.Announcement, tab
 def test_missed_turns_and_defeats_are_told_as_they_happen(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, LATE, FALL) == [
         "ann: turn 3 ended after 30 s with 5 shots not fired",
-        "turn 3: ann is defeated",
+        "turn 3: ann is out, after turns without a shot",
     ]
     assert said(capsys, SINK, table="blue") == [
         "table blue: turn 4: ann is defeated by bob",

@@ -22,9 +22,16 @@ def standing(out: str = "", **afloat: int) -> Standing:
     return Standing(afloat, frozenset(out.split()))
 
 
-def salvo(hits: int = 0, shots: int = 5, sunk: str = "", defeated: str = "") -> Salvo:
+def salvo(
+    hits: int = 0,
+    shots: int = 5,
+    sunk: str = "",
+    defeated: str = "",
+    fate: m.Fate = m.Fate.SUNK,
+    given_up: bool = False,
+) -> Salvo:
     lost = tuple((name, "carrier") for name in sunk.split())
-    return Salvo(1, 7, "ann", shots, hits, lost, tuple(defeated.split()))
+    return Salvo(1, 7, "ann", shots, hits, lost, dict.fromkeys(defeated.split(), fate), (), given_up)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +86,26 @@ def salvo(hits: int = 0, shots: int = 5, sunk: str = "", defeated: str = "") -> 
             "bob is out: ann against cat now.",
         ),
         (salvo(1, defeated="bob"), standing(), standing("bob"), "ann defeats bob."),
+        (salvo(shots=0, given_up=True), standing(ann=5), standing(ann=5), "ann's bot gave up the turn."),
+        (
+            salvo(defeated="bob", fate=m.Fate.REMOVED),
+            standing(ann=5, bob=1, cat=2, dan=2),
+            standing("bob", ann=5, bob=1, cat=2, dan=2),
+            "the host takes bob out; 3 are left.",
+        ),
+        (
+            salvo(defeated="bob", fate=m.Fate.REMOVED),
+            standing(ann=5, bob=1),
+            standing("bob", ann=5, bob=1),
+            "the host takes bob out, and ann is the last one afloat.",
+        ),
+        (
+            salvo(shots=0, defeated="ann", fate=m.Fate.SILENT),
+            standing(ann=5, bob=1, cat=2),
+            standing("ann", ann=5, bob=1, cat=2),
+            "ann is out after turns without a shot: bob against cat now.",
+        ),
+        (salvo(defeated="ann"), standing(), standing("ann"), "ann is out."),
     ],
 )
 def test_a_commentator_says_the_most_important_thing(

@@ -218,7 +218,7 @@ class Session:
             IllegalCommand: ``wrong_state``: there is no game.
         """
         rules, protocol = self._table.rules, self._table.protocol
-        if self.view is None or protocol >= m.SKIPS or (rules is not None and rules.skipping):
+        if self.view is None or protocol >= m.V1_2 or (rules is not None and rules.skipping):
             self._playing.skip()
 
     def leave(self) -> None:

@@ -15,6 +15,7 @@ import click
 from salvo import messages as m
 from salvo.codec.announcements import HOSTED
 from salvo.codec.commands import HOST_ARGUMENTS
+from salvo.lab.pictures.lines import OUT
 from salvo.messages import State
 from salvo_server.cli.output import look_again, watch_line
 from salvo_server.contest import Contest
@@ -44,6 +45,7 @@ class ServeReport:
         self._ended: dict[str, int] = {}
         self._opened: dict[str, int] = {}  # the game that each table is in
         self._absent: set[tuple[str, str]] = set()  # table and player
+        self._removed: set[tuple[str, str]] = set()  # table and player
         self.contest: Contest | None = None
         self.kept: KeptGames | None = None
         self.folder: TranscriptFolder | None = None
@@ -124,12 +126,15 @@ class ServeReport:
 
     def __call__(self, table: str, now: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:
         prefix = _prefix(table)
+        if isinstance(command, m.Skip):
+            self._report_given_up(table, command, announcements)
         for announcement in announcements:
             match announcement:
                 case m.TableOpened(opened):
                     self._stats[table] = []
                     self._opened[table] = opened
-                    self._absent = {each for each in self._absent if each[0] != table}
+                    for players in (self._absent, self._removed):
+                        players -= {each for each in players if each[0] == table}
                     self.say(f"{prefix}game {opened}: lobby is open", event="lobby", table=table, game=opened)
                 case m.PlayersListed(names):
                     said = f"{prefix}{self._in_game(table)}players: {', '.join(names) or 'none'}"
@@ -139,6 +144,8 @@ class ServeReport:
                     self.say(begins, event="begin", table=table, game=game)
                 case m.HostActed():
                     done = f"{prefix}{self._in_game(table)}{announcement}"
+                    if announcement.do is m.HostAction.REMOVE:
+                        self._removed.add((table, announcement.team))
                     told = HOSTED.value(announcement)
                     argument = {key: told[key] for key in HOST_ARGUMENTS.values() if key in told}
                     self.say(done, event="host", table=table, by=announcement.by, do=announcement.do.value, **argument)
@@ -196,26 +203,39 @@ class ServeReport:
             )
 
     def _report_defeats(self, table: str, salvo: m.SalvoResolved) -> None:
+        removed = [name for where, name in self._removed if where == table]
         for name in salvo.defeated:
-            by = f" by {salvo.player}" if name != salvo.player else ""
+            fate = salvo.fate(name, removed)
+            by = f" by {salvo.player}" if fate is m.Fate.SUNK and name != salvo.player else ""
             self.say(
-                f"{_prefix(table)}turn {salvo.turn}: {name} is defeated{by}",
+                f"{_prefix(table)}turn {salvo.turn}: {name} {OUT[fate]}{by}",
                 event="defeated",
                 table=table,
                 game=salvo.game,
                 turn=salvo.turn,
                 player=name,
                 by=salvo.player if by else None,
+                fate=fate.value,
             )
+
+    def _report_given_up(self, table: str, skip: m.Skip, announcements: Sequence[m.Announcement]) -> None:
+        """Report a turn that a program gave up, where the rules have no skipping: it has failed."""
+        refused = any(isinstance(each, m.CommandRefused) and each.to == skip.player for each in announcements)
+        book = None if self.contest is None else self.contest.service.tables[table].referee.terms.book
+        if refused or not announcements or book is None or book.skipping:
+            return
+        turn = "its turn" if skip.context is None else f"turn {skip.context.turn}"
+        said = f"{_prefix(table)}{skip.player}'s bot gave up {turn}"
+        self.say(said, event="given_up", table=table, player=skip.player)
 
     def _report_end(self, table: str, game: int, won: m.GameWon) -> None:
         assert self.contest is not None
         if self.folder is not None and self.kept is not None:
             self.folder.write(self.kept.game(table, game))
-        places = {stats.player: stats.place for stats in self._stats.get(table, ())}
+        places = {stats.player: stats.place for stats in self._stats.get(table, ()) if won.winners}
         drawn = "starter chosen fairly" if self.contest.seed is None else f"seed {self.contest.seed}"
         self.say(
-            f"{_prefix(table)}game {game}: {_outcome(won)}; places: {places_line(places)}; {drawn}",
+            f"{_prefix(table)}game {game}: {_outcome(won)}{f'; places: {places_line(places)}' * bool(places)}; {drawn}",
             event="won",
             table=table,
             game=game,

@@ -152,7 +152,7 @@ def _refuse_host(state: TableState, by: Hosted, now: int) -> NoReturn:
 
 
 def _skip_next(pause: Pause, by: Hosted, now: int) -> tuple[Said, TableState]:
-    if not pause.terms.limits.since(m.SKIPS):
+    if not pause.terms.limits.since(m.V1_2):
         _refuse_host(pause, by, now)
     return pause.skip_by_host(by, now)
 

@@ -298,7 +298,7 @@ class Pause(InGame):
     def extend(self, by: Hosted, now: int) -> tuple[Said, Pause]:
         """Give the next turn more time, in its player's bank, too (SALVO-HOST-4)."""
         longer = extended(self.deadline, by)
-        if not self.terms.limits.since(m.SKIPS):
+        if not self.terms.limits.since(m.V1_2):
             return [], replace(self, deadline=longer)
         self.match.give_time(by.ms)
         return [], replace(self, extra_ms=self.extra_ms + by.ms)
@@ -363,6 +363,6 @@ def check_skipping(terms: Terms) -> None:
     Raises:
         IllegalCommand: ``no_skipping``.
     """
-    if not (terms.book.skipping or terms.limits.since(m.SKIPS)):
+    if not (terms.book.skipping or terms.limits.since(m.V1_2)):
         text = f"the rules {terms.book.name} have no skipping; a turn ends with its last shot or at its deadline"
         raise IllegalCommand("no_skipping", text)

@@ -56,7 +56,7 @@ class Sea:
         marks: one letter a cell.
         latest: cells that the last salvo fell on.
         last: hits of the player's last salvo, such as ``2 of 5``.
-        out: whether the player is defeated.
+        fate: why the player is out; None while it is not.
     """
 
     marks: str
@@ -65,8 +65,13 @@ class Sea:
     shots: int = 0
     hits: int = 0
     last: str = ""
-    out: bool = False
+    fate: m.Fate | None = None
     latest: frozenset[int] = frozenset()
+
+    @property
+    def out(self) -> bool:
+        """Whether the player is out."""
+        return self.fate is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +168,17 @@ class Onlooker(ABC):
         self._resolved = False
         self._begun_at: int | None = None
         self._notes: list[str] = []
+        self._removed: set[str] = set()
         self._allowed: dict[int, int] = {}  # shots by turn
 
     def hear(self, at: int, news: Iterable[News]) -> None:
         """Take in the news of a time, epoch ms."""
         self._next = replace(self._next, at=at, clock=at - (at if self._begun_at is None else self._begun_at))
+        hosted = False
         for each in news:
-            self._hear(each)
+            hosted = hosted or isinstance(each, m.HostActed)
+            if not (hosted and isinstance(each, m.TurnResumed)):
+                self._hear(each)
         self._draw()
 
     def _hear(self, news: News) -> None:
@@ -191,14 +200,25 @@ class Onlooker(ABC):
                 self.stats[player] = news
             case m.GameWon(winner, tied):
                 in_order = sorted(self.stats.items(), key=lambda pair: pair[1].place)
-                places = {player: one.place for player, one in in_order}
+                places = {player: one.place if news.winners else 0 for player, one in in_order}
                 self._next = replace(self._next, winner=winner, tied=tied, places=places)
                 if not news.winners:
                     self._abort()
+            case m.HostActed():
+                self._host_acted(news)
+            case m.CommandRefused(code="removed"):
+                pass  # said by what the host has done, in the third person
             case m.CommandRefused(to, code, text) | m.PlacementRefused(to, _, code, text) if self._begun_at is not None:
                 self._notes.append(f"{to}: {code}: {text}")
             case _:
                 pass
+
+    def _host_acted(self, acted: m.HostActed) -> None:
+        if self._begun_at is None:
+            return
+        self._notes.append(str(acted))
+        if acted.do is m.HostAction.REMOVE:
+            self._removed.add(acted.team)
 
     def _begin(self) -> None:
         ships = tuple(ship.name for ship in self.book.fleet)
@@ -237,7 +257,7 @@ class Onlooker(ABC):
         for ship in result.sunk:
             self._sunk(ship.player, ship.ship)
         for player in result.defeated:
-            self._change(player, out=True)
+            self._change(player, fate=result.fate(player, self._removed))
 
     def _sunk(self, player: str, ship: str) -> None:
         sea = self._seas[player]

@@ -9,6 +9,7 @@ from typing import Any, Final
 from salvo.codec.announcements import RESULT
 from salvo.lab.pictures import lines
 from salvo.lab.pictures.marks import PLAIN, Mark
+from salvo.messages import Fate
 from salvo.rules import Grid
 from salvo_server.spectate.replay import REFEREE, Frame, Replay, Sea
 
@@ -60,12 +61,13 @@ def salvo_line(frame: Frame, name_width: int = 0, turn_width: int = 0) -> str:
     if result is None:
         return f"turn {0:>{turn_width}}  before the first salvo"
     of_allowed = "" if result.shots == frame.allowed else f" of {frame.allowed}"
-    return lines.salvo_line(result, name_width, turn_width, of_allowed, _end(frame))
+    return lines.salvo_line(result, name_width, turn_width, of_allowed, news(frame))
 
 
 def news(frame: Frame) -> list[str]:
     """Return what a salvo brought about: sunk ships, defeated players, the end of the game."""
-    return [] if frame.result is None else [*lines.news(frame.result), *_end(frame)]
+    removed = [name for name, sea in frame.seas.items() if sea.fate is Fate.REMOVED]
+    return [] if frame.result is None else [*lines.news(frame.result, removed), *_end(frame)]
 
 
 def _end(frame: Frame) -> list[str]:
@@ -95,6 +97,8 @@ def frame_lines(replay: Replay, frame: Frame, view: str) -> list[str]:
 
 
 def _state(sea: Sea) -> str:
+    if sea.fate is Fate.REMOVED:
+        return "removed by the host"
     return "defeated" if sea.out else f"{len(sea.afloat)} afloat"
 
 
@@ -155,5 +159,6 @@ def boards_record(frame: Frame, grid: Grid) -> dict[str, Any]:
 
 
 def places_line(places: Mapping[str, int]) -> str:
-    """Return the places as text, best first."""
-    return ", ".join(f"{place}. {name}" for name, place in sorted(places.items(), key=lambda pair: pair[1]))
+    """Return the places as text, best first; empty after an aborted game."""
+    there = sorted((place, number, name) for number, (name, place) in enumerate(places.items()) if place)
+    return ", ".join(f"{place}. {name}" for place, _, name in there)

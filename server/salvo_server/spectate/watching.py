@@ -18,12 +18,13 @@ from typing import Any, Final, NamedTuple, TypeVar
 from salvo import messages as m
 from salvo import seal, topics
 from salvo.codec import announcements
-from salvo.codec.announcements import RESULT
+from salvo.codec.announcements import HOSTED, RESULT
 from salvo.codec.command_reader import plain_ship
 from salvo.codec.published import read_published
 from salvo.codec.recap_reader import read_recap
 from salvo.errors import IllegalCommand, SalvoError, SealError, WireError
 from salvo.fairness.proof import ProofConnection
+from salvo.lab.pictures.lines import OUT
 from salvo.lab.pictures.marks import Mark, picture
 from salvo.messages import State
 from salvo.net.inbound import Inbound
@@ -145,6 +146,7 @@ class Watcher:
     _last: m.SalvoResolved | None
     _before: tuple[m.TurnBegan | None, m.SalvoResolved | None]  # the last ones of the connection before
     _tallies: dict[str, _Tally]
+    _removed: set[str]  # by the host
 
     def __init__(self, connection: ProofConnection, table: str) -> None:
         """Subscribe to the topics at every connection; nothing is sent before the first :meth:`poll`."""
@@ -228,6 +230,8 @@ class Watcher:
         address, announcement = heard
         if isinstance(announcement, (m.ChatSaid, m.MessageSaid)):
             return [] if message.retain else [_line_said(announcement)]
+        if isinstance(announcement, m.HostActed):
+            return self._host_acted(announcement, retained=message.retain)
         if isinstance(announcement, m.ServerStatus):
             return self._server(announcement, address.table)
         if isinstance(announcement, (m.TurnBegan, m.SalvoResolved)) and message.retain:
@@ -326,6 +330,11 @@ class Watcher:
         said = "online" if status.online else "offline"
         return [News(f"server {said}", {"event": "server", "online": status.online})]
 
+    def _host_acted(self, acted: m.HostActed, *, retained: bool) -> list[News]:
+        if acted.do is m.HostAction.REMOVE and len(self._removed) < MAX_FACTS:
+            self._removed.add(acted.team)
+        return [] if retained else [News(str(acted), {"event": "host", **HOSTED.value(acted)})]
+
     def _state_changed(self, state: State) -> list[News]:
         self.state = state
         self._quiet_since = time.monotonic()
@@ -352,6 +361,7 @@ class Watcher:
         self._begun = self._last = None
         self._before = (None, None)
         self._tallies, self._partial = {}, False
+        self._removed = set()
 
     def _in_game(self, game: int) -> None:
         """Forget what was heard of another game: this screen may have been away in the lobby between."""
@@ -390,7 +400,7 @@ class Watcher:
         _keep(self._tallies, result.player, _Tally(tally.shots + result.shots, tally.hits + result.hits, last))
         line = f"turn {result.turn}: {result.player} hits {last}"
         line += "".join(f"; {ship.player}'s {ship.ship} sunk" for ship in result.sunk)
-        line += "".join(f"; {name} defeated" for name in result.defeated)
+        line += "".join(f"; {name} {OUT[result.fate(name, self._removed)]}" for name in result.defeated)
         return [News(line, {"event": "salvo", **RESULT.value(result)})]
 
     def _tell_of_the_end(self) -> list[News]:
@@ -402,7 +412,7 @@ class Watcher:
         if self._is_last():
             self.games_ended += 1
             self._end_counted = (turn.game, turn.turn)
-        places = {name: stats.place for name, stats in self._stats.items()}
+        places = {name: stats.place for name, stats in self._stats.items() if won.winners}
         record: dict[str, Any] = {"event": "won", "winner": won.winner, "places": places}
         record |= {"tied": list(won.tied)} if won.tied else {}
         told = f"; places: {places_line(places)}" if places else ""

@@ -14,6 +14,7 @@ from typing import Any, Final
 from salvo.lab.explain import Estimate, Explanation
 from salvo.lab.pictures.marks import Mark
 from salvo.lab.verdict import BOARDS, SURE, Verdict, clearing_cost, verdict
+from salvo.messages import Fate
 from salvo.rules import Ending, Order, Shots, Sinkings
 from salvo_server.spectate.replay import REFEREE, Replay
 
@@ -40,6 +41,7 @@ class Why:
         left: cells of the loser's, where it was out for another reason.
         next_shots: that the loser would have had, had it fired first; 0 where that had made no turn more for it.
         empty_turns: the loser's, without a shot.
+        removed: whether a host has removed the loser.
         costs: by player, shots that its fleet costs beyond one that is drawn; those only that are surely not 0.
     """
 
@@ -50,6 +52,7 @@ class Why:
     left: int
     next_shots: int
     empty_turns: int
+    removed: bool
     costs: Mapping[str, Estimate]
 
 
@@ -83,6 +86,7 @@ def explain_end(replay: Replay, told: Sequence[Explanation], seed: str, boards: 
         left,
         _next_shots(replay, winner, loser),
         sum(not each.shots and each.allowed > 0 for each in own[loser]),
+        last.seas[loser].fate is Fate.REMOVED,
         {} if left else _costs(replay, seed, boards),
     )
 
@@ -123,6 +127,8 @@ def lines(why: Why) -> list[str]:
 
 
 def _out_line(why: Why) -> str:
+    if why.removed:
+        return f"{why.winner} won because the host removed {why.loser}"
     silent = f", after {_counted(why.empty_turns, 'turn')} without a shot" if why.empty_turns else ""
     left = f"with {_counted(why.left, 'cell')} of its ships not hit"
     return f"{why.winner} won because {why.loser} was out, {left}{silent}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from salvo.messages import Fate
+
 if TYPE_CHECKING:
     from salvo_server.web.tables import Salvo
 
@@ -38,14 +40,7 @@ def comment(salvo: Salvo, before: Standing, after: Standing) -> str:
     """
     player = salvo.player
     if salvo.defeated:
-        left = [name for name in after.afloat if name not in after.out]
-        beaten = " and ".join(salvo.defeated)
-        if len(left) == 1:
-            winner = " and" if left[0] == player else f", and {left[0]}"
-            return f"{player} defeats {beaten}{winner} is the last one afloat."
-        if len(left) == 2:
-            return f"{beaten} {'is' if len(salvo.defeated) == 1 else 'are'} out: {left[0]} against {left[1]} now."
-        return f"{player} defeats {beaten}; {len(left)} are left." if left else f"{player} defeats {beaten}."
+        return _fall(salvo, [name for name in after.afloat if name not in after.out])
     if salvo.sunk:
         return f"{player} sinks {_ships(salvo)}{_lead(player, before, after)}."
     if salvo.shots > 1 and salvo.hits == salvo.shots:
@@ -53,10 +48,28 @@ def comment(salvo: Salvo, before: Standing, after: Standing) -> str:
     if salvo.shots > 2 and salvo.hits * 2 > salvo.shots:
         return f"{player} finds a target: {salvo.hits} of {salvo.shots} hit."
     if not salvo.shots:
-        return f"{player} lets the turn pass."
+        return f"{player}'s bot gave up the turn." if salvo.given_up else f"{player} lets the turn pass."
     if not salvo.hits:
         return f"{player} hits nothing but water."
     return ""
+
+
+def _fall(salvo: Salvo, left: list[str]) -> str:
+    """Return who is out with a salvo and why, and who is left."""
+    player, beaten, fates = salvo.player, " and ".join(salvo.defeated), set(salvo.defeated.values())
+    out = told = f"{beaten} {'is' if len(salvo.defeated) == 1 else 'are'} out"
+    if fates == {Fate.REMOVED}:
+        out = told = f"the host takes {beaten} out"
+    elif fates == {Fate.SILENT}:
+        out = told = f"{out} after turns without a shot"
+    elif fates == {Fate.SUNK} and player not in salvo.defeated:
+        told = f"{player} defeats {beaten}"
+    if len(left) == 1:
+        winner = " and" if told.startswith(f"{left[0]} defeats ") else f", and {left[0]}"
+        return f"{told}{winner} is the last one afloat."
+    if len(left) == 2:
+        return f"{out}: {left[0]} against {left[1]} now."
+    return f"{told}; {len(left)} are left." if left else f"{told}."
 
 
 def _ships(salvo: Salvo) -> str:

@@ -32,6 +32,8 @@ from salvo_server.web.commentary import Standing, comment
 PLAY_OUT_SECONDS: Final = 8.0
 #: For the last boards to arrive after the news that the game is over.
 BOARDS_SECONDS: Final = 3.0
+#: A turn without a shot was given up if it ended before this share of its time; later, the time may have run out.
+_EARLY: Final = 0.8
 MAX_FEED: Final = 12
 MAX_CHAT: Final = 30
 #: Teams of the standings that a picture has.
@@ -93,6 +95,8 @@ class Salvo(NamedTuple):
     """What a picture tells of a turn.
 
     Attributes:
+        defeated: players that are out with it, and why.
+        given_up: whether the player's program ended the turn, by rules without skipping: it has failed.
         aims: target, x, y and whether it hit, None where that is not told; empty where targets are not known.
     """
 
@@ -102,8 +106,9 @@ class Salvo(NamedTuple):
     shots: int
     hits: int
     sunk: tuple[tuple[str, str], ...]
-    defeated: tuple[str, ...]
+    defeated: Mapping[str, m.Fate]
     aims: tuple[tuple[str, int, int, bool | None], ...] = ()
+    given_up: bool = False
 
 
 @dataclass(slots=True)
@@ -132,6 +137,7 @@ class _Game:
     counts: dict[str, _Count] = field(default_factory=dict)
     sunk: set[tuple[str, str]] = field(default_factory=set)
     out: set[str] = field(default_factory=set)
+    fates: dict[str, m.Fate] = field(default_factory=dict)
     stats: dict[str, m.PlayerStats] = field(default_factory=dict)
     marks: dict[str, str] = field(default_factory=dict)
     winners: tuple[str, ...] = ()
@@ -178,6 +184,11 @@ class Table:
         self._pause = 0.0
         self._held: deque[_Held] = deque()
         self._secret = False  # whether a game is on, as far as was heard
+        self._heard_turn: tuple[m.TurnBegan | m.TurnResumed, float] | None = None  # the latest one, and when
+        # Of the game that is heard, which a delayed picture comes to later: turns that were given up, and players
+        # that the host has removed.
+        self._given_up: set[int] = set()
+        self._removed: set[str] = set()
         self._clock_ahead: float | None = None  # the server's clock before ours, seconds
 
     # --- hearing --------------------------------------------------------------------------------------------------
@@ -191,14 +202,35 @@ class Table:
         if isinstance(what, m.RefereeView):
             self._hear_boards(what, now)
             return
-        if isinstance(what, (m.TurnBegan, m.TurnResumed)) and not heard.retained:
-            self._clock_ahead = what.now / 1000 - now
+        self._note(what, now, retained=heard.retained)
         if isinstance(what, m.StateChanged):
             self._secret = what.state == State.TURN
             if not self._secret and self._held:
                 self._release(now)
         due = now + self.delay_seconds if self._secret and self._boards else now
         self._held.append(_Held(max(due, self._held[-1].due if self._held else due), heard))
+
+    def _note(self, what: m.Announcement | Fact | Forget, now: float, *, retained: bool) -> None:
+        """Note at once what explains a salvo that is shown later."""
+        match what:
+            case m.TurnBegan() | m.TurnResumed():
+                if not retained:
+                    self._clock_ahead = what.now / 1000 - now
+                self._heard_turn = None if retained else (what, now)
+            case m.HostActed(do=m.HostAction.REMOVE, team=team):
+                _mark(self._removed, team, there=True)
+                self._heard_turn = None
+            case m.HostActed(do=m.HostAction.SKIP):
+                self._heard_turn = None
+            case m.SalvoResolved() if self._heard_turn is not None:
+                turn, begun = self._heard_turn
+                in_time = now - begun < _EARLY * (turn.deadline - turn.now) / 1000
+                if turn.turn == what.turn and in_time and not (what.shots or self.book.skipping):
+                    _mark(self._given_up, what.turn, there=True)
+            case m.StateChanged(State.TURN) if not retained:
+                self._given_up, self._removed = set(), set()
+            case _:
+                pass
 
     def _hear_boards(self, view: m.RefereeView, now: float) -> None:
         self._boards = True
@@ -360,7 +392,8 @@ class Table:
             )
             sunk = tuple((each.player, each.ship) for each in result.sunk)
             figures = result.game, result.turn, result.player, result.shots, result.hits
-            self._tell(Salvo(*figures, sunk, result.defeated, aims))
+            fates = {name: result.fate(name, self._removed) for name in result.defeated}
+            self._tell(Salvo(*figures, sunk, fates, aims, result.turn in self._given_up))
         self.game.last_turn = max(self.game.last_turn, result.turn)
 
     def _count(self, result: m.SalvoResolved) -> None:
@@ -396,8 +429,10 @@ class Table:
             aims = tuple((shot.target, shot.x, shot.y, shot.hit) for shot in view.last.shots)
             hits = sum(shot.hit for shot in view.last.shots)
             figures = view.game, view.turn, view.last.player, len(aims), hits
-            order = [board.player for board in view.boards]
-            self._tell(Salvo(*figures, tuple(sorted(sunk)), tuple(sorted(out, key=order.index)), aims))
+            defeated = tuple(board.player for board in view.boards if board.player in out)
+            result = m.SalvoResolved(*figures, (), defeated)
+            fates = {name: result.fate(name, self._removed) for name in defeated}
+            self._tell(Salvo(*figures, tuple(sorted(sunk)), fates, aims, view.turn in self._given_up))
         self.game.last_turn = view.turn
         if view.winners and self.state != State.OVER:
             self._win(view.winners)
@@ -430,12 +465,13 @@ class Table:
         game.last = salvo
         game.sunk |= set(salvo.sunk) if len(game.sunk) < MAX_FACTS else set()
         game.out |= set(salvo.defeated)
+        game.fates.update(salvo.defeated)
         game.comment = comment(salvo, before, self._standing())
         about = {"game": salvo.game, "turn": salvo.turn, "by": salvo.player}
         for player, ship in salvo.sunk:
             self.feed.appendleft({"kind": "sunk", **about, "player": player, "ship": ship})
         for player in salvo.defeated:
-            self.feed.appendleft({"kind": "defeated", **about, "player": player})
+            self.feed.appendleft({"kind": "defeated", **about, "player": player, "fate": salvo.defeated[player]})
 
     def _standing(self) -> Standing:
         ships = len(self.book.fleet)
@@ -533,7 +569,8 @@ class Table:
             **badge._asdict(),
             "placed": len(self._approved.get(name, ())) if self.state == State.LOBBY else None,
             "out": name in game.out,
-            "place": places.get(name) if over else None,
+            "fate": game.fates.get(name),
+            "place": places.get(name) if over and not game.aborted else None,
             "won": over and name in game.winners,
             "sunk": [ship.name for ship in self.book.fleet if (name, ship.name) in game.sunk],
             "shots": None if figures is None else figures.shots,

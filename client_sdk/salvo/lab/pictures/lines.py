@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, Self
 
 from salvo.lab.pictures.marks import PLAIN, Mark, column_heads, picture
-from salvo.messages import SalvoResolved
+from salvo.messages import Fate, SalvoResolved
 from salvo.rules import Fleet, Grid
 from salvo.view import Shot
 
@@ -68,24 +68,42 @@ def _coloured(mark: str, inverted: bool) -> str:
     return f"\033[{code}m{mark}\033[0m" if code else mark
 
 
+#: What is said of a player that is out.
+OUT: Final = {
+    Fate.SUNK: "is defeated",
+    Fate.SILENT: "is out, after turns without a shot",
+    Fate.REMOVED: "is out, removed by the host",
+}
+
+
 def salvo_line(
-    result: SalvoResolved, name_width: int = 0, turn_width: int = 0, of_allowed: str = "", end: Iterable[str] = ()
+    result: SalvoResolved,
+    name_width: int = 0,
+    turn_width: int = 0,
+    of_allowed: str = "",
+    told: Iterable[str] | None = None,
 ) -> str:
     """Return a salvo as one line; the widths, in characters, align the columns of several.
 
     Args:
         of_allowed: appended to the number of shots, such as `` of 5``.
-        end: what to add after :func:`news`.
+        told: what it has brought about; :func:`news` by default.
     """
     shots = f"{result.shots}{of_allowed} shots" if of_allowed else _counted(result.shots, "shot")
     head = f"turn {result.turn:>{turn_width}}  {result.player:<{name_width}}"
-    return "  ".join([head, shots, _counted(result.hits, "hit"), ", ".join([*news(result), *end])]).rstrip()
+    return "  ".join(
+        [head, shots, _counted(result.hits, "hit"), ", ".join(news(result) if told is None else told)]
+    ).rstrip()
 
 
-def news(result: SalvoResolved) -> list[str]:
-    """Return a phrase for each ship that a salvo sank and each player that it defeated."""
+def news(result: SalvoResolved, removed: Collection[str] = ()) -> list[str]:
+    """Return a phrase for each ship that a salvo sank and each player that is out with it.
+
+    Args:
+        removed: whom a host has removed from the game.
+    """
     sunk = [f"sinks {ship.player}'s {ship.ship}" for ship in result.sunk]
-    return [*sunk, *(f"{name} is defeated" for name in result.defeated)]
+    return [*sunk, *(f"{name} {OUT[result.fate(name, removed)]}" for name in result.defeated)]
 
 
 def _counted(count: int, noun: str) -> str:

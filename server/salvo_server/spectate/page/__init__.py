@@ -129,7 +129,7 @@ class _Page:
                 "name": name,
                 "sea": sea,
                 "place": place,
-                "badge": "" if place is None else "winner" if name == self._last.winner else f"place {place}",
+                "badge": "" if not place else "winner" if name == self._last.winner else f"place {place}",
                 "picture": drawing.board(self.book, sea.marks, fleet, sunk, late=name in self.seen.revealed),
                 "afloat": len(self.book.fleet) - len(sunk),
                 "fleet": self._fleet(name, sunk),
@@ -222,18 +222,18 @@ class _Page:
             return f"Not over after {count}: next is {last.current} with {_counted(last.shots, 'shot')}"
         return f"Not over after {count}"
 
-    def ended(self) -> Iterator[tuple[int | None, str, list[object]]]:
+    def ended(self) -> Iterator[tuple[int | str | None, str, list[object]]]:
         """Return of each player its place, its name and its figures, under the heads."""
         for name in self._last.places or self.names:
             stats, sea = self.seen.stats.get(name), self._last.seas[name]
             rate = f"{sea.hits / sea.shots:.0%}" if sea.shots else "-"
             turns = sum(self.names[move.seat] == name for move in self.moves)
             figures = [sea.shots, sea.hits, rate, *([stats.sunk] if stats else []), turns]
-            yield stats.place if stats else None, name, figures
+            yield self._last.places.get(name) or ("-" if stats else None), name, figures
 
     def podium(self) -> list[tuple[int, str, str]]:
         """Return who has one of the first three places; nothing as long as there are none."""
-        return [(place, name, "") for name, place in self._last.places.items() if place <= 3][:_MAX_PODIUM]
+        return [(place, name, "") for name, place in self._last.places.items() if 0 < place <= 3][:_MAX_PODIUM]
 
 
 def _first_speed(book: RuleBook, players: int) -> float:

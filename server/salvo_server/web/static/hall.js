@@ -132,7 +132,7 @@ function featured() {
   const add = (name, much) => weight.set(name, (weight.get(name) || 0) + much);
   for (const [name, , , hit] of last?.aims || []) add(name, hit ? 2 : 1);
   for (const [name] of last?.sunk || []) add(name, 100);
-  for (const name of last?.defeated || []) add(name, 1000);
+  for (const name of Object.keys(last?.defeated || {})) add(name, 1000);
   weight.delete(shooter);
   const [target] = [...weight].sort((a, b) => b[1] - a[1])[0] || [];
   return { shooter, target: target || (last ? undefined : players.find((player) => player.name !== shooter && !player.out)?.name) };

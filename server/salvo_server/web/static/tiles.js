@@ -3,6 +3,7 @@
 import { Board, cellsOf } from "./boards.js";
 import { badge, colourOf, counted, draw, fill, make, plain, say, still } from "./dom.js";
 
+const OUT = { sunk: "sunk", silent: "out", removed: "removed" };
 const part = (name, ...children) => make("span", name, ...children);
 
 export class Tile {
@@ -50,7 +51,7 @@ export class Tile {
     fill(this.#head.firstChild, `${player.colour}/${player.emblem}`, () => [badge(player)]);
     say(this.#name, plain(player.name));
     say(this.#place, player.place ? String(player.place) : "");
-    say(this.#tag, player.won ? "winner" : player.out ? "sunk" : states.shooter ? "fired" : states.target ? "target" : "");
+    say(this.#tag, player.won ? "winner" : player.out ? OUT[player.fate] || "out" : states.shooter ? "fired" : states.target ? "target" : "");
     if (states.acting && !player.out) say(this.#tag, "to fire");
     this.#star.setAttribute("aria-pressed", Boolean(followed));
     this.#star.setAttribute("aria-label", `Follow ${plain(player.name)}`);

@@ -9,14 +9,20 @@ const MANY = 3;
 // Of the last salvo.
 export function outcome(last) {
   if (!last) return null;
-  const { player, shots, hits, sunk, defeated, aims } = last;
-  if (defeated.length) return [team(player), " defeats ", ...(defeated.length > MANY ? [counted(defeated.length, "team")] : joined(defeated))];
+  const { player, shots, hits, sunk, aims } = last;
+  const [defeated, fates] = [Object.keys(last.defeated), new Set(Object.values(last.defeated))];
+  if (defeated.length) {
+    const names = defeated.length > MANY ? [counted(defeated.length, "team")] : joined(defeated);
+    if (fates.size === 1 && fates.has("removed")) return ["The host takes ", ...names, " out"];
+    if (fates.size === 1 && fates.has("sunk") && !defeated.includes(player)) return [team(player), " defeats ", ...names];
+    return [...names, defeated.length > 1 ? " are out" : " is out"];
+  }
   if (sunk.length) {
     const owners = [...new Set(sunk.map(([owner]) => owner))];
     if (sunk.length > MANY || owners.length > 1) return [team(player), ` sinks ${counted(sunk.length, "ship")}`];
     return [team(player), " sinks ", team(owners[0]), `’s ${sunk.map(([, ship]) => plain(ship)).join(" and ")}`];
   }
-  if (!shots) return [team(player), " does not fire"];
+  if (!shots) return [team(player), last.given_up ? "’s bot gave up the turn" : " does not fire"];
   const targets = [...new Set(aims.map(([target]) => target))];
   const whom = targets.length === 1 ? [hits ? " on " : " ", team(targets[0])] : [];
   return hits ? [team(player), `: ${counted(hits, "hit")}`, ...whom] : [team(player), " misses", ...whom];
@@ -39,10 +45,12 @@ export function waiting(players, ships, lobby) {
   return more > 0 ? [`Waiting for ${counted(more, "more team")}`] : ["All fleets are placed"];
 }
 
-export function news({ kind, by, player, players, ship }) {
+const FATES = { removed: " is out, removed by the host", silent: " is out, after turns without a shot" };
+
+export function news({ kind, by, player, players, ship, fate }) {
   const names = players || (player ? [player] : []);
   if (kind === "sunk") return [team(by), " sinks ", team(player), `’s ${plain(ship)}`];
-  if (kind === "defeated") return [team(player), " is out"];
+  if (kind === "defeated") return [team(player), FATES[fate] || " is out"];
   if (kind === "won") return victory(names);
   return ["The game begins", ...(names.length && names.length <= MANY ? [": ", ...joined(names)] : names.length ? [` with ${names.length} teams`] : [])];
 }
