@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+from collections import Counter
 from email.message import Message
 from importlib import metadata
 from pathlib import Path
@@ -256,7 +257,9 @@ def test_findings_are_lines_for_people_and_records_for_programs(tmp_path: Path, 
     records = [json.loads(line) for line in CliRunner().invoke(doctor, [*arguments, "--json"]).stdout.splitlines()]
     assert plain.exit_code == 1
     *lines, last = plain.stdout.splitlines()
-    assert last == f"{len(lines)} findings, 1 of them FAIL"
+    verdicts = Counter(line[:4] for line in lines)
+    assert verdicts["FAIL"] == 1
+    assert last == f"{len(lines)} checks: {verdicts['PASS']} PASS, 1 FAIL, {verdicts['SKIP']} SKIP"
     assert [line[:4] for line in lines] == [record["verdict"] for record in records]
     [network] = [record for record in records if record["check"] == "network"]
     assert set(network) == {"check", "verdict", "text", "cure"}
@@ -267,9 +270,9 @@ def test_warnings_are_counted_and_fail_nothing(monkeypatch: pytest.MonkeyPatch) 
     found: list[Finding] = []
     monkeypatch.setattr("salvo_server.cli.doctor.examine", lambda *_: iter(found))
     for verdict, last, code in (
-        (Verdict.PASS, "1 findings, none is FAIL", 0),
-        (Verdict.WARN, "2 findings, 1 of them WARN", 0),
-        (Verdict.FAIL, "3 findings, 1 of them FAIL, 1 of them WARN", 1),
+        (Verdict.PASS, "1 check: 1 PASS", 0),
+        (Verdict.WARN, "2 checks: 1 PASS, 1 WARN", 0),
+        (Verdict.FAIL, "3 checks: 1 PASS, 1 WARN, 1 FAIL", 1),
     ):
         found.append(Finding("x", verdict, "x"))
         done = CliRunner().invoke(doctor, ["contest.example"])

@@ -24,6 +24,7 @@ from salvo_server.cli.output import has_terminal
 from salvo_server.doctor import Finding, Login, Target, Verdict, examine, is_here, temporary_teams
 from salvo_server.running import RunningServer, running_servers
 from salvo_server.settings import OPEN_PROFILES, ServerSettings, load_settings, roster_path
+from salvo_server.spectate.replay_text import counted
 from salvo_server.storage.roster import Roster, RosterError, has_begun
 from salvo_server.unused import Unused, refuse_unused
 
@@ -106,8 +107,8 @@ def doctor(
             counts[finding.verdict] += 1
             say(finding)
     if not as_json:
-        told = [f"{counts[verdict]} of them {verdict}" for verdict in (Verdict.FAIL, Verdict.WARN) if counts[verdict]]
-        click.echo(", ".join([f"{counts.total()} findings", *(told or ["none is FAIL"])]))
+        told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+        click.echo(f"{counted(counts.total(), 'check')}: {told}")
     if counts[Verdict.FAIL]:
         sys.exit(1)
 

@@ -17,6 +17,7 @@ from salvo_server.cli.backup import settings_of
 from salvo_server.cli.checked import Checked
 from salvo_server.cli.output import print_table, write_page
 from salvo_server.core.journal import JournalError, Result
+from salvo_server.spectate.replay_text import counted
 from salvo_server.spectate.replay_text import when as time_of
 from salvo_server.standings.chronicle import Chronicle, Standings
 from salvo_server.standings.counting import Score, score_cells, score_record
@@ -122,7 +123,7 @@ def _tell(standings: Standings, title: str) -> None:
     if not results:
         click.echo("no game is over yet")
         return
-    click.echo(f"{title}: {standings.counted} games, {time_of(results[0].at)} to {time_of(results[-1].at)}")
+    click.echo(f"{title}: {counted(standings.counted, 'game')}, {time_of(results[0].at)} to {time_of(results[-1].at)}")
     ranked = standings.ranked()
     print_table(_HEADINGS, [score_cells(each, str(each.hits), str(each.shots), decimals=3) for each in ranked])
     for result in standings.uncounted:

@@ -17,6 +17,7 @@ import click
 from salvo_server.cli.checked import Checked, Suggesting
 from salvo_server.cli.on_hosts import UNUSED, connected, hosts
 from salvo_server.cli.output import Integer, print_table, progress_bar
+from salvo_server.spectate.replay_text import counted
 from salvo_server.standings.counting import plackett_luce, score_cells
 from salvo_server.tournament.file import TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, read_games
@@ -218,10 +219,8 @@ def _tell(came_to: Standings, file: Path, as_json: bool) -> None:
         click.echo(json.dumps(record(came_to)))
         return
     given = came_to.tournament
-    played = f"{len(came_to.games)} of {came_to.all_games}" if not came_to.complete else f"{came_to.all_games}"
-    click.echo(
-        f"{given.name}: {given.format}, rules {given.rules}, seed {given.seed or 'not chosen yet'}, {played} games"
-    )
+    played = f"{'' if came_to.complete else f'{len(came_to.games)} of '}{counted(came_to.all_games, 'game')}"
+    click.echo(f"{given.name}: {given.format}, rules {given.rules}, seed {given.seed or 'not chosen yet'}, {played}")
     print_table(_HEADINGS, [score_cells(row, _strikes(row)) for row in came_to.rows])
     there = "" if file.parent == Path() else f"cd {shlex.quote(str(file.parent))} && "
     for row in [row for row in came_to.rows if row.strikes]:

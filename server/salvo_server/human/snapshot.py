@@ -16,6 +16,7 @@ from salvo.lab.pictures.views import known_marks
 from salvo.messages import SalvoResolved
 from salvo.rules import Announce, Ending, Fleet, Grid, Repeats, RuleBook, Shots, Sinkings, Spacing
 from salvo.view import Shot, View
+from salvo_server.spectate.replay_text import counted
 
 #: A hit of a ship that has sunk, where that tells which cells it had: it stands apart from others, and has one shot.
 SUNK: Final = "✘"
@@ -156,7 +157,7 @@ def result_words(result: SalvoResolved, view: View) -> str:
         if len(words) == len(sunk) == 1:  # this shot has sunk it
             words, sunk = [words[0].removesuffix("hit") + _sunk(result.sunk[0].ship)], []
     else:
-        words = [f"{_count(result.shots, 'shot')}: {_count(result.hits, 'hit')}"]
+        words = [f"{counted(result.shots, 'shot')}: {counted(result.hits, 'hit')}"]
     return ", ".join([*words, *sunk, *(f"{name} defeated" for name in result.defeated if many)])
 
 
@@ -167,10 +168,6 @@ def _fate(shot: Shot, hit: bool, grid: Grid, many: bool) -> str:
 
 def _sunk(ship: str) -> str:
     return f"{display_name(ship)} sunk"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def incoming_words(sight: Snapshot, first: int) -> list[str]:

@@ -44,6 +44,11 @@ def when(at: int) -> str:
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if at >= FIRST_REAL_TIME_MS else ""
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun: ``1 game``, ``2 games``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def clock(frame: Frame) -> str:
     """Return how long the game has been on, such as ``1:02``."""
     return length(frame.clock)

@@ -17,6 +17,7 @@ from salvo.lab.verdict import BOARDS, SURE, Verdict, clearing_cost, verdict
 from salvo.messages import Fate
 from salvo.rules import Ending, Order, Shots, Sinkings
 from salvo_server.spectate.replay import REFEREE, Replay
+from salvo_server.spectate.replay_text import counted
 
 #: Cells of the largest grid on which it is counted what a fleet costs, which takes some three seconds there. Where a
 #: turn has one shot it would take ten on 10 x 10.
@@ -129,8 +130,8 @@ def lines(why: Why) -> list[str]:
 def _out_line(why: Why) -> str:
     if why.removed:
         return f"{why.winner} won because the host removed {why.loser}"
-    silent = f", after {_counted(why.empty_turns, 'turn')} without a shot" if why.empty_turns else ""
-    left = f"with {_counted(why.left, 'cell')} of its ships not hit"
+    silent = f", after {counted(why.empty_turns, 'turn')} without a shot" if why.empty_turns else ""
+    left = f"with {counted(why.left, 'cell')} of its ships not hit"
     return f"{why.winner} won because {why.loser} was out, {left}{silent}"
 
 
@@ -148,7 +149,7 @@ def _parts_line(why: Why, found: Verdict) -> str:
     left = [f"{name} {side.unfired}" for name, side in ((why.winner, one), (why.loser, other)) if side.unfired]
     beside = {
         "shooting": f"{one.rate.value:.2f} expected hits a shot; {why.loser} {other.rate.value:.2f}",
-        "shots": f"{one.allowed} in {_counted(one.account.turns, 'turn')}; {why.loser} {other.allowed} in "
+        "shots": f"{one.allowed} in {counted(one.account.turns, 'turn')}; {why.loser} {other.allowed} in "
         f"{other.account.turns}",
         "unfired": ", ".join(left),
         "luck": f"+- {found.usual_luck:.1f} is usual",
@@ -161,18 +162,18 @@ def _parts_line(why: Why, found: Verdict) -> str:
         parts.append(f"{name} {_signed(part.value)}{error}" + (f" ({beside[name]})" if name in beside else ""))
     against = any(round(part.value, 1) < 0 for part in found.parts.values())
     minus = f"; what has a minus was in {why.loser}'s favour" if against else ""
-    return f"its lead of {_counted(found.lead, 'hit')}: {', '.join(parts)}{minus}"
+    return f"its lead of {counted(found.lead, 'hit')}: {', '.join(parts)}{minus}"
 
 
 def _notes(why: Why) -> list[str]:
     notes = []
     if 0 < why.lacking <= why.next_shots:
         notes.append(
-            f"{why.winner} fired first: {why.loser}, which lacked {_counted(why.lacking, 'hit')}, would have had a turn"
-            f" of {_counted(why.next_shots, 'shot')} more"
+            f"{why.winner} fired first: {why.loser}, which lacked {counted(why.lacking, 'hit')}, would have had a turn"
+            f" of {counted(why.next_shots, 'shot')} more"
         )
     if why.empty_turns:
-        notes.append(f"{why.loser} fired nothing in {_counted(why.empty_turns, 'turn')}")
+        notes.append(f"{why.loser} fired nothing in {counted(why.empty_turns, 'turn')}")
     if why.costs:
         each = []
         for player, more in why.costs.items():
@@ -184,10 +185,6 @@ def _notes(why: Why) -> list[str]:
 
 def _signed(hits: float) -> str:
     return f"{round(hits, 1) + 0.0:+.1f}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 # --- for programs -----------------------------------------------------------------------------------------------------
