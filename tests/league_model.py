@@ -68,7 +68,9 @@ class World:
         games: what was played to its end, by (table, game): places by team.
         waits: seconds that teams waited, by game.
         ends: when each of the games has ended.
+        opened: when each table's lobby was opened last by a host.
         where: the cell where each team is connected.
+        asleep: until when the machine of a team sleeps.
     """
 
     def __init__(
@@ -92,6 +94,7 @@ class World:
         self.lines: list[Line] = []
         self.here = set(teams)
         self.plain = set(plain)
+        self.asleep: dict[str, float] = {}
         self.deaths, self.losses, self.outages, self.annulments = deaths, losses, outages, annulments
         self.cells = list(cells)
         self.strangers = dict.fromkeys(self.cells, "")  # a team that a cell's roster lacks
@@ -101,6 +104,7 @@ class World:
         self.tables = {at: Table() for at in self.director.tables}
         self.games: dict[tuple[str, int], dict[str, int]] = {}
         self.ends: dict[tuple[str, int], float] = {}
+        self.opened: dict[str, float] = {}
         self.seats: dict[str, str | None] = {}
         self.killed = 0
         self.waits: list[float] = []
@@ -120,6 +124,14 @@ class World:
         self.deaths = self.losses = self.outages = 0.0
         for _ in range(20):
             self.step()
+
+    def until(self, holds: Callable[[], object]) -> World:
+        """Let time pass until something holds."""
+        end = self.now + 20_000
+        while not holds():
+            assert self.now < end, self.lines
+            self.step()
+        return self
 
     def step(self) -> None:
         self.now += STEP_SECONDS
@@ -192,8 +204,11 @@ class World:
                 table.hosted = told
             case HostAction.NEXT if table.state in (State.LOBBY, State.OVER):
                 table.open(self.now)
+                self.opened[at] = self.now
             case HostAction.START if table.state is State.LOBBY and len(table.complete) >= 2:
                 self._begin(table)
+                table.hosted = told
+            case HostAction.ANNOUNCE:
                 table.hosted = told
             case HostAction.ABORT if table.state is State.TURN:
                 table.state, table.winners, table.places = State.OVER, (), {}
@@ -202,6 +217,8 @@ class World:
 
     def _move(self) -> None:
         for team in sorted(self.here):
+            if self.now < self.asleep.get(team, 0.0):
+                continue
             self.where.setdefault(team, self.cells[0])
             seat = None if team in self.plain else self.seats.get(team)
             if team not in self.plain:
@@ -260,6 +277,8 @@ class World:
             table.hosted,
             dict(table.annulled),
             table.refused,
+            placement_seconds=table.limits.placement_ms // 1000,
+            rules="salvo",
         )
         if at not in self._seen or self._seen[at][0] != view:
             self._seen[at] = view, replace(view, heard=self.now)
@@ -279,6 +298,17 @@ class World:
             elif isinstance(output, Command) and self.online(output.table) and self.random.random() >= self.losses:
                 self.obey(output.table, output.command)
         self.seats = self.director.seats(self.views())
+
+    def release(self) -> None:
+        """Let the league give its tables back, and time pass until it has."""
+        end = self.now + 1000
+        while (commands := self.director.release(self.now, self.views())) is not None:
+            assert self.now < end, self.tables
+            for command in commands:
+                self.obey(command.table, command.command)
+            self.now += STEP_SECONDS
+            self._play()
+            self._move()
 
     def _restart(self) -> None:
         self.killed += 1

@@ -101,8 +101,9 @@ def test_ctrl_c_ends_a_league_cleanly_and_says_how_it_goes_on(tmp_path: Path) ->
         stage.league.end(signal.SIGINT)
         assert stage.league.child is not None
         assert stage.league.child.returncode == 130
-        assert f"go on: salvo league {stage.file} {stage.url}" in stage.log.read_text()
+        assert f"to continue: salvo league {stage.file} {stage.url}" in stage.log.read_text()
         before = len(stage.results())
+        assert "default table" in stage.log.read_text()
         stage.league.start()
         stage.until(lambda: len(stage.results()) > before, "it goes on")
 
@@ -152,11 +153,15 @@ def test_a_client_without_seats_plays_at_the_default_table_and_a_bot_of_the_hous
         ("name = 'x'\nrounds = 2\nteams = ['a b']", r"line 3: teams.0 is 'a b'; team name 'a b' is not 1..32"),
         ("name = 'x'\nformat = 'ladder'", r"cup.toml: hours is None; a ladder ends"),
         ("name = 'x'\nrounds = 2\nhours = 1", r"line 3: hours is 1; it belongs to ladder"),
-        ("name = 'x'\nrounds = 2\nminutes = 2", r"line 3: minutes is 2; a game of 4 takes 3.9 minutes or more"),
         (
-            "name = 'x'\nrounds = 2\nminutes = 5\nturn_seconds = 3",
-            r"line 4: turn_seconds is 3; it follows from minutes",
+            "name = 'x'\nrounds = 2\nminutes = 0.4",
+            r"line 3: minutes is 0.4; input should be greater than or equal to 0.5",
         ),
+        (
+            "name = 'x'\nrounds = 2\nminutes = 5\npace_seconds = 3",
+            r"line 4: pace_seconds is 3; it follows from minutes",
+        ),
+        ('name = "x\\ny"\nrounds = 2', r"line 1: name is 'x\\ny'; u\+000a in it; a line has no control characters"),
         ("name = 'x'\nrounds = 2\nteams = ['a']\n[fill]\nA = 'B'", r"line 4: fill is .*; a is a team, too"),
     ],
 )

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import urllib.request
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
@@ -27,6 +28,7 @@ from salvo.messages import SalvoResolved, SunkShip
 from salvo.view import OwnSalvo
 from salvo_server.cli.gateway import read_gateway, with_rules_of_gateways
 from salvo_server.cli.serve import serve
+from salvo_server.game_lengths import duration, turns_of
 from salvo_server.league.file import load_league
 from salvo_server.settings import load_settings
 
@@ -88,7 +90,11 @@ ELSEWHERE = {
     "salvo join smackdown: mybot.py": ("tests/integration/test_standin_servers.py", '"join", "smackdown:"'),
     "SALVO_TEAM=commentator SALVO_SECRET=the-one-of-the-commentator salvo web --broker mqtt://HOST --delay 0 "
     "--listen 127.0.0.1:8081": ("tests/integration/test_web_front.py", '"--delay", str(delay)'),
-    "salvo serve --listen 0.0.0.0:1883 --profile contest --table t1 --table t2": (
+    "salvo league league.toml --new 12 2": (
+        "tests/e2e/test_readme.py",
+        "test_the_guides_league_is_the_file_that_its_command_writes",
+    ),
+    "salvo serve --listen 0.0.0.0:1883 --profile contest --table t1 --table t2 --table t3": (
         "tests/chaos/league.py",
         '"--profile", "contest"',
     ),
@@ -345,7 +351,7 @@ def test_the_server_of_the_settings_is_examined_by_the_doctor(folder: Path, secr
         host = _address(server.stdout.readline()).removeprefix("mqtt://")
         assert "lobby is open" in next(line for line in server.stdout if " game 1: " in line)
         assert _run(health.replace("HOST", host), folder).startswith("online: ")
-        assert re.search(r"^\d+ findings, none is FAIL$", _run("salvo doctor", folder), re.MULTILINE)
+        assert re.search(r"^\d+ checks: (?!.*FAIL)", _run("salvo doctor", folder), re.MULTILINE)
         _end(server)
 
 
@@ -475,10 +481,24 @@ def test_the_client_without_the_sdk_is_the_example_file() -> None:
     assert (ROOT / "examples" / "spec_client_40_lines.py").read_text() == printed
 
 
-def test_the_guides_league_is_a_good_file(tmp_path: Path) -> None:
-    (tmp_path / "league.toml").write_text(LEAGUE)
-    league = load_league(tmp_path / "league.toml")
-    assert (league.name, league.tables) == ("evening", ("t1", "t2"))
+def test_the_guides_league_is_the_file_that_its_command_writes(tmp_path: Path) -> None:
+    [command] = [command for command in COMMANDS if "--new" in command]
+    done = command_line.run(*command.split()[1:], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "league.toml").read_text() == LEAGUE
+    for table in load_league(tmp_path / "league.toml").tables:
+        assert f"--table {table}" in done.stdout
+        assert any(command.startswith("salvo serve") and f"--table {table}" in command for command in COMMANDS)
+
+
+def test_the_guides_lengths_of_games_are_those_that_the_server_tells() -> None:
+    rows = re.findall(r"^\| (\d+) \| (\d+) \| \d+ % \|", TEXT, re.MULTILINE)
+    assert len(rows) == 6
+    assert all(turns_of("salvo", int(teams)) == int(turns) for teams, turns in rows)
+    pace = tomllib.loads(CONTEST)["pace_seconds"]
+    assert (
+        f"a game of 12 teams takes\n   about {duration(pace * (turns_of('salvo', 12) or 0))} at the pace below" in TEXT
+    )
 
 
 def test_no_command_is_left_out() -> None:

@@ -29,7 +29,8 @@ from salvo_server.cli.control import read_arguments
 from salvo_server.cli.serve_report import ServeReport
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
-from salvo_server.league.file import TURNS, load_league
+from salvo_server.game_lengths import turns_of
+from salvo_server.league.file import load_league
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.spectate.replay import REFEREE as REFEREES_VIEW
 from salvo_server.spectate.replay import Replay
@@ -422,8 +423,8 @@ def _league(seconds: str, tmp_path: Path) -> Limits:
     file = tmp_path / "league.toml"
     file.write_text(f'name = "evening"\nrounds = 3\nturn_seconds = 5\npace_seconds = {seconds}\n')
     league = load_league(file)
-    assert league.game_seconds(3) == pytest.approx(TURNS[3] * (5 + float(seconds)), abs=TURNS[3] * 0.001)
-    return _set_by_a_host(league.settings(("ann", "bob", "eve")))
+    assert league.game_seconds(3, "salvo") == (turns_of("salvo", 3) or 0) * float(seconds)
+    return _set_by_a_host(league.settings(("ann", "bob", "eve"), "salvo"))
 
 
 @pytest.mark.parametrize("place", [_settings, _control, _league])

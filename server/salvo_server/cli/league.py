@@ -13,12 +13,13 @@ import click
 
 from salvo_server.cli.checked import DEFAULT_BROKER, Checked, Suggesting, ca_rule
 from salvo_server.cli.league_show import show
-from salvo_server.cli.output import given_secret, leave_on_sigterm, print_table
+from salvo_server.cli.output import Integer, Number, given_secret, leave_on_sigterm, print_table
+from salvo_server.game_lengths import duration
 from salvo_server.gateways.supervisor import programs_beside
 from salvo_server.league.book import Book
 from salvo_server.league.cells import Cells
-from salvo_server.league.director import Director
-from salvo_server.league.file import load_league
+from salvo_server.league.director import HALL, Director
+from salvo_server.league.file import LeagueError, load_league
 from salvo_server.league.fill import house_bots
 from salvo_server.league.lines import (
     Annulled,
@@ -34,8 +35,10 @@ from salvo_server.league.lines import (
     Voided,
     record_path,
 )
-from salvo_server.league.run import play_league
-from salvo_server.places import cells_of, told
+from salvo_server.league.plan import Plan
+from salvo_server.league.run import play_league, release_tables
+from salvo_server.places import cells_of, table_of, told
+from salvo_server.spectate.replay_text import counted
 from salvo_server.standings.counting import score_cells, score_record
 
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "missed", "rating", "95%")
@@ -67,6 +70,12 @@ league.add_command(show)
 @click.option(
     "--secret-file", type=click.Path(path_type=Path), envvar="SALVO_SECRET_FILE", help="A file with the host's secret."
 )
+@click.option(
+    "--new",
+    type=(Integer(2, 256), Number(0.01, 24)),
+    metavar="TEAMS HOURS",
+    help="Write FILE.toml for so many teams and hours, say how the server is started, and end.",
+)
 @click.option("--fill", metavar="BOT", help="Fill empty seats with this built-in bot, on the accounts in [fill].")
 @click.option("--ca", metavar="FILE", help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines: what happens, and the table at the end.")
@@ -75,6 +84,7 @@ def run(
     urls: tuple[str, ...],
     team: str | None,
     secret_file: Path | None,
+    new: tuple[int, float] | None,
     fill: str | None,
     ca: str | None,
     as_json: bool,
@@ -90,6 +100,9 @@ def run(
     What was decided and what came of it is saved at once, in FILE.league.jsonl. After an interruption, by Ctrl-C or a
     power failure, the same command goes on.
     """
+    if new is not None:
+        _write(file, *new)
+        return
     given = load_league(file)
     secret = given_secret(secret_file)
     if not team or not secret:
@@ -108,36 +121,65 @@ def run(
             _tell_what_goes_on(director.book, as_json)
         try:
             with programs_beside(house, lambda name, line: None):
-                play_league(director, record, cells, _teller(as_json, director.book), _waiting(as_json))
+                play_league(director, record, cells, _teller(as_json, director), _waiting(as_json))
+                _show(director.book, as_json)
+                _release(director, cells)
+        except (KeyboardInterrupt, SystemExit):
+            again = shlex.join(["salvo", "league", str(file), *urls])
+            click.echo(f"\n{counted(len(record.lines), 'line')} written; to continue: {again}", err=True)
+            _release(director, cells)
+            raise
         finally:
             cells.close()
-    except KeyboardInterrupt:
-        again = shlex.join(["salvo", "league", str(file), *urls])
-        click.echo(f"\n{len(record.lines)} lines are kept; go on: {again}", err=True)
-        raise
     finally:
         record.close()
-    _show(director.book, as_json)
 
 
-def _teller(as_json: bool, book: Book) -> Callable[[Line], None]:
+def _release(director: Director, cells: Cells) -> None:
+    """Give the tables back, and print what that means."""
+    if not release_tables(director, cells):
+        click.echo("a table did not answer; to open its next lobby: salvo control next --table NAME", err=True)
+        return
+    if director.over:
+        click.echo("all tables are open again, by the server's own settings", err=True)
+        return
+    if not any(table_of(at) == HALL for at in director.book.assigned):
+        click.echo("the default table is open to all again, by the server's own settings", err=True)
+    for at, line in director.book.assigned.items():
+        click.echo(f"{told(at)}, game {line.game} is still the league's: {', '.join(line.teams)} stay there", err=True)
+
+
+def _write(file: Path, teams: int, hours: float) -> None:
+    plan = Plan.of(teams, hours)
+    try:
+        with file.open("x", encoding="utf-8") as new:
+            new.write(plan.text())
+    except OSError as error:
+        raise LeagueError("bad_league", f"{file}: {error.strerror}; name another file") from None
+    click.echo(f"{file}: {plan}")
+    click.echo(f"server: salvo serve {shlex.join(word for table in plan.tables for word in ('--table', table))}")
+    click.echo("host:   salvo teams add desk --role host")
+    click.echo(f"league: SALVO_TEAM=desk SALVO_SECRET=... {shlex.join(['salvo', 'league', str(file), 'mqtt://HOST'])}")
+
+
+def _teller(as_json: bool, director: Director) -> Callable[[Line], None]:
     def tell(line: Line) -> None:
         if as_json:
             click.echo(json.dumps(asdict(line)))
         else:
-            for text in _said(line, book):
+            for text in _said(line, director.book, director.rules):
                 click.echo(text)
 
     return tell
 
 
-def _said(line: Line, book: Book) -> list[str]:
+def _said(line: Line, book: Book, rules: str) -> list[str]:
     """Return what a line says to people."""
     match line:
         case Began():
             return [f"{book.league.name} begins"]
         case Drawn():
-            return [_round(line), *(_how_long(book) if line.drawn == 1 else ())]
+            return [_round(line), *(_how_long(book, rules) if line.drawn == 1 else ())]
         case Assigned(_, at, game, teams):
             return [f"{told(at)}, game {game}: {', '.join(teams)}"]
         case Closing(match, there):
@@ -151,7 +193,10 @@ def _said(line: Line, book: Book) -> list[str]:
         case Voided(match, why):
             return [f"game of {', '.join(book.matches[match].bots)} is played again: {why}"]
         case Plain(team):
-            return [f"{team} follows no seat, and plays at the default table"]
+            return [
+                f"{team} followed no seat, and plays this match at the default table; "
+                f'if it is a client that knows no seats, plain = ["{team}"] in the file saves the time to find out'
+            ]
         case Back(team):
             return [f"{team} is back"]
         case Annulled(match, by):
@@ -162,25 +207,19 @@ def _said(line: Line, book: Book) -> list[str]:
 def _round(line: Drawn) -> str:
     byes = [teams[0] for teams in line.matches if len(teams) == 1]
     games = len(line.matches) - len(byes)
-    what = f"{games} games" if games != 1 else "1 game"
-    return f"round {line.drawn}: {what}" + (f", {byes[0]} has a bye" if byes else "")
+    return f"round {line.drawn}: {counted(games, 'game')}" + (f", {byes[0]} has a bye" if byes else "")
 
 
-def _how_long(book: Book) -> list[str]:
-    """Say how long a game and all of them take; nothing where the server's settings decide that."""
-    league, teams = book.league, len(book.teams)
-    game, whole = league.game_seconds(min(league.table_size, max(2, teams))), league.seconds(max(2, teams))
+def _how_long(book: Book, rules: str) -> list[str]:
+    """Return how long a game and all of them take; nothing where the server's settings decide that."""
+    league, teams = book.league, max(2, len(book.teams))
+    game, whole = league.game_seconds(min(league.table_size, teams), rules), league.seconds(teams, rules)
+    if game is None and league.minutes is not None:
+        return [f"nobody knows how many turns a game has by {rules}, so the server's pace holds; write pace_seconds"]
     if game is None:
         return []
-    evening = "" if whole is None else f", the league of {teams} teams about {_minutes(whole)}"
-    return [
-        f"with all of their time, teams play about {_minutes(game)} a game{evening}; bots that answer at once play less"
-    ]
-
-
-def _minutes(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    return f"{seconds / 3600:.1f} hours" if minutes >= 90 else f"{minutes} minutes" if minutes > 1 else "a minute"
+    evening = "" if whole is None else f", the league of {teams} teams about {duration(whole)}"
+    return [f"a game takes about {duration(game)}{evening}, longer where teams use their time"]
 
 
 def _game(result: Result) -> str:
@@ -193,9 +232,9 @@ def _tell_what_goes_on(book: Book, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"goes_on": len(book.results), "games": [asdict(line) for line in games]}))
         return
-    click.echo(f"{book.league.name}: goes on, {len(book.results)} games are played, {len(games)} are on")
+    click.echo(f"{book.league.name}: goes on, {counted(len(book.results), 'game')} played, {len(games)} on")
     for line in games:
-        click.echo("".join(_said(line, book)))
+        click.echo("".join(_said(line, book, "")))
 
 
 def _waiting(as_json: bool) -> Callable[[list[str], list[str]], None]:
@@ -213,7 +252,9 @@ def _waiting(as_json: bool) -> Callable[[list[str], list[str]], None]:
                 click.echo(f"waiting: {', '.join(names)}")
             elif names:
                 where = ", ".join(map(told, names))
-                click.echo(f"a game that is not the league's is on at {where}; the league waits until it ends")
+                click.echo(
+                    f"a game that is not the league's is on at {where}; the league waits until its result was shown"
+                )
 
     return tell
 
@@ -227,7 +268,7 @@ def _show(book: Book, as_json: bool) -> None:
         annulled = [{"table": result.table, "game": result.game, "by": by} for result, by in results]
         click.echo(json.dumps({"name": book.league.name, "table": table, "annulled": annulled}))
         return
-    click.echo(f"{book.league.name}: {book.league.format}, {len(book.results) - len(book.annulled)} games")
+    click.echo(f"{book.league.name}: {book.league.format}, {counted(len(book.results) - len(book.annulled), 'game')}")
     print_table(_HEADINGS, [score_cells(row, str(row.missed)) for row in rows])
     for match, by in book.annulled.items():
         click.echo(f"not counted: {_game(book.results[match])}, annulled by {by}")

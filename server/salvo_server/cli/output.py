@@ -31,22 +31,22 @@ class Integer(click.IntRange):
     name = "integer"
 
 
-class _Seconds(click.FloatRange):
-    """More than 0, and a number: what is neither nan nor infinite."""
+class Number(click.FloatRange):
+    """Within bounds, and a number: what is neither nan nor infinite."""
 
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        seconds: float = super().convert(value, param, ctx)
-        if not math.isfinite(seconds):
-            self.fail(f"{value} is not a finite number of seconds above 0.", param, ctx)
-        return seconds
+        converted: float = super().convert(value, param, ctx)
+        if not math.isfinite(converted):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return converted
 
 
 #: Processes to play in.
 JOBS: Final = Integer(1, 256)
 #: How long a bot may think.
-SECONDS: Final = _Seconds(0, min_open=True)
+SECONDS: Final = Number(0, min_open=True)
 #: Wherever bots are played here; an error that ends the command is shown by who runs it.
 TRACEBACK: Final = click.option("--traceback", is_flag=True, help="Show the whole traceback of a bot's error.")
 #: Of commands that record games.

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from salvo_server.league.file import League
+from salvo.chat import MAX_TEXT_LENGTH
+from salvo_server.league.file import Format, League
 from salvo_server.league.lines import Annulled, Assigned, Back, Began, Closing, Drawn, Line, Plain, Result, Voided
+from salvo_server.places import table_of
 from salvo_server.standings.counting import Counting, Rating, Score
 from salvo_server.tournament.schedule import Match
 
@@ -41,7 +43,6 @@ class Book:
         results: by match, in the order in which they came.
         played: the match of every result that a game at a table has, by table and the game's number there.
         annulled: the host that has annulled it, by match.
-        plain: teams that follow no seat.
         teams: whoever was drawn, round by round, by name in each; built-in bots that fill seats are not among them.
         round: the number of the last round drawn.
         began: in epoch seconds; None before the first round.
@@ -57,7 +58,6 @@ class Book:
         self.results: dict[int, Result] = {}
         self.played: dict[tuple[str, int], int] = {}
         self.annulled: dict[int, str] = {}
-        self.plain = set(league.plain)
         self.teams: dict[str, None] = {}
         self.round = 0
         self.began: int | None = None
@@ -65,6 +65,9 @@ class Book:
         self._unplayed: Counter[str] = Counter()  # matches won without a game
         self._misses: Counter[str] = Counter()  # in a row
         self._missed: Counter[str] = Counter()
+        self._matches: Counter[str] = Counter()  # that were drawn for a team
+        self._found_plain: Counter[str] = Counter()  # how often, since it has followed a seat
+        self._plain_through: dict[str, int] = {}  # by team, the last of its matches in which it gets no seat
         for line in lines:
             self.add(line)
 
@@ -78,6 +81,7 @@ class Book:
                 for place, teams in enumerate(matches):
                     self.matches[first + place] = Match(first + place, number, teams)
                     self._unplayed.update(teams if len(teams) == 1 else ())
+                    self._matches.update(teams if len(teams) > 1 else ())
                 names = {name for teams in matches for name in teams}
                 self.teams |= dict.fromkeys(sorted(names - self.league.fill.keys()))
             case Assigned(_, at):
@@ -94,12 +98,15 @@ class Book:
                     self.played[line.table, line.game] = number
                 self._count(self._counting, line)
                 for team, absent in zip(line.teams, line.absent, strict=True):
+                    if table_of(line.table) and not absent:
+                        del self._found_plain[team]
                     self._misses[team] = self._misses[team] + 1 if absent else 0
                     self._missed[team] += absent
                 if line.absent.count(False) == 1:
                     self._unplayed[line.teams[line.absent.index(False)]] += 1
             case Plain(team):
-                self.plain.add(team)
+                self._found_plain[team] += 1
+                self._plain_through[team] = self._matches[team] + self._found_plain[team] - 1
             case Back(team):
                 self._misses[team] = 0
             case Annulled(number, by):
@@ -116,6 +123,16 @@ class Book:
     def away(self) -> set[str]:
         """Teams that are not seated until they are back; built-in bots are ours, and always come."""
         return {team for team, times in self._misses.items() if times >= MAX_MISSES and team in self.teams}
+
+    @property
+    def plain(self) -> set[str]:
+        """Teams that follow no seat.
+
+        Those that the file does not name are found out. Since a machine that sleeps looks alike, each gets a seat again
+        in its next match, and later after as many matches as it was found so in a row.
+        """
+        found = {team for team, through in self._plain_through.items() if self._matches[team] <= through}
+        return found | set(self.league.plain)
 
     @property
     def open_matches(self) -> list[Match]:
@@ -137,6 +154,18 @@ class Book:
         """Return the points of some teams."""
         scores = self._counting.scores
         return {name: self._unplayed[name] + (scores[name].points if name in scores else 0.0) for name in teams}
+
+    def notice(self, *, over: bool) -> str:
+        """Return what teams and spectators in the hall should know."""
+        name, rounds = self.league.name, f" of {self.league.rounds}" if self.league.rounds else ""
+        if over:
+            best = ", ".join(f"{row.place}. {row.name}" for row in self.rows()[:3])
+            return f"{name} is over: {best}"[:MAX_TEXT_LENGTH]
+        if not self.round:
+            return f"{name} begins when the teams are here"
+        if self.league.format is Format.LADDER:
+            return f"{name}: your next table follows"
+        return f"{name}: round {self.round}{rounds}, your table follows"
 
     def rating(self, team: str) -> Rating:
         """Return how good a team is, also one that has not played."""

@@ -35,8 +35,9 @@ SETTLED_SECONDS: Final = 1.0
 LATE_SECONDS: Final = 10.0
 #: How long teams have to come into the hall between two games there.
 HALL_SECONDS: Final = 3.0
-#: A team that is still in the hall so long after its table has opened follows no seat; where there are several cells,
-#: it may be looking for a broker that is there.
+#: A team that is still listed in the hall so long after its table has opened gets a new lobby there. One that asks to
+#: take part in that one, too, follows no seat; one that does not may sleep, and is waited for like any other. Where
+#: there are several cells, it may be looking for a broker that is there.
 SEAT_SECONDS: Final = 10.0
 CELL_SEAT_SECONDS: Final = 30.0
 #: How long a table may be at an unexpected game before that is taken for true.
@@ -77,6 +78,7 @@ class _Desk:
         progress: of its lobby.
         over_since, odd_since, away_since: since when it was seen so; None while it is not.
         known: teams that the server's roster has, as far as it was asked here.
+        notice: the game and the text that was announced last.
         hall, hall_since: of a hall, the game whose lobby was opened to all teams, and when.
         seated: the game for which seats were given here.
     """
@@ -92,6 +94,7 @@ class _Desk:
     odd_since: float | None = None
     away_since: float | None = None
     known: set[str] = field(default_factory=set)
+    notice: tuple[int, str] = (0, "")
     hall: int = 0
     hall_since: float = 0.0
     seated: int = 0
@@ -124,6 +127,7 @@ class Director:
     Attributes:
         book: all that is written down.
         over: whether the league has ended.
+        rules: the ruleset of its tables; empty until it is known.
     """
 
     def __init__(self, book: Book, host: str, cells: Sequence[str] = ("",)) -> None:
@@ -135,6 +139,7 @@ class Director:
         """
         self.book = book
         self.over = False
+        self.rules = ""
         self._league = book.league
         self._host = host
         self._desks: dict[str, _Desk] = {}
@@ -165,6 +170,7 @@ class Director:
         self._out = []
         for at, view in views.items():
             self._desk(at).look(view, now)
+            self.rules = view.rules or self.rules
         for at, line in list(self.book.assigned.items()):
             if at in views:
                 self._tend(at, views, now)
@@ -178,6 +184,8 @@ class Director:
             self._assign(views, now)
         for at in self._halls:
             self._open_hall(at, views[at], now)
+            if not self.over and at not in self.book.assigned and self._is_open(at, views[at]):
+                self._announce(at, views[at], now)
         self._abort_given_up(views, now)
         return self._out
 
@@ -199,9 +207,13 @@ class Director:
         return [team for team in self.teams if team not in busy]
 
     def busy(self, views: Mapping[str, TableView]) -> list[str]:
-        """Return the tables where a game is on that is none of the league's, and is played to its end."""
+        """Return the tables where a game is on, or its result is shown, that is none of the league's."""
         games = {at: line.game for at, line in self.book.assigned.items()}
-        return [at for at, view in views.items() if view.state is State.TURN and view.game != games.get(at)]
+        return [
+            at
+            for at, view in views.items()
+            if view.game != games.get(at) and (view.state is State.TURN or self._shows_result_of_others(view))
+        ]
 
     @property
     def teams(self) -> list[str]:
@@ -223,11 +235,17 @@ class Director:
         self._out.append(Keep(line))
 
     def _command(
-        self, at: str, do: HostAction, view: TableView, now: float, settings: m.NextGame | None = None
+        self,
+        at: str,
+        do: HostAction,
+        view: TableView,
+        now: float,
+        settings: m.NextGame | None = None,
+        text: str = "",
     ) -> None:
         """Give a command for the table's game, again after a while: the broker may have lost it."""
         desk = self._desk(at)
-        command = m.HostCommand(self._host, do, settings=settings, context=view.game)
+        command = m.HostCommand(self._host, do, text=text, settings=settings, context=view.game)
         if command == desk.sent and now - desk.sent_at < AGAIN_SECONDS:
             return
         desk.sent, desk.sent_at = command, now
@@ -260,7 +278,7 @@ class Director:
         ours = view.game == line.game and view.over_seconds == OVER_SECONDS  # else the server has opened it by itself
         odd = not ours and view.game != line.game - 1
         if view.game == line.game - 1:
-            self._open(at, view, now, self._league.settings(line.teams))
+            self._open(at, view, now, self._league.settings(line.teams, view.rules))
         elif ours:
             self._follow(at, line, views, now)
         elif view.game == line.game + 1 and line.assigned in self.book.closing:
@@ -301,8 +319,9 @@ class Director:
     def _wait_for_fleets(self, at: str, line: Assigned, views: Mapping[str, TableView], now: float) -> None:
         view, desk, placement = views[at], self._desk(at), self._league.placement_seconds
         if at not in self._halls and now - desk.opened >= self._seat_seconds:
-            inside = {name for hall in self._halls if self._is_open(hall, views[hall]) for name in views[hall].listed}
-            staying = [team for team in line.teams if team in inside and team not in view.listed]
+            staying = self._staying(at, line, views, now)
+            if staying is None:
+                return
             if staying:
                 for team in staying:
                     self._keep(Plain(team))
@@ -319,6 +338,25 @@ class Director:
         if line.assigned not in self.book.closing:
             self._keep(Closing(line.assigned, there))
         self._command(at, HostAction.NEXT, view, now)
+
+    def _staying(self, at: str, line: Assigned, views: Mapping[str, TableView], now: float) -> list[str] | None:
+        """Return the teams of a match that follow no seat; None while that is not certain.
+
+        To be listed in the hall is no proof: a team whose machine sleeps cannot leave. To ask to take part in a lobby
+        that has opened there after the seat was given is one.
+        """
+        staying: list[str] = []
+        for hall in self._halls:
+            view, desk = views[hall], self._desk(hall)
+            if hall in self.book.assigned or not view.here or view.state is not State.LOBBY:
+                continue
+            still = [team for team in line.teams if team in view.listed and team not in views[at].listed]
+            if still and desk.opened <= self._desk(at).opened:
+                desk.hall = 0  # a new lobby
+            if not self._is_open(hall, view) or (still and now - desk.opened < SEAT_SECONDS):
+                return None
+            staying += still
+        return staying
 
     def _result(self, at: str, line: Assigned, view: TableView) -> Result | None:
         """Return what a table shows; None while it is not all of one game."""
@@ -391,7 +429,7 @@ class Director:
         desk = self._desk(at)
         if hall.game == desk.hall and hall.state is State.LOBBY:
             return
-        if desk.over_since is not None and now - desk.over_since < self._league.result_seconds:
+        if self._shows_result(at, hall, now):
             return
         if desk.clean != hall.game:
             self._command(at, HostAction.NEXT, hall, now)
@@ -399,6 +437,47 @@ class Director:
         self._open(at, hall, now, OPEN_HALL)
         if desk.sent is not None and desk.sent.do is HostAction.NEXT:
             desk.hall, desk.hall_since = hall.game + 1, now
+
+    def _shows_result(self, at: str, view: TableView, now: float) -> bool:
+        """Whether a result still stands: that of a game of others for as long as the server says."""
+        since = self._desk(at).over_since
+        shown = view.over_seconds if self._shows_result_of_others(view) else self._league.result_seconds
+        return since is not None and now - since < shown
+
+    def _shows_result_of_others(self, view: TableView) -> bool:
+        return view.state is State.OVER and view.over_seconds != OVER_SECONDS and bool(view.winners)
+
+    def _announce(self, at: str, hall: TableView, now: float) -> None:
+        """Announce once in each lobby of a hall, and again when it changes, how far the league is."""
+        if not self._was_announced(at, hall):
+            self._command(at, HostAction.ANNOUNCE, hall, now, text=self.book.notice(over=self.over))
+
+    def _was_announced(self, at: str, hall: TableView) -> bool:
+        desk, text = self._desk(at), self.book.notice(over=self.over)
+        if hall.hosted is not None and hall.hosted.text == text:
+            desk.notice = hall.game, text
+        return desk.notice == (hall.game, text)
+
+    def release(self, now: float, views: Mapping[str, TableView]) -> list[Command] | None:
+        """Return what gives tables back to the server's own settings; None when all is done.
+
+        A league that is over gives back all its tables, each when its result was shown, and announces in the hall who
+        has won. One that was interrupted gives back the hall, where teams would else wait for nothing.
+        """
+        self._out = []
+        waits = False
+        for at, view in views.items():
+            self._desk(at).look(view, now)
+            if not view.here or view.state is State.TURN:
+                continue
+            held = OVER_SECONDS in (view.placement_seconds, view.over_seconds if self.over else 0)
+            announced = not self.over or at not in self._halls or self._was_announced(at, view)
+            if held and not self._shows_result(at, view, now) and now - view.heard >= SETTLED_SECONDS:
+                self._command(at, HostAction.NEXT, view, now)
+            elif not held and not announced:
+                self._announce(at, view, now)
+            waits = waits or held or not announced
+        return [each for each in self._out if isinstance(each, Command)] if waits else None
 
     def _hall_was_open(self, at: str, hall: TableView, now: float) -> bool:
         """Whether teams had time to come in."""
@@ -515,9 +594,9 @@ class Director:
         return [at for at in halls if not self._is_lost(at, views, now)][:1] or self._tables
 
     def _is_free(self, at: str, views: Mapping[str, TableView], now: float) -> bool:
-        view, desk = views[at], self._desk(at)
+        view = views[at]
         if at in self.book.assigned or not view.here or view.state is State.TURN:
             return False
         if at in self._halls and not self._hall_was_open(at, view, now):
             return False
-        return desk.over_since is None or now - desk.over_since >= self._league.result_seconds
+        return not self._shows_result(at, view, now)

@@ -21,13 +21,15 @@ from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from salvo import messages as m
+from salvo.chat import clean_text
 from salvo.errors import SalvoError, WireError
 from salvo.topics import check_name
+from salvo_server.game_lengths import turns_of
 from salvo_server.settings import MAX_PACE_SECONDS
 from salvo_server.tournament.file import Integer, Kind, Model, Seed, number
 
-#: Turns of a game, all players together, by the number of players: means of hunters against each other (salvo play).
-TURNS: Final = {2: 41, 3: 136, 4: 234, 5: 339, 6: 464, 7: 583, 8: 703}
+#: Between two games at a table: until the teams have followed their seats and placed their ships.
+CHANGE_SECONDS: Final = 5.0
 #: How long a result stands if nothing opens the next game: as long as a server allows.
 OVER_SECONDS: Final = 86_400
 
@@ -55,6 +57,16 @@ def _name(what: str, value: object) -> object:
         raise PydanticCustomError("name", "{text}", {"text": error.text}) from None
 
 
+def _line(value: object) -> object:
+    """Accept a line that can be said to everybody in the hall."""
+    if not isinstance(value, str):
+        raise PydanticCustomError("line", "input should be a text")
+    try:
+        return clean_text(value)
+    except WireError as error:
+        raise PydanticCustomError("line", "{text}", {"text": error.text}) from None
+
+
 Table = Annotated[str, BeforeValidator(partial(_name, "table"))]
 Team = Annotated[str, BeforeValidator(partial(_name, "team"))]
 Real = Annotated[float, BeforeValidator(number)]
@@ -70,9 +82,10 @@ class League(Model):
         hours: how long a ladder is open.
         table_size: the most players of a game.
         tables: names of the server's tables; ``""`` is the default one.
-        minutes: how long a game takes at most, when its teams use all of their time and it has as many turns as most.
+        minutes: how long a game takes whose teams answer at once, if it has as many turns as most; gives the pace.
         placement_seconds: for a fleet.
-        turn_seconds, pace_seconds: of a game, where its length is not given in minutes; None for the server's.
+        turn_seconds: None for the server's.
+        pace_seconds: of a game, where its length is not given in minutes; None for the server's.
         wait_seconds: for further teams before the first round, from the second team on.
         result_seconds: how long a result stands before the next game at its table.
         away_seconds: how long one of several servers may be away before its games are played again at another one.
@@ -83,7 +96,7 @@ class League(Model):
         seed: decides all that is drawn; empty when the file has none: then the first run draws a secret one.
     """
 
-    name: Annotated[str, Field(min_length=1, max_length=100)]
+    name: Annotated[str, BeforeValidator(_line), Field(max_length=100)]
     format: Format = Format.SWISS
     rounds: Annotated[Integer, Field(ge=1, le=1000)] | None = None
     games: Annotated[Integer, Field(ge=1, le=100_000)] | None = None
@@ -116,57 +129,48 @@ class League(Model):
             names = [name.lower() for name in getattr(self, key)]
             if len(set(names)) < len(names):
                 raise PydanticCustomError(key, "a name stands there twice")
-        for key in ("turn_seconds", "pace_seconds"):
-            if self.minutes is not None and getattr(self, key) is not None:
-                raise PydanticCustomError(key, "it follows from minutes; leave one of the two out")
-        if self.minutes is not None and self.minutes * 60 < TURNS[self.table_size]:
-            least = math.ceil(TURNS[self.table_size] / 6) / 10
-            text = f"a game of {self.table_size} takes {least:g} minutes or more, at a second a turn"
-            raise PydanticCustomError("minutes", text)
+        if self.minutes is not None and self.pace_seconds is not None:
+            raise PydanticCustomError("pace_seconds", "it follows from minutes; leave one of the two out")
         both = {name.lower() for name in self.fill} & {name.lower() for name in (*self.teams, *self.plain)}
         if both:
             raise PydanticCustomError("fill", f"{min(both)} is a team, too")
         return self
 
-    def settings(self, teams: tuple[str, ...]) -> m.NextGame:
-        """Return what a host sets for a game of these teams.
-
-        Of the time that ``minutes`` leaves for a turn one half is the team's, rounded up to a whole second, and the
-        rest is the pace.
-        """
-        turn, pace = self.turn_seconds, self.pace_seconds
-        if self.minutes is not None:
-            whole = self.minutes * 60 / TURNS[len(teams)]
-            turn = max(1, math.ceil(whole / 2))
-            pace = min(60, max(0, math.floor(whole - turn)))
+    def settings(self, teams: tuple[str, ...], rules: str) -> m.NextGame:
+        """Return what a host sets for a game of these teams by a ruleset."""
+        pace = self.pace(len(teams), rules)
         return m.NextGame(
             players=len(teams),
             placement_seconds=self.placement_seconds,
-            turn_seconds=turn,
+            turn_seconds=self.turn_seconds,
             over_seconds=OVER_SECONDS,
             teams=teams,
             **({} if pace is None else m.NextGame.pace(pace)),
         )
 
-    def game_seconds(self, teams: int) -> float | None:
-        """Return how long a game takes at most if it has as many turns as most; None where the server decides that."""
-        settings = self.settings(("",) * teams)
-        if settings.turn_seconds is None:
-            return None
-        pace_ms = settings.limits(m.Limits()).pace_ms or 0
-        return TURNS[teams] * (settings.turn_seconds + pace_ms / 1000)
+    def pace(self, teams: int, rules: str) -> float | None:
+        """Return the pace of a game of so many teams, in seconds; None for the server's."""
+        turns = turns_of(rules, teams)
+        if self.minutes is None or turns is None:
+            return self.pace_seconds
+        return min(MAX_PACE_SECONDS, round(60 * self.minutes / turns, 2))
 
-    def seconds(self, teams: int) -> float | None:
-        """Return how long the league takes at most if all games take as long as most; None where nobody knows."""
+    def game_seconds(self, teams: int, rules: str) -> float | None:
+        """Return how long a game takes whose teams answer at once; None where nobody knows."""
+        pace, turns = self.pace(teams, rules), turns_of(rules, teams)
+        return None if pace is None or turns is None else pace * turns
+
+    def seconds(self, teams: int, rules: str) -> float | None:
+        """Return how long the league takes if all teams answer at once; None where nobody knows."""
         if self.format is Format.LADDER:
             return None if self.hours is None else 3600 * self.hours
         size = min(self.table_size, teams)
-        game = self.game_seconds(size)
+        game = self.game_seconds(size, rules)
         if game is None:
             return None
         rounds = self.rounds or math.ceil((teams - 1) / (size - 1))
         games = math.ceil(math.ceil(teams / size) / len(self.tables))
-        return rounds * games * (game + self.result_seconds + self.placement_seconds)
+        return rounds * games * (game + self.result_seconds + CHANGE_SECONDS)
 
     def with_seed(self, seed: str) -> Self:
         """Return the same league with the seed that was drawn for it."""

@@ -94,7 +94,7 @@ class Voided:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A team follows no seat."""
+    """A team followed no seat in its match (:attr:`Book.plain`)."""
 
     plain: str
 

@@ -14,6 +14,8 @@ from salvo_server.league.lines import Line, Record
 _LOOK_SECONDS: Final = 0.25
 #: For the last seats to leave.
 _LAST_SECONDS: Final = 0.5
+#: For servers to open the lobbies that are asked for at the end; one that is away is not waited for any longer.
+_LONGEST_SECONDS: Final = 10.0
 
 
 def play_league(
@@ -42,6 +44,21 @@ def play_league(
                 cells.act(output)
         cells.seat(director.seats(views), last=director.over)
         waiting(director.waiting, director.busy(views))
-    end = time.monotonic() + _LAST_SECONDS
-    while (left := end - time.monotonic()) > 0:
-        cells.look(left)
+
+
+def release_tables(director: Director, cells: Cells) -> bool:
+    """Give the tables back to the server's own settings; return whether that is done, or was not to be done in time.
+
+    Raises:
+        ConnectionLost: see :func:`play_league`.
+    """
+    began = time.monotonic()
+    longest = _LONGEST_SECONDS + (director.book.league.result_seconds if director.over else 0)
+    while (passed := time.monotonic() - began) < longest:
+        views = cells.look(_LOOK_SECONDS)
+        commands = director.release(time.monotonic(), views)
+        if commands is None and passed >= _LAST_SECONDS:
+            return True
+        for command in commands or ():
+            cells.act(command)
+    return False

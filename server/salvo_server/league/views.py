@@ -37,6 +37,8 @@ class TableView:
         winners: None until there is a result; empty after a game that a host has aborted.
         resolved: game and turn of the last salvo.
         over_seconds: how long its result will stand; 0 until it is known.
+        placement_seconds: the time to place a fleet; 0 until it is known.
+        rules: the name of its ruleset; empty until it is known.
         hosted: what a host did last since the game's lobby opened.
         annulled: the host that has annulled it, by game.
         refused: the answer to a host's command, if nothing was done since.
@@ -56,6 +58,8 @@ class TableView:
     annulled: Mapping[int, str] = field(default_factory=dict)
     refused: m.CommandRefused | None = None
     heard: float = 0.0
+    placement_seconds: int = 0
+    rules: str = ""
 
 
 class Views:
@@ -125,7 +129,12 @@ class _Table:
                 self.annul(said.game, said.by)
         elif address.topic is topics.RULES and isinstance(said, m.RulesAnnounced):
             self._fleet = len(said.book.fleet)
-            self._view = replace(self._view, over_seconds=said.over_seconds)
+            self._view = replace(
+                self._view,
+                over_seconds=said.over_seconds,
+                placement_seconds=said.placement_seconds,
+                rules=said.book.name,
+            )
         elif address.topic is topics.APPROVED:
             ships = self._approved.setdefault(address.player, set())
             ship = plain_ship(address.ship)
