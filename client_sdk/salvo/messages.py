@@ -689,7 +689,8 @@ class Protocol(Strict):
 
 #: What a server speaks that does not say.
 FIRST_PROTOCOL: Final = Protocol(1, 0)
-#: Since when players may skip by any ruleset and hosts between two turns, and an aborted game has no places.
+#: Since when players may skip by any ruleset and hosts between two turns, an aborted game has no places, new names
+#: cannot restart the placement time for ever, and a refusal by the table's state calls the command by words.
 V1_2: Final = Protocol(1, 2)
 #: What this package speaks.
 PROTOCOL: Final = Protocol(1, 2)

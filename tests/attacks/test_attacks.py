@@ -633,17 +633,32 @@ def _hold_a_lobby_open() -> bool:
 
 def _come_and_go_in_the_lobby() -> bool:
     """Leave the lobby and come back, just before the time of those who have placed their fleets ends."""
-    stage = Stage(("ann", "bob", "cy"), play=False, limits=Limits(placement_ms=60_000, restarts=64))
-    for number, name in enumerate(("ann", "bob")):
-        for placement in fleet(number).placements:
-            stage.say(
-                topics.PLACE.of(player=name, ship=placement.ship), write_placement(placement, stage.sealers[name])
-            )
+    stage = _two_fleets_and("cy", minor=None)
     for _ in range(10):
         stage.wait(50)
         _leave_for(stage, "cy", stage.sealers["cy"])
         stage.join("cy")
     return stage.referee.state is State.LOBBY
+
+
+def _come_under_new_names() -> bool:
+    """Take part under another name each time, just before the time of those who have placed their fleets ends."""
+    stage = _two_fleets_and(minor=2)
+    for number in range(10):
+        stage.wait(50)
+        stage.join(f"new{number}")
+    return stage.referee.state is State.LOBBY
+
+
+def _two_fleets_and(*others: str, minor: int | None) -> Stage:
+    limits = Limits(placement_ms=60_000, restarts=64, minor=minor)
+    stage = Stage(("ann", "bob", *others), play=False, limits=limits)
+    for number, name in enumerate(("ann", "bob")):
+        for placement in fleet(number).placements:
+            stage.say(
+                topics.PLACE.of(player=name, ship=placement.ship), write_placement(placement, stage.sealers[name])
+            )
+    return stage
 
 
 def _leave_a_command_behind() -> bool:
@@ -842,7 +857,11 @@ def _let_ships_be_placed_for_ever(patch: Patch) -> None:
 
 
 def _let_every_listing_restart(patch: Patch) -> None:
-    patch.setattr(Lobby, "_may_restart", lambda self, name: True)
+    patch.setattr(Lobby, "_may_restart", lambda self, name, now: True)
+
+
+def _let_lobbies_stretch(patch: Patch) -> None:
+    patch.setattr(Lobby, "_restart", lambda self, now: setattr(self, "deadline", now + 60_000))
 
 
 def _extend_lobbies_for_ever(patch: Patch) -> None:
@@ -983,6 +1002,7 @@ ATTACKS = [
     Attack("a ship placed without end", "SALVO-PLACE-7", _place_one_ship_without_end, _let_ships_be_placed_for_ever),
     Attack("a lobby held open", "SALVO-BACK-5", _hold_a_lobby_open, _extend_lobbies_for_ever),
     Attack("a lobby of comings and goings", "SALVO-JOIN-17", _come_and_go_in_the_lobby, _let_every_listing_restart),
+    Attack("a lobby of new names", "SALVO-JOIN-17", _come_under_new_names, _let_lobbies_stretch),
     Attack("a retained command", "SALVO-FRESH-4", _leave_a_command_behind, _take_kept_commands),
     Attack("false standings", "SALVO-STAND-5", _leave_false_standings_behind, _let_retained_messages_be),
     Attack("a command in a host's name", "SALVO-HOST-1", _act_as_a_host, _try_every_key_as_a_host),

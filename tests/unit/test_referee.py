@@ -99,6 +99,30 @@ def test_as_many_names_as_are_allowed_restart_the_minute_until_it_has_ended() ->
     assert referee.deadline() == NOW + 131_000
 
 
+def test_new_names_hold_complete_fleets_up_for_five_minutes_at_most() -> None:
+    """Strangers with a new name every few seconds held a lobby open for an hour."""
+    for minor, last in ((None, 355_000), (2, 300_000)):
+        referee = Referee(7, limits=Limits(restarts=64, minor=minor))
+        seat(referee, "a", "b")
+        for number in range(60):
+            referee.receive(m.Participate(f"new{number}", b"new"), NOW + 5_000 * number)
+        assert referee.deadline() == NOW + last
+        referee.handle_timer(NOW + last)
+        assert (referee.state, list(referee.players)) == (State.TURN, ["a", "b"])
+
+
+def test_a_host_s_time_and_a_pause_are_not_cut_short_by_a_new_name() -> None:
+    referee = Referee(7, limits=Limits(restarts=64, minor=2))
+    seat(referee, "a")
+    referee.receive(m.HostCommand("desk", m.HostAction.EXTEND, seconds=600), NOW + 1)
+    referee.receive(m.Participate("b", b"b"), NOW + 2)
+    assert referee.deadline() == NOW + 660_000
+    referee.receive(m.HostCommand("desk", m.HostAction.PAUSE), NOW + 3)
+    referee.receive(m.HostCommand("desk", m.HostAction.RESUME), NOW + 900_000)
+    referee.receive(m.Participate("c", b"c"), NOW + 930_000)
+    assert referee.deadline() == NOW + 990_000
+
+
 def test_in_games_recorded_without_that_limit_every_listing_restarts_the_minute() -> None:
     referee = Referee(7)
     referee.receive(m.Participate("a", b"a"), NOW)

@@ -16,6 +16,8 @@ from salvo_server.core.turn import Hosted, InMatch, Said, Turn, extended, unknow
 
 #: Accepted placements of each ship while its team is listed (SALVO-PLACE-7): each is a log entry, and a nonce for ever.
 MAX_PLACEMENTS = 20
+#: How many times its length the placement time lasts at most (SALVO-JOIN-17): teams that come one by one have minutes.
+MAX_PLACEMENT_TIMES = 5
 
 
 @dataclass(slots=True)
@@ -61,6 +63,7 @@ class Lobby:
         deadline: when the placement time ends, in epoch ms; None when it does not run: before the first team, and
             after it has ended without a game, and in a host's pause.
         extensions: how often the placement time has been restarted since the newest team was listed.
+        began: when it began that runs, in epoch ms.
         restarted_by: the teams whose listing has restarted it since it began.
         paused: whether a host has paused the table, so that no game begins.
         removed: teams that a host has removed from this game.
@@ -72,6 +75,7 @@ class Lobby:
     complete: list[Entrant] = field(default_factory=list)
     deadline: int | None = None
     extensions: int = 0
+    began: int = 0
     restarted_by: set[str] = field(default_factory=set)
     paused: bool = False
     removed: set[str] = field(default_factory=set)
@@ -107,22 +111,32 @@ class Lobby:
         if len(self.players) >= self.terms.limits.most_players:
             raise IllegalCommand("table_full", f"{len(self.players)} teams take part; that is the most")
         self.players[command.name] = Entrant(command.name, command.credential)
-        if self._may_restart(command.name):
-            self.extensions = 0
-            self.deadline = None if self.paused else now + self.terms.limits.placement_ms
+        if self._may_restart(command.name, now):
+            self._restart(now)
         for entrant in self.players.values():
             entrant.refill(len(self.terms.book.fleet))
         return [self._listing()], self
 
-    def _may_restart(self, name: str) -> bool:
+    def _may_restart(self, name: str, now: int) -> bool:
         """Whether a team's listing restarts the placement time; one that comes and goes must not hold up the others."""
         restarts = self.terms.limits.restarts
         if self.deadline is None:
             self.restarted_by.clear()
+            self.began = now
         elif restarts is not None and (name in self.restarted_by or len(self.restarted_by) >= restarts):
             return False
         self.restarted_by.add(name)
         return True
+
+    def _restart(self, now: int) -> None:
+        """Restart the placement time, as long as it has not lasted too long in all."""
+        limits = self.terms.limits
+        ends = now + limits.placement_ms
+        if self.deadline is not None and limits.since(m.V1_2):
+            ends = min(ends, self.began + MAX_PLACEMENT_TIMES * limits.placement_ms)
+            if ends <= self.deadline:
+                return
+        self.extensions, self.deadline = 0, None if self.paused else ends
 
     def leave(self, command: m.Leave, now: int) -> tuple[Said, Lobby]:
         """Let a team leave by its own will (SALVO-JOIN-15)."""
@@ -185,7 +199,7 @@ class Lobby:
         if self.terms.limits.players is not None and len(self.complete) >= self.terms.limits.players:
             return self._start(now)
         if self.players:
-            self.deadline = now + self.terms.limits.placement_ms
+            self.began, self.deadline = now, now + self.terms.limits.placement_ms
         return [], self
 
     def extend(self, by: Hosted, now: int) -> tuple[Said, Lobby]:
