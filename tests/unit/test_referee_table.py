@@ -582,10 +582,27 @@ def test_a_refusal_names_the_states_that_accept_a_command() -> None:
         m.Resumed: [State.LOBBY, State.TURN],
         m.TurnDelivered: [State.TURN],
     } == ACCEPTED
-    [said] = turn().receive(m.Leave("a"), LATER)
-    assert said == m.CommandRefused("a", "wrong_state", "Leave is accepted in state lobby; the state is turn")
-    [said] = over().receive(m.Fire("b", "a", 1, 1), LATER)
-    assert said == m.CommandRefused("b", "wrong_state", "Fire is accepted in state turn; the state is over")
+
+
+@pytest.mark.parametrize(
+    ("given", "command", "words"),
+    [
+        (over, m.Participate("new"), "a request to take part is accepted in state lobby; the state is over"),
+        (turn, m.Leave("a"), "leaving is accepted in state lobby; the state is turn"),
+        (turn, place("a", "dot", 4), "a placement is accepted in state lobby; the state is turn"),
+        (over, m.Fire("b", "a", 1, 1), "a shot is accepted in state turn; the state is over"),
+        (lobby, m.Skip("a"), "a skip is accepted in state turn; the state is lobby"),
+    ],
+)
+def test_a_refusal_by_the_state_names_the_command_in_words(
+    given: Callable[..., Referee], command: m.Input, words: str
+) -> None:
+    [said] = given(minor=2).receive(command, LATER)
+    assert isinstance(said, m.CommandRefused | m.PlacementRefused)
+    assert (said.code, said.text) == ("wrong_state", words)
+    [earlier] = given().receive(command, LATER)
+    assert isinstance(earlier, m.CommandRefused | m.PlacementRefused)
+    assert earlier.text.startswith(type(command).__name__), "games before 1.2 are replayed as they were played"
 
 
 def test_every_arrow_of_the_diagram_is_drawn_once() -> None:

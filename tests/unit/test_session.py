@@ -106,17 +106,6 @@ def test_the_refusal_of_a_ship_that_was_sent_twice_is_no_news(session: Session, 
     assert server.say(m.PlacementRefused("me", "carrier", "wrong_state", "no")) == []
 
 
-@pytest.mark.parametrize(("state", "how"), [(State.TURN, "on"), (State.OVER, "over"), (State.LOBBY, "over")])
-def test_a_command_in_the_wrong_state_is_refused_in_words(
-    session: Session, server: ScriptedServer, state: State, how: str
-) -> None:
-    listed(session, server)
-    my_turn(session, server)
-    server.say(m.StateChanged(state), m.PlayersListed(("me", "you")))
-    refused = m.CommandRefused("me", "wrong_state", "Fire is accepted in state turn")
-    assert server.say(refused) == [Refused("wrong_state", f"it came too late: the game is {how}")]
-
-
 def test_a_final_fleet_is_not_sent_again_though_its_approval_was_lost(session: Session, server: ScriptedServer) -> None:
     listed(session, server)
     assert server.say(*(m.PlacementRefused("me", ship.name, "fleet_final", "no") for ship in SALVO.fleet)) == []

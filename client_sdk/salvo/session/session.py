@@ -468,7 +468,7 @@ class Session:
                     return []  # another program asked for this name and was refused; the name is ours
                 return self._reports.name_in_use()
             case "wrong_state":
-                return self._refused_by_state()
+                return self._refused_by_state(text)
             case "table_full" | "not_invited" | "removed" if not self._table.listed:
                 return self._reports.once(code, self.game, Refused(code, text))
             case "placement_timeout":
@@ -478,13 +478,12 @@ class Session:
                 self._playing.handle(PlayingEvent.TIME_UP)
         return [Refused(code, text)]
 
-    def _refused_by_state(self) -> list[Event]:
+    def _refused_by_state(self, text: str) -> list[Event]:
         if self.view is None:
             self._joining.handle(JoiningEvent.GAME_ON)
             self._returning.handle(ReturningEvent.NOTHING_MISSED)
         if self._table.listed:
-            how = "on" if self.state is State.TURN else "over"  # the server's text has its name of the command
-            return [Refused("wrong_state", f"it came too late: the game is {how}")]
+            return [Refused("wrong_state", text)]
         return [] if self.view is not None else self._reports.game_on(self.state)
 
     def _waiting(self, now: float) -> list[Event]:

@@ -105,8 +105,20 @@ def _refuse_name(state: TableState, command: m.Participate, now: int) -> NoRetur
     raise IllegalCommand("name_taken", f"{command.name!r} is taken, by a team with another secret or spelling")
 
 
+#: What a refusal calls a command, for the person who reads it.
+_WORDS: dict[type[m.Input], str] = {
+    m.Participate: "a request to take part",
+    m.Leave: "leaving",
+    m.PlaceShip: "a placement",
+    m.Fire: "a shot",
+    m.Skip: "a skip",
+}
+
+
 def _refuse(state: TableState, command: m.Command, now: int) -> NoReturn:
-    raise _wrong_state(type(command).__name__, ACCEPTED[type(command)], state)
+    kind = type(command)
+    what = _WORDS[kind] if state.terms.limits.since(m.V1_2) else kind.__name__
+    raise _wrong_state(what, ACCEPTED[kind], state)
 
 
 def _wrong_state(what: str, accepted: Iterable[m.State], state: TableState) -> IllegalCommand:
