@@ -8,7 +8,7 @@ value and the allowed range; ``str(error)`` is ``<code>: <text>``, the form that
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class Answered(StrEnum):
@@ -112,13 +112,30 @@ CODES = {
 }
 
 
+#: Characters of a text by others that are shown: more than any text of this project has.
+MAX_SHOWN: Final = 4000
+
+
+def printable(text: str, most: int = MAX_SHOWN, *, lines: bool = False) -> str:
+    """Return text of others for a terminal or a log: nothing in it controls the terminal or turns lines around.
+
+    Args:
+        most: characters; the end of a longer text is cut off.
+        lines: whether line feeds and tabs stay.
+    """
+    if len(text) > most:
+        text = f"{text[: most - 4]} ..."
+    kept = "\n\t" if lines else ""
+    return text if text.isprintable() else "".join(c if c.isprintable() or c in kept else "\ufffd" for c in text)
+
+
 class SalvoError(Exception):
-    """Root of all errors of this project."""
+    """Root of all errors of this project; their texts may have parts of others' texts, so they are made printable."""
 
     def __init__(self, code: str, text: str) -> None:
-        super().__init__(f"{code}: {text}")
         self.code = code
-        self.text = text
+        self.text = printable(text, lines=True)
+        super().__init__(f"{code}: {self.text}")
 
 
 class IllegalCommand(SalvoError):
@@ -154,7 +171,7 @@ class BotError(SalvoError):
 
     def __init__(self, code: str, text: str, trace: str = "") -> None:
         super().__init__(code, text)
-        self.trace = trace
+        self.trace = printable(trace, 5 * MAX_SHOWN, lines=True)
 
 
 class ConnectionLost(SalvoError):

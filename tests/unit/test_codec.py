@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from proofs import SMALL, Played
 from salvo import messages as m
+from salvo import topics
 from salvo.codec import announcements as a
 from salvo.codec import commands as c
 from salvo.codec import header, log, log_reader, programs, recap, recap_writer, steps, transcript
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.json_codec import Codec
 from salvo.errors import WireError
 from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_fleet
@@ -309,3 +311,11 @@ def test_messages_and_codec_are_imported_without_pydantic() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("topic", ["/players/red/error", "/players/red/ships/carrier/error"])
+def test_a_refusal_by_a_hostile_server_does_not_control_the_terminal(topic: str) -> None:
+    refused = read_announcement(topics.parse(topic), "bad\033]0;x\007: \033[2J\u202etext".encode())
+    assert isinstance(refused, m.CommandRefused | m.PlacementRefused)
+    assert (refused.code + refused.text).isprintable()
+    assert "text" in refused.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import pty
@@ -321,6 +322,21 @@ def test_what_is_no_bot_is_refused_in_one_line(tmp_path: Path, text: str, told: 
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert done.stderr.startswith("error: bad_bot: ")
     assert done.stderr.endswith(told)
+
+
+@pytest.mark.parametrize("command", ["play mine.py hunter", "play mine.py hunter --games 2", "solo mine.py --boards 1"])
+def test_what_a_bot_raises_does_not_control_the_terminal(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile = "\\033]0;owned\\007\\033[2J\\u202e" + "x" * 100_000
+    (tmp_path / "mine.py").write_text(FIRES.replace("return ", f"raise ValueError('{hostile}')\n    return "))
+    monkeypatch.chdir(tmp_path)
+    with contextlib.suppress(SystemExit):
+        main(command.split())
+    out, err = capsys.readouterr()
+    assert "ValueError" in out + err
+    assert all(line.isprintable() for line in (out + err).splitlines())
+    assert len(out + err) < 20_000
 
 
 @pytest.mark.parametrize("option", ["--wach", "--seed=7", "--help"])

@@ -13,7 +13,7 @@ from salvo.codec import announcements as body
 from salvo.codec.json_codec import Codec
 from salvo.codec.rules import check_playable
 from salvo.codec.strict_json import read_text
-from salvo.errors import ProtocolError, WireError
+from salvo.errors import ProtocolError, WireError, printable
 from salvo.shape import Strict
 from salvo.topics import Address, Topic, check_name
 
@@ -70,7 +70,7 @@ def _winner(payload: bytes) -> m.GameWon:
 
 
 def _code_and_text(payload: bytes) -> tuple[str, str]:
-    code, colon, text = read_text(payload).partition(": ")
+    code, colon, text = printable(read_text(payload)).partition(": ")
     return (code, text) if colon else ("", code)
 
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import IO, Final
 
+from salvo.errors import printable
 from salvo.lab.programs.process import environment_of_others
 from salvo_server.gateways.accounts import GatewayError
 
@@ -148,6 +149,6 @@ class Child:
             for number, line in enumerate(iter(lambda: errors.readline(MAX_LINE_BYTES), b"")):
                 if number < MAX_LINES:
                     text = line.decode(errors="replace").rstrip()
-                    log.info("%s: %s", self._name, text if text.isprintable() else ascii(text))
+                    log.info("%s: %s", self._name, printable(text))
                 elif number == MAX_LINES:
                     log.warning("%s: has written %d lines to standard error; no more are shown", self._name, number)

@@ -16,7 +16,7 @@ from enum import StrEnum
 from time import monotonic
 from typing import Any, ClassVar, Final
 
-from salvo.errors import CODES, MissingExtra, SalvoError
+from salvo.errors import CODES, MissingExtra, SalvoError, printable
 from salvo.lab.pictures.marks import Mark, display_name
 from salvo.player import check_salvo
 from salvo.rules import Announce
@@ -51,7 +51,6 @@ try:
     from textual.widgets import Input, OptionList, Static
 
     from salvo_server.human.board import COLOURS, TARGET_COLOURS, BoardView
-    from salvo_server.spectate.screen import printable
 except ModuleNotFoundError:
     raise MissingExtra("playing yourself", "terminal") from None
 

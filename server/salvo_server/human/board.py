@@ -12,10 +12,11 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from salvo.errors import printable
 from salvo.lab.pictures.marks import Mark
 from salvo.rules import Grid
 from salvo_server.human.snapshot import SUNK
-from salvo_server.spectate.screen import Board, cell_at, draw_board, printable
+from salvo_server.spectate.screen import Board, cell_at, draw_board
 
 #: Colours by mark; every mark reads without them.
 COLOURS: Final[Mapping[str, str]] = {

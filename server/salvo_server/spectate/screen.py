@@ -34,11 +34,6 @@ STYLES: Final[Mapping[str, str]] = {
 }
 
 
-def printable(line: str) -> str:
-    """Replace the characters of untrusted text that could control the terminal."""
-    return line if line.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in line)
-
-
 @dataclass(slots=True)
 class Board:
     """One player's board, as the screen shows it.

@@ -22,7 +22,7 @@ from salvo.codec.announcements import HOSTED, RESULT
 from salvo.codec.command_reader import plain_ship
 from salvo.codec.published import read_published
 from salvo.codec.recap_reader import read_recap
-from salvo.errors import IllegalCommand, SalvoError, SealError, WireError
+from salvo.errors import IllegalCommand, SalvoError, SealError, WireError, printable
 from salvo.fairness.proof import ProofConnection
 from salvo.lab.pictures.lines import OUT
 from salvo.lab.pictures.marks import Mark, picture
@@ -33,7 +33,7 @@ from salvo.rules import SALVO, Fleet, Grid, RuleBook, Sinkings
 from salvo.topics import Reader
 from salvo_server.spectate.replay import ship_letter
 from salvo_server.spectate.replay_text import places_line, won_line
-from salvo_server.spectate.screen import Board, draw_boards, draw_page, draw_players, printable
+from salvo_server.spectate.screen import Board, draw_boards, draw_page, draw_players
 
 #: The view from public topics alone.
 EVERYBODY: Final = "everybody"

@@ -20,7 +20,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import BinaryIO, Final, TypeVar
 
-from salvo.errors import BotError
+from salvo.errors import BotError, printable
 from salvo.lab.programs.debugger import is_traced
 
 T = TypeVar("T")
@@ -290,7 +290,7 @@ class Program:
 
     def _show_error(self, line: bytes) -> None:
         text = line[:MAX_ERROR_BYTES].decode(errors="replace").rstrip()
-        text = text if text.isprintable() else ascii(text)
+        text = printable(text)
         if text and not _ADDED.match(text):
             self._last_error = text
         self._error_lines += 1

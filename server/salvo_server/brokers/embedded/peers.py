@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
+from salvo.errors import printable
 from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.dialects import Mqtt5, Mqtt311
 from salvo_server.brokers.embedded.limits import WRITE_BYTES
@@ -33,13 +34,10 @@ _FAREWELLS = {
 }
 #: Reads that a greeting may take; the longest one comes in twelve segments. Later ones are paid for.
 MAX_PIECES = 64
+#: Characters of a client's name in the log.
+MAX_NAME = 120
 #: For a last packet, such as a refusal, to get out before the connection is cut.
 FAREWELL_SECONDS = 0.5
-
-
-def printable(name: str) -> str:
-    """A name of a client's making for the log: it begins no new line there, and is short."""
-    return (name if name.isprintable() else ascii(name))[:120]
 
 
 class Edge(Protocol):
@@ -340,7 +338,7 @@ class Peer:
         grant = self._broker.access.grant(username)
         self._check_rights(client_id, greeting)
         client_id = self._broker.access.session_id(client_id, username)
-        self._name = printable(client_id)
+        self._name = printable(client_id, MAX_NAME)
         self._will = greeting.will
         self._timer.cancel()
         self._keep_alive_seconds = greeting.keep_alive
