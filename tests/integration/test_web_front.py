@@ -58,6 +58,9 @@ def test_whoever_comes_is_shown_what_the_server_knows(kind: str, tmp_path: Path)
         wait_for_users(contest.url, hall.user, hall.secret)
         with web_front(contest.url, account=(hall.user, hall.secret)) as web:
             pictures_until(web, "lobby")
+            status, _, page = web.get("/?table=zz")
+            assert (status, b"There is no table zz" in page) == (404, True)
+            assert web.get("/?table=")[0] == web.get("/")[0] == 200
             game = threading.Thread(target=play, args=(contest, ["red", "blue"]))
             for name in ("red", "blue"):
                 contest.roster.add(name)
@@ -183,6 +186,13 @@ def test_a_table_whose_name_is_none_is_refused(web: WebFront, path: str) -> None
 @pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/sdk/x.whl"])
 def test_nothing_else_is_served(web: WebFront, path: str) -> None:
     assert web.get(path)[0] == 404
+
+
+def test_a_page_that_there_is_not_names_those_that_there_are(web: WebFront) -> None:
+    status, headers, body = web.get("/nothing")
+    assert (status, headers.get_content_type()) == (404, "text/html")
+    for expected in (b'<html lang="en"', b"There is no such page", b'href="/tables"'):
+        assert expected in body
 
 
 def test_the_wheel_is_this_version_whole(web: WebFront, tmp_path: Path) -> None:

@@ -239,6 +239,16 @@ def test_whatever_is_published_by_anyone_there_is_a_picture(seed: int, name: str
                 chances(race, 2)
 
 
+@pytest.mark.parametrize("players", [None, 3])
+def test_a_lobby_has_a_clock_also_where_the_game_may_begin_sooner(players: int | None) -> None:
+    """With a number of players, the end of the placement time starts the game with fewer, too (SALVO-JOIN-5)."""
+    table = Table("", players=players)
+    tell(table, "/game/state", b"lobby", retained=True)
+    tell(table, "/players/list", b'["a", "b"]', retained=False)
+    table.advance(0.0)
+    assert table.picture(10.0)["lobby"] == {"left_ms": 50_000, "begins_ms": None, "players": players}
+
+
 def test_a_game_that_has_begun_is_announced_with_the_time_until_it_is_shown() -> None:
     contest = Broadcast(SMALL_BOOKS["salvo"], 2, 1)
     while contest.referee.state is State.LOBBY:

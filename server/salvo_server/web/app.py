@@ -81,7 +81,7 @@ def application(relay: Relay, front: Front, games: Sequence[BaseRoute] = ()) -> 
         *games,
         Mount("/static", StaticFiles(packages=[("salvo_server.web", "static")])),
     ]
-    return _Guarded(Starlette(routes=routes), front.hosts)
+    return _Guarded(Starlette(routes=routes, exception_handlers={404: pages.missing}), front.hosts)
 
 
 class _Pages:
@@ -90,8 +90,12 @@ class _Pages:
         self._streams: Counter[str] = Counter()  # by address
 
     async def hall(self, request: Request) -> Response:
-        refusal = _refused(request.query_params.get("table"))
-        return refusal or self._page("hall", request, director=request.url.path == "/director")
+        table = request.query_params.get("table")
+        if (refusal := _refused(table)) is not None:
+            return refusal
+        if table and self._relay.lacks(table):
+            return self._page("missing", request, status=404, title=f"There is no table {table}")
+        return self._page("hall", request, director=request.url.path == "/director")
 
     async def tables(self, request: Request) -> Response:
         return self._page("tables", request)
@@ -99,9 +103,13 @@ class _Pages:
     async def sdk(self, request: Request) -> Response:
         return self._page("sdk", request, wheel=wheel().name)
 
-    def _page(self, name: str, request: Request, **given: object) -> Response:
+    async def missing(self, request: Request, error: Exception) -> Response:
+        return self._page("missing", request, status=404, title="There is no such page")
+
+    def _page(self, name: str, request: Request, status: int = 200, **given: object) -> Response:
         about = {"broker": self._front.join, "version": __version__, "has_games": self._has_games}
-        return HTMLResponse(render(f"web/templates/{name}.html.j2", **about, host=self._address(request), **given))
+        page = render(f"web/templates/{name}.html.j2", **about, host=self._address(request), **given)
+        return HTMLResponse(page, status)
 
     def _address(self, request: Request) -> str:
         """Return this front's address as other machines reach it: as this browser did, unless it is on this machine."""

@@ -350,6 +350,10 @@ class Relay:
         places = [place_of(table_of(shown), cell) for cell in self._sources]
         return next((place for place in [shown, *places] if place in self.tables), places[0])
 
+    def lacks(self, shown: str) -> bool:
+        """Whether there are tables, and none of this name."""
+        return bool(self._shown()) and self.place(shown) not in self.tables
+
     def _name(self, place: str) -> str:
         """Return what pages call a table: its name, with the cell's where two have one of that name."""
         table = table_of(place)

@@ -525,7 +525,7 @@ class Table:
         if self.state != State.LOBBY:
             return None
         begun = next((held.due for held in self._held if held.heard.what == m.StateChanged(State.TURN)), None)
-        ends = self._placing_ends if self.names and begun is None and self._players_wanted is None else None
+        ends = self._placing_ends if self.names and begun is None else None
         left, begins = (None if at is None else round(1000 * max(0.0, at - now)) for at in (ends, begun))
         return {"left_ms": left, "begins_ms": begins, "players": self._players_wanted}
 
