@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from attacks.stage import Stage, fleet, secret
 from proofs import IDENTITY, verify
@@ -18,6 +19,7 @@ from salvo.codec.command_writer import write_host, write_placement
 from salvo.messages import Limits, State
 from salvo.permissions import Role
 from salvo.seal import Sealer, derive_key
+from salvo_server.cli import cli
 from salvo_server.core.journal import SavedGame
 from salvo_server.service import Service
 from salvo_server.storage.register import Account, Register
@@ -557,3 +559,11 @@ def test_a_match_with_every_command_is_recovered_after_a_crash_at_any_step(tmp_p
         else:  # no more than a lobby, and its last step opened the next one
             assert len(list(execute(read_transcript(file)))) == len(game.steps) - 1
     world.journal.close()
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("kick", "remove"), ("stop", "pause"), ("pase", "pause"), ("skipp", "skip")]
+)
+def test_a_word_that_is_no_action_gets_a_suggestion(word: str, meant: str) -> None:
+    run = CliRunner().invoke(cli, ["control", word, "mqtt://127.0.0.1"])
+    assert (run.exit_code, f"did you mean {meant}?" in run.output) == (2, True)

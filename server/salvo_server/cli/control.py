@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
@@ -29,6 +30,29 @@ _WANTED: Final = {"seconds": "SECONDS", "team": "TEAM", "text": "TEXT", "game": 
 _SETTINGS: Final = tuple(name for name in m.NextGame.__dataclass_fields__ if name != "pace_ms")
 
 
+#: What people call an action instead.
+_MEANT: Final = {
+    "kick": m.HostAction.REMOVE,
+    "ban": m.HostAction.REMOVE,
+    "stop": m.HostAction.PAUSE,
+    "continue": m.HostAction.RESUME,
+    "unpause": m.HostAction.RESUME,
+    "cancel": m.HostAction.ABORT,
+    "end": m.HostAction.ABORT,
+    "say": m.HostAction.ANNOUNCE,
+}
+
+
+class _Action(click.Choice[str]):
+    """An action of a host; for a word that is none, the error names the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        near = _MEANT.get(value) or next(iter(difflib.get_close_matches(value, self.choices, n=1)), "")
+        if near and value not in self.choices:
+            self.fail(f"{value!r} is no action of a host; did you mean {near}?", param, ctx)
+        return str(super().convert(value, param, ctx))
+
+
 @click.command(
     cls=Checked,
     unused=[
@@ -36,7 +60,7 @@ _SETTINGS: Final = tuple(name for name in m.NextGame.__dataclass_fields__ if nam
         Unused("secret_file", is_set("secret"), "with --secret, which takes precedence; leave one of them out"),
     ],
 )
-@click.argument("command", type=click.Choice([action.value for action in m.HostAction]))
+@click.argument("command", type=_Action([action.value for action in m.HostAction]))
 @click.argument("url")
 @click.argument("arguments", nargs=-1)
 @click.option("--team", envvar="SALVO_TEAM", help="The host's name on the roster.")
