@@ -29,12 +29,12 @@ from salvo_server.standings.counting import points_of
 from salvo_server.tournament import workers
 from salvo_server.tournament.file import Format, Tournament, TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, Played, read_games
-from salvo_server.tournament.judge import Alarm
+from salvo_server.tournament.judge import Alarm, NoWatch
 from salvo_server.tournament.page import page
 from salvo_server.tournament.run import play_tournament, schedule, stand
 from salvo_server.tournament.schedule import Match, games_of, number_of_games, swiss_round, whole_schedule
 from salvo_server.tournament.standings import points_by_bot, record, standings
-from salvo_server.tournament.workers import Task, Workers, play_game
+from salvo_server.tournament.workers import Task, Workers, play_game, seated_here
 
 from .test_missing_extra import Absent
 
@@ -379,19 +379,12 @@ def _play(tmp_path: Path, bots: dict[str, str], *, jobs: int = 1, **said: object
     return sorted(games, key=lambda game: game.index)
 
 
-class NoWatch:
-    """Nobody looks on from another process."""
-
-    def asks(self, seat: int, seconds: float) -> None: ...
-    def answered(self) -> None: ...
-
-
 def _judge(alarm: Alarm, first: str, second: str, **said: object) -> list[Played]:
     """Play all games of two bots in this process."""
     given = tournament(bots={"a": first, "b": second}, **said)
     [match] = schedule(given, [])
     games = [
-        play_game(Task(pairing), given.bots, given.book, given.time, alarm, NoWatch())
+        play_game(Task(pairing), given.bots, given.book, seated_here(given.time, alarm, NoWatch()))
         for pairing in games_of(match, given)
     ]
     return [game for game in games if isinstance(game, Played)]
@@ -406,8 +399,8 @@ def _judge(alarm: Alarm, first: str, second: str, **said: object) -> list[Played
             {
                 "Raises": "bots.py:14: ValueError: no idea",
                 "Leaves": "bots.py:20: SystemExit: 3",
-                "Dies": "ended its process (exit code 7)",
-                "Crashes": "ended its process (exit code -11)",
+                "Dies": "ended the process: exit code 7",
+                "Crashes": "ended the process: killed by SIGSEGV",
             },
         ),
         (
@@ -474,7 +467,7 @@ def test_the_start_of_a_programs_process_is_not_charged_and_a_later_fleet_is(
     now, allowed = 0.0, []
 
     class Notes(NoWatch):
-        def asks(self, seat: int, seconds: float) -> None:
+        def asks(self, seconds: float) -> None:
             allowed.append(seconds)
 
     def places_slowly(program: ExecBot, rules: RuleBook, place: Any = ExecBot.place_fleet) -> Fleet:
@@ -493,7 +486,7 @@ def test_the_start_of_a_programs_process_is_not_charged_and_a_later_fleet_is(
     [match] = schedule(given, [])
     for pairing, strikes in zip(games_of(match, given), ([], ["place_fleet: took longer than 10 s"]), strict=True):
         allowed.clear()
-        game = play_game(Task(pairing), given.bots, given.book, given.time, alarm, Notes())
+        game = play_game(Task(pairing), given.bots, given.book, seated_here(given.time, alarm, Notes()))
         mine = pairing.bots.index("a")
         assert isinstance(game, Played)
         assert list(game.strikes[mine][:1]) == strikes

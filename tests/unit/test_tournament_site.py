@@ -23,14 +23,14 @@ from salvo_server.spectate.site import SiteFolder
 from salvo_server.tournament.file import Tournament, load_tournament
 from salvo_server.tournament.games import GamesFile, Played, read_games
 from salvo_server.tournament.highlights import Selection, choose
-from salvo_server.tournament.judge import Alarm
+from salvo_server.tournament.judge import Alarm, NoWatch
 from salvo_server.tournament.recorded import Recorded, is_the_same, replay_of
 from salvo_server.tournament.run import games_path, play_tournament, stand
 from salvo_server.tournament.schedule import Pairing
 from salvo_server.tournament.site import KIND, make_site, task_of, without_paths
 from salvo_server.tournament.standings import Standings
-from salvo_server.tournament.workers import Task, play_game
-from unit.test_tournament import BOTS, NoWatch, played, tournament
+from salvo_server.tournament.workers import Task, play_game, seated_here
+from unit.test_tournament import BOTS, played, tournament
 
 BOTS_OF_ALL_KINDS = (
     BOTS
@@ -201,7 +201,7 @@ def test_an_index_leads_from_a_cell_to_the_games_of_two_bots_the_lost_ones_first
 
 def _record(alarm: Alarm, given: Tournament, *bots: str, **how: Any) -> Recorded:
     task = Task(Pairing(1, 1, 0, bots, "9", 2), recorded=True, patient=True, **how)
-    game = play_game(task, given.bots, given.book, given.time, alarm, NoWatch())
+    game = play_game(task, given.bots, given.book, seated_here(given.time, alarm, NoWatch()))
     assert isinstance(game, Recorded)
     return game
 
@@ -221,16 +221,6 @@ def test_a_game_that_is_looked_at_is_the_one_that_was_played(rules: str, bots: S
     assert _record(alarm, given, *bots).played.moves == game.played.moves
 
 
-def test_a_game_in_which_a_bot_played_no_part_can_be_looked_at(alarm: Alarm) -> None:
-    given = tournament(names=("a", "b"))
-    game = _record(alarm, given, "a", "b", absent={1: "ended its process (exit code 7)"})
-    assert game.played.strikes == ((), ("ended its process (exit code 7)",))
-    assert task_of(game.played).absent == {1: "ended its process (exit code 7)"}
-    replay = replay_of(game, given.book)
-    assert replay.frames(REFEREE)[-1].winner == "a"
-    assert [note for frame in replay.frames(REFEREE) for note in frame.notes] == []
-
-
 def test_what_differs_in_time_alone_is_the_same_game() -> None:
     game = played(1, 0, ("a", "b"), (1, 2))
     assert is_the_same(replace(game, seconds=(1.0, 2.0), longest=(0.5, 0.5), strikes=game.strikes), game)
@@ -240,15 +230,19 @@ def test_what_differs_in_time_alone_is_the_same_game() -> None:
     assert is_the_same(replace(game, moves="1f"), game)  # kept before moves had a digest
 
 
-def test_who_ended_its_process_is_not_asked_again_and_who_was_slow_has_the_same_time() -> None:
-    game = replace(played(1, 0, ("a", "b"), (1, 2)), decisions=(9, 0), forfeited=(False, True))
-    assert task_of(played(1, 0, ("a", "b"), (1, 2))).patient
-    died = task_of(replace(game, strikes=((), ("ended its process (exit code 7)",))))
-    assert (died.absent, died.patient) == ({1: "ended its process (exit code 7)"}, True)
-    slow = task_of(replace(game, decisions=(9, 9), strikes=((), ("turn 3: took longer than 0.5 s",))))
-    assert (slow.absent, slow.patient) == ({}, False)
-    bank = task_of(replace(game, decisions=(9, 9), strikes=((), ("turn 3: its 60 s for a game are used up",))))
-    assert (bank.absent, bank.patient) == ({}, False)
+@pytest.mark.parametrize(
+    ("cause", "apart", "patient"),
+    [
+        ("turn 3: ValueError: no idea", False, True),
+        ("turn 3: ended the process: exit code 7", True, True),
+        ("turn 3: hung beyond its time, and its process was ended", True, True),
+        ("turn 3: took longer than 0.5 s", False, False),
+        ("turn 3: its 60 s for a game are used up", False, False),
+    ],
+)
+def test_a_game_is_played_again_as_it_was(cause: str, *, apart: bool, patient: bool) -> None:
+    task = task_of(replace(played(1, 0, ("a", "b"), (1, 2)), strikes=((), (cause,)), forfeited=(False, True)))
+    assert (task.apart, task.patient) == (apart, patient)
 
 
 # --- which games --------------------------------------------------------------------------------------------------

@@ -126,15 +126,12 @@ class Supervision:
     The bot is not asked any more: its turns are empty, so it is soon defeated (SALVO-TURN-6).
 
     Attributes:
-        gone: by name, the turn from which a bot is not called any more; 0 includes the placement. For bots that are
-            known to end the process, or never to answer.
         mark: its first item is set to ``turn << SEAT_BITS | seat`` whenever a bot is called, for another process to
             read.
         times: by seat; measured if given.
         failures: what went wrong, in order.
     """
 
-    gone: Mapping[str, int] = field(default_factory=dict)
     mark: MutableSequence[int] | memoryview | None = None
     times: Sequence[Decisions] | None = None
     failures: list[Failure] = field(default_factory=list)
@@ -250,7 +247,7 @@ class _Match:
         self._listener = listener
         self._supervision = supervision
         self._mark = supervision.mark if supervision is not None else None
-        self._gone = dict(supervision.gone) if supervision is not None else {}
+        self._gone: dict[str, int] = {}  # by name, the turn from which a bot is not called any more
         self._passive = {seat for seat, name in enumerate(self._names) if name in passive}
         self._aims = _aims(self._names, book.grid)
         self._choosers: list[Callable[[View], Answer]] = [bot.choose_salvo for bot in self._bots]
@@ -287,23 +284,26 @@ class _Match:
         """Return a player's given fleet, or the one that its bot places; if that fails, one is drawn."""
         name, bot = self._names[seat], self._bots[seat]
         own = own_seed(self._seed, name, self._number)
-        bot.prepare(name, own, self._number)
-        bot.unsaid = self._unsaid
-        if laid is not None:
-            return laid
-        if not self._is_gone(seat, 0):
-            self._note(seat, 0)
-            try:
-                return self._place(name, bot)
-            except BotError as error:
-                self._give_up(seat, 0, error, error.__cause__)
-        return self._book.random_fleet(generator(own, "fleet"))
+        self._note(seat, 0)
+        try:
+            self._prepare(name, bot, own)
+            bot.unsaid = self._unsaid
+            return self._place(name, bot) if laid is None else laid
+        except BotError as error:
+            self._give_up(seat, 0, error, error.__cause__)
+            Bot.prepare(bot, name, own, self._number)  # for its view, in case its own did not
+            bot.unsaid = self._unsaid
+        return self._book.random_fleet(generator(own, "fleet")) if laid is None else laid
+
+    def _prepare(self, name: str, bot: Bot, seed: str) -> None:
+        try:
+            bot.prepare(name, seed, self._number)
+        except (Exception, SystemExit) as error:
+            raise self._raised(bot, "prepare", error) from error
 
     def _place(self, name: str, bot: Bot) -> Fleet:
         try:
             fleet = bot.place_fleet(self._book)
-        except BotError:
-            raise
         except IllegalCommand as error:
             raise self._error(name, "bad_fleet", str(error)) from error
         except (Exception, SystemExit) as error:

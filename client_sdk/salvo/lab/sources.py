@@ -122,6 +122,8 @@ def _file_of(kind: type[Bot]) -> str | None:
 
 def trace_of(error: BaseException, kind: type[Bot]) -> str:
     """Return a bot's traceback from the bot's own code on; empty if none of it is involved."""
+    if isinstance(error, BotError) and error.trace:  # from the bot's own process
+        return error.trace
     return _trace_in(_file_of(kind), error)
 
 

@@ -20,12 +20,13 @@ from typing import Any, Final, Protocol
 
 from salvo.chat import clean_text
 from salvo.errors import BotError, SalvoError
+from salvo.lab.programs.apart import ENDED, Apart, Lost
 from salvo.lab.programs.exec_bot import QUESTION_SECONDS, ExecBot
 from salvo.lab.sources import described
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.player import MAX_UNSAID, Bot, Line, check_salvo, settle
 from salvo.rules import Fleet, RuleBook, generator
-from salvo.view import View
+from salvo.view import Shot, View
 from salvo_server.tournament.file import TimeLimits
 
 #: Seconds after which a bot that swallows the alarm hears it again.
@@ -39,6 +40,8 @@ _START_SECONDS: Final = QUESTION_SECONDS + 1
 #: The text of a strike for which only the clock counts.
 _TOO_LONG: Final = "took longer than"
 _USED_UP: Final = "for a game are used up"
+#: The text of a strike whose bot no alarm reached.
+HUNG: Final = "hung beyond its time"
 #: Letters of a strike's cause.
 _CAUSE_LETTERS: Final = 300
 
@@ -48,9 +51,16 @@ class OverTime(BaseException):
 
 
 class Watch(Protocol):
-    """Notes which bot is asked, for an observer in another process."""
+    """Notes that a bot is asked, for an observer in another process."""
 
-    def asks(self, seat: int, seconds: float) -> None: ...
+    def asks(self, seconds: float) -> None: ...
+    def answered(self) -> None: ...
+
+
+class NoWatch:
+    """There is no observer."""
+
+    def asks(self, seconds: float) -> None: ...
     def answered(self) -> None: ...
 
 
@@ -83,8 +93,8 @@ class Alarm:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-class Judged(Bot):
-    """A bot that costs no other bot a game.
+class Seated(Bot):
+    """A bot at a table, and what came of it.
 
     Attributes:
         strikes: what it got wrong, each in a line.
@@ -93,15 +103,32 @@ class Judged(Bot):
         decisions: fleets and salvos that it was asked for.
     """
 
-    def __init__(
-        self, seat: int, kind: type[Bot], others: Sequence[str], limits: TimeLimits, alarm: Alarm, watch: Watch
-    ) -> None:
-        """Sit down in a seat, counted from 0, at a table with others."""
+    def __init__(self) -> None:
         self.strikes: list[str] = []
         self.forfeited = False
         self.thinking = self.longest = 0.0
         self.decisions = 0
-        self._seat = seat
+        super().__init__()
+
+
+class Absent(Seated):
+    """Takes the place of a bot that cannot be made."""
+
+    def __init__(self, error: BotError) -> None:
+        super().__init__()
+        self.strikes.append(str(error)[:_CAUSE_LETTERS])
+        self.forfeited = True
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        return ()
+
+
+class Judged(Seated):
+    """A bot that costs no other bot a game."""
+
+    def __init__(self, kind: type[Bot], others: Sequence[str], limits: TimeLimits, alarm: Alarm, watch: Watch) -> None:
+        """Sit down at a table with others."""
+        super().__init__()
         self._kind = kind
         self._others = frozenset(others)
         self._limits = limits
@@ -175,7 +202,7 @@ class Judged(Bot):
         """Have the bot release its resources; the result stands, so what goes wrong now costs nothing."""
         if self._bot is None:
             return
-        self._watch.asks(self._seat, _CLOSE_SECONDS)
+        self._watch.asks(_CLOSE_SECONDS)
         with suppress(BaseException):
             try:
                 self._alarm.set(_CLOSE_SECONDS)
@@ -206,7 +233,7 @@ class Judged(Bot):
         seconds = max(_START_SECONDS, left) if starts else left
         cause = ""
         answer: Any = None
-        self._watch.asks(self._seat, seconds)
+        self._watch.asks(seconds)
         began = time.perf_counter()
         try:
             try:
@@ -258,6 +285,11 @@ def is_of_the_clock(cause: str) -> bool:
     return _TOO_LONG in cause or _USED_UP in cause
 
 
+def is_of_the_process(cause: str) -> bool:
+    """Whether a strike is one for the end of a bot's process, which has been seen with each bot apart."""
+    return ENDED in cause or HUNG in cause
+
+
 class Listening(Judged):
     """One whose bot wants to hear of every salvo: for the others this costs nothing."""
 
@@ -266,7 +298,53 @@ class Listening(Judged):
         self.hears(result)
 
 
-def judged(seat: int, kind: type[Bot], others: Sequence[str], limits: TimeLimits, alarm: Alarm, watch: Watch) -> Judged:
+def judged(kind: type[Bot], others: Sequence[str], limits: TimeLimits, alarm: Alarm, watch: Watch) -> Judged:
     """Return a bot of a class under limits; see there."""
     wrapper = Judged if kind.on_result is Bot.on_result else Listening
-    return wrapper(seat, kind, others, limits, alarm, watch)
+    return wrapper(kind, others, limits, alarm, watch)
+
+
+# --- in a process of its own ----------------------------------------------------------------------------------------
+
+#: What the bot in the process has, and the one here shows.
+SHOWN: Final = ("strikes", "forfeited", "thinking", "longest", "decisions")
+
+
+def judged_there(others: Sequence[str], limits: TimeLimits, kind: type[Bot]) -> Judged:
+    """Return a bot of a class under limits, in a process of its own."""
+    return judged(kind, others, limits, Alarm(), NoWatch())
+
+
+class JudgedApart(Seated, Apart):
+    """:class:`Judged` in a process of its own; when that ends, or hangs, the bot is out."""
+
+    _is_lost = False
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        """Ask for a fleet; draw one in place of none."""
+        fleet: Fleet | None = self._call("place_fleet", rules)
+        return fleet or rules.random_fleet(generator("judge", self.name, self.random.random()))
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        """Ask for shots; give none once the process is gone."""
+        return super().choose_salvo(view) or ()
+
+    def on_game_over(self, winner: str | None, stats: Mapping[str, PlayerStats]) -> None:
+        """Tell how it ended; the result stands, so what goes wrong now costs nothing."""
+        forfeited = self.forfeited
+        super().on_game_over(winner, stats)
+        self.forfeited = forfeited
+
+    def _call(self, method: str, *given: object) -> Any:
+        if self._is_lost:
+            return None
+        try:
+            return super()._call(method, *given)
+        except Lost as error:
+            self._is_lost = True
+            if method != "close":
+                cause = f"{HUNG}, and its process was ended" if error.code == "bot_hangs" else error.text
+                where = f"turn {given[0]}" if method == "choose_salvo" else method
+                self.strikes = [*self.strikes, f"{where}: {cause}"]
+                self.forfeited = True
+            return None

@@ -11,17 +11,16 @@ from salvo.lab.cluster import Carrying, Cluster, Shipped, Work, ship
 from salvo.rules import RuleBook
 from salvo_server.tournament.file import Tournament
 from salvo_server.tournament.games import Played
-from salvo_server.tournament.judge import is_of_the_clock
+from salvo_server.tournament.judge import HUNG, is_of_the_clock
 from salvo_server.tournament.schedule import Pairing
-from salvo_server.tournament.workers import HUNG, Task, Workers
+from salvo_server.tournament.workers import Task, Workers
 
 
 def play_on_hosts(cluster: Cluster, tournament: Tournament, pairings: Sequence[Pairing]) -> Iterator[list[Played]]:
     """Play games, and return them block by block, in their order.
 
     Raises:
-        SalvoError: as :meth:`salvo.lab.cluster.Cluster.play`, :func:`salvo.lab.cluster.ship` and
-            :meth:`salvo_server.tournament.workers.Workers.play`.
+        SalvoError: as :meth:`salvo.lab.cluster.Cluster.play` and :func:`salvo.lab.cluster.ship`.
     """
     return cluster.play(_Games(tournament, tuple(ship(tournament.bots.values())), tournament.book), pairings)
 

@@ -82,7 +82,7 @@ def play_tournament(
 
     Raises:
         TournamentError: ``bad_tournament`` for a bot that cannot be made, ``bad_results``.
-        SalvoError: ``worker_died``; with hosts, as :meth:`salvo.lab.cluster.Cluster.play`.
+        SalvoError: with hosts, as :meth:`salvo.lab.cluster.Cluster.play`.
         MissingExtra: ``tournament`` is not installed.
     """
     in_all = number_of_games(tournament)

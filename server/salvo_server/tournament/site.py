@@ -24,7 +24,7 @@ from salvo_server.spectate.site import INDEX, Kind, SiteFolder
 from salvo_server.tournament.file import Tournament
 from salvo_server.tournament.games import Played
 from salvo_server.tournament.highlights import Selection, by_bots, is_odd, key_of
-from salvo_server.tournament.judge import is_of_the_clock
+from salvo_server.tournament.judge import is_of_the_clock, is_of_the_process
 from salvo_server.tournament.page import page, rendered
 from salvo_server.tournament.recorded import Recorded, is_the_same, replay_of
 from salvo_server.tournament.schedule import Pairing
@@ -77,8 +77,7 @@ def make_site(
         progress: called with the number of game pages written so far.
 
     Raises:
-        SalvoError: ``not_a_site``: there is something else in the folder; ``html_unwritable``: it cannot be written;
-            ``worker_died``, see :class:`.Workers`.
+        SalvoError: ``not_a_site``: there is something else in the folder; ``html_unwritable``: it cannot be written.
     """
     site = _Site(standings, selection, folder)
     with site.folder:
@@ -237,14 +236,10 @@ class _Site:
 
 
 def task_of(game: Played) -> Task:
-    """Return the task that plays a game again; a bot that had failed before its first decision stays out."""
-    absent = {
-        seat: game.strikes[seat][-1]
-        for seat, out in enumerate(game.forfeited)
-        if out and not game.decisions[seat] and game.strikes[seat]
-    }
+    """Return the task that plays a game again."""
+    causes = list(chain.from_iterable(game.strikes))
     pairing = Pairing(game.match, 0, game.index, game.bots, game.seed, game.game)
-    return Task(pairing, absent, patient=not any(map(is_of_the_clock, chain.from_iterable(game.strikes))))
+    return Task(pairing, apart=any(map(is_of_the_process, causes)), patient=not any(map(is_of_the_clock, causes)))
 
 
 def _title(game: Played) -> str:

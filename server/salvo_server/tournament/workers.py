@@ -1,7 +1,8 @@
 """Plays games in processes that may die: a bot that ends its process or hangs beyond all help loses that game only.
 
-Each process plays one game at a time. Shared memory tells which bot it asks and until when, so that this process can
-end one that does not return; a new one takes its place, and the game is played again without the bot at fault.
+Each process plays one game at a time. Shared memory tells until when it waits for a bot, so that this process can end
+one that does not return; a new one takes its place, and the game is played again with each bot in a process of its own
+(:mod:`salvo.lab.programs.apart`).
 """
 
 from __future__ import annotations
@@ -9,26 +10,27 @@ from __future__ import annotations
 import multiprocessing
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
-from dataclasses import dataclass, field, replace
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
-from salvo.errors import BotError, SalvoError
+from salvo.errors import BotError
 from salvo.lab import arena
+from salvo.lab.programs.apart import apart
 from salvo.lab.programs.debugger import is_debugged
-from salvo.lab.programs.exec_bot import ExecBot
+from salvo.lab.programs.exec_bot import QUESTION_SECONDS, ExecBot
 from salvo.lab.programs.process_pool import ProgramPool
 from salvo.lab.programs.worker_process import WorkerProcess, end_all
 from salvo.lab.replay_command import seat_names
-from salvo.lab.sources import load
+from salvo.lab.sources import EXEC, load
 from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo_server.tournament.file import TimeLimits, Tournament
 from salvo_server.tournament.games import Played
-from salvo_server.tournament.judge import Alarm, judged
+from salvo_server.tournament.judge import SHOWN, Absent, Alarm, JudgedApart, Seated, Watch, judged, judged_there
 from salvo_server.tournament.recorded import Moves, Recorded
 from salvo_server.tournament.schedule import Pairing
 
@@ -42,10 +44,6 @@ _AHEAD_SECONDS: Final = 0.05
 _MAX_AHEAD: Final = 32
 #: How much more time a bot has in a game that it has played before, in time.
 _PATIENCE: Final = 10
-#: The text of a strike whose bot no alarm reached.
-HUNG: Final = "hung beyond its time"
-#: Processes in a row that may die in one game while no bot is asked.
-_MAX_DEATHS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,27 +51,24 @@ class Task:
     """A game to play.
 
     Attributes:
-        absent: why a bot does not take part, by seat.
-        deaths: processes that died of this game without a bot at fault.
+        apart: whether each bot has a process of its own.
         recorded: whether its moves are wanted.
         patient: whether bots have ``_PATIENCE`` times their time, so that a busy machine makes no other game of it.
     """
 
     pairing: Pairing
-    absent: Mapping[int, str] = field(default_factory=dict)
-    deaths: int = 0
+    apart: bool = False
     recorded: bool = False
     patient: bool = False
 
 
 class _Clock:
-    """Which bot a process asks and until when, visible to another process: monotonic seconds and a seat."""
+    """Until when a process waits for a bot, visible to another process, in monotonic seconds."""
 
     def __init__(self, memory: Any) -> None:
         self.memory = memory
 
-    def asks(self, seat: int, seconds: float) -> None:
-        self.memory[1] = seat
+    def asks(self, seconds: float) -> None:
         self.memory[0] = time.monotonic() + seconds
 
     def answered(self) -> None:
@@ -85,41 +80,20 @@ class _Clock:
         deadline = self.memory[0]
         return time.monotonic() - deadline if deadline else -1.0
 
-    @property
-    def asked(self) -> int | None:
-        """The seat that is asked; None while none is."""
-        return int(self.memory[1]) if self.memory[0] else None
+
+#: Makes a bot under limits: its source, and the others at the table.
+Seating = Callable[[str, Sequence[str]], Seated]
 
 
-def play_game(
-    task: Task,
-    sources: Mapping[str, str],
-    book: RuleBook,
-    limits: TimeLimits,
-    alarm: Alarm,
-    clock: Any,
-    unpacked: Mapping[str, str] | None = None,
-) -> Played | Recorded:
-    """Play a game in this process.
-
-    Args:
-        unpacked: where a source is found, if not where it says.
-    """
+def play_game(task: Task, sources: Mapping[str, str], book: RuleBook, seat: Seating) -> Played | Recorded:
+    """Play a game."""
     pairing = task.pairing
-    if task.patient:
-        limits = _with_patience(limits)
     at_table = [sources[name] for name in pairing.bots]
     names = seat_names(at_table)
-    bots = {}
-    for seat, (name, source) in enumerate(zip(names, at_table, strict=True)):
-        cause = task.absent.get(seat, "")
-        try:
-            kind = _kind((unpacked or {}).get(source, source)) if not cause else Bot
-        except BotError as error:
-            kind, cause = Bot, str(error)
-        bots[name] = judged(seat, kind, [each for each in names if each != name], limits, alarm, clock)
-        if cause:
-            bots[name].forfeit(cause)
+    bots = {
+        name: seat(source, [other for other in names if other != name])
+        for name, source in zip(names, at_table, strict=True)
+    }
     moves = Moves(names)
     try:
         outcome = arena.play(bots, seed=pairing.seed, game=pairing.game, book=book, listener=moves)
@@ -148,7 +122,25 @@ def play_game(
     return moves.recorded(played, outcome.fleets) if task.recorded else played
 
 
-def _with_patience(limits: TimeLimits) -> TimeLimits:
+def seated_here(limits: TimeLimits, alarm: Alarm, clock: Watch, unpacked: Mapping[str, str] | None = None) -> Seating:
+    """Return what makes bots in this process.
+
+    Args:
+        unpacked: where a source is found, if not where it says.
+    """
+
+    def seat(source: str, others: Sequence[str]) -> Seated:
+        try:
+            return judged(_kind((unpacked or {}).get(source, source)), others, limits, alarm, clock)
+        except BotError as error:
+            return Absent(error)
+
+    return seat
+
+
+def _limits_of(task: Task, limits: TimeLimits) -> TimeLimits:
+    if not task.patient:
+        return limits
     seconds = {name: _PATIENCE * getattr(limits, name) for name in ("decision_seconds", "bank_seconds")}
     return limits.model_copy(update=seconds)
 
@@ -180,7 +172,8 @@ def _work(
             if isinstance(task, str):
                 ours.send(_try_out(task, book))
             else:
-                ours.send(play_game(task, sources, book, limits, alarm, clock, unpacked))
+                seat = seated_here(_limits_of(task, limits), alarm, clock, unpacked)
+                ours.send(play_game(task, sources, book, seat))
 
 
 def _limits_here(limits: TimeLimits) -> TimeLimits:
@@ -205,10 +198,14 @@ def _try_out(source: str, book: RuleBook) -> str:
     return ""
 
 
+def _context() -> Any:
+    return multiprocessing.get_context("spawn")  # a fork would take this process's threads' locks along
+
+
 class _Worker(WorkerProcess):
     def __init__(self, *given: Any) -> None:
-        context = multiprocessing.get_context("spawn")  # a fork would take this process's threads' locks along
-        self.clock = _Clock(context.RawArray("d", 2))
+        context = _context()
+        self.clock = _Clock(context.RawArray("d", 1))
         super().__init__(context, _work, self.clock.memory, *given)
 
 
@@ -232,6 +229,7 @@ class Workers:
         self._given = (tournament.bots, book or tournament.book, tournament.time, unpacked)
         self._jobs = jobs
         self._workers: list[_Worker] = []
+        self._tried = False  # whether the first of them has imported a bot
 
     def __enter__(self) -> Workers:
         return self
@@ -247,34 +245,28 @@ class Workers:
         """
         if not self._workers:
             self._workers.append(_Worker(*self._given))
-        worker = self._workers[0]
+        worker, is_alone = self._workers[0], not self._tried
         worker.give(source)
         seconds = self._limits.bank_seconds + _START_SECONDS
         try:
             if worker.pipe.poll(seconds):
                 said: str = worker.receive()
+                self._tried = True
                 return said
             reason = f"is not imported after {seconds:g} s"
         except EOFError:
             reason = "ends its process when it is imported"
         self._workers.remove(worker)
         worker.kill()
-        return f"{source} {reason}"
+        self._tried = False
+        return f"{source} {reason}" if is_alone else self.try_out(source)  # a bot of before may have done it
 
     def play(self, pairings: Iterable[Pairing]) -> Iterator[list[Played]]:
-        """Play games, and return them as they end, all together that end in a tenth of a second.
-
-        Raises:
-            SalvoError: ``worker_died``: processes end again and again while no bot is asked, for want of memory maybe.
-        """
+        """Play games, and return them as they end, all together that end in a tenth of a second."""
         return self.carry_out(Task(pairing) for pairing in pairings)
 
     def record(self, tasks: Iterable[Task]) -> Iterator[list[Recorded]]:
-        """Play games whose moves are wanted, and return them as :meth:`play` does.
-
-        Raises:
-            SalvoError: ``worker_died``, see there.
-        """
+        """Play games whose moves are wanted, and return them as :meth:`play` does."""
         return self.carry_out(replace(task, recorded=True) for task in tasks)
 
     def carry_out(self, tasks: Iterable[Task], look: Callable[[], object] | None = None) -> Iterator[list[Any]]:
@@ -287,6 +279,8 @@ class Workers:
         count = 0
         while waiting or any(worker.tasks for worker in self._workers):
             pace = count / (time.monotonic() - began + 1e-9) / len(self._workers)
+            while waiting and waiting[0].apart:
+                ended.append(self._play_apart(waiting.popleft(), look))
             for place in range(1 + min(int(pace * _AHEAD_SECONDS), _MAX_AHEAD)):
                 for worker in self._workers:
                     if waiting and len(worker.tasks) == place:
@@ -313,21 +307,35 @@ class Workers:
             yield ended
 
     def _bury(self, worker: _Worker) -> list[Task]:
-        """End a process and return the games that it left, the one it was at without the bot at fault."""
-        seat, late = worker.clock.asked, worker.clock.late >= _GRACE_SECONDS
-        code = worker.kill()
-        if not worker.tasks:
-            return []
-        task, *others = worker.tasks
-        if seat is None:
-            if task.deaths + 1 >= _MAX_DEATHS:
-                text = f"processes end (exit code {code}) in game {task.pairing.game} of match {task.pairing.match}"
-                raise SalvoError("worker_died", f"{text}, and no bot was asked; is there memory enough?")
-            again = replace(task, deaths=task.deaths + 1)
-        else:
-            cause = f"{HUNG}, and its process was ended" if late else f"ended its process (exit code {code})"
-            again = replace(task, absent={**task.absent, seat: cause})
-        return [again, *others]
+        """End a process and return the games that it left, the one that it was at to be played apart."""
+        worker.kill()
+        return [replace(task, apart=place == 0) for place, task in enumerate(worker.tasks)]
+
+    def _play_apart(self, task: Task, look: Callable[[], object] | None) -> Played | Recorded:
+        """Play a game with each bot in a process of its own."""
+        sources, book, limits, unpacked = self._given
+        limits = _limits_of(task, limits)
+        with ExitStack() as processes:
+
+            def seat(source: str, others: Sequence[str]) -> Seated:
+                starting = QUESTION_SECONDS if source.startswith(EXEC) else 0.0
+                loaded = apart(
+                    _context(),
+                    (unpacked or {}).get(source, source),
+                    load_seconds=limits.bank_seconds + _START_SECONDS,
+                    seconds=limits.decision_seconds + starting + _GRACE_SECONDS,
+                    wrap=partial(judged_there, tuple(others), limits),
+                    shown=SHOWN,
+                    kind=JudgedApart,
+                    waiting=look,
+                )
+                try:
+                    bot: Seated = processes.enter_context(loaded)()
+                    return bot
+                except BotError as error:
+                    return Absent(error)
+
+            return play_game(task, sources, book, seat)
 
 
 #: Seconds that a process may take to start, on a busy machine.

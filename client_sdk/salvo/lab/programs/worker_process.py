@@ -52,6 +52,11 @@ class WorkerProcess:
             self._process.start()
         theirs.close()
 
+    @property
+    def sentinel(self) -> int:
+        """For :func:`multiprocessing.connection.wait`: ready when the process has ended, whoever has its pipe open."""
+        return int(self._process.sentinel)
+
     def give(self, task: Any) -> None:
         """Send a task."""
         self.tasks.append(task)
@@ -66,7 +71,7 @@ class WorkerProcess:
         """
         try:
             answer = self.pipe.recv()
-        except (EOFError, OSError):
+        except Exception:  # also what is no answer: a bot has written to the pipe
             self.pipe.close()
             raise EOFError from None
         self.tasks.popleft()

@@ -15,10 +15,11 @@ from pickle import PicklingError
 from typing import Any
 
 from salvo.errors import BotError
-from salvo.lab.arena import SEAT_BITS, Failure
-from salvo.lab.programs.worker_process import WorkerProcess, end_all, how_it_ended
-from salvo.lab.simulation.seats import seating
-from salvo.lab.simulation.worker import Batch, Player, Spec, work
+from salvo.lab.arena import SEAT_BITS
+from salvo.lab.programs.apart import Apart, Lost, apart
+from salvo.lab.programs.exec_bot import QUESTION_SECONDS
+from salvo.lab.programs.worker_process import WorkerProcess, end_all
+from salvo.lab.simulation.worker import Batch, Player, Spec, is_program, work
 
 #: How long a process should work on one batch, in seconds: short compared with a run, so that all end together and show
 #: progress, and long compared with the way through the pipe.
@@ -30,8 +31,8 @@ LOOK_SECONDS = 0.1
 #: How long bots may take to load: as long as a team has to place its fleet (SALVO-JOIN-4).
 LOAD_SECONDS = 60.0
 
-#: First game, number of games, and by bot, the turn from which it is gone.
-Task = tuple[int, int, dict[str, int]]
+#: First game and number of games.
+Task = tuple[int, int]
 
 
 def cores() -> int:
@@ -46,7 +47,7 @@ def play_here(spec: Spec, first: int, games: int) -> Iterator[Batch]:
         while games:
             start = time.monotonic()
             count = min(count, games)
-            yield player.play(first, count, {})
+            yield player.play(first, count)
             first, games = first + count, games - count
             count = _next_count(count, time.monotonic() - start)
 
@@ -63,8 +64,9 @@ class Pool:
         self._turn_seconds = turn_seconds
         self._count = 1
         self._tasks: list[Task] = []
-        self._failures: dict[int, list[Failure]] = {}  # by game, from processes that ended
+        self._lost: list[int] = []  # games whose process has ended or hung
         self._left = 0
+        self._allowed = turn_seconds + (QUESTION_SECONDS if any(map(is_program, spec.bots.values())) else 0.0)
         # A fork starts at once, but inherits locks of other threads for ever. Classes of a notebook or a script, which
         # only this process has, are worth that risk.
         are_here = any(not isinstance(bot, str) for bot in spec.bots.values())
@@ -88,7 +90,7 @@ class Pool:
         Raises:
             BotError: ``bad_bot``: a bot cannot be loaded.
         """
-        self._tasks = [(first, games, {})]
+        self._tasks = [(first, games)]
         self._left = games
         done: dict[int, Batch] = {}
         called = time.monotonic()
@@ -97,7 +99,7 @@ class Pool:
                 waiting()
                 called = time.monotonic()
             self._give()
-            for batch in self._collect():
+            for batch in self._collect(waiting):
                 done[batch.first] = batch
                 self._left -= len(batch.rows)
             while first in done:
@@ -111,13 +113,13 @@ class Pool:
             self._workers.append(_Worker(self._context, self._spec, self._workers))
         for worker in self._workers:
             if self._tasks and not worker.tasks:
-                first, games, gone = heapq.heappop(self._tasks)
+                first, games = heapq.heappop(self._tasks)
                 count = max(1, min(self._count, games, -(-self._left // (2 * self._jobs))))
                 if count < games:
-                    heapq.heappush(self._tasks, (first + count, games - count, gone))
-                worker.give((first, count, gone))
+                    heapq.heappush(self._tasks, (first + count, games - count))
+                worker.give((first, count))
 
-    def _collect(self) -> Iterator[Batch]:
+    def _collect(self, waiting: Callable[[], object] | None) -> Iterator[Batch]:
         """Yield finished batches; wait a little for them."""
         ready = wait([worker.pipe for worker in self._workers], min(LOOK_SECONDS, self._turn_seconds / 4))
         for worker in list(self._workers):
@@ -125,49 +127,67 @@ class Pool:
                 try:
                     said = worker.receive()
                 except EOFError:
-                    self._bury(worker, f"ended the process: {how_it_ended(worker.kill())}")
+                    self._bury(worker)
                     continue
                 if isinstance(said, Batch):
                     self._count = _next_count(len(said.rows), time.monotonic() - worker.since)
-                    for game in range(said.first, said.first + len(said.rows)) if self._failures else ():
-                        said.failures += self._failures.pop(game, [])
-                    said.failures.sort(key=lambda failure: (failure.game, failure.turn))
                     yield said
                 elif said is not None:
                     raise BotError(*said)
                 else:
                     worker.is_ready = True
-            else:
-                patience = self._turn_seconds if worker.is_ready else LOAD_SECONDS
-                if worker.is_stuck(patience):
-                    self._bury(worker, f"did not answer within {patience:g} s")
+            elif worker.is_stuck(self._patience(worker)):
+                self._bury(worker)
+        while self._lost:
+            yield self._play_apart(self._lost.pop(), waiting)
 
-    def _bury(self, worker: _Worker, how: str) -> None:
-        """Queue the rest of a lost process's games, without the bot at fault in the game where it happened."""
+    def _patience(self, worker: _Worker) -> float:
+        """Return how many seconds a process may be busy with the same thing."""
+        if not worker.is_ready:
+            return LOAD_SECONDS
+        return self._turn_seconds if worker.mark[0] >> SEAT_BITS else self._allowed  # before turn 1, programs start
+
+    def _bury(self, worker: _Worker) -> None:
+        """End a process; queue the rest of its games, and the one that it was at to be played apart."""
         self._workers.remove(worker)
         worker.kill()
-        where, game = worker.mark
-        turn, seat = divmod(where, 1 << SEAT_BITS)
-        names = tuple(self._spec.bots)
-        if not worker.is_ready:
-            raise BotError("bad_bot", f"{names[seat]}, while it is loaded: {how}")
-        if not worker.tasks:
+        if worker.is_ready and not worker.tasks:
             return  # it was idle, so nothing is lost
-        first, count, gone = worker.tasks[0]
-        order = seating(self._spec.seats, names, 0, game, self._spec.book, exchanged=False).order
-        name = order[seat]
-        text = f"{name}, seed {self._spec.seed}, game {game}: turn {turn}: {how}"
-        code = "bot_hangs" if "answer" in how else "bot_crashed"
-        self._failures.setdefault(game, []).append(Failure(name, game, turn, code, text))
-        if gone.get(name) == 0:
-            raise BotError("bad_simulation", f"{text}, without being asked anything")
-        for task in (
-            (first, game - first, gone),
-            (game, 1, {**gone, name: 0 if name in gone else turn}),  # a bot that fails again is not asked at all
-            (game + 1, first + count - game - 1, gone),
-        ):
-            if task[1]:
-                heapq.heappush(self._tasks, task)
+        task: Task | None = worker.tasks[-1] or (heapq.heappop(self._tasks) if self._tasks else None)
+        if task is None:
+            return
+        first, count = task
+        game = worker.mark[1] if first <= worker.mark[1] < first + count else first
+        self._lost.append(game)
+        for rest in ((first, game - first), (game + 1, first + count - game - 1)):
+            if rest[1]:
+                heapq.heappush(self._tasks, rest)
+
+    def _play_apart(self, game: int, waiting: Callable[[], object] | None) -> Batch:
+        """Play a game with each bot in a process of its own.
+
+        Raises:
+            BotError: ``bad_bot``: one ends its process, or does not answer, while it is loaded.
+        """
+        with contextlib.ExitStack() as processes:
+            kinds: dict[str, type[Apart]] = {}
+            for name, bot in self._spec.bots.items():
+                others = [*self._workers, *(kind.process for kind in kinds.values())]
+                loaded = apart(
+                    self._context,
+                    bot,
+                    load_seconds=LOAD_SECONDS,
+                    seconds=self._turn_seconds + (QUESTION_SECONDS if is_program(bot) else 0.0),
+                    kind=Apart,
+                    strict=self._spec.strict,
+                    others=others,
+                    waiting=waiting,
+                )
+                try:
+                    kinds[name] = processes.enter_context(loaded)
+                except Lost as error:
+                    raise BotError("bad_bot", f"{name}, while it is loaded: {error.text}") from None
+            return Player(self._spec, kinds=kinds).play(game, 1)
 
 
 class _Worker(WorkerProcess):

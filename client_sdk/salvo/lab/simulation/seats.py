@@ -41,7 +41,7 @@ def places_alike(kinds: Sequence[type[Bot]]) -> bool:
 
     A deliberate placement is part of a bot's strength, so the bot keeps it.
     """
-    return all(getattr(kind, "place_fleet", None) is Bot.place_fleet for kind in kinds)
+    return all(getattr(kind, "draws_fleet", getattr(kind, "place_fleet", None) is Bot.place_fleet) for kind in kinds)
 
 
 def seating(

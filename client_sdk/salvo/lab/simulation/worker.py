@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -14,6 +14,7 @@ from typing import Any
 from salvo.errors import SalvoError
 from salvo.lab import arena
 from salvo.lab.arena import Decisions, Failure, Supervision
+from salvo.lab.programs.apart import Lost
 from salvo.lab.programs.process_pool import ProgramPool
 from salvo.lab.programs.worker_process import end_with_parent
 from salvo.lab.simulation.seats import Seats, places_alike, seating
@@ -60,15 +61,23 @@ class Batch:
     times: dict[str, Decisions] = field(default_factory=dict)
 
 
+def is_program(bot: str | type[Bot]) -> bool:
+    """Whether a bot is a program, which is started for a game."""
+    return isinstance(bot, str) and bot.startswith(EXEC)
+
+
 class Player:
     """Plays games of one simulation."""
 
-    def __init__(self, spec: Spec, mark: memoryview | None = None) -> None:
+    def __init__(
+        self, spec: Spec, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None
+    ) -> None:
         """Load the bots.
 
         Args:
             mark: two numbers for a supervising process: the mark of :class:`~salvo.lab.arena.Supervision`, and
                 the number of the game, 0 while bots are loaded.
+            kinds: the bots, if they are loaded already.
 
         Raises:
             BotError: ``bad_bot``.
@@ -76,43 +85,39 @@ class Player:
         self._spec = spec
         self._mark = mark
         self._staying = ProgramPool()
-        self._kinds: dict[str, type[Bot]] = {}
-        for seat, (name, bot) in enumerate(spec.bots.items()):
+        self._kinds = dict(kinds or {})
+        for name, bot in spec.bots.items() if kinds is None else ():
             if mark is not None:
-                mark[0] = seat
+                mark[0] += 1  # one more is loaded
             self._kinds[name] = (
                 bot if not isinstance(bot, str) else load(bot, strict=spec.strict, staying=self._staying)
             )
-        self._programs = [name for name, bot in spec.bots.items() if isinstance(bot, str) and bot.startswith(EXEC)]
+        self._programs = [name for name, bot in spec.bots.items() if is_program(bot)]
         self._exchanged = places_alike(list(self._kinds.values()))
         self._slow = False
 
-    def play(self, first: int, count: int, gone: dict[str, int]) -> Batch:
-        """Play consecutive games.
-
-        Args:
-            gone: see :class:`~salvo.lab.arena.Supervision`; for all these games.
-        """
+    def play(self, first: int, count: int) -> Batch:
+        """Play consecutive games."""
         batch = Batch(first, times={name: Decisions() for name in self._kinds})
         for game in range(first, first + count):
-            batch.rows.append(self._play(game, gone, batch))
+            batch.rows.append(self._play(game, batch))
         return batch
 
     def close(self) -> None:
         """End the programs that wait for further games."""
         self._staying.close()
 
-    def _play(self, game: int, gone: dict[str, int], batch: Batch) -> Row:
+    def _play(self, game: int, batch: Batch) -> Row:
         spec, mark, names = self._spec, self._mark, tuple(self._kinds)
         seated = seating(spec.seats, names, spec.seed, game, spec.book, exchanged=self._exchanged)
         if mark is not None:
             mark[0] = 0
             mark[1] = game
-        supervision = Supervision(gone, mark, None, batch.failures)
+        supervision = Supervision(mark, None, batch.failures)
         if self._slow or game % MEASURED == 1:
             supervision.times = [Decisions() for _ in names]
         # New bots for every game: what they remember would depend on which games they played before.
-        bots = {name: self._made(name, seat, game, gone, batch) for seat, name in enumerate(seated.order)}
+        bots = {name: self._made(name, seat, game, batch) for seat, name in enumerate(seated.order)}
         outcome = arena.play(
             bots,
             seed=spec.seed,
@@ -136,10 +141,8 @@ class Player:
             row += (one.place, one.shots, one.hits, one.sunk, one.turns)
         return tuple(row)
 
-    def _made(self, name: str, seat: int, game: int, gone: dict[str, int], batch: Batch) -> Bot:
+    def _made(self, name: str, seat: int, game: int, batch: Batch) -> Bot:
         kind = self._kinds[name]
-        if gone.get(name) == 0:
-            return _Absent()
         if kind.__init__ is object.__init__:
             return kind()
         if self._mark is not None:
@@ -148,7 +151,8 @@ class Player:
             return kind()
         except Exception as error:
             text = f"{described(error, kind)} ({name}, while it is created; seed {self._spec.seed}, game {game})"
-            batch.failures.append(Failure(name, game, 0, "bad_bot", text, trace_of(error, kind)))
+            code = error.code if isinstance(error, Lost) else "bad_bot"
+            batch.failures.append(Failure(name, game, 0, code, text, trace_of(error, kind)))
             return _Absent()
 
 

@@ -1,0 +1,285 @@
+"""A bot in a process of its own, in which nobody else can be blamed for what happens.
+
+Games are quick with all of their bots in one process. When that ends or hangs, it does not show whose doing it was: a
+bot's thread may run while another bot is asked, and in a later game. So a game that such a process did not finish is
+played again with each bot apart, and that is the result. Only a bot whose own process ends or hangs is at fault.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from multiprocessing.connection import Connection, wait
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
+
+from salvo.errors import BotError, IllegalCommand, let_signals_pass
+from salvo.lab.programs.worker_process import WorkerProcess, end_with_parent, how_it_ended
+from salvo.lab.sources import described, load, trace_of
+from salvo.messages import PlayerStats, SalvoResolved
+from salvo.player import MAX_UNSAID, Bot, check_salvo, settle
+from salvo.rules import Fleet, RuleBook
+from salvo.view import Feed, Shot, View
+
+#: How often whoever waits for a bot is called, in seconds.
+_LOOK_SECONDS: Final = 0.1
+
+#: The beginning of the text of an error.
+ENDED: Final = "ended the process"
+#: Makes a bot of a class, in its process.
+Wrap = Callable[[type[Bot]], Bot]
+
+
+class Lost(BotError):
+    """The bot's process has ended or hangs: ``bot_crashed`` or ``bot_hangs``."""
+
+
+class _News(NamedTuple):
+    """What a view has that the bot's own does not have yet."""
+
+    results: Sequence[SalvoResolved] = ()
+    landed: Sequence[tuple[int, int]] = ()
+
+
+class _Reply(NamedTuple):
+    """What came of a call: its value, or an error's code, text and trace.
+
+    Attributes:
+        said: chat lines, each a text and to whom; None for what is no text.
+        shown: attributes of the bot.
+    """
+
+    value: Any = None
+    error: tuple[str, str, str] | None = None
+    said: Sequence[tuple[Any, Any]] = ()
+    shown: Mapping[str, Any] = {}
+
+
+A = TypeVar("A", bound="Apart")
+
+
+class Apart(Bot):
+    """A bot whose methods run in its own process; :func:`apart` makes a class of each.
+
+    Attributes:
+        process: has one bot at a time.
+        listens: whether the bot wants to learn the results of salvos.
+        draws_fleet: whether it leaves its fleet to chance.
+    """
+
+    process: ClassVar[WorkerProcess]
+    listens: ClassVar[bool]
+    draws_fleet: ClassVar[bool]
+    _seconds: ClassVar[float]
+    _waiting: Callable[[], object]
+
+    def __init__(self) -> None:
+        self._view: View | None = None
+        self._results = self._landed = 0
+        self._call("make")
+
+    def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
+        super().prepare(name, seed, game)
+        self._call("prepare", name, seed, game)
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        fleet: Fleet = self._call("place_fleet", rules)
+        return fleet
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        if self._view is None:
+            self._view = view
+            self._call("sit", view.rules, view.players, view.game, view.fleet)
+        shots: Sequence[Shot] = self._call("choose_salvo", view.turn, view.shots)
+        return shots
+
+    def on_result(self, result: SalvoResolved) -> None:
+        if self.listens:
+            self._call("on_result", result)
+
+    def on_message(self, sender: str, text: str, private: bool) -> None:
+        self._call("on_message", sender, text, private)
+
+    def on_game_over(self, winner: str | None, stats: Mapping[str, PlayerStats]) -> None:
+        self._call("on_game_over", winner, dict(stats))
+
+    def close(self) -> None:
+        with suppress(Lost):
+            self._call("close")
+
+    def _call(self, method: str, *given: object) -> Any:
+        """Return what a method of the bot returns.
+
+        Raises:
+            BotError: the bot's own; :class:`Lost`.
+        """
+        self.process.give((method, given, self._news()))
+        reply = _reply(self.process, self._seconds, self._waiting)
+        for text, to in reply.said:
+            self.say(text, to)
+        vars(self).update(reply.shown)
+        if reply.error is not None:
+            raise BotError(*reply.error)
+        return reply.value
+
+    def _news(self) -> _News:
+        if self._view is None:
+            return _News()
+        news = _News(self._view.results[self._results :], self._view.incoming[self._landed :])
+        self._results += len(news.results)
+        self._landed += len(news.landed)
+        return news
+
+
+@contextmanager
+def apart(
+    context: Any,
+    source: str | type[Bot],
+    *,
+    load_seconds: float,
+    seconds: float,
+    kind: type[A],
+    strict: bool = True,
+    wrap: Wrap | None = None,
+    shown: Sequence[str] = (),
+    others: Sequence[WorkerProcess] = (),
+    waiting: Callable[[], object] | None = None,
+) -> Iterator[type[A]]:
+    """Load a bot in a process of its own, which ends with the block.
+
+    Args:
+        context: how the process is started, from :func:`multiprocessing.get_context`.
+        load_seconds: how long that may take.
+        seconds: how long any of the bot's methods may take.
+        kind: what to derive from.
+        strict: as in :func:`salvo.lab.sources.load`.
+        wrap: makes the bot of its class, in the process.
+        shown: attributes of the bot that the one here has, too, after each call.
+        others: as in :class:`WorkerProcess`.
+        waiting: called about ten times a second; an exception from it ends the process.
+
+    Raises:
+        BotError: as :func:`salvo.lab.sources.load`; :class:`Lost`.
+    """
+    process = WorkerProcess(context, _serve, source, strict, wrap, tuple(shown), others=others)
+    try:
+        process.tasks.append(None)
+        loaded = _reply(process, load_seconds, waiting or _nothing)
+        if loaded.error is not None:
+            raise BotError(*loaded.error)
+        members = {"process": process, "_seconds": seconds, "_waiting": staticmethod(waiting or _nothing)}
+        # In a module without a file: an error from there has its line already.
+        yield type("Apart", (kind,), {**members, **loaded.value, "__module__": "builtins"})
+    finally:
+        process.dismiss()
+        process.kill()
+
+
+def _nothing() -> None:
+    pass
+
+
+def _reply(process: WorkerProcess, seconds: float, waiting: Callable[[], object]) -> _Reply:
+    end = time.monotonic() + seconds
+    while not (process.pipe.closed or wait([process.pipe, process.sentinel], min(_LOOK_SECONDS, seconds))):
+        waiting()
+        if time.monotonic() >= end:
+            process.kill()
+            raise Lost("bot_hangs", f"did not answer within {seconds:g} s")
+    try:
+        if process.pipe.closed or not process.pipe.poll():  # something that it has started holds the other end
+            raise EOFError
+        reply: _Reply = process.receive()
+    except EOFError:
+        raise Lost("bot_crashed", f"{ENDED}: {how_it_ended(process.kill())}") from None
+    return reply
+
+
+# --- in the process -------------------------------------------------------------------------------------------------
+
+
+def _serve(pipe: Connection, source: str | type[Bot], strict: bool, wrap: Wrap | None, shown: Sequence[str]) -> None:
+    end_with_parent()
+    try:
+        kind = load(source, strict=strict) if isinstance(source, str) else source
+    except BotError as error:
+        pipe.send(_Reply(error=(error.code, error.text, error.trace)))
+        return
+    made = partial(wrap, kind) if wrap is not None else kind
+    draws_fleet = getattr(kind, "place_fleet", None) is Bot.place_fleet
+    pipe.send(_Reply({"listens": kind.on_result is not Bot.on_result, "draws_fleet": draws_fleet}))
+    seat = _Seat(kind, made, shown)
+    try:
+        while True:
+            pipe.send(seat.answer(*pipe.recv()))
+    except (EOFError, OSError):
+        os._exit(0)  # without waiting for the bot's threads
+
+
+class _Seat:
+    """The bot, and its view, which has the same news as the one that the game has."""
+
+    def __init__(self, kind: type[Bot], made: Callable[[], Bot], shown: Sequence[str]) -> None:
+        self._kind = kind
+        self._made = made
+        self._shown = shown
+        self._bot: Bot = Bot()
+        self._view: View | None = None
+
+    def answer(self, method: str, given: Sequence[Any], news: _News) -> _Reply:
+        """Carry out a call."""
+        value, error, said = None, None, []
+        try:
+            self._read(news)
+            value = getattr(self if hasattr(self, method) else self._bot, method)(*given)
+            said = [(_plain(line.text), _plain(line.to)) for line in self._bot.unsaid or ()]
+        except (Exception, SystemExit) as raised:
+            let_signals_pass(raised)
+            code = raised.code if isinstance(raised, BotError) else "bad_bot" if method == "make" else "bot_raised"
+            error = (str(code), described(raised, self._kind), trace_of(raised, self._kind))
+        self._bot.unsaid = deque(maxlen=MAX_UNSAID)
+        return _Reply(value, error, said, {name: getattr(self._bot, name) for name in self._shown})
+
+    def make(self) -> None:
+        """Have a new bot from now on."""
+        self._view = None
+        self._bot = self._made()
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        """Return the bot's fleet, of no class of its own."""
+        try:
+            fleet = self._bot.place_fleet(rules)
+        except IllegalCommand as error:
+            raise BotError("bad_fleet", str(error)) from error
+        if not isinstance(fleet, Fleet) or fleet.book != rules:
+            raise BotError("bad_fleet", f"place_fleet returned {fleet!r:.80}, no fleet of these rules")
+        return Fleet(rules, fleet.placements)
+
+    def sit(self, rules: RuleBook, players: Sequence[str], game: int, fleet: Fleet) -> None:
+        """Learn who plays, before the first turn."""
+        self._view = View(rules, self._bot.name, players, game, fleet, self._bot.random)
+
+    def choose_salvo(self, turn: int, shots: int) -> Sequence[Shot]:
+        """Return the bot's salvo."""
+        assert self._view is not None
+        feed = Feed(self._view)
+        feed.begin_turn(turn, shots)
+        salvo = check_salvo(settle(self._bot.choose_salvo(self._view)), self._view)
+        feed.fired(salvo)
+        return salvo
+
+    def _read(self, news: _News) -> None:
+        if self._view is None:
+            return
+        for x, y in news.landed:
+            Feed(self._view).landed(Shot(self._view.me, x, y))
+        for result in news.results:
+            Feed(self._view).resolved(result)
+
+
+def _plain(text: object) -> str | None:
+    """Return a text of no class of the bot's; None for anything else, which may not be said."""
+    return str(text) if isinstance(text, str) else None
