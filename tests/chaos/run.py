@@ -2,11 +2,13 @@
 
     python tests/chaos/run.py                        200 kills of the server, 50 of mosquitto, over 50 games
     python tests/chaos/run.py --broker embedded      20 kills of a server that has its broker in it
+    python tests/chaos/run.py --accounts 300         40 kills in a contest with a roster; eight teams of it play
 
 Server, broker and every team are processes of their own; they get SIGKILL, SIGSTOP and SIGTERM at moments drawn from
 a seed (the moments repeat with the seed, what the processes are doing then does not). In the end the journal is held
 against what the teams themselves took down: every game is over, executes again to the very same announcements, no
-shot is lost, doubled or someone else's, and no turn ran out of time.
+shot is lost, doubled or someone else's, and no turn ran out of time. With a roster, teams that do not play log in all
+the while with their right passwords, and in the end the folder of transcripts has every game, whole and with its proof.
 """
 
 from __future__ import annotations
@@ -19,9 +21,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -30,15 +33,21 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from chaos.dying_server import MOMENTS
-from integration.mosquitto import Mosquitto
+from integration.mosquitto import ContestMosquitto, Mosquitto
 from integration.postgresql import PostgreSQL
 from ports import Port
 from salvo import messages as m
 from salvo.codec.steps import read_input
+from salvo.errors import SalvoError
+from salvo.net.mqtt import BrokerUrl
 from salvo_server.core.journal import JournalError, SavedGame
 from salvo_server.core.recovery import execute_step, open_table
+from salvo_server.doctor.probe import REFUSALS, Login, Probe, ProbeError
 from salvo_server.storage.journal.database import JournalReader
-from salvo_server.storage.transcript import no_status
+from salvo_server.storage.roster import Entry, Roster
+from salvo_server.storage.transcript import check, no_status, read_transcript
+from salvo_server.storage.transcript_folder import DEFAULT_TABLE, PROOF
+from salvo_server.verify import verify_file
 
 SALVO = [sys.executable, "-m", "salvo_server"]
 BOT = Path(__file__).with_name("bot.py")
@@ -49,6 +58,15 @@ _UP_SECONDS = (0.2, 1.2)
 #: Two players have joined and placed their fleets, and some salvos are fired; a game has some 180 shots.
 _BEGUN_STEPS = 40
 _PATIENCE_SECONDS = 60.0
+_LOGIN_PAUSE_SECONDS = 0.01
+#: What a contest with a roster may not lose.
+REFUSALS_OF_RIGHT_PASSWORDS = "refusals of right passwords"
+BOTS_ENDED = "bots that ended"
+TURNS_LOST = "turns lost"
+FILES_LOST = "empty or missing files"
+#: Beside the default table, of a contest with a roster: eight teams play.
+_TABLES = ("blue", "green", "red")
+LOSSES = (REFUSALS_OF_RIGHT_PASSWORDS, BOTS_ENDED, TURNS_LOST, FILES_LOST)
 
 
 @dataclass
@@ -60,15 +78,23 @@ class Report:
     shots: int = 0
     announcements: int = 0
     recovered: int = 0
+    logins: int = 0
+    losses: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     wrong: list[str] = field(default_factory=list)
+
+    def lose(self, what: str, text: str) -> None:
+        """Count a loss."""
+        self.losses[what] += 1
+        self.wrong.append(f"{what}: {text}")
 
     def __str__(self) -> str:
         faults = ", ".join(f"{count} x {name}" for name, count in sorted(self.faults.items()))
         return (
             f"{self.games} games over, {self.shots} shots and {self.announcements} announcements executed again and"
             f" equal, {self.recovered} times a table was taken up in mid-game; {faults}; {self.seconds:.0f} s;"
-            f" {len(self.wrong)} things wrong"
+            f" {len(self.wrong)} things wrong ({', '.join(f'{self.losses[what]} {what}' for what in LOSSES)};"
+            f" {self.logins} further logins)"
         )
 
 
@@ -118,18 +144,20 @@ class Stage:
         self.processes: list[Process] = []
         self.teams: list[Process] = []
         self.least_games = 0
+        self.tables = ["", "blue"]
 
     def _play(self, url: str) -> None:
-        """Let two teams play at each of two tables."""
-        self.teams = [self._team(url, table, name) for table in ("", "blue") for name in ("ann", "bob")]
+        """Let two teams play at each table."""
+        self.teams = [self._team(url, table, name) for table in self.tables for name in ("ann", "bob")]
 
     def _settings(self, broker: Sequence[str], journal: str) -> list[str]:
         """Return what a server is started with."""
-        words = ["serve", *broker, "--journal", journal, "--table", "blue"]
+        further = [word for table in self.tables if table for word in ("--table", table)]
+        words = ["serve", *broker, "--journal", journal, *further]
         return [*words, "--players", "2", "--over-seconds", "1", "--resume", "always", "--profile", "open"]
 
-    def _team(self, url: str, table: str, name: str) -> Process:
-        command = [*SALVO, "join", url, str(BOT), "--team", name, "--secret", f"{name}'s"]
+    def _team(self, url: str, table: str, name: str, secret: str = "") -> Process:
+        command = [*SALVO, "join", url, str(BOT), "--team", name, "--secret", secret or f"{name}'s"]
         command += ["--table", table] if table else []
         log = self.folder / f"{table}-{name}.log"
         return Process(command, log, WITNESS_FILE=str(self.folder / f"{table}-{name}.salvos"))
@@ -154,7 +182,9 @@ class Stage:
             self._torment(progress)
             while (over := self._games_over()) < self.least_games:
                 time.sleep(0.5)
+                self._look_after_teams()
                 progress(f"{over} of {self.least_games} games over")
+            self._finish()
         finally:
             for process in self.processes:
                 if process.child is not None and not process.ended():
@@ -166,6 +196,16 @@ class Stage:
     def _torment(self, progress: Callable[[str], None]) -> None:
         """Do to them what this experiment is about."""
         raise NotImplementedError
+
+    def _look_after_teams(self) -> None:
+        """Start the teams again that have ended by themselves, which none may."""
+        for team in self.teams:
+            if team.ended():
+                self.report.lose(BOTS_ENDED, f"{team.log.name}: {team.log.read_text()[-300:]}")
+                team.start()
+
+    def _finish(self) -> None:
+        """Do what comes after the last game."""
 
     # --- looking on ---------------------------------------------------------------------------------------------
 
@@ -219,7 +259,9 @@ class Stage:
             self.report.announcements += len(step.announcements)
             won += sum(isinstance(a, m.GameWon) for a in step.announcements)
             refused = [a for a in step.announcements if isinstance(a, m.CommandRefused)]
-            self.report.wrong += [f"{where}: {each}" for each in refused if each.code == "turn_timeout"]
+            for late in refused:
+                if late.code == "turn_timeout":
+                    self.report.lose(TURNS_LOST, f"{where}: {late}")
             if isinstance(command, m.Resumed):
                 self.report.recovered += 1
             if isinstance(command, m.Fire) and any(isinstance(a, m.ShotLanded) for a in step.announcements):
@@ -255,18 +297,17 @@ class Chaos(Stage):
     """One run."""
 
     def __init__(self, folder: Path, given: argparse.Namespace) -> None:
+        self.given = given
         super().__init__(
             folder,
             given.seed,
-            broker=Mosquitto() if given.broker == "mosquitto" else None,
+            broker=self._mosquitto() if given.broker == "mosquitto" else None,
             database=PostgreSQL() if given.journal_kills else None,
         )
-        self.given = given
         self.least_games = given.games
         self.port = Port()  # of the embedded broker, which dies with its server
         url = self.broker.url if self.broker else f"mqtt://{self.port.address}"
-        where = ["--broker", url] if self.broker else ["--listen", url.removeprefix("mqtt://")]
-        command = [sys.executable, str(SERVER), *self._settings(where, self.journal)]
+        command = [sys.executable, str(SERVER), *self._settings(self._where(), self.journal)]
         self.server = Process(command, folder / "server.log")
         port = self.broker.port if self.broker else self.port.number
         flooders = [
@@ -276,6 +317,13 @@ class Chaos(Stage):
         self._play(url)
         self.processes = [self.server, *self.teams, *flooders]
 
+    def _mosquitto(self) -> Mosquitto:
+        return Mosquitto()
+
+    def _where(self) -> list[str]:
+        """Return what the server is started with to find its broker."""
+        return ["--broker", self.broker.url] if self.broker else ["--listen", self.port.address]
+
     def _run(self, progress: Callable[[str], None]) -> None:
         with self.port:
             super()._run(progress)
@@ -283,12 +331,17 @@ class Chaos(Stage):
     def _torment(self, progress: Callable[[str], None]) -> None:
         faults = self._faults()
         for number, fault in enumerate(faults, start=1):
-            time.sleep(self.random.uniform(*_UP_SECONDS))
+            self._let_run()
+            self._look_after_teams()
             self._die_at(fault) if fault in MOMENTS else getattr(self, f"_{fault}")()
             self.report.faults[fault] += 1
             if self.server.ended():
                 raise AssertionError(f"the server ended by itself: {self.server.log.read_text()[-2000:]}")
             progress(f"{number} of {len(faults)} faults, {self._games_over()} games over")
+
+    def _let_run(self) -> None:
+        """Wait for the next fault's moment."""
+        time.sleep(self.random.uniform(*_UP_SECONDS))
 
     def _faults(self) -> list[str]:
         given = self.given
@@ -351,6 +404,111 @@ class Chaos(Stage):
             self.server.start()
 
 
+class RosterChaos(Chaos):
+    """One run of a contest with a roster: teams of it play, and the others log in, one after the other, all the time.
+
+    A server that is started has to let in whoever has the right password, at any moment.
+    """
+
+    def __init__(self, folder: Path, given: argparse.Namespace) -> None:
+        self.roster = Roster(folder / "roster.json")
+        self.transcripts = folder / "games"
+        names = [f"team{number}" for number in range(given.accounts)]
+        self.secrets = dict(zip(names, self.roster.add_all([Entry(name) for name in names]), strict=True))
+        self._ended = threading.Event()
+        super().__init__(folder, given)
+        self.processes = [self.server]  # teams begin when the broker has their accounts
+
+    def _mosquitto(self) -> Mosquitto:
+        return ContestMosquitto(self.roster.server, self.roster.keeper, ("", *_TABLES))
+
+    def _where(self) -> list[str]:
+        if isinstance(self.broker, ContestMosquitto):
+            return ["--broker", self.broker.server_url]
+        return super()._where()
+
+    def _settings(self, broker: Sequence[str], journal: str) -> list[str]:
+        self.tables = ["", *_TABLES]
+        words = super()._settings(broker, journal)
+        words[words.index("open")] = "contest"
+        own = ["--roster", str(self.roster.path), "--identity", str(self.folder / "identity")]
+        return [*words, *own, "--transcripts", str(self.transcripts)]
+
+    def _play(self, url: str) -> None:
+        names = list(self.secrets)
+        pairs = zip(names[::2], names[1::2], strict=True)
+        for table, pair in zip(self.tables, pairs, strict=False):
+            self.teams += [self._team(url, table, name, self.secrets[name]) for name in pair]
+        self.url = BrokerUrl.parse(url)
+
+    def _torment(self, progress: Callable[[str], None]) -> None:
+        others = dict(list(self.secrets.items())[len(self.teams) :])
+        self._until(lambda: all(self._log_in(*each) for each in others.items()), "everybody has an account")
+        self.report = Report()
+        self.processes += self.teams
+        for team in self.teams:
+            team.start()
+        logins = threading.Thread(target=self._log_in_all_the_time, args=(others,), daemon=True)
+        logins.start()
+        try:
+            super()._torment(progress)
+        finally:
+            self._ended.set()
+            logins.join(60)
+
+    def _let_run(self) -> None:
+        """Choose a moment while the server starts, once it is up, or just after a game's end."""
+        moment = self.random.choice(("starting", "serving", "serving", "game over"))
+        if moment != "starting":
+            [(name, secret), *_] = list(self.secrets.items())[-1:]
+            self._until(lambda: self._log_in(name, secret), "the server lets somebody in")
+        if moment == "game over":
+            over = len(self._reader().results())
+            self._until(lambda: self._results() > over, "a game ends")
+        time.sleep(self.random.uniform(0, 0.3 if moment == "game over" else _UP_SECONDS[1]))
+
+    def _results(self) -> int:
+        """Return how many games have come to their result; the teams have to be there for the next one."""
+        self._look_after_teams()
+        return len(self._reader().results())
+
+    def _log_in(self, name: str, secret: str) -> bool:
+        with contextlib.suppress(ProbeError, OSError), Probe(self.url) as probe:
+            greeting = probe.greet(name, Login(name, secret))
+            if greeting.code in REFUSALS:
+                self.report.logins += 1
+                self.report.lose(REFUSALS_OF_RIGHT_PASSWORDS, f"{name}: {greeting}")
+            return greeting.accepted
+        return False  # nobody is there
+
+    def _log_in_all_the_time(self, secrets: Mapping[str, str]) -> None:
+        while True:
+            for name, secret in secrets.items():
+                if self._ended.wait(_LOGIN_PAUSE_SECONDS):
+                    return
+                self.report.logins += self._log_in(name, secret)
+
+    def _finish(self) -> None:
+        self.server.end(signal.SIGTERM)
+
+    def _inspect(self) -> None:
+        super()._inspect()
+        for team in self.teams:
+            for line in team.log.read_text().splitlines():
+                if "refused the connection" in line:
+                    self.report.lose(REFUSALS_OF_RIGHT_PASSWORDS, f"{team.log.name}: {line}")
+
+    def _inspect_game(self, game: SavedGame, witnessed: dict[tuple[str, str, int, int], list[list[Any]]]) -> None:
+        super()._inspect_game(game, witnessed)
+        stem = self.transcripts / f"{game.opened.table or DEFAULT_TABLE}-{game.opened.number}"
+        try:
+            check(read_transcript(stem.with_suffix(".jsonl.gz")))
+            report = verify_file(stem.with_suffix(PROOF))
+            assert all(each.ended and each.finding is None for each in report.games), report
+        except (SalvoError, OSError, AssertionError) as error:
+            self.report.lose(FILES_LOST, f"{stem.name}: {error}")
+
+
 @contextlib.contextmanager
 def work_folder(kept: Path | None) -> Iterator[Path]:
     if kept is not None:
@@ -364,21 +522,31 @@ def work_folder(kept: Path | None) -> Iterator[Path]:
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--broker", choices=["mosquitto", "embedded"], default="mosquitto")
-    parser.add_argument("--games", type=int, help="at least so many games  [default: 50, embedded 10]")
-    parser.add_argument("--server-kills", type=int, help="[default: 200, embedded 20]")
-    parser.add_argument("--broker-kills", type=int, default=50)
+    parser.add_argument("--accounts", type=int, default=0, help="teams on the roster of a contest, and only kills")
+    parser.add_argument("--games", type=int, help="at least so many games  [default: 50, embedded or with roster 10]")
+    parser.add_argument("--server-kills", type=int, help="[default: 200, embedded 20, with a roster 40]")
+    parser.add_argument("--broker-kills", type=int, help="[default: 50, with a roster 0]")
     parser.add_argument("--journal-kills", type=int, default=0, help="of PostgreSQL, which then has the journal")
     parser.add_argument("--flood", type=int, default=0, help="forged shots a second all the while")
-    parser.add_argument("--deaths", type=int, default=2, help="deaths of the server at each step of a message's way")
+    parser.add_argument("--deaths", type=int, help="of the server at each step of a message's way  [default: 2 or 0]")
     parser.add_argument("--team-kills", type=int, default=0)
-    parser.add_argument("--stops", type=int, default=10, help="SIGSTOPs of the server, and as many of teams")
-    parser.add_argument("--ends", type=int, default=5, help="SIGTERMs of the server")
+    parser.add_argument("--stops", type=int, help="SIGSTOPs of the server, and as many of teams  [default: 10 or 0]")
+    parser.add_argument("--ends", type=int, help="SIGTERMs of the server  [default: 5 or 0]")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--keep", type=Path, help="leave journal and logs in this folder")
     given = parser.parse_args(arguments)
-    embedded = given.broker == "embedded"
-    given.games = given.games or (10 if embedded else 50)
-    given.server_kills = given.server_kills or (20 if embedded else 200)
+    embedded, roster = given.broker == "embedded", bool(given.accounts)
+    defaults = {
+        "games": 10 if embedded or roster else 50,
+        "server_kills": 40 if roster else 20 if embedded else 200,
+        "broker_kills": 0 if roster else 50,
+        "deaths": 0 if roster else 2,
+        "stops": 0 if roster else 10,
+        "ends": 0 if roster else 5,
+    }
+    for name, default in defaults.items():
+        if getattr(given, name) is None:
+            setattr(given, name, default)
     return given
 
 
@@ -391,7 +559,7 @@ def main() -> int:
             print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
     with work_folder(given.keep) as folder:
-        report = Chaos(folder, given).run(progress)
+        report = (RosterChaos if given.accounts else Chaos)(folder, given).run(progress)
     if live:
         print(file=sys.stderr)
     print(report)
