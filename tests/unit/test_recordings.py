@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,13 @@ from salvo.codec.header import write_header
 from salvo.lab.bots.hunter import Hunter
 from salvo.lab.bots.random_bot import RandomBot
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.journal import Batch, GameOpened, Journal, JournalError, SavedGame, StepTaken
+from salvo_server.core.journal import Batch, GameEnded, GameOpened, Journal, JournalError, Result, SavedGame, StepTaken
 from salvo_server.spectate.recordings import open_recordings
+from salvo_server.storage.identity import Identity
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript import check, play_at_table, read_transcript
-from salvo_server.storage.transcript_folder import TranscriptFolder
+from salvo_server.storage.transcript_folder import PROOF, TranscriptFolder
 
 
 def _bots() -> dict[str, Bot]:
@@ -140,16 +142,93 @@ def test_a_game_that_a_restart_takes_up_is_kept_from_its_beginning(journal: Path
     kept.close()
 
 
-def test_a_folder_never_writes_over_a_file(tmp_path: Path) -> None:
+def _save(folder: Path, *games: SavedGame, identity: Identity | None = None) -> list[str]:
+    """Write games as a server does; return the names of what was written."""
     written: list[str] = []
-    for _ in range(2):
-        folder = TranscriptFolder(tmp_path / "games", lambda game, file: written.append(file.name))
-        for batch in (_batch(1), _batch(2, "blue")):
-            folder.write(SavedGame(batch.games[0], batch.steps, ()))
-        folder.close()
-    assert written == ["game-1.jsonl.gz", "blue-1.jsonl.gz", "game-1.2.jsonl.gz", "blue-1.2.jsonl.gz"]
-    for name in written:
-        assert check(read_transcript(tmp_path / "games" / name))
+    transcripts = TranscriptFolder(folder, lambda game, file: written.append(file.name), identity)
+    for game in games:
+        transcripts.write(game)
+    transcripts.close()
+    return written
+
+
+def _saved(seed: int, table: str = "") -> SavedGame:
+    batch = _batch(seed, table)
+    return SavedGame(batch.games[0], batch.steps, ())
+
+
+def test_a_folder_never_writes_over_a_file_and_has_each_game_once(tmp_path: Path) -> None:
+    games = (_saved(1), _saved(2, "blue"), _saved(3), _saved(1))
+    assert _save(tmp_path, *games) == ["game-1.jsonl.gz", "blue-1.jsonl.gz", "game-1.2.jsonl.gz", "game-1.jsonl.gz"]
+    assert len(list(tmp_path.iterdir())) == 3
+    for path in tmp_path.iterdir():
+        assert check(read_transcript(path))
+
+
+def _leave_all(folder: Path) -> None:
+    pass
+
+
+def _leave_none(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()
+
+
+def _leave_transcripts(folder: Path) -> None:
+    for path in folder.glob(f"*{PROOF}"):
+        path.unlink()
+
+
+def _leave_proofs(folder: Path) -> None:
+    for path in folder.glob("*.gz"):
+        path.unlink()
+
+
+def _leave_empty_files(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    ("crash", "again"),
+    [(_leave_all, 0), (_leave_none, 3), (_leave_transcripts, 3), (_leave_proofs, 3), (_leave_empty_files, 3)],
+)
+def test_a_start_writes_what_the_journal_has_and_the_folder_lacks(
+    tmp_path: Path, crash: Callable[[Path], None], again: int
+) -> None:
+    """The story: a server that was killed just after a game's end left an empty transcript without a proof."""
+    identity, folder = Identity(bytes(32)), tmp_path / "games"
+    _save(folder, _saved(7, "blue"), identity=identity)  # another journal's, under a name that is taken now
+    journal = DatabaseJournal(str(tmp_path / "a.journal"))
+    for batch in (_batch(1), _batch(2, "blue"), _batch(3, game=2)):
+        batch.ended_games = [GameEnded(batch.games[0].id, _result(batch.games[0]))]
+        journal.commit(batch)
+    unfinished = _batch(4, game=3)
+    journal.commit(Batch(games=unfinished.games, steps=unfinished.steps[:9]))
+    journal.close()
+    others = {path: path.read_bytes() for path in folder.iterdir()}
+
+    def complete() -> list[str]:
+        written: list[str] = []
+        transcripts = TranscriptFolder(folder, lambda game, file: written.append(file.name), identity)
+        transcripts.complete(str(tmp_path / "a.journal")).result()
+        transcripts.close()
+        return written
+
+    assert sorted(complete()) == ["blue-1.2.jsonl.gz", "game-1.jsonl.gz", "game-2.jsonl.gz"]
+    whole = {path: path.read_bytes() for path in folder.iterdir()}
+    assert len(whole) == len(others) + 6
+    for path in others:
+        path.rename(tmp_path / path.name)
+    crash(folder)
+    for path in others:
+        (tmp_path / path.name).rename(path)
+    assert len(complete()) == again
+    assert {path: path.read_bytes() for path in folder.iterdir()} == whole
+
+
+def _result(opened: GameOpened) -> Result:
+    return Result(opened.table, opened.number, opened.at, "salvo", (), aborted=False)
 
 
 def test_a_game_that_cannot_be_written_is_an_error_in_the_log_and_leaves_no_file(

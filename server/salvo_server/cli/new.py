@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -13,6 +14,7 @@ import click
 from salvo.errors import BotError
 from salvo.lab.bots import HOUSE_BOTS
 from salvo_server.cli.checked import Checked
+from salvo_server.storage.atomic_file import create_file
 from salvo_server.templates import KITS, PROJECT, Template
 from salvo_server.unused import Unused
 
@@ -46,7 +48,7 @@ def _write_project(folder: Path) -> None:
         if there:
             raise BotError("bad_file", f"{folder} has {', '.join(there)} already; name another folder")
         for each in PROJECT:
-            (folder / each.name).write_text(each.read_text(encoding="utf-8"), encoding="utf-8")
+            create_file(folder / each.name, each.read_bytes(), 0o666)
     except OSError as error:
         raise BotError("bad_file", f"{folder}: {error.strerror}; name another folder") from None
     click.echo(f"{folder} is a project: {', '.join(each.name for each in PROJECT)}")
@@ -58,8 +60,9 @@ def _write_project(folder: Path) -> None:
 def _write_bot(file: Path, program: bool) -> None:
     kit = _kit_for(file, program)
     try:
-        with file.open("x", encoding="utf-8") as written:
-            written.write(kit.text(file.name))
+        file.parent.stat()  # a folder that is not there is a slip
+        if not create_file(file, kit.text(file.name).encode(), 0o666):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
     except OSError as error:
         raise BotError("bad_file", f"{file}: {error.strerror}; name another file") from None
     bot = shlex.quote(f"exec:{kit.runs} {shlex.quote(str(file))}" if kit.runs else str(file))

@@ -167,10 +167,7 @@ def write_page(path: Path, page: str, *, private: bool = False) -> None:
     """
     check_page(path, private=private)
     try:
-        if private:
-            replace_file(path, page.encode(), 0o600)
-        else:
-            path.write_text(page, encoding="utf-8")
+        replace_file(path, page.encode(), 0o600 if private else 0o666)
     except OSError as error:
         raise _unwritable(path, error) from None
 

@@ -147,6 +147,8 @@ def serve(config: Path | None, **given: Any) -> None:
     _tell_where(report, contest, settings)
     _tell_how(report, contest, settings)
     report.report_resumed_games()
+    if report.folder is not None and settings.journal not in (None, "none"):
+        report.folder.complete(str(settings.journal))
     with (
         announced(settings, contest.url, contest.websocket_url),
         _scraped(metrics, contest, settings, report),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
@@ -19,6 +20,7 @@ from salvo_server.cli.on_hosts import UNUSED, connected, hosts
 from salvo_server.cli.output import Integer, print_table, progress_bar
 from salvo_server.spectate.replay_text import counted
 from salvo_server.standings.counting import plackett_luce, score_cells
+from salvo_server.storage.atomic_file import create_file
 from salvo_server.tournament.file import TournamentError, load_tournament
 from salvo_server.tournament.games import GamesFile, read_games
 from salvo_server.tournament.highlights import choose
@@ -63,8 +65,9 @@ def tournament() -> None:
 def init(file: Path) -> None:
     """Write an example file with comments."""
     try:
-        with file.open("x", encoding="utf-8") as example:
-            example.write(_EXAMPLE)
+        file.parent.stat()  # a folder that is not there is a slip
+        if not create_file(file, _EXAMPLE.encode(), 0o666):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
     except OSError as error:
         raise TournamentError("bad_tournament", f"{file}: {error.strerror}; name another file") from None
     click.echo(f"play it: {_command('run', file)}")

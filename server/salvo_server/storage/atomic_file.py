@@ -1,4 +1,7 @@
-"""Atomic writes: a file appears whole or not at all, even to a concurrent reader or if the process is killed."""
+"""Atomic writes: a file appears whole or not at all, even to a concurrent reader or if the process is killed.
+
+Whoever writes a file in one piece does it here, and never under the file's own name.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,17 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Final
+
+#: What a file system without hard links, such as that of a memory stick, answers.
+_NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 def create_file(path: Path, content: bytes, mode: int = 0o600) -> bool:
     """Create a file, and its folder, durably; an existing file is left as it is.
 
     Args:
-        mode: permission bits; by default only the owner may read the file.
+        mode: permission bits, less the umask; by default only the owner may read the file.
 
     Returns:
         Whether the file was created; False if there was one already.
@@ -23,26 +30,36 @@ def create_file(path: Path, content: bytes, mode: int = 0o600) -> bool:
         OSError: it cannot be created.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _temporary_file(path, content, 0o600, durable=True) as temporary:
-        os.chmod(temporary, mode)
+    with _temporary_file(path, content, mode, durable=True) as temporary:
         try:
             os.link(temporary, path)
         except FileExistsError:
             return False
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            if os.path.lexists(path):
+                return False
+            temporary.replace(path)
         sync_folder(path.parent)
         return True
 
 
 def replace_file(path: Path, content: bytes, mode: int = 0o666, *, durable: bool = False) -> None:
-    """Replace a file's content, or create the file.
+    """Replace a file's content, or create the file; a device or a pipe, such as /dev/stdout, is written to.
 
     Args:
+        path: a symbolic link stays one, and what it leads to is replaced.
         mode: permission bits of the new file, less the umask.
         durable: whether to flush the new content to the disk before it replaces the old one.
 
     Raises:
         OSError: it cannot be written; the old file is unchanged.
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_bytes(content)
+        return
+    path = path.resolve()
     with _temporary_file(path, content, mode, durable=durable) as temporary:
         temporary.replace(path)
 

@@ -110,11 +110,7 @@ def write_transcript(path: Path, header: Header, steps: Iterable[Step]) -> None:
             raise TranscriptError(
                 "transcript_unwritable", f"{path} is there and is no transcript; name another file, or remove it"
             )
-        written = transcript_bytes(header, steps, packed=path.suffix == ".gz")
-        if path.exists() and not path.is_file():  # /dev/stdout, a pipe
-            path.write_bytes(written)
-            return
-        replace_file(path, written)
+        replace_file(path, transcript_bytes(header, steps, packed=path.suffix == ".gz"))
     except OSError as error:
         raise TranscriptError("transcript_unwritable", f"{path}: {error.strerror}; name another file") from None
 

@@ -1,13 +1,18 @@
 """The folder to which a server writes its games, each when it is over.
 
-Writing executes a game once more, so it is done on a separate thread while the contest goes on.
+Writing executes a game once more, so it is done on a separate thread while the contest goes on. What a server that was
+killed had not come to, the next one writes.
 """
 
 from __future__ import annotations
 
+import gzip
 import logging
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+import threading
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -16,12 +21,18 @@ from salvo import messages as m
 from salvo.codec.header import Header
 from salvo.codec.log import sign_entry
 from salvo.errors import SalvoError
-from salvo_server.core.journal import GameOpened, SavedGame
+from salvo_server.core.journal import GameOpened, SavedGame, StepTaken
 from salvo_server.core.log import GameLog, KeyOwner, game_secret
 from salvo_server.core.table import Step
-from salvo_server.storage.atomic_file import replace_file
+from salvo_server.storage.atomic_file import create_file, replace_file
 from salvo_server.storage.identity import Identity
-from salvo_server.storage.transcript import TranscriptError, repeat_game, until_forgotten, write_transcript
+from salvo_server.storage.transcript import (
+    TranscriptError,
+    read_transcript,
+    repeat_game,
+    transcript_bytes,
+    until_forgotten,
+)
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +46,7 @@ DEFAULT_TABLE: Final = "game"
 
 
 class TranscriptFolder:
-    """Writes games to ``TABLE-GAME.jsonl.gz``, and never over a file that is there.
+    """Writes games to ``TABLE-GAME.jsonl.gz``, each once and whole, and never over a file that is there.
 
     Next to each is its proof, ``TABLE-GAME.proof.jsonl``, for ``salvo verify`` (SALVO-LOG-10). Of a game that is not
     over, and may never begin, ``TABLE-GAME.annulled.proof.jsonl`` has the log up to the last result that a host has
@@ -62,28 +73,62 @@ class TranscriptFolder:
         self._written = written
         self._identity = identity
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="transcripts")
+        self._closing = threading.Event()
 
     def write(self, game: SavedGame) -> None:
         """Write a game soon."""
         self._thread.submit(self._write, game)
 
-    def _write(self, game: SavedGame) -> None:
-        path: Path | None = None
+    def complete(self, journal: str) -> Future[None]:
+        """Write soon the games of a journal that are over and not here, or without their proof.
+
+        Args:
+            journal: a file's path or a database's URL.
+
+        Returns:
+            What ends when that is done.
+        """
+        return self._thread.submit(self._complete, journal)
+
+    def _complete(self, journal: str) -> None:
+        from salvo_server.storage.journal.database import JournalReader
+
         try:
-            path = self._reserve(game.opened)
+            reader = JournalReader(journal)
+            over = {(result.table, result.number) for result in reader.results()}
+            for opened, _ in reader.games():
+                if self._closing.is_set():
+                    return
+                if (opened.table, opened.number) in over and not self._has(opened, reader.steps):
+                    self._write(reader.saved(opened))
+        except (SalvoError, OSError) as error:
+            log.error("the games of %s that are not in %s were not written: %s", journal, self._folder, error)
+
+    def _has(self, game: GameOpened, steps_of: Callable[[GameOpened], Sequence[StepTaken]]) -> bool:
+        """Whether a game and its proof are here; another journal's may have its number."""
+        for path in self._names(_stem(game), _TRANSCRIPT):
+            if not path.exists():
+                return False
+            if _is_there(path) and (self._identity is None or _is_there(proof_path(path))):
+                with suppress(TranscriptError):  # one that cannot be read stays as it is, too
+                    if read_transcript(path).end in {step.check.hex() for step in steps_of(game)}:
+                        return True
+        raise AssertionError("there is a name without a file")
+
+    def _write(self, game: SavedGame) -> None:
+        try:
             header, steps = repeat_game(game)
             played = list(until_forgotten(steps))
-            write_transcript(path, header, played)
+            content = transcript_bytes(header, played, packed=True)
+            path = next(path for path in self._names(_stem(game.opened), _TRANSCRIPT) if _put(path, content))
             if self._identity is not None:
                 proof = b"".join(proof_lines(header, played, self._identity))
-                proof_path(path).write_bytes(proof)
+                _put(proof_path(path), proof)
                 for each in self._folder.glob(f"{_stem(game.opened)}*{ANNULLED}"):
                     if proof.startswith(each.read_bytes()):
                         each.unlink()
         except (SalvoError, OSError) as error:
             log.error("game %d was not written: %s", game.opened.number, error)
-            if path is not None:
-                path.unlink()
             return
         self._written(game.opened, path)
 
@@ -108,16 +153,13 @@ class TranscriptFolder:
         except (SalvoError, OSError) as error:
             log.error("what was annulled in game %d was not written: %s", game.opened.number, error)
 
-    def _reserve(self, game: GameOpened) -> Path:
-        """Make an empty file under the first name that is free."""
-        return next(filter(_made, self._names(_stem(game), _TRANSCRIPT)))
-
     def _names(self, stem: str, ending: str) -> Iterator[Path]:
         yield self._folder / f"{stem}{ending}"
         yield from (self._folder / f"{stem}.{copy}{ending}" for copy in count(2))
 
     def close(self) -> None:
-        """Wait until all is written."""
+        """Wait until all games of this run are written; those of earlier ones can wait for the next."""
+        self._closing.set()
         self._thread.shutdown()
 
 
@@ -125,12 +167,24 @@ def _stem(game: GameOpened) -> str:
     return f"{game.table or DEFAULT_TABLE}-{game.number}"
 
 
-def _made(path: Path) -> bool:
+def _is_there(path: Path) -> bool:
+    """Whether a file has anything: earlier versions left an empty one when they were killed."""
+    return path.is_file() and path.stat().st_size > 0
+
+
+def _put(path: Path, content: bytes) -> bool:
+    """Make a file, or find it as it should be; False if there is another one."""
+    if path.is_file() and not _is_there(path):
+        path.unlink()
+    return create_file(path, content, 0o666) or _unpacked(path.read_bytes()) == _unpacked(content)
+
+
+def _unpacked(content: bytes) -> bytes:
+    """Return what a file has, which another version of zlib may have compressed to other bytes."""
     try:
-        path.touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    return True
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error):
+        return content
 
 
 def _annuls(step: Step) -> bool:

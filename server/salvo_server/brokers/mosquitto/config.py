@@ -169,9 +169,7 @@ def write(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         config = folder / CONFIG_NAME
-        config.write_text(
-            configuration(seen_as or folder.absolute(), find_plugin(plugin), listeners, tls), encoding="utf-8"
-        )
+        replace_file(config, configuration(seen_as or folder.absolute(), find_plugin(plugin), listeners, tls).encode())
         users = folder / USERS_NAME
         create_file(users, json.dumps(first_users(server, keeper, tables), indent=1).encode() + b"\n")
         _hand_over(folder, users)
@@ -313,7 +311,7 @@ def write_open(
         folder.mkdir(parents=True, exist_ok=True)
         config, rights = folder / CONFIG_NAME, folder / RIGHTS_NAME
         replace_file(rights, open_rights(server, tuple(tables)).encode(), 0o600)
-        config.write_text(open_configuration(seen_as or folder.absolute(), listeners, tls), encoding="utf-8")
+        replace_file(config, open_configuration(seen_as or folder.absolute(), listeners, tls).encode())
         _hand_over(folder, rights)
     except OSError as error:
         raise MosquittoConfigError("config_unwritable", f"{folder}: {error.strerror}") from None
