@@ -65,8 +65,10 @@ simulate: $(READY)       ## contests with faults from SEEDS seeds; SEED=17 shows
 	PYTHONPATH=tests $(BIN)/python -m simulation.run --seeds $(SEEDS) --first $(FIRST) --jobs $(JOBS) \
 		$(if $(SEED),--seed $(SEED) --trace) $(if $(RULES),--rules $(RULES)) $(if $(filter undefined,$(origin FAULTS)),,--faults '$(FAULTS)')
 
-chaos: $(READY)          ## 200 kills of the server and 50 of mosquitto over 50 games (about ten minutes)
+chaos: $(READY)          ## 200 kills of the server and 50 of mosquitto over 50 games, 40 with 300 accounts on either broker (about twenty minutes)
 	$(BIN)/python tests/chaos/run.py
+	$(BIN)/python tests/chaos/run.py --accounts 300
+	$(BIN)/python tests/chaos/run.py --accounts 300 --broker embedded
 
 failover: $(READY)       ## a server killed, frozen, cut off, TIMES each, beside a standby; the laboratory on hosts that are (about 25 minutes)
 	$(BIN)/python tests/failover/run.py --times $(TIMES)

@@ -42,8 +42,8 @@ log = logging.getLogger(__name__)
 
 #: The default table, whose topics are the specification's.
 DEFAULT_TABLE = ""
-#: For a broker to accept the first users and rights; one that is not up yet is tried again. Longer than it takes to
-#: notice that no answer comes, so that a broker without the plugin is reported at once.
+#: For a broker to accept the server, and its first users and rights; one that is not up yet is tried again. Longer than
+#: it takes to notice that no answer comes, so that a broker without the plugin is reported at once.
 FURNISH_SECONDS: Final = 8.0
 #: For the journal's database to come up; as long as its first start takes on a slow machine.
 DATABASE_SECONDS: Final = 30.0
@@ -222,17 +222,18 @@ class Contest:
         tables = [DEFAULT_TABLE, *settings.tables]
         register = None if self.roster is None else Register()
         delay = settings.referee_delay_ms
-        own_url = self._start_broker(settings, tables, register, opened)
-        user = None if BrokerUrl.parse(own_url).username else self._own
+        server_url = self._start_broker(settings, tables, register, opened)
+        user = None if BrokerUrl.parse(server_url).username else self._own
         self.connection = ServerConnection(
             self.journal,
-            own_url,
+            server_url,
             SERVER_CLIENT_ID if user is None else user.user,
             username=None if user is None else user.user,
             password=None if user is None else user.secret,
             ca=None if settings.tls_ca is None else str(settings.tls_ca),
             will=last_will(tables[0], settings.profile, self.identity),
             standby=settings.standby,
+            on_subscribed=self._open_broker,
         )
         opened.callback(self.connection.close)
         standings = LiveStandings(self.journal, tables[0], self.connection.wake)
@@ -258,23 +259,50 @@ class Contest:
             sender_of=_unknown if self._access is None else self._access.sender_of,
         )
         opened.callback(self.service.gate.close)
+        self._come_first()
 
     def _start_broker(
         self, settings: ServerSettings, tables: Sequence[str], register: Register | None, opened: contextlib.ExitStack
     ) -> str:
-        """Start or reach the broker, and keep its users equal to the roster; return where the server connects."""
+        """Start or reach the broker, and keep its users equal to the roster; return where the server connects.
+
+        Nobody else comes in before :meth:`_open_broker`.
+        """
         if settings.broker is None:
-            own_url, furnish = self._embed_broker(settings, tables, opened)
+            server_url, furnish = self._embed_broker(settings, tables, opened)
         else:
-            own_url, furnish = self._reach_broker(settings, settings.broker, tables, opened)
+            server_url, furnish = self._reach_broker(settings, settings.broker, tables, opened)
         if self.roster is not None and register is not None:
             doorkeeper = RosterWatcher(self.roster, register, furnish)
             doorkeeper.look()
             doorkeeper.start()
             opened.callback(doorkeeper.stop)
+        return server_url
+
+    def _come_first(self) -> None:
+        """Subscribe before others come in, to whom the broker would acknowledge what nobody receives.
+
+        A broker that is away, or that is not set up by this server, is left to :meth:`run`.
+        """
+        if self.embedded is None and self._security is None:
+            return
+        try:
+            if self._security is not None:
+                self._security.wait(FURNISH_SECONDS)
+            self.connection.subscribe_first(FURNISH_SECONDS)
+            if self._security is not None:
+                self._security.wait(FURNISH_SECONDS)
+        except ConnectionLost as error:
+            if error.code != "unreachable":
+                raise
+            log.warning("%s; retrying", error)
+
+    def _open_broker(self) -> None:
+        """Let others in: rights are there, and the server is subscribed."""
+        if self.embedded is not None:
+            self.embedded.open()
         if self._security is not None:
-            self._await_users(self._security)
-        return own_url
+            self._security.open()
 
     def _embed_broker(
         self, settings: ServerSettings, tables: Sequence[str], opened: contextlib.ExitStack
@@ -284,12 +312,17 @@ class Contest:
         if settings.tls_cert is not None and settings.tls_key is not None:
             tls = ServerTls(settings.tls_cert, settings.tls_key)
         broker = embedded.EmbeddedBroker(
-            settings.listen, settings.websocket, access=access, tls=tls, hosts=settings.hosts
+            settings.listen,
+            settings.websocket,
+            access=access,
+            tls=tls,
+            hosts=settings.hosts,
+            server_first=True,
         ).start()
         opened.callback(broker.stop)
         self.embedded = broker
         self.url, self.websocket_url, self.own_url = broker.url, broker.websocket_url, broker.own_url
-        return broker.own_url, furnish
+        return broker.server_url, furnish
 
     def _embedded_rights(self, tables: Sequence[str]) -> tuple[Access, Furnish]:
         if self.roster is None:
@@ -308,19 +341,10 @@ class Contest:
             return broker, _let_be
         ca = None if settings.tls_ca is None else str(settings.tls_ca)
         self._security = DynamicSecurity(
-            url, self.roster.keeper, ca=ca, ships=[ship.name for ship in settings.book.fleet]
+            url, self.roster.keeper, ca=ca, ships=[ship.name for ship in settings.book.fleet], server_first=True
         ).start()
         opened.callback(self._security.close)
         return broker, partial(self._security.sync, tables=tables)
-
-    def _await_users(self, security: DynamicSecurity) -> None:
-        """Give the broker the time to take its users; one that is not there yet gets them when it comes."""
-        try:
-            security.wait(FURNISH_SECONDS)
-        except ConnectionLost as error:
-            if error.code != "unreachable":
-                raise
-            log.warning("%s; retrying", error)
 
     def run(self) -> None:
         """Serve until :meth:`end` is called, then say goodbye; the broker goes last."""

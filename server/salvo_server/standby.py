@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any, Final
 
-from salvo.errors import SalvoError
+from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import CONNECT_SECONDS, BrokerUrl, Connection
 from salvo_server.core.journal import Journal
@@ -112,18 +112,49 @@ class ServerConnection(Connection):
     It connects again only as long as the journal is this server's: under the same name it would throw out the other.
     """
 
-    def __init__(self, journal: Journal, *given: Any, standby: bool, **named: Any) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        *given: Any,
+        standby: bool,
+        on_subscribed: Callable[[], None] = lambda: None,
+        **named: Any,
+    ) -> None:
         """Prepare a connection, as :class:`~salvo.net.mqtt.Connection` does.
 
         Args:
             journal: says whether this server has its place still.
             standby: whether a standby may wait: then it takes seconds to notice that the broker is out of reach.
+            on_subscribed: called whenever the broker has granted subscriptions: from then on, what it acknowledges to
+                others comes here, or waits for this server.
         """
         self._journal = journal
         self._standby = standby
         self._away_since: float | None = None
         connect_seconds = SILENT_SECONDS / 2 if standby else CONNECT_SECONDS
         super().__init__(*given, gives_way=False, connect_seconds=connect_seconds, **named)
+        self._subscribed = False
+        self._on_subscribed = on_subscribed
+        self._client.on_subscribe = self._granted
+
+    def _granted(self, *_: Any) -> None:
+        self._subscribed = True
+        self._on_subscribed()
+
+    def subscribe_first(self, patience_seconds: float) -> None:
+        """Connect; return when the broker has granted the subscriptions. What arrives waits for :meth:`poll`.
+
+        Raises:
+            ConnectionLost: ``unreachable`` when the patience is over; what :meth:`poll` raises.
+            JournalError, StandDown: see :meth:`poll`.
+        """
+        end = time.monotonic() + patience_seconds
+        while not self._subscribed:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise ConnectionLost("unreachable", f"no broker answers at {self.url} within {patience_seconds:g} s")
+            self._keep_place()
+            self._step(left)
 
     def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
         """Keep the connection up and return what has arrived; see :meth:`salvo.net.mqtt.Connection.poll`.

@@ -57,7 +57,8 @@ FLOODER = Path(__file__).with_name("flooder.py")
 _UP_SECONDS = (0.2, 1.2)
 #: Two players have joined and placed their fleets, and some salvos are fired; a game has some 180 shots.
 _BEGUN_STEPS = 40
-_PATIENCE_SECONDS = 60.0
+#: On a machine that is busy with other things, a server may take a minute to start.
+_PATIENCE_SECONDS = 600.0
 _LOGIN_PAUSE_SECONDS = 0.01
 #: What a contest with a roster may not lose.
 REFUSALS_OF_RIGHT_PASSWORDS = "refusals of right passwords"
@@ -550,6 +551,11 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     return given
 
 
+def prepare(folder: Path, given: argparse.Namespace) -> Chaos:
+    """Return the run that is asked for."""
+    return (RosterChaos if given.accounts else Chaos)(folder, given)
+
+
 def main() -> int:
     given = parse()
     live = sys.stderr.isatty()
@@ -559,7 +565,7 @@ def main() -> int:
             print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
     with work_folder(given.keep) as folder:
-        report = (RosterChaos if given.accounts else Chaos)(folder, given).run(progress)
+        report = prepare(folder, given).run(progress)
     if live:
         print(file=sys.stderr)
     print(report)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chaos.run import Chaos, parse
+from chaos.run import parse, prepare
 from programs import needs
 
 
@@ -24,10 +24,12 @@ from programs import needs
             marks=[needs("mosquitto"), needs("postgresql")],
             id="journal and broker are killed during a flood",
         ),
+        pytest.param("--accounts 40 --games 2 --server-kills 5", marks=needs("mosquitto"), id="a roster, mosquitto"),
+        pytest.param("--accounts 40 --games 2 --server-kills 5 --broker embedded", id="a roster, embedded"),
     ],
 )
 def test_nothing_is_lost_or_doubled_however_often_it_is_killed(tmp_path: Path, arguments: str) -> None:
-    report = Chaos(tmp_path, parse(arguments.split())).run(lambda line: None)
+    report = prepare(tmp_path, parse(arguments.split())).run(lambda line: None)
     assert report.wrong == []
     assert report.games >= 2
     assert report.recovered > 0

@@ -280,6 +280,27 @@ def test_silent_sockets_that_fill_the_public_listener_do_not_keep_the_server_out
 
 
 @needs("mosquitto")
+def test_a_server_that_comes_first_gets_its_account_before_any_other_changes() -> None:
+    with ContestMosquitto(replace(SERVER, secret="its former secret"), KEEPER) as mosquitto:
+        with DynamicSecurity(mosquitto.url, KEEPER) as security:
+            security.sync([replace(SERVER, secret="its former secret"), *team("red")], TABLES)
+            security.wait(SECONDS)
+        with DynamicSecurity(mosquitto.url, KEEPER, server_first=True) as security:
+            security.sync(contest("blue"), TABLES)
+            security.wait(SECONDS)
+            with Client(mosquitto.port, SERVER) as server, Client(mosquitto.port, team("red")[0]) as red:
+                assert (server.refusal, red.refusal) == (None, None)
+                assert "blue" not in users_of(mosquitto)
+                security.open()
+                security.wait(SECONDS)
+                red.until(lambda: red.lost)
+                assert server.stands
+            assert "red" not in users_of(mosquitto)
+            with Client(mosquitto.port, team("blue")[0]) as blue:
+                assert blue.refusal is None
+
+
+@needs("mosquitto")
 def test_a_broker_without_the_plugin_is_told_what_its_configuration_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dynamic_security, "_ANSWER_SECONDS", 0.5)
     with Mosquitto() as mosquitto, DynamicSecurity(mosquitto.url, KEEPER) as security:

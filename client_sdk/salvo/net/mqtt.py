@@ -49,7 +49,11 @@ MAX_IN_FLIGHT: Final = 1000
 MAX_PACKETS_A_POLL: Final = 200
 #: paho looks after its keep-alive in ``loop_misc``, which wants to be called about once a second.
 _HOUSEKEEPING_SECONDS: Final = 1.0
-#: Refusals that no retry cures (MQTT 3.1.1, 3.2.2.3): protocol, client id, password, rights.
+#: How long a client that was accepted before tries again when it is refused: a broker that starts may not have all of
+#: its accounts yet.
+REFUSED_SECONDS: Final = 60.0
+#: Refusals that no retry cures, unless the client was accepted before (MQTT 3.1.1, 3.2.2.3): protocol, client id,
+#: password, rights.
 _FINAL_REFUSALS: Final = frozenset({0x84, 0x85, 0x86, 0x87})
 #: Those of them that are about user and password.
 _UNKNOWN_USER: Final = frozenset({0x86, 0x87})
@@ -170,6 +174,8 @@ class Connection:
         self._connections = 0
         self._inbox: deque[Inbound] = deque()
         self._refusal: ConnectionLost | None = None
+        self._was_accepted = False  # as this user
+        self._refused_since: float | None = None
         self._random = Random()  # not the module's: a bot may have seeded that
         self._attempt = 0
         self._next_attempt = 0.0
@@ -230,16 +236,11 @@ class Connection:
         self, client: paho.Client, userdata: Any, flags: paho.ConnectFlags, reason: ReasonCode, props: Properties | None
     ) -> None:
         if reason.is_failure:
-            text = f"{self.url} refused the connection: {str(reason).lower()}"
-            if reason.value in _UNKNOWN_USER:
-                self._refusal = ConnectionLost("not_authorised", f"{text}; {self._advice()}")
-            elif reason.value in _FINAL_REFUSALS:
-                self._refusal = ConnectionLost("connection_refused", text)
-            else:
-                log.warning("%s", text)
+            self._refused(reason.value, f"{self.url} refused the connection: {str(reason).lower()}")
             return
         log.debug("connected to %s", self.url)
-        self.connected = True
+        self.connected = self._was_accepted = True
+        self._refused_since = None
         self._connections += 1
         if self._rivals.count < self._rivals.most:
             self._attempt = 0
@@ -247,6 +248,21 @@ class Connection:
             self._rivals.accepted(self._client.plain, time.monotonic())
         if self.on_connect is not None:
             self.on_connect(flags.session_present)
+
+    def _refused(self, reason: int, text: str) -> None:
+        """Give up, unless a retry may cure it."""
+        if reason not in _FINAL_REFUSALS:
+            log.warning("%s", text)
+            return
+        now = time.monotonic()
+        if self._was_accepted and now < (self._refused_since or now) + REFUSED_SECONDS:
+            if self._refused_since is None:
+                self._refused_since = now
+                log.warning("%s; it was accepted before: trying again for %g s", text, REFUSED_SECONDS)
+        elif reason in _UNKNOWN_USER:
+            self._refusal = ConnectionLost("not_authorised", f"{text}; {self._advice()}")
+        else:
+            self._refusal = ConnectionLost("connection_refused", text)
 
     def _advice(self) -> str:
         if self._user is None:
@@ -323,8 +339,8 @@ class Connection:
         self._user = user
         self._client.username_pw_set(user, self._password)
         self._client._sock_close()
-        self.connected = False
-        self._refusal = None
+        self.connected = self._was_accepted = False
+        self._refusal = self._refused_since = None
         self._rivals.forget()
         self._attempt = 0
         self._next_attempt = 0.0
@@ -335,8 +351,9 @@ class Connection:
         Returns early, perhaps with nothing, after :meth:`wake`.
 
         Raises:
-            ConnectionLost: what no retry cures: ``connection_refused``, ``not_authorised``, ``account_in_use``,
-                or ``tls_unknown_ca``, ``tls_wrong_host``, ``tls_expired``, ``tls_wanted``, ``tls_not_spoken``.
+            ConnectionLost: what no retry cures: ``account_in_use``, ``tls_unknown_ca``, ``tls_wrong_host``,
+                ``tls_expired``, ``tls_wanted``, ``tls_not_spoken``, and ``connection_refused`` or ``not_authorised``;
+                where this user was accepted before, only after :data:`REFUSED_SECONDS` of that.
         """
         self._step(0.0 if self._inbox else timeout_seconds)
         arrived = list(self._inbox)

@@ -37,7 +37,7 @@ from salvo_server.brokers.embedded.tls import TlsListener
 
 log = logging.getLogger(__name__)
 
-#: The listener of this process's own server, on the loopback interface only and never through TLS.
+#: The listener of this process's own server, on the loopback interface only, never through TLS and always open.
 OWN_LISTENER = "own"
 
 
@@ -66,6 +66,8 @@ class HardenedBroker(Broker):
         access: Access,
         tls: ssl.SSLContext | None = None,
         hosts: Collection[str] = (),
+        *,
+        server_first: bool = False,
     ) -> None:
         """Prepare a broker.
 
@@ -73,6 +75,7 @@ class HardenedBroker(Broker):
             sockets: one that listens, for each listener of the configuration.
             tls: for all of them.
             hosts: names of this machine, and of other machines whose pages may connect.
+            server_first: whether connections to all but the own listener wait in the system until :meth:`open`.
         """
         super().__init__(config)
         self.limits = limits
@@ -89,6 +92,8 @@ class HardenedBroker(Broker):
         self.web_transports: dict[BoundedWebSocket, None] = {}
         self.read_buffer = memoryview(bytearray(READ_BYTES))
         self._sockets = sockets
+        self._server_first = server_first
+        self._closed: list[tuple[Any, socket.socket]] = []
         self._tls = None if tls is None else TlsListener(tls, limits.connections, limits.connect_seconds)
         self._paces: dict[tuple[str, int], Pace] = {}
 
@@ -119,25 +124,41 @@ class HardenedBroker(Broker):
     ) -> Any:
         """Serve on a socket that listens already, without amqtt's streams."""
         sock = self._sockets[listener_name]
+        server: Any
         if listener_type is ListenerType.TCP:
             greet = self._greet_own if listener_name == OWN_LISTENER else self._greet_tcp
-            server: Any = await asyncio.get_running_loop().create_server(greet, sock=sock, backlog=MAX_ACCEPTED)
-            sock.listen(BACKLOG)  # asyncio has set it to what it takes at once
-            return server
-        server = await websockets.serve(
-            lambda websocket: WebSocketEdge(websocket).serve(self.welcome),
-            sock=sock,
-            subprotocols=[websockets.Subprotocol("mqtt")],
-            compression=None,  # 300 KiB a connection
-            create_connection=cast(Any, self._greet_websocket),
-            max_size=self.limits.frame_bytes,
-            max_queue=1,
-            write_limit=WRITE_BYTES,
-            open_timeout=self.limits.connect_seconds,
-            backlog=MAX_ACCEPTED,
-        )
-        sock.listen(BACKLOG)
+            server = await asyncio.get_running_loop().create_server(
+                greet, sock=sock, backlog=MAX_ACCEPTED, start_serving=False
+            )
+        else:
+            server = await websockets.serve(
+                lambda websocket: WebSocketEdge(websocket).serve(self.welcome),
+                sock=sock,
+                subprotocols=[websockets.Subprotocol("mqtt")],
+                compression=None,  # 300 KiB a connection
+                create_connection=cast(Any, self._greet_websocket),
+                max_size=self.limits.frame_bytes,
+                max_queue=1,
+                write_limit=WRITE_BYTES,
+                open_timeout=self.limits.connect_seconds,
+                backlog=MAX_ACCEPTED,
+                start_serving=False,
+            )
+        if self._server_first and listener_name != OWN_LISTENER:
+            self._closed.append((server, sock))
+        else:
+            await self._accept(server, sock)
         return server
+
+    async def _accept(self, server: Any, sock: socket.socket) -> None:
+        await server.start_serving()
+        sock.listen(BACKLOG)  # asyncio has set it to what it takes at once
+
+    async def open(self) -> None:
+        """Accept the connections of others than the server, those that have waited first."""
+        closed, self._closed = self._closed, []
+        for server, sock in closed:
+            await self._accept(server, sock)
 
     def _greet_own(self) -> asyncio.BaseProtocol:
         return TcpEdge(self.tcp_edges, self.welcome, self.read_buffer)

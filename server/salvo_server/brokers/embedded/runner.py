@@ -40,6 +40,7 @@ class EmbeddedBroker:
         access: Access | None = None,
         tls: ServerTls | None = None,
         hosts: Collection[str] = (),
+        server_first: bool = False,
     ) -> None:
         """Choose the addresses; nothing is bound before :meth:`start`.
 
@@ -49,6 +50,8 @@ class EmbeddedBroker:
             access: the rights of clients; None lets all clients do everything.
             tls: makes both listeners speak TLS.
             hosts: names of this machine, and of other machines whose pages may connect over WebSocket.
+            server_first: whether connections of others wait, unread, until :meth:`open`, while the server of this
+                process finds its own address.
         """
         self._listen = split_address(listen)
         self._websocket = None if websocket is None else split_address(websocket)
@@ -56,6 +59,7 @@ class EmbeddedBroker:
         self._access = access or Access()
         self._tls = tls
         self._hosts = hosts
+        self._server_first = server_first
         self._context: ssl.SSLContext | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -82,9 +86,14 @@ class EmbeddedBroker:
         return f"{scheme}://{reachable(self.host)}:{self.port}"
 
     @property
-    def own_url(self) -> str:
-        """Where the server connects, which is in the same process and needs no TLS."""
+    def server_url(self) -> str:
+        """Where the server of this process connects, without TLS and before others."""
         return f"mqtt://127.0.0.1:{self._bound[OWN_LISTENER][1]}" if OWN_LISTENER in self._bound else self.url
+
+    @property
+    def own_url(self) -> str:
+        """Where programs of this machine connect, which need no TLS."""
+        return self.url if self._tls is None else self.server_url
 
     @property
     def websocket_url(self) -> str | None:
@@ -124,7 +133,7 @@ class EmbeddedBroker:
             except BrokerError:
                 self._sockets["default"].close()
                 raise
-        if self._tls is not None:
+        if self._tls is not None or self._server_first:
             self._sockets[OWN_LISTENER] = listening("127.0.0.1", 0)
         hosts = {
             "default": self._listen[0],
@@ -150,6 +159,11 @@ class EmbeddedBroker:
             self._thread.join(10)
         self._thread = None
 
+    def open(self) -> None:
+        """Let others in than the server, which has come first; from any thread, and harmless when it is done again."""
+        if self._loop is not None and self._serving is not None:
+            asyncio.run_coroutine_threadsafe(self._serving.open(), self._loop).result()
+
     def __enter__(self) -> EmbeddedBroker:
         return self.start()
 
@@ -168,7 +182,13 @@ class EmbeddedBroker:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         broker = self._serving = HardenedBroker(
-            self._config(), self._sockets, self._limits, self._access, self._context, self._hosts
+            self._config(),
+            self._sockets,
+            self._limits,
+            self._access,
+            self._context,
+            self._hosts,
+            server_first=self._server_first,
         )
         open_files.report_in(self._loop, broker.make_room)
         await broker.start()

@@ -16,6 +16,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,6 +130,8 @@ class _Wanted:
         self.users: dict[str, _User] = {}
         self.roles: dict[str, frozenset[Acl]] = {}
         self.secrets: dict[str, str] = {}
+        self.others_stay = False
+        self._servers = [account.user for account in accounts if account.role is Role.SERVER]
         for account in accounts:
             if account.user == keeper.user:
                 continue  # the keeper would lose its own connection
@@ -137,13 +140,22 @@ class _Wanted:
             self.users[account.user] = _User(frozenset(roles), fingerprint(keeper, account))
             self.secrets[account.user] = account.secret
 
+    def server_alone(self) -> _Wanted:
+        """Return the server's part of this, beside which all others stay as they are."""
+        alone = copy(self)
+        alone.users = {user: self.users[user] for user in self._servers}
+        alone.roles = {name: self.roles[name] for has in alone.users.values() for name in has.roles}
+        alone.others_stay = True
+        return alone
+
     def changes(self, state: _State, keeper: str) -> Iterator[Command]:
         """Yield what makes the plugin's state this one; who loses something comes first."""
         if state.defaults != DEFAULT_ACCESS:
             acls = [{"acltype": kind, "allow": allow} for kind, allow in DEFAULT_ACCESS.items()]
             yield {"command": "setDefaultACLAccess", "acls": acls}
         for user, has in state.users.items():
-            if user not in self.users and has.description.startswith(_MARK) and user != keeper:
+            is_ours = has.description.startswith(_MARK) and user != keeper
+            if user not in self.users and is_ours and not self.others_stay:
                 yield {"command": "deleteClient", "username": user}
         for name, rights in self.roles.items():
             if state.roles.get(name) != rights:
@@ -156,7 +168,7 @@ class _Wanted:
             if state.users.get(user) != wanted:
                 yield self._user_command(user, wanted, "modifyClient" if user in state.users else "createClient")
         for name in state.roles:
-            if name.startswith(ROLE_PREFIX) and name not in self.roles:
+            if name.startswith(ROLE_PREFIX) and name not in self.roles and not self.others_stay:
                 yield {"command": "deleteRole", "rolename": name}
 
     def _user_command(self, user: str, wanted: _User, command: str) -> Command:
@@ -182,15 +194,21 @@ class DynamicSecurity:
     """
 
     def __init__(
-        self, url: str | BrokerUrl, keeper: Credentials, *, ca: str | None = None, ships: Iterable[str] = ("+",)
+        self,
+        url: str | BrokerUrl,
+        keeper: Credentials,
+        *,
+        ca: str | None = None,
+        ships: Iterable[str] = ("+",),
+        server_first: bool = False,
     ) -> None:
         """Prepare; nothing is sent before :meth:`start`.
 
         Args:
             ca: the authority to trust for ``mqtts`` and ``wss``, see :class:`salvo.net.mqtt.Connection`.
             keeper: a user that may publish :data:`COMMANDS`, and subscribe to and receive :data:`RESPONSES`.
-
             ships: those that a team may place; all by default.
+            server_first: whether only the server gets its account before :meth:`open`.
 
         Raises:
             ConnectionLost: ``bad_url``.
@@ -200,6 +218,8 @@ class DynamicSecurity:
         self.problem: SalvoError | None = None
         self._keeper = keeper
         self._ca = ca
+        self._everybody: _Wanted | None = None
+        self._is_open = not server_first
         self._wanted: _Wanted | None = None
         self._applied: _Wanted | None = None
         self._news = threading.Condition()
@@ -225,8 +245,17 @@ class DynamicSecurity:
         """
         wanted = _Wanted(self._keeper, accounts, tables, self._ships)
         with self._news:
-            self._wanted = wanted
-            self._news.notify_all()
+            self._everybody = wanted
+            self._wanted = wanted if self._is_open else wanted.server_alone()
+            connection = self._connection
+        if connection is not None:
+            connection.wake()
+
+    def open(self) -> None:
+        """Let others have their accounts, after the server; harmless when it is done again."""
+        with self._news:
+            self._is_open = True
+            self._wanted = self._everybody
             connection = self._connection
         if connection is not None:
             connection.wake()
@@ -324,8 +353,9 @@ class DynamicSecurity:
                     what = command.get("username") or command.get("rolename", "")
                     text = f"{self.url} refused {command['command']} {what}: {response['error']}"
                     raise DynamicSecurityError("broker_refused", text)
-        foreign = {user: has for user, has in state.users.items() if not has.description.startswith(_MARK)}
-        others = {name: acls for name, acls in state.roles.items() if not name.startswith(ROLE_PREFIX)}
+        stay = wanted.others_stay
+        foreign = {user: has for user, has in state.users.items() if stay or not has.description.startswith(_MARK)}
+        others = {name: acls for name, acls in state.roles.items() if stay or not name.startswith(ROLE_PREFIX)}
         self._state = _State(dict(DEFAULT_ACCESS), foreign | wanted.users, others | wanted.roles)
         if commands:
             log.info("%s has %d users now, after %d commands", self.url, len(wanted.users), len(commands))
