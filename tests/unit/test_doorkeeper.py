@@ -159,3 +159,22 @@ def test_what_is_gone_is_told_once(roster: Roster, monkeypatch: pytest.MonkeyPat
     assert enough.wait(60)
     keeper.stop()
     assert said == ["roster_missing: gone; the users stay as they were"]
+
+
+def test_a_broker_that_is_away_is_not_asked_at_every_look(roster: Roster, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers, pauses = [ConnectionLost("no_broker", "away"), None, None], list[float]()
+
+    def furnish(accounts: Sequence[Account]) -> None:
+        if (error := answers.pop(0)) is not None:
+            raise error
+
+    def wait(seconds: float) -> bool:
+        pauses.append(seconds)
+        return len(pauses) == 4
+
+    keeper = RosterWatcher(roster, Register(), furnish)
+    monkeypatch.setattr(keeper._stop, "wait", wait)
+    keeper._run()
+    look = roster_watcher.LOOK_SECONDS
+    assert pauses == [look, roster_watcher._RETRY_SECONDS, look, look]
+    assert len(answers) == 1  # the third look found nothing new

@@ -33,7 +33,7 @@ _SLOW_ANSWER_MS: Final = 30.0
 _TURN_SECONDS: Final = 3.0
 #: Beyond this, logs and certificates of two machines do not fit together.
 _CLOCK_MS: Final = 5_000
-#: A running server looks at its roster twice a second, and mosquitto takes 65 ms a team.
+#: A running server looks at its roster all the time, and mosquitto takes 65 ms a team.
 _ADMISSION_SECONDS: Final = 10.0
 _ADMISSION_PAUSE_SECONDS: Final = 0.2
 _MOSQUITTO_TLS: Final = (
