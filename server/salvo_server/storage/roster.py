@@ -34,8 +34,10 @@ except ModuleNotFoundError:
 
 #: The version of the file's form.
 _FORM: Final = 1
-#: 128 bits: it cannot be guessed, whatever else is known.
-SECRET_BYTES: Final = 16
+#: Of a secret: 130 bits, which cannot be guessed, whatever else is known. It is typed from a card, so no letter has
+#: to be told from a capital, and none is easily taken for another one: there is no i, l, o and u.
+_LETTERS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+_LENGTH: Final = 26
 #: Further users of a team or watcher, for people who watch: one for each of a team of four.
 SCREENS: Final = 4
 #: What an account may be.
@@ -355,9 +357,7 @@ class Roster:
             del kept.members[self._find(kept, name)]
 
     def _draw(self, name: str, role: str, screens: int, door: str) -> tuple[str, _Member]:
-        secret = secrets.token_urlsafe(SECRET_BYTES)
-        while secret.startswith("-"):  # a command line would take it for an option
-            secret = secrets.token_urlsafe(SECRET_BYTES)
+        secret = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
         since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         sealed = base64.b64encode(self._vault.seal(f"{name}\0{secret}".encode())).decode()
         drawn = {"name": name, "role": role, "since": since, "sealed": sealed, "screens": screens, "door": door}
