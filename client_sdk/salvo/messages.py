@@ -254,6 +254,8 @@ class HostAction(StrEnum):
     ANNUL = "annul"
 
 
+#: A lobby that may stay open for longer has no clock.
+MAX_CLOCK_SECONDS: Final = 3600
 _Seconds = Annotated[int, Bounds(ge=1, le=86_400)]
 
 
@@ -626,6 +628,11 @@ class RulesAnnounced(Strict):
     bank_seconds: Count | None = None
     increment_seconds: Count | None = None
 
+    @property
+    def placing_clock_seconds(self) -> int | None:
+        """How long a clock of the lobby runs; None for a time that nobody waits for, as where a league seats teams."""
+        return self.placement_seconds if self.placement_seconds <= MAX_CLOCK_SECONDS else None
+
 
 _DONE: Final = {
     HostAction.START: "starts the game",
@@ -707,6 +714,8 @@ class ServerStatus(Strict):
         paused: whether the server is there but cannot accept anything for now (SALVO-BACK-3).
         chat: whether players may chat (SALVO-CHAT-7).
         protocol: what the server speaks; 1.0 for a server that does not say.
+        players: with how many complete fleets a game of this table begins at once (SALVO-JOIN-6); None where it begins
+            when the placement time ends, and before protocol 1.2.
     """
 
     online: bool
@@ -718,6 +727,7 @@ class ServerStatus(Strict):
     keys: ServerKeys | None = None
     chat: bool = True
     protocol: Protocol = PROTOCOL
+    players: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)

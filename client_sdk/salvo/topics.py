@@ -145,7 +145,7 @@ WINNER = _said(
 STATS = _said("stats", "/game/stats/{player}", '`{"shots": 80, "hits": 19, "sunk": 6, "turns": 18, "place": 1}`', "S")
 ERROR = _told("error", "/players/{player}/error", "`<code>: <sentence>`")
 RULES = _said("rules", "/game/rules", "JSON: ruleset, grid, fleet, time limits")
-SERVER = _said("server", "/game/server", "JSON: status, version, game, profile, keys")
+SERVER = _said("server", "/game/server", "JSON: status, version, game, profile, keys, players")
 TURN = _said("turn", "/game/turn", "JSON: game, turn, player, shots, now and deadline (epoch ms of the server)")
 RESULT = _said(
     "result",

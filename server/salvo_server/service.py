@@ -96,7 +96,9 @@ class _Status:
     def __call__(self, referee: Referee, *, online: bool = True, paused: bool = False) -> m.ServerStatus:
         topic = "" if referee.table == self.first_table else topics.SERVER.of(self.first_table)
         keys = _keys(self.identity)
-        return m.ServerStatus(online, __version__, referee.number, self.profile, topic, paused, keys, self.chat)
+        players = referee.limits.players
+        told = (self.profile, topic, paused, keys, self.chat)
+        return m.ServerStatus(online, __version__, referee.number, *told, players=players)
 
 
 def _keys(identity: KeyOwner | None) -> m.ServerKeys | None:

@@ -24,7 +24,7 @@ from salvo.rules import RuleBook, Sinkings
 from salvo_server.core.referee import Referee
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.web.chances import chances
-from salvo_server.web.tables import PLAY_OUT_SECONDS, Forget, Heard, Table, read
+from salvo_server.web.tables import END_SECONDS, PLAY_OUT_SECONDS, Forget, Heard, Table, read
 
 
 def tell(table: Table, topic: str, payload: bytes, *, retained: bool, now: float = 0.0) -> None:
@@ -46,7 +46,7 @@ class Watched(Contest):
     """The contest with a page that is open all the time, but for cuts."""
 
     def __init__(self, book: RuleBook, players: int, seed: int, pace_ms: int | None) -> None:
-        self.page = Table("")
+        self.page, self.seconds = Table(""), 0.0
         super().__init__(book, players, seed, pace_ms)
 
     def publish(self, publications: Sequence[Publication]) -> None:
@@ -54,18 +54,19 @@ class Watched(Contest):
         if self.hears:
             for topic, payload, _ in publications:
                 if topics.parse(topic).topic.reader is topics.Reader.EVERYBODY:
-                    tell(self.page, topic, payload, retained=False)
-            self.page.advance(0.0)
+                    tell(self.page, topic, payload, retained=False, now=self.seconds)
+            self.seconds += END_SECONDS
+            self.page.advance(self.seconds)
 
     def look(self) -> None:
         check(newcomer(self.shuffled()), self.referee)
         if not self.hears:
             self.hears = True
-            self.page.hear(Heard(Forget()), 0.0)
+            self.page.hear(Heard(Forget()), self.seconds)
             for topic, payload in self.shuffled():
-                tell(self.page, topic, payload, retained=True)
-            self.page.advance(0.0)
-        picture = self.page.picture(0.0)
+                tell(self.page, topic, payload, retained=True, now=self.seconds)
+            self.page.advance(self.seconds)
+        picture = self.page.picture(self.seconds)
         check(picture, self.referee)
         if not self.missed and self.referee.results:
             assert all(player["shots"] is not None for player in picture["players"])
@@ -239,16 +240,6 @@ def test_whatever_is_published_by_anyone_there_is_a_picture(seed: int, name: str
                 chances(race, 2)
 
 
-@pytest.mark.parametrize("players", [None, 3])
-def test_a_lobby_has_a_clock_also_where_the_game_may_begin_sooner(players: int | None) -> None:
-    """With a number of players, the end of the placement time starts the game with fewer, too (SALVO-JOIN-5)."""
-    table = Table("", players=players)
-    tell(table, "/game/state", b"lobby", retained=True)
-    tell(table, "/players/list", b'["a", "b"]', retained=False)
-    table.advance(0.0)
-    assert table.picture(10.0)["lobby"] == {"left_ms": 50_000, "begins_ms": None, "players": players}
-
-
 def test_a_game_that_has_begun_is_announced_with_the_time_until_it_is_shown() -> None:
     contest = Broadcast(SMALL_BOOKS["salvo"], 2, 1)
     while contest.referee.state is State.LOBBY:
@@ -263,12 +254,14 @@ def test_a_game_that_has_begun_is_announced_with_the_time_until_it_is_shown() ->
 
 
 def test_a_page_shows_a_hosts_pause_its_last_line_and_an_aborted_game_until_the_next_lobby() -> None:
-    table = Table("")
+    table, now = Table(""), 0.0
 
     def shows(topic: str, payload: bytes) -> tuple[bool, str, bool]:
-        tell(table, topic, payload, retained=False)
-        table.advance(0.0)
-        picture = table.picture(0.0)
+        nonlocal now
+        now += END_SECONDS
+        tell(table, topic, payload, retained=False, now=now)
+        table.advance(now)
+        picture = table.picture(now)
         return picture["host"]["paused"], picture["host"]["text"], picture["aborted"]
 
     hosted = topics.HOSTED.of("")

@@ -27,7 +27,7 @@ from salvo_server.spectate.page.games import site_list
 from salvo_server.spectate.replay import REFEREE, Replay
 from salvo_server.spectate.watching import RefereeWatcher, Watcher
 from salvo_server.storage.transcript import check, read_transcript, write_transcript
-from salvo_server.web.tables import Table
+from salvo_server.web.tables import END_SECONDS, Table
 from unit.test_referee_view import TOPIC, Room
 from unit.test_replay import ALICE, BOB
 from unit.test_watching import begin, connected, lines
@@ -170,6 +170,8 @@ def test_the_hall_says_so_and_counts_it_for_nobody() -> None:
     tell(table, "/game/winner", b"", retained=False)
     tell(table, "/game/state", b"lobby", retained=False)
     table.advance(0.0)
+    assert table.picture(0.0)["aborted"]
+    table.advance(END_SECONDS)
     assert not table.picture(0.0)["aborted"]
 
 

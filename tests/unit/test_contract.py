@@ -139,6 +139,7 @@ JSON_ANNOUNCEMENTS: list[tuple[m.Announcement, str, Message]] = [
     (m.ServerStatus(True, "0.1.0", 1, "open", "/game/server"), "server", announcements_pb2.Server()),
     (m.ServerStatus(True, "0.1.0", 1, "open", chat=False), "server", announcements_pb2.Server()),
     (m.ServerStatus(True, "0.1.0", 1, "open", protocol=m.Protocol(1, 7)), "server", announcements_pb2.Server()),
+    (m.ServerStatus(True, "0.1.0", 1, "open", players=5), "server", announcements_pb2.Server()),
     (m.ChatSaid("a", "Ahoy!"), "chat", announcements_pb2.ChatLine()),
     (m.MessageSaid("b", "", "Ahoy!"), "message", announcements_pb2.ChatLine()),
     (m.RefereeView(1, 0, 1_760_000_000_000, "a", 5, (SEEN,)), "referee", announcements_pb2.RefereeView()),

@@ -41,12 +41,13 @@ class ServerBody(Strict):
     chat: bool = field(default=True, metadata=unless(True))
     #: Servers that do not send it speak the first protocol.
     protocol: m.Protocol = m.FIRST_PROTOCOL
+    players: Count | None = None
 
     @classmethod
     def of(cls, a: m.ServerStatus) -> ServerBody:
         """Return the body of a status."""
         status = None if a.status_topic else "paused" if a.paused else "online" if a.online else "offline"
-        names = ("status_topic", "version", "game", "profile", "keys", "chat", "protocol")
+        names = ("status_topic", "version", "game", "profile", "keys", "chat", "protocol", "players")
         return cls(status=status, **{name: getattr(a, name) for name in names})
 
     def value(self) -> m.ServerStatus:
@@ -61,7 +62,7 @@ class ServerBody(Strict):
         except SealError as error:
             raise ValueError(error.text) from None
         online, paused = self.status in ("online", "paused"), self.status == "paused"
-        told = (self.status_topic, paused, self.keys, self.chat, self.protocol)
+        told = (self.status_topic, paused, self.keys, self.chat, self.protocol, self.players)
         return m.ServerStatus(online, self.version, self.game, self.profile, *told)
 
 

@@ -152,7 +152,7 @@ class Rules(_message.Message):
     def __init__(self, rules: _Optional[str] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., first: _Optional[int] = ..., fleet: _Optional[_Mapping[str, int]] = ..., spacing: _Optional[str] = ..., shots: _Optional[str] = ..., order: _Optional[str] = ..., announce: _Optional[str] = ..., ending: _Optional[str] = ..., starter: _Optional[str] = ..., placement_seconds: _Optional[int] = ..., turn_seconds: _Optional[int] = ..., over_seconds: _Optional[int] = ..., empty_turns: _Optional[int] = ..., table: _Optional[str] = ..., sinkings: _Optional[str] = ..., targets: _Optional[str] = ..., repeats: _Optional[str] = ..., goal: _Optional[int] = ..., reveal: bool = ..., skipping: bool = ..., bank_seconds: _Optional[int] = ..., increment_seconds: _Optional[int] = ...) -> None: ...
 
 class Server(_message.Message):
-    __slots__ = ("status", "status_topic", "version", "game", "profile", "keys", "chat", "protocol")
+    __slots__ = ("status", "status_topic", "version", "game", "profile", "keys", "chat", "protocol", "players")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     STATUS_TOPIC_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -161,6 +161,7 @@ class Server(_message.Message):
     KEYS_FIELD_NUMBER: _ClassVar[int]
     CHAT_FIELD_NUMBER: _ClassVar[int]
     PROTOCOL_FIELD_NUMBER: _ClassVar[int]
+    PLAYERS_FIELD_NUMBER: _ClassVar[int]
     status: str
     status_topic: str
     version: str
@@ -169,7 +170,8 @@ class Server(_message.Message):
     keys: ServerKeys
     chat: bool
     protocol: Protocol
-    def __init__(self, status: _Optional[str] = ..., status_topic: _Optional[str] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., profile: _Optional[str] = ..., keys: _Optional[_Union[ServerKeys, _Mapping]] = ..., chat: bool = ..., protocol: _Optional[_Union[Protocol, _Mapping]] = ...) -> None: ...
+    players: int
+    def __init__(self, status: _Optional[str] = ..., status_topic: _Optional[str] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., profile: _Optional[str] = ..., keys: _Optional[_Union[ServerKeys, _Mapping]] = ..., chat: bool = ..., protocol: _Optional[_Union[Protocol, _Mapping]] = ..., players: _Optional[int] = ...) -> None: ...
 
 class Protocol(_message.Message):
     __slots__ = ("major", "minor")

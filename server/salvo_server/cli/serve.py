@@ -234,8 +234,6 @@ def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:
     options = ["--listen", settings.web, "--json", *_trusted(contest, settings)]
     if settings.referee_delay_seconds:
         options += ["--delay", str(settings.referee_delay_seconds)]
-    if settings.players is not None:
-        options += ["--players", str(settings.players)]
     if settings.tls_cert is not None:
         options += ["--tls-cert", str(settings.tls_cert), "--tls-key", str(settings.tls_key)]
     if (games := _games_of(settings)) is not None:

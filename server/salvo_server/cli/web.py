@@ -63,7 +63,6 @@ _END_SECONDS = 1
     envvar="SALVO_WEB_GAMES",
     help="Offer the games that are over, from a folder of transcripts or a journal; may be repeated.",
 )
-@click.option("--players", type=Integer(min=2), help="With how many teams a game starts, as the server's --players.")
 @click.option("--join", metavar="URL", help="The broker's address that the pages tell teams.  [default: URL]")
 @click.option(
     "--host",
@@ -94,7 +93,6 @@ def web(
     listen: str,
     delay: int | None,
     games: tuple[str, ...],
-    players: int | None,
     join: str | None,
     hosts: tuple[str, ...],
     ca: str | None,
@@ -122,7 +120,7 @@ def web(
     sources = [_source(cell, address, secret, ca) for cell, address in brokers.items()]
     sock = listening(*split_address(listen))
     pages = _addresses(listen, sock, secure=tls_cert is not None)
-    relay = Relay(sources, boards=delay is not None, delay_seconds=delay or 0, players=players)
+    relay = Relay(sources, boards=delay is not None, delay_seconds=delay or 0)
     address = join or str(next(iter(brokers.values())))
     names = {host_of(listen), urlsplit(address).hostname or "", *hosts} - {""}
     front = Front(pages[0].rstrip("/"), address, frozenset(names))

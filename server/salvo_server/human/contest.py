@@ -63,7 +63,7 @@ class Person:
         self._trouble = ""
         self._shown: Snapshot | None = None
         self._taunts: dict[bool, list[str]] = {True: [], False: []}
-        self._placement_seconds = 0
+        self._placing_seconds: int | None = None
         self._listed: frozenset[str] = frozenset()  # since the lobby opened
         self._told: set[tuple[str, int]] = set()  # what is told once a game
         self._told_players: tuple[str, ...] = ()
@@ -135,7 +135,7 @@ class Person:
         now = time.monotonic()
         match said:
             case m.RulesAnnounced():
-                self._placement_seconds = said.placement_seconds
+                self._placing_seconds = said.placing_clock_seconds
             case m.StateChanged(State.LOBBY):
                 self._listed, self._told_players = frozenset(), ()
                 self._desk.tell(Clock())
@@ -144,7 +144,7 @@ class Person:
                     self._tell(f"players: {', '.join(names)}")
                 self._told_players = names
                 if not retained and not self._listed.issuperset(names):  # each newcomer starts the time again
-                    self._desk.tell(Clock("", now + self._placement_seconds))
+                    self._desk.tell(Clock("", None if self._placing_seconds is None else now + self._placing_seconds))
                 self._listed = self._listed.union(names)
             case m.TurnBegan():
                 seconds = (said.deadline - said.now) / 1000

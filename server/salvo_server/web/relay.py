@@ -156,17 +156,13 @@ class Relay:
         tables: by place; ``""`` is the default one of the only broker.
     """
 
-    def __init__(
-        self, sources: Sequence[Source], *, boards: bool, delay_seconds: float, players: int | None = None
-    ) -> None:
+    def __init__(self, sources: Sequence[Source], *, boards: bool, delay_seconds: float) -> None:
         """Prepare; :meth:`run` connects.
 
         Args:
             boards: whether the account is a referee's.
             delay_seconds: how late the server shows the boards.
-            players: how many teams a game starts with, where the server waits for so many.
         """
-        self._players = players
         self.tables: dict[str, Table] = {}
         self._sources = {source.cell: source for source in sources}
         self._boards, self._delay = boards, delay_seconds
@@ -259,14 +255,14 @@ class Relay:
             table = self.tables.get(name)
             if table is None:
                 table = self.tables[name] = Table(
-                    name, boards=self._boards and bool(self._delay), delay_seconds=self._delay, players=self._players
+                    name, boards=self._boards and bool(self._delay), delay_seconds=self._delay
                 )
             if isinstance(what, Heard):
                 table.hear(what, now)
             elif what is None:
                 source.statuses.pop(name, None)
             else:
-                source.statuses[name] = what
+                source.statuses[name], table.players_wanted = what, what.players
             touched.add(name)
         for name in touched:
             self._advance(self.tables[name], now)

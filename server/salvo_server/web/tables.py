@@ -22,6 +22,7 @@ from salvo.codec.published import read_published
 from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, RuleBook, Sinkings
+from salvo_server.core.lobby import MAX_PLACEMENT_TIMES
 from salvo_server.spectate.page.badges import Badge, badge_of, badges_of
 from salvo_server.spectate.replay import ship_letter
 from salvo_server.spectate.replay_text import outcome
@@ -32,6 +33,12 @@ from salvo_server.web.commentary import Standing, comment
 PLAY_OUT_SECONDS: Final = 8.0
 #: For the last boards to arrive after the news that the game is over.
 BOARDS_SECONDS: Final = 3.0
+#: The end of a game is shown for so long at least, though its next lobby has opened: the page's splash takes five.
+END_SECONDS: Final = 8.0
+#: A time to place ships that has passed for so long without a game has begun none.
+PASSED_SECONDS: Final = 2.0
+#: A number of teams that is no number to wait for: as many as can ever take part.
+_ANY_NUMBER: Final = m.Limits().most_players
 #: A turn without a shot was given up if it ended before this share of its time; later, the time may have run out.
 _EARLY: Final = 0.8
 MAX_FEED: Final = 12
@@ -151,18 +158,16 @@ class Table:
 
     Attributes:
         delay_seconds: how late the boards are shown; everything else of a game is held for as long.
+        players_wanted: with how many teams the game of the lobby begins at once; None where it waits for no number.
     """
 
-    def __init__(
-        self, name: str, *, boards: bool = False, delay_seconds: float = 0.0, players: int | None = None
-    ) -> None:
+    def __init__(self, name: str, *, boards: bool = False, delay_seconds: float = 0.0) -> None:
         """Follow a table of this name; nothing is known of it yet.
 
         Args:
             boards: whether the account may read the boards, and the server is expected to show them.
-            players: how many teams a game starts with; None where it starts when placing ends.
         """
-        self._players_wanted = players
+        self.players_wanted: int | None = None
         self.name = name
         self.delay_seconds = delay_seconds
         self.book: RuleBook = SALVO
@@ -174,8 +179,10 @@ class Table:
         self.feed: deque[dict[str, Any]] = deque(maxlen=MAX_FEED)
         self.chat: deque[m.ChatSaid] = deque(maxlen=MAX_CHAT)
         self._paused, self._notice = False, ""  # what the host has said last in this game
-        self._placement_seconds = 60
+        self._placing_seconds: int | None = 60
+        self._placing_began = 0.0
         self._placing_ends: float | None = None
+        self._end_until = 0.0  # until when the end of the game is shown
         self._approved: dict[str, set[str]] = {}
         self._boards = boards  # whether the picture of a game is made from the referee's view
         self._view: m.RefereeView | None = None
@@ -197,7 +204,7 @@ class Table:
         """Take something in, at once or, during a game that is shown late, when it is due."""
         what = heard.what
         if isinstance(what, m.RulesAnnounced):
-            self.book, self._placement_seconds = what.book, what.placement_seconds
+            self.book, self._placing_seconds = what.book, what.placing_clock_seconds
             return
         if isinstance(what, m.RefereeView):
             self._hear_boards(what, now)
@@ -245,21 +252,33 @@ class Table:
 
     def next_due(self) -> float | None:
         """Return when there is something to show; None while nothing waits."""
-        times = [self._next_view] if self._views else []
-        if self._held and not self._views:
-            times.append(self._held[0].due)
-        return min(times) if times else None
+        if self._views:
+            return self._not_before_end(self._views[0], self._next_view)
+        return self._not_before_end(self._held[0].heard.what, self._held[0].due) if self._held else None
+
+    def _not_before_end(self, what: m.Announcement | Fact | Forget, due: float) -> float:
+        """Return when something is due that may belong to the next game, of which nothing is shown too early."""
+        match what:
+            case m.RefereeView(game=game):
+                waits = self.state == State.OVER and game != self.game.number
+            case m.StateChanged() | m.PlayersListed() | Fact(there=False):
+                waits = self.state == State.OVER
+            case _:
+                waits = False
+        return max(due, self._end_until) if waits else due
 
     def advance(self, now: float) -> None:
         """Take in what is due."""
-        while self._views and self._next_view <= now:
+        while self._views and self._not_before_end(self._views[0], self._next_view) <= now:
             self._begin_game(now)
             self._show_boards(self._views.popleft(), now)
             self._next_view = (self._next_view or now) + self._pause if self._views else 0.0
         if not self._views and self._view is not None and self._view.winners and not self._secret:
             self._pause = 0.0
             self._held = deque(held._replace(due=min(held.due, now)) for held in self._held)
-        while self._held and self._held[0].due <= now and not (self._views and self._pause):
+        while self._held and not (self._views and self._pause):
+            if self._not_before_end(self._held[0].heard.what, self._held[0].due) > now:
+                break
             self._take(self._held.popleft().heard, now)
 
     def _begin_game(self, now: float) -> None:
@@ -278,10 +297,12 @@ class Table:
             case Fact() as fact:
                 self._take_fact(fact)
             case m.StateChanged(state):
+                if state is State.OVER and self.state != state and not heard.retained:
+                    self._end_until = now + END_SECONDS
                 self._change_state(state)
             case m.PlayersListed(names):
                 if self.state == State.LOBBY and set(names) - set(self.names) and not heard.retained:
-                    self._placing_ends = now + self._placement_seconds
+                    self._place_from(now)
                 self.names = names
             case m.PlacementJudged(player, spelling, approved):
                 self._judge(player, plain_ship(spelling), approved)
@@ -298,14 +319,30 @@ class Table:
                 self._win(won.winners)
             case m.HostActed() as acted:
                 self._paused, self._notice = acted.paused, acted.text or self._notice
+                if acted.do is m.HostAction.PAUSE and not heard.retained:
+                    self._placing_ends = None
+                if acted.do is m.HostAction.RESUME and self.names and not heard.retained:
+                    self._place_from(now)
+                if self._placing_ends is not None and not heard.retained:
+                    self._placing_ends += acted.seconds or 0
             case m.ChatSaid() as said:
                 if not heard.retained:
                     self.chat.append(said)
             case _:
                 pass
 
+    def _place_from(self, now: float) -> None:
+        """Begin the time to place ships, or restart it (SALVO-JOIN-17)."""
+        seconds, ends = self._placing_seconds, self._placing_ends
+        if seconds is None or self._paused:
+            return
+        if ends is None or now > ends:
+            self._placing_began, ends = now, now
+        self._placing_ends = max(ends, min(now + seconds, self._placing_began + MAX_PLACEMENT_TIMES * seconds))
+
     def _forget_retained(self) -> None:
         self.state, self.names, self._approved = "", (), {}
+        self._placing_ends, self._end_until = None, 0.0
         self._paused, self._notice = False, ""
         self._before, self.game = self.game, _Game()
 
@@ -526,8 +563,11 @@ class Table:
             return None
         begun = next((held.due for held in self._held if held.heard.what == m.StateChanged(State.TURN)), None)
         ends = self._placing_ends if self.names and begun is None else None
+        if ends is not None and now > ends + PASSED_SECONDS:
+            ends = None
         left, begins = (None if at is None else round(1000 * max(0.0, at - now)) for at in (ends, begun))
-        return {"left_ms": left, "begins_ms": begins, "players": self._players_wanted}
+        wanted = self.players_wanted if self.players_wanted != _ANY_NUMBER else None
+        return {"left_ms": left, "begins_ms": begins, "players": wanted}
 
     def _turn(self, now: float) -> dict[str, Any] | None:
         view, turn, last = self._view, self.game.turn, self.game.last_turn
