@@ -58,7 +58,9 @@ def _exit_code(arguments: list[str]) -> int:
 @contextmanager
 def _process_state_kept() -> Iterator[None]:
     """Put back what a command changes of its process: who hears signals, and where the log goes."""
-    heard = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)}
+    heard = {
+        number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
+    }
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     root.handlers.clear()  # else the command leaves the log to pytest

@@ -1,7 +1,7 @@
 """The one command line, ``salvo``. Every command has its own module, imported when it is called.
 
 An error is one line on standard error, ``error: <code>: <text>``. Exit codes: 0 done, 1 failed, 2 wrong usage,
-3 another server serves instead, 130 interrupted.
+3 another server serves instead, 130 interrupted, 143 ended by SIGTERM or SIGHUP.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import contextlib
 import errno
 import importlib
 import os
+import signal
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -116,6 +117,7 @@ def main(arguments: list[str] | None = None) -> Any:
     """Run the command line and exit."""
     given = sys.argv[1:] if arguments is None else arguments
     _open_closed_streams()
+    _end_as_by_ctrl_c()
     try:
         code = _run(given)
         sys.stdout.flush()
@@ -140,8 +142,8 @@ def _run(given: list[str]) -> Any:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        return 130
+    except (click.Abort, KeyboardInterrupt) as end:
+        return 128 + _signal_of(end if isinstance(end, KeyboardInterrupt) else end.__cause__)
     except SalvoError as error:
         if "--debug" in given:
             raise
@@ -152,6 +154,26 @@ def _run(given: list[str]) -> Any:
         first, line, source = str(error).partition("\n")
         click.echo(error_line(error, f"{first}{more}{line}{source}"), err=True)
         return 2 if error.code in _WRONG_USAGE else 3 if error.code in _REPLACED else 1
+
+
+def _end_as_by_ctrl_c() -> None:
+    """Let SIGTERM and SIGHUP end every command as Ctrl-C does: what it has started is ended, too.
+
+    A command that has its own way to end on SIGTERM ends so on SIGHUP. What is ignored stays so, as under nohup.
+    """
+    for name, handler in (("SIGTERM", _interrupt), ("SIGHUP", lambda *_: signal.raise_signal(signal.SIGTERM))):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, _: object) -> NoReturn:
+    raise KeyboardInterrupt(number)
+
+
+def _signal_of(interruption: BaseException | None) -> int:
+    """Return the signal that has interrupted a command; Python says none for Ctrl-C."""
+    return int(interruption.args[0]) if interruption is not None and interruption.args else signal.SIGINT
 
 
 def _hides_traces(given: list[str]) -> bool:

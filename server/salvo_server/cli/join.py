@@ -21,7 +21,7 @@ from salvo.player import Bot
 from salvo.rules import generator
 from salvo.seat import Seat
 from salvo_server.cli.checked import Checked, ca_rule
-from salvo_server.cli.output import Integer, end_with_input, given_secret, leave_on_sigterm
+from salvo_server.cli.output import Integer, end_with_input, given_secret
 from salvo_server.gateways.visits import SCHEMES
 from salvo_server.human import HUMAN
 from salvo_server.unused import Unused, is_set
@@ -184,7 +184,6 @@ def _say_open(event: Event) -> None:
 def _play_bot(bot: Bot, *where: Any, strict: bool, **seat: Any) -> list[GameReport]:
     if isinstance(bot, ExecBot):
         bot.strict, bot.most_lines = strict, None  # a contest cannot be played again
-        leave_on_sigterm()
     with contextlib.closing(bot):
         return play_contest(bot, *where, strict=strict, **seat)
 

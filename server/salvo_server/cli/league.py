@@ -13,7 +13,7 @@ import click
 
 from salvo_server.cli.checked import DEFAULT_BROKER, Checked, Suggesting, ca_rule
 from salvo_server.cli.league_show import show
-from salvo_server.cli.output import Integer, Number, given_secret, leave_on_sigterm, print_table
+from salvo_server.cli.output import Integer, Number, given_secret, print_table
 from salvo_server.game_lengths import duration
 from salvo_server.gateways.supervisor import programs_beside
 from salvo_server.league.book import Book
@@ -112,7 +112,6 @@ def run(
     if len(brokers) < len(urls):
         raise click.UsageError("the same URL stands there twice; each is another server's broker")
     house = house_bots(file, given, urls[0], fill, ca) if fill is not None else []
-    leave_on_sigterm()
     record = Record(record_path(file), given)
     try:
         director = Director(Book(record.league, record.lines, filling=bool(house)), team, list(brokers))

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from textwrap import indent
-from typing import Any, Final, NoReturn, Protocol
+from typing import Any, Final, Protocol
 
 import click
 
@@ -61,19 +61,6 @@ class Progress(Protocol):
     """Shows how much is done, and how it stands; called with nothing, that there is no news yet."""
 
     def __call__(self, done: int | None = None, standing: str = "", /) -> None: ...
-
-
-class _Terminated(SystemExit):
-    """SIGTERM ends this process, which a bot's own ``sys.exit`` does not."""
-
-
-def leave_on_sigterm() -> None:
-    """Let SIGTERM end this process as Ctrl-C does: what it has started is ended, too."""
-    signal.signal(signal.SIGTERM, _leave)
-
-
-def _leave(number: int, _: object) -> NoReturn:
-    raise _Terminated(128 + number)
 
 
 def end_with_input() -> None:

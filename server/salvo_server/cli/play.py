@@ -42,7 +42,6 @@ from salvo_server.cli.output import (
     failure_lines,
     has_terminal,
     keep_recorded,
-    leave_on_sigterm,
     look_again,
     progress_bar,
     winner_line,
@@ -186,8 +185,6 @@ def play(
         with connected(scheduler, tls) as how["cluster"]:
             _play_many(bots, how, command, traceback=traceback, as_json=as_json)
         return
-    if programs or watch:
-        leave_on_sigterm()
     limits = TimeLimits(turn_seconds, bank) if turn_seconds is not None or bank is not None else None
     say = partial(click.echo, file=sys.stdout)
     boards = Watched(moving=has_terminal()) if watch else Boards()

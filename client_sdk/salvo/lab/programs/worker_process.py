@@ -5,6 +5,7 @@ Programs that such a process has started (``exec:COMMAND``) end with it.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import signal
@@ -12,6 +13,7 @@ import sys
 import threading
 import time
 import warnings
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing import parent_process, resource_tracker
@@ -21,6 +23,9 @@ from typing import Any, Final
 
 #: How long a process may take to end after its pipe was closed: longer than its programs take, dismissed together.
 LEAVE_SECONDS: Final = 3.0
+#: Signals by which a terminal, a service manager or ``kill`` ends a process.
+_ENDING: Final = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_started: Final[weakref.WeakSet[WorkerProcess]] = weakref.WeakSet()
 
 
 class WorkerProcess:
@@ -51,6 +56,7 @@ class WorkerProcess:
             warnings.simplefilter("ignore", DeprecationWarning)  # about forking with threads, which is intended
             self._process.start()
         theirs.close()
+        _started.add(self)
 
     @property
     def sentinel(self) -> int:
@@ -125,6 +131,11 @@ def _run(inherited: Iterable[Connection], work: Callable[..., None], *arguments:
     for pipe in inherited:
         pipe.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the parent ends this one
+    for number in _ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end_with_programs)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)  # a bot that prints would flood the screen
     os.close(nowhere)
@@ -132,9 +143,16 @@ def _run(inherited: Iterable[Connection], work: Callable[..., None], *arguments:
         work(*arguments)
 
 
+def _end_with_programs(number: int, _: object) -> None:
+    """End this process by a signal, and first its programs: a signal for a whole group does not reach them."""
+    _kill_groups_of(os.getpid())
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
 @contextlib.contextmanager
 def _uninterrupted(method: str) -> Iterator[None]:
-    """Delay Ctrl-C, and keep it from processes that are started here, even while they import.
+    """Delay what ends this process, and keep Ctrl-C from processes that are started here, even while they import.
 
     Python drops an interruption that comes while it forks.
 
@@ -146,7 +164,7 @@ def _uninterrupted(method: str) -> Iterator[None]:
         return
     if method == "spawn":
         resource_tracker.ensure_running()  # which would undo the mask if the first process started it
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *_ENDING})
     try:
         yield
     finally:
@@ -162,7 +180,22 @@ def _kill_groups_below(pid: int) -> None:
         return
     os.kill(pid, signal.SIGSTOP)  # so that it cannot reap a child, whose id might be reused
     os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-    with contextlib.suppress(FileNotFoundError):  # not every kernel has it
-        for leader in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split():
+    _kill_groups_of(pid)
+
+
+def _kill_groups_of(pid: int) -> None:
+    with contextlib.suppress(FileNotFoundError):  # not every system has it
+        for leader in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(int(leader), signal.SIGKILL)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_started.clear)  # they are the parent's
+
+
+@atexit.register
+def _end_with_interpreter() -> None:
+    """End processes that nobody has ended, before :mod:`multiprocessing` asks them to end and waits for it."""
+    for worker in list(_started):
+        worker.kill()
