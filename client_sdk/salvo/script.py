@@ -6,19 +6,42 @@ second.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import logging
 import os
 import secrets
 import sys
+from collections.abc import Iterator
+from typing import Final
 
 from salvo.errors import SalvoError
 from salvo.player import Bot
 
+#: What a shell reports of a program that wrote to a pipe whose reader had gone: 128, and the number of SIGPIPE.
+_UNREAD: Final = 128 + 13
 _ran = False
 
 #: Options of ``salvo play`` that a person may give to the bot's own program, where they change nothing.
 _NOT_OURS = ("-h", "--help", "--seed", "--games")
+
+
+@contextlib.contextmanager
+def until_unread() -> Iterator[None]:
+    """End this process quietly, as others end, once nobody reads its output, such as behind ``| head``."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        for number, stream in ((1, sys.__stdout__), (2, sys.__stderr__)):
+            try:
+                if stream is not None:
+                    stream.flush()
+            except BrokenPipeError:  # else the interpreter tries once more at its end, and complains
+                os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+        raise SystemExit(_UNREAD) from None
 
 
 def remind() -> None:
@@ -57,10 +80,11 @@ def run(bot: type[Bot]) -> None:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
         _check(bot, sys.argv[1:])
-        if os.environ.get("SALVO_URL"):
-            _run_contest(bot)
-        else:
-            _run_local(bot)
+        with until_unread():
+            if os.environ.get("SALVO_URL"):
+                _run_contest(bot)
+            else:
+                _run_local(bot)
     except SalvoError as error:
         raise SystemExit(f"{getattr(error, 'trace', '')}error: {error}") from error.__cause__
     except KeyboardInterrupt:
@@ -96,19 +120,27 @@ def _run_contest(bot: type[Bot]) -> None:
         raise SalvoError("unused_option", "--watch does nothing in a contest; salvo watch URL --view TEAM shows it")
     team = env.get("SALVO_TEAM") or team_name(sys.argv[0])
     secret = env.get("SALVO_SECRET") or None
-    games = env.get("SALVO_GAMES")
     reports = play(
         bot(),
         env["SALVO_URL"],
         team,
         secret,
         table=env.get("SALVO_TABLE", ""),
-        games=int(games) if games else None,
+        games=_games(env.get("SALVO_GAMES", "")),
         seed=env.get("SALVO_SEED"),
         strict=False,
     )
     for report in reports:
         print(report.line(team))
+
+
+def _games(given: str) -> int | None:
+    if not given:
+        return None
+    if not given.isascii() or not given.isdecimal() or int(given[:9]) < 1:
+        cure = "give a whole number from 1 on, or leave it out to play on"
+        raise SalvoError("bad_setting", f"SALVO_GAMES is {given[:40]!r}: {cure}")
+    return int(given)
 
 
 def _run_local(bot: type[Bot]) -> None:

@@ -17,6 +17,7 @@ from salvo.fairness.proof import Proof, ProofConnection
 from salvo.messages import SeatGiven, ServerKeys
 from salvo.net.mqtt import BrokerUrl
 from salvo.session import Session
+from salvo.topics import check_name
 
 _ENCRYPTED: Final = ("mqtts", "wss")
 
@@ -68,6 +69,9 @@ class Seat:
             ConnectionLost: ``bad_url``.
         """
         broker = BrokerUrl.parse(url)
+        check_name(team)
+        if table:
+            check_name(table, "table")
         recorder = Proof(proof) if proof is not None else None
         if username is None and broker.username is None and secret is not None:
             username, password = team, secret

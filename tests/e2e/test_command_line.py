@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import signal
 import socket
 import subprocess
@@ -276,6 +277,53 @@ def test_a_replay_is_told_in_lines_with_boards_and_places_at_the_end(recorded: P
     assert [line.split()[1] for line in told[1 : turns + 1]] == [str(turn) for turn in range(1, turns + 1)]
     assert told[-1] == played[1]
     assert sum(line.startswith("J ") for line in told) == 1
+
+
+@pytest.mark.parametrize("unread", ["stdout", "both"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "--version",
+        "serve --help",
+        "serv",
+        "play random random --games 3 --json",
+        "teams list",
+        "serve --profile open --listen 127.0.0.1:0 --journal none",
+    ],
+)
+def test_a_command_whose_output_nobody_reads_ends_quietly_as_others_do(command: str, unread: str) -> None:
+    _check_unread([SALVO, *command.split()], unread, shows=command != "serv")
+
+
+@pytest.mark.parametrize("unread", ["stdout", "both"])
+def test_a_bots_own_program_whose_output_nobody_reads_ends_quietly_as_others_do(unread: str, tmp_path: Path) -> None:
+    bot = tmp_path / "mybot.py"
+    method = "def choose_salvo(self, view):\n        return view.untouched.sample(view.shots)\n"
+    bot.write_text(f"import salvo\n\n\nclass Mine(salvo.Bot):\n    {method}\n\nsalvo.run(Mine)\n")
+    _check_unread([sys.executable, str(bot)], unread)
+
+
+def _check_unread(command: list[str], unread: str, *, shows: bool = True) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as pipe:
+        errors = pipe if unread == "both" else subprocess.PIPE
+        ended = subprocess.run(command, stdout=pipe, stderr=errors, env=_environment(), check=False)
+    if shows or unread == "both":
+        assert (ended.returncode, ended.stderr or b"") == (128 + signal.SIGPIPE, b"")
+    else:
+        assert ended.returncode == 2
+
+
+def test_python_m_salvo_is_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    called = [[sys.executable, "-m", "salvo"], [SALVO]]
+    for words in (["--version"], ["serv"], ["play", "--help"]):
+        done = [subprocess.run([*each, *words], capture_output=True, text=True, check=False) for each in called]
+        module, command = ((each.returncode, each.stdout, each.stderr) for each in done)
+        assert module == command
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
+    with pytest.raises(SystemExit, match="pip install battleship-salvo"):
+        runpy.run_module("salvo", run_name="__main__")
 
 
 def test_with_input_and_output_closed_commands_do_their_work(recorded: Path) -> None:

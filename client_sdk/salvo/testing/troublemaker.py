@@ -48,6 +48,7 @@ from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.rules import SALVO, Orientation, Placement, RuleBook, generator
+from salvo.script import until_unread
 from salvo.seal import KEY_BYTES, SALT_BYTES, Sealer, make_blob
 from salvo.session import Session
 from salvo.text_files import read_secret
@@ -749,7 +750,8 @@ def main() -> None:
     except SalvoError as error:
         raise SystemExit(f"error: {error}") from None
     report = rude.report
-    print("\n".join(map(json.dumps, report.records()) if given.json else report.lines()))
+    with until_unread():
+        print("\n".join(map(json.dumps, report.records()) if given.json else report.lines()))
 
 
 def _positive(text: str) -> float:

@@ -1,7 +1,7 @@
 """The one command line, ``salvo``. Every command has its own module, imported when it is called.
 
 An error is one line on standard error, ``error: <code>: <text>``. Exit codes: 0 done, 1 failed, 2 wrong usage,
-3 another server serves instead, 130 interrupted, 143 ended by SIGTERM or SIGHUP.
+3 another server serves instead, 130 interrupted, 141 nobody reads the output any more, 143 ended by SIGTERM or SIGHUP.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import click
 
 from salvo.errors import SalvoError
+from salvo.script import until_unread
 from salvo_server import __version__
 from salvo_server.cli.checked import Suggesting
 from salvo_server.cli.logs import begin_log, error_line
@@ -119,22 +120,26 @@ def main(arguments: list[str] | None = None) -> Any:
     _open_closed_streams()
     _end_as_by_ctrl_c()
     try:
-        code = _run(given)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        sys.stderr.close()
-        code = 0
+        with until_unread():
+            code = _run(given)
     except OSError as error:
-        if error.errno not in _FULL or "--debug" in given:
+        if "--debug" in given or not (error.filename or error.errno in _FULL):
             raise
-        with contextlib.suppress(OSError):
-            sys.stdout.close()  # else the interpreter tries once more, and shows a traceback
-        click.echo(f"error: output_unwritable: {error.filename or 'standard output'}: {error.strerror}", err=True)
+        if error.errno in _FULL:
+            with contextlib.suppress(OSError):
+                sys.stdout.close()  # else the interpreter tries once more, and shows a traceback
+            text = f"{error.filename or 'standard output'}: {error.strerror}"
+            reported = SalvoError("output_unwritable", text)
+        else:
+            text = f"{error.filename}: {error.strerror}; let this user use it, or name another one"
+            reported = SalvoError("file_unusable", text)
+        click.echo(error_line(reported, str(reported)), err=True)
         code = 1
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _run(given: list[str]) -> Any:
+    output = sys.stdout
     try:
         return cli.main(args=given, prog_name="salvo", standalone_mode=False)
     except click.exceptions.Exit as end:
@@ -142,6 +147,10 @@ def _run(given: list[str]) -> Any:
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except SystemExit:
+        if sys.stdout is not output:  # click replaces it when nobody reads it, and exits with 1
+            raise BrokenPipeError from None
+        raise
     except (click.Abort, KeyboardInterrupt) as end:
         return 128 + _signal_of(end if isinstance(end, KeyboardInterrupt) else end.__cause__)
     except SalvoError as error:

@@ -19,7 +19,7 @@ from salvo.codec.published import read_published
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.cli.checked import Checked, ca_rule
-from salvo_server.cli.output import given_secret
+from salvo_server.cli.output import given_secret, table_name
 from salvo_server.hosting import Answer, HostDesk
 from salvo_server.spectate.screen_users import ScreenUsers
 from salvo_server.unused import Unused, is_set
@@ -72,6 +72,8 @@ class _Action(click.Choice[str]):
     "--table",
     "tables",
     multiple=True,
+    type=table_name,
+    metavar="NAME",
     envvar="SALVO_TABLE",
     help="Name of the table; may be repeated.  [default: the default table]",
 )

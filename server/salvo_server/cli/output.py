@@ -22,6 +22,7 @@ import click
 from salvo.errors import SalvoError
 from salvo.lab.arena import Failure
 from salvo.text_files import read_secret
+from salvo.topics import check_name
 from salvo_server.storage.atomic_file import replace_file
 
 
@@ -29,6 +30,15 @@ class Integer(click.IntRange):
     """An integer within bounds; an error calls it an integer, not an integer range."""
 
     name = "integer"
+
+
+def table_name(text: str) -> str:
+    """Return a table's name, empty for the default table, as it was given.
+
+    Raises:
+        WireError: ``bad_name``.
+    """
+    return text and check_name(text, "table")
 
 
 class Number(click.FloatRange):

@@ -19,7 +19,7 @@ from salvo.fairness.proof import Proof, ProofConnection
 from salvo.net.mqtt import BrokerUrl
 from salvo.topics import check_name
 from salvo_server.cli.checked import Checked, ca_rule
-from salvo_server.cli.output import Integer, has_terminal
+from salvo_server.cli.output import Integer, has_terminal, table_name
 from salvo_server.spectate.screen_users import ScreenUsers
 from salvo_server.spectate.watching import (
     EVERYBODY,
@@ -37,7 +37,9 @@ from salvo_server.spectate.watching import (
     unused=[ca_rule("url")],
 )
 @click.argument("url")
-@click.option("--table", default="", help="Name of the table.  [default: the default table]")
+@click.option(
+    "--table", type=table_name, metavar="NAME", default="", help="Name of the table.  [default: the default table]"
+)
 @click.option("--view", default=EVERYBODY, metavar="VIEW", help="everybody, referee, or a team's name.")
 @click.option(
     "--ca",
