@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl
+from salvo.user_folders import NoHome, private_folder
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
 from salvo_server.settings import RecordedSettings, ServerSettings, identity_path, roster_path
 
@@ -55,7 +56,7 @@ def announced(
     with contextlib.ExitStack() as cleanup:
         try:
             _write(settings, RunningServer(url, websocket_url, settings, standby), cleanup)
-        except OSError as error:
+        except (OSError, NoHome) as error:
             log.info("salvo doctor will not find this server by itself: %s", error)
         yield
 
@@ -64,7 +65,7 @@ def _write(settings: ServerSettings, server: RunningServer, cleanup: contextlib.
     if fcntl is None:
         return
     roster = roster_path(settings.roster)
-    roster.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(roster.parent)
     descriptor, part = tempfile.mkstemp(prefix=f"{roster.name}.", dir=roster.parent)
     cleanup.callback(os.close, descriptor)
     file = Path(part + _SUFFIX)
@@ -114,17 +115,23 @@ def reached_at(url: str, settings: ServerSettings) -> list[str]:
     return [f"{here.scheme}://{joined(address, here.port)}" for address in lan_addresses(host)]
 
 
-def running_servers(roster: Path, *, standby: bool = False) -> list[RunningServer]:
+def running_servers(roster: Path | None, *, standby: bool = False) -> list[RunningServer]:
     """Return the servers on this machine that use this roster file, in no particular order.
 
     Args:
+        roster: None for a user without one.
         standby: whether to return those that wait, instead of those that serve.
     """
-    found = (_read(file) for file in roster.parent.glob(f"{roster.name}.*{_SUFFIX}"))
+    if roster is None:
+        return []
+    try:
+        found = [_read(file) for file in roster.parent.glob(f"{roster.name}.*{_SUFFIX}")]
+    except OSError:  # this user may not look there
+        return []
     return [server for server in found if server is not None and server.standby is standby]
 
 
-def only_server(roster: Path, name_one: str) -> RunningServer | None:
+def only_server(roster: Path | None, name_one: str) -> RunningServer | None:
     """Return the server on this machine that uses this roster file; None if there is none.
 
     Args:

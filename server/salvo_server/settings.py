@@ -25,6 +25,7 @@ from salvo.rules import Ending, RuleBook
 from salvo.rules.files import load_book
 from salvo.text_files import line_of, read_text, read_toml
 from salvo.topics import check_name
+from salvo.user_folders import OURS, NoHome
 from salvo_server.unused import Unused, is_set, refuse_unused
 
 try:
@@ -232,16 +233,20 @@ class ServerSettings(BaseSettings):
         return OPEN_PROFILES[0]
 
     def with_journal(self) -> ServerSettings:
-        """Return these settings with the journal that belongs to the broker, unless one is named.
-
-        A broker whose port the system chooses is never found again, and neither would be its journal.
-        """
-        address = (self.broker or self.listen).rpartition("@")[2]  # never a password in a file's name
-        if self.journal is not None or (self.broker is None and address.endswith(":0")):
+        """Return these settings with the journal that belongs to the broker, unless one is named."""
+        if self.journal is not None or not self.has_journal:
             return self
+        address = (self.broker or self.listen).rpartition("@")[2]  # never a password in a file's name
         name = re.sub(r"[^A-Za-z0-9.]+", "-", address)
-        path = platformdirs.user_state_path("salvo") / f"{name}.journal"
+        path = _state("a journal", "or SALVO_JOURNAL to a file or none") / f"{name}.journal"
         return self.model_copy(update={"journal": str(path)})
+
+    @property
+    def has_journal(self) -> bool:
+        """Whether there is one; none by default for a broker whose port the system chooses: it is never found again."""
+        return self.journal != "none" and not (
+            self.journal is None and self.broker is None and self.listen.endswith(":0")
+        )
 
     @property
     def encrypted(self) -> bool:
@@ -355,11 +360,10 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
         check_name(table, "table")
     _check_profile(settings)
     _check_standby(settings)
-    kept = settings.with_journal().journal not in (None, "none")
     refuse_unused(
         _UNUSED,
         settings.model_fields_set,
-        {**settings.model_dump(), "kept": kept, "encrypted": settings.encrypted},
+        {**settings.model_dump(), "kept": settings.has_journal, "encrypted": settings.encrypted},
         lambda name: _where(name, said, stored, file),
     )
     if settings.increment_seconds is not None and settings.bank_seconds is None:
@@ -398,19 +402,42 @@ def _check_standby(settings: ServerSettings) -> None:
         raise SettingsError("bad_setting", "--standby takes over a journal: name one with --journal, or leave it out")
 
 
+def _state(what: str, also: str = "") -> Path:
+    """Return this user's folder for what a server needs again.
+
+    Raises:
+        NoHome: ``no_home``.
+    """
+    try:
+        folder = platformdirs.user_state_path(OURS)
+    except RuntimeError:
+        folder = Path()
+    if not folder.is_absolute():
+        raise NoHome(what, f"HOME or XDG_STATE_HOME to a folder{', ' * bool(also)}{also}")
+    return folder
+
+
 def roster_path(given: Path | None) -> Path:
     """Return where the roster is."""
-    return given or platformdirs.user_state_path("salvo") / "roster.json"
+    return given or _state("a roster", "or SALVO_ROSTER to a file") / "roster.json"
+
+
+def roster_if_any(given: Path | None) -> Path | None:
+    """Return where the roster is; None where this user has none, for what does without."""
+    try:
+        return roster_path(given)
+    except NoHome:
+        return None
 
 
 def identity_path(given: Path | None) -> Path:
     """Return where the server's key is."""
-    return given or platformdirs.user_state_path("salvo") / "identity.key"
+    return given or _state("the server's key", "or SALVO_IDENTITY to a file") / "identity.key"
 
 
 def gateway_key_path() -> Path:
     """Return where the key is that the secrets of gateways' guests are drawn from, when there is no roster."""
-    return platformdirs.user_state_path("salvo") / "gateway.key"
+    return _state("a gateway's key") / "gateway.key"
 
 
 def gateway_games_path(door: str, url: str, table: str) -> Path:
@@ -420,7 +447,7 @@ def gateway_games_path(door: str, url: str, table: str) -> Path:
         url: the broker's, without a user.
     """
     name = re.sub(r"[^A-Za-z0-9.]+", "-", f"{door} {url} {table}").strip("-")
-    return platformdirs.user_state_path("salvo") / f"{name}.games"
+    return _state("a gateway's games") / f"{name}.games"
 
 
 def _read_file(file: Path) -> dict[str, Any]:

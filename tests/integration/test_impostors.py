@@ -104,7 +104,9 @@ def test_another_server_at_the_same_address_gets_no_secret(broker: Broker) -> No
         [_] = client.play(RandomBot(), broker.url, "me", "secret me")
         rival.join(SECONDS)
     address = BrokerUrl.parse(broker.url).address
-    assert KnownServers.of_user().key_of(address) == first.signing_key
+    known = KnownServers.of_user()
+    assert known is not None
+    assert known.key_of(address) == first.signing_key
     asked: list[bytes] = []
     ear = Connection(broker.url, "ear", clean_session=True)
     ear.on_connect = lambda _: ear.subscribe(["/game/request_participation"])

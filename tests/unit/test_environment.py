@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from command_line import run
+from salvo import script
+from salvo.errors import SalvoError
+from salvo.lab.bots.random_bot import RandomBot
 from salvo_server.running import announced, running_servers
 from salvo_server.settings import VARIABLES_OF_OTHERS, RecordedSettings, ServerSettings, SettingsError, load_settings
 
@@ -118,3 +122,41 @@ def test_a_running_server_is_found_whatever_is_wrong_with_the_environment_of_who
         monkeypatch.setenv("SALVO_TURN_SECONDS", "soon")
         [server] = running_servers(roster)
     assert server.settings.turn_seconds == settings.turn_seconds
+
+
+@pytest.mark.parametrize("games", ["ten", "1.5", "0", "-1", "1e3", "²", "", "3", "0003"])
+def test_a_bots_number_of_games_is_whole_and_at_least_one_or_not_set(
+    games: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def play(*_: object, games: object, **__: object) -> list[object]:
+        asked.append(games)
+        return []
+
+    monkeypatch.setattr("salvo.client.play", play)
+    monkeypatch.setattr("sys.argv", ["mybot.py"])
+    monkeypatch.setenv("SALVO_URL", "mqtt://127.0.0.1:1")
+    monkeypatch.setenv("SALVO_GAMES", games)
+    if games in ("", "3", "0003"):
+        script._run_contest(RandomBot)
+        assert asked == [int(games) if games else None]
+    else:
+        with pytest.raises(SalvoError, match=f"bad_setting: SALVO_GAMES is {games!r}: give a whole number from 1 on"):
+            script._run_contest(RandomBot)
+        assert not asked
+
+
+@pytest.mark.parametrize("table", ["a/b", "#", "+", "a b", "players"])
+def test_a_name_that_no_table_has_is_refused_wherever_one_is_named(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "mqtt://127.0.0.1:1"
+    account = {"SALVO_TEAM": "red", "SALVO_SECRET": "s"}
+    for command in ("join", "watch", "health", "control pause"):
+        bot = ["random"] if command == "join" else []
+        done = run(*command.split(), url, *bot, "--table", table, environment=account)
+        assert (done.returncode, done.stderr[:28]) == (1, "error: bad_name: table name "), command
+    monkeypatch.setenv("SALVO_URL", url)
+    monkeypatch.setenv("SALVO_TABLE", table)
+    monkeypatch.setattr("sys.argv", ["mybot.py"])
+    with pytest.raises(SalvoError, match="bad_name: table name "):
+        script._run_contest(RandomBot)

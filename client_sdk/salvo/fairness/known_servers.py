@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -20,11 +21,14 @@ from salvo.errors import ImpostorError, SalvoError, WireError
 from salvo.seal import KEY_BYTES, fingerprint
 from salvo.shape import Base64
 from salvo.text_files import read_text
+from salvo.user_folders import NoHome, private_folder, user_folder
 
 log = logging.getLogger(__name__)
 
 #: Room for thousands of servers; a longer file is something else.
 _MAX_BYTES: Final = 1024 * 1024
+#: Where the file cannot be used.
+_CURE: Final = "name another file with SALVO_KNOWN_SERVERS, or check no server with --no-pin"
 _KEYS: Final[Codec[dict[str, bytes]]] = Codec(dict[str, Annotated[bytes, Base64(KEY_BYTES)]], largest=_MAX_BYTES)
 
 
@@ -35,10 +39,18 @@ class KnownServers:
         self.path = path
 
     @classmethod
-    def of_user(cls) -> KnownServers:
-        """Return this user's: the file in ``SALVO_KNOWN_SERVERS``, else one in the configuration folder."""
-        named = os.environ.get("SALVO_KNOWN_SERVERS")
-        return cls(Path(named) if named else _configuration() / "salvo" / "known_servers.json")
+    def of_user(cls) -> KnownServers | None:
+        """Return this user's: the file in ``SALVO_KNOWN_SERVERS``, else one in the configuration folder.
+
+        A user without a home has none, and plays without.
+        """
+        if named := os.environ.get("SALVO_KNOWN_SERVERS"):
+            return cls(Path(named))
+        try:
+            return cls(_configuration() / "known_servers.json")
+        except NoHome as error:
+            log.warning("the server is met without remembering it: %s, or %s", error.text, _CURE)
+            return None
 
     def key_of(self, address: str) -> bytes | None:
         """Return the signing key of the server at a broker's address, ``host:port``; None for an unknown one.
@@ -75,8 +87,9 @@ class KnownServers:
     def _note(self, address: str, key: bytes) -> bytes:
         """Write the key down, unless another bot was quicker; return the one in the file."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self.path.with_name(self.path.name + ".lock"), "a+b") as file:
+            private_folder(self.path.parent)
+            lock = self.path.with_name(self.path.name + ".lock")
+            with open(lock, "a+b", opener=partial(os.open, mode=0o600)) as file:
                 _lock(file.fileno())  # against other bots; the system releases it when a process dies
                 servers = self._read()
                 known = servers.setdefault(address, key)
@@ -84,16 +97,17 @@ class KnownServers:
                     self._write(servers)
                 return known
         except OSError as error:
-            log.warning("cannot remember the server %s in %s: %s", fingerprint(key), self.path, error.strerror)
+            why = f"{fingerprint(key)} in {self.path}: {error.strerror}; {_CURE}"
+            log.warning("cannot remember the server %s", why)
             return key
 
     def _read(self) -> dict[str, bytes]:
         try:
             return _KEYS.read(read_text(self.path).encode())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return {}
         except OSError as error:
-            raise SalvoError("known_servers", f"{self.path}: {error.strerror}") from None
+            raise SalvoError("known_servers", f"{self.path}: {error.strerror}; {_CURE}") from None
         except (WireError, UnicodeDecodeError) as error:
             cure = "repair it, or remove it to meet all servers for the first time again"
             raise SalvoError("known_servers", f"{self.path} is damaged ({error}): {cure}") from None
@@ -115,7 +129,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _configuration() -> Path:
-        return Path(os.environ.get("APPDATA") or Path.home())
+        return user_folder("APPDATA", "", "the servers that it knows")
 
     def _lock(descriptor: int) -> None:
         msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
@@ -123,7 +137,7 @@ if sys.platform == "win32":
 else:
 
     def _configuration() -> Path:
-        return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+        return user_folder("XDG_CONFIG_HOME", ".config", "the servers that it knows")
 
     def _lock(descriptor: int) -> None:
         import fcntl

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from salvo.errors import BotError
+from salvo.user_folders import private_folder, user_folder
 
 #: For one version; a larger folder is not a bot's.
 MAX_FILES: Final = 1000
@@ -169,11 +170,12 @@ def _check(folder: Path, files: int, size: int) -> None:
 
 def _keep(folder: Path | None, contents: Mapping[str, bytes]) -> Path:
     """Return the folder of a version, which is either complete or absent."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "salvo" / "versions"
+    home = user_folder("XDG_CACHE_HOME", ".cache", "versions of bots") / "versions"
     version = home / _digest(folder, contents)
     try:
         if not version.is_dir():
-            home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private_folder(home.parent)
+            private_folder(home)
             _forget(home)
             part = Path(tempfile.mkdtemp(dir=home, prefix="part-"))
             for name, data in contents.items():

@@ -23,7 +23,7 @@ from salvo_server.cli.checked import NO_TLS, given
 from salvo_server.cli.output import has_terminal
 from salvo_server.doctor import Finding, Login, Target, Verdict, examine, is_here, temporary_teams
 from salvo_server.running import RunningServer, running_servers
-from salvo_server.settings import OPEN_PROFILES, ServerSettings, load_settings, roster_path
+from salvo_server.settings import OPEN_PROFILES, ServerSettings, load_settings, roster_if_any, roster_path
 from salvo_server.spectate.replay_text import counted
 from salvo_server.storage.roster import Roster, RosterError, has_begun
 from salvo_server.unused import Unused, refuse_unused
@@ -118,7 +118,7 @@ def _target(url: str | None, settings: ServerSettings, *, here: bool) -> Target:
 
     Those of a running server are its own: it may have been started with others than the doctor.
     """
-    running = running_servers(roster_path(settings.roster))
+    running = running_servers(roster_if_any(settings.roster))
     if url is None:
         url, here = _only(running) if running else _configured(settings), True
         if not running:

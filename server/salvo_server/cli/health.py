@@ -14,8 +14,9 @@ from salvo.errors import ConnectionLost, SalvoError
 from salvo.messages import ServerStatus
 from salvo.net.mqtt import BrokerUrl, Connection, without_password
 from salvo_server.cli.checked import DEFAULT_BROKER, Checked
+from salvo_server.cli.output import table_name
 from salvo_server.running import only_server, running_servers
-from salvo_server.settings import roster_path
+from salvo_server.settings import roster_if_any
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Roster, has_begun
 from salvo_server.unused import Unused, is_set
@@ -40,7 +41,13 @@ from salvo_server.unused import Unused, is_set
 @click.option(
     "--broker", metavar="URL", envvar="SALVO_BROKER", help="The broker's address.  [default: that of the server here]"
 )
-@click.option("--table", default="", help="The server's first table, if it is not the default table.")
+@click.option(
+    "--table",
+    type=table_name,
+    metavar="NAME",
+    default="",
+    help="The server's first table, if it is not the default table.",
+)
 @click.option("--roster", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
 @click.option("--timeout", "timeout_seconds", default=5.0, help="Seconds to wait for an answer.")
 @click.option("--standby", is_flag=True, help="Ask for the standby on this machine instead.")
@@ -54,7 +61,7 @@ def health(
     """
     broker = url or broker
     if standby:
-        waiting = [each.url for each in running_servers(roster_path(roster), standby=True)]
+        waiting = [each.url for each in running_servers(roster_if_any(roster), standby=True)]
         if (broker is not None and str(BrokerUrl.parse(broker)) not in waiting) or not waiting:
             raise SalvoError("no_standby", f"no standby{f' for {broker}' if broker else ''} waits on this machine")
         click.echo("standby: waits for the end of another server")
@@ -69,13 +76,13 @@ def health(
 
 
 def _server_here(file: Path | None) -> str:
-    server = only_server(roster_path(file), "name the URL of one")
+    server = only_server(roster_if_any(file), "name the URL of one")
     return DEFAULT_BROKER if server is None else server.url
 
 
 def _looker_on(broker: str, file: Path | None) -> Account | None:
-    path = roster_path(file)
-    if BrokerUrl.parse(broker).username is not None or not has_begun(path):
+    path = roster_if_any(file)
+    if path is None or BrokerUrl.parse(broker).username is not None or not has_begun(path):
         return None
     return Roster(path).lookers_on[0]
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from salvo.errors import MissingExtra, SalvoError
+from salvo.user_folders import private_folder
 from salvo_server.storage.atomic_file import create_file, replace_file, replace_files
 from salvo_server.storage.journal.locks import lock_file
 
@@ -184,8 +185,9 @@ def restore(contents: Mapping[str, bytes], places: Mapping[str, Path], *, force:
         )
     try:
         with contextlib.ExitStack() as held:
+            for path in wanted:
+                private_folder(path.parent)
             if JOURNAL in contents:
-                places[JOURNAL].parent.mkdir(parents=True, exist_ok=True)
                 held.callback(lock_file(places[JOURNAL]).release)
             replace_files(wanted, beside)
     except OSError as error:

@@ -19,6 +19,7 @@ import nacl.signing
 from salvo.errors import SalvoError
 from salvo.seal import fingerprint, open_sealed
 from salvo.text_files import text_of
+from salvo.user_folders import private_folder
 from salvo_server.storage.atomic_file import create_file
 
 #: First line of the file; the number is the form's version.
@@ -87,13 +88,15 @@ def load_identity(path: Path) -> Identity:
             damaged or something else.
     """
     try:
+        private_folder(path.parent)
         try:
             return Identity(_read(path))
         except FileNotFoundError:
             create_file(path, f"{_written(os.urandom(SEED_BYTES))}\n".encode())
             return Identity(_read(path))  # perhaps that of another server, which was quicker
     except OSError as error:
-        raise IdentityError(f"{path}: {error.strerror or error}; name another file with SALVO_IDENTITY") from None
+        cure = "name another file with SALVO_IDENTITY, or a folder for all state with XDG_STATE_HOME"
+        raise IdentityError(f"{path}: {error.strerror or error}; {cure}") from None
 
 
 def _read(path: Path) -> bytes:

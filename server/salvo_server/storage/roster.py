@@ -22,6 +22,7 @@ from salvo.errors import MissingExtra, SalvoError, WireError
 from salvo.permissions import Role
 from salvo.text_files import read_text
 from salvo.topics import check_name
+from salvo.user_folders import private_folder
 from salvo_server.storage.atomic_file import create_file, replace_file
 from salvo_server.storage.register import Account
 from salvo_server.storage.vault import Vault
@@ -118,12 +119,19 @@ class Entry:
 
 def has_begun(path: Path) -> bool:
     """Whether there is a roster, if only its key."""
-    return path.exists() or key_path(path).exists()
+    return _is_there(path) or _is_there(key_path(path))
 
 
 def is_lost(path: Path) -> bool:
     """Whether a roster has its key and no file any more: they begin together."""
-    return key_path(path).exists() and not path.exists()
+    return _is_there(key_path(path)) and not _is_there(path)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # in a folder that this user may not look into
+        return False
 
 
 def key_path(path: Path) -> Path:
@@ -141,6 +149,10 @@ class Roster:
             RosterError: ``roster_key``, ``roster_unwritable``.
         """
         self.path = path
+        try:
+            private_folder(path.parent)
+        except OSError as error:
+            raise self._unwritable(error) from None
         if not has_begun(path):
             self._begin()
         self._vault = Vault.at(key_path(path), "roster", RosterError)
@@ -265,7 +277,8 @@ class Roster:
             raise self._unwritable(error) from None
 
     def _unwritable(self, error: OSError) -> RosterError:
-        return RosterError("roster_unwritable", f"{self.path}: {error.strerror}; name another file with SALVO_ROSTER")
+        cure = "name another file with SALVO_ROSTER, or a folder for all state with XDG_STATE_HOME"
+        return RosterError("roster_unwritable", f"{self.path}: {error.strerror}; {cure}")
 
     def add(self, name: str, role: Role = Role.TEAM, screens: int = SCREENS, *, door: str = "") -> str:
         """Add a team, a watcher or a referee; return its new secret, which is shown only this once.
@@ -374,7 +387,7 @@ class Roster:
     def _changing(self) -> Iterator[_File]:
         """Read, let the caller change, and write as a whole, under a lock."""
         try:
-            with filelock.FileLock(str(self.path) + ".lock", timeout=_LOCK_SECONDS):
+            with filelock.FileLock(f"{self.path}.lock", timeout=_LOCK_SECONDS, mode=0o600):
                 kept = self._read()
                 yield kept
                 replace_file(self.path, _text(kept), 0o600, durable=True)

@@ -15,6 +15,7 @@ import nacl.exceptions
 import nacl.secret
 
 from salvo.errors import SalvoError
+from salvo.user_folders import private_folder
 from salvo_server.storage.atomic_file import create_file
 
 _KEY_BYTES = nacl.secret.SecretBox.KEY_SIZE
@@ -46,13 +47,15 @@ class Vault:
         """
         code = f"{what}_key"
         try:
+            private_folder(path.parent)
             try:
                 key = path.read_bytes()
             except FileNotFoundError:
                 create_file(path, os.urandom(_KEY_BYTES))
                 key = path.read_bytes()  # perhaps that of another program, which was quicker
         except OSError as reason:
-            raise error(code, f"{path}: {reason.strerror or reason}") from None
+            cure = "let this user read and write it, or name a folder for all state with XDG_STATE_HOME"
+            raise error(code, f"{path}: {reason.strerror or reason}; {cure}") from None
         if len(key) != _KEY_BYTES:
             raise error(
                 code,

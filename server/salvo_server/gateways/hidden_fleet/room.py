@@ -18,6 +18,7 @@ from salvo.errors import SalvoError
 from salvo.player import Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.topics import check_name
+from salvo.user_folders import private_folder
 from salvo_server.gateways.asking import fleet_of
 from salvo_server.gateways.hidden_fleet.game import HOUSE, NAMES, UnseenGame
 from salvo_server.gateways.hidden_fleet.reenact import both_sides_of, play_again
@@ -213,7 +214,7 @@ class Room:
             "waiting": [game.to_json() for game in self._waiting],
         }
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(self._file.parent)
             replace_file(self._file, json.dumps(kept).encode(), 0o600)
         except OSError as error:
             log.error("%s: %s; games are lost when the gateway ends", self._file, error.strerror)

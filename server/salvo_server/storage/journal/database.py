@@ -14,6 +14,7 @@ from typing import Any, Final
 from salvo import messages as m
 from salvo.codec.steps import line_codec
 from salvo.errors import MissingExtra, WireError
+from salvo.user_folders import private_folder
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal import (
     Batch,
@@ -579,7 +580,7 @@ def _make_engine(url: sql.URL, power_safe: bool, poolclass: type[sql.Pool] | Non
 
 def _make_folder(path: Path) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(path.parent)
         if not path.exists():
             path.touch(mode=0o600)
     except OSError as error:
