@@ -198,7 +198,7 @@ class Program:
         said, self._said = self._said, []
         return said
 
-    def send(self, *messages: str, end: str = "\n") -> None:
+    def send(self, *messages: str) -> None:
         if not self.gone:
             self.told.extend(messages)
 

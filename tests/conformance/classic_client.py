@@ -60,6 +60,82 @@ class Tcp:
         self.socket.close()
 
 
+class Bus:
+    """The bus of the text: programs find each other by multicast, and one of two calls the other over TCP."""
+
+    def __init__(self, group: str) -> None:
+        """Join the group, at a port of the system's."""
+        self._air = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._air.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._air.bind(("", 0))
+        loopback = socket.inet_aton("127.0.0.1")
+        self._air.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(group) + loopback)
+        self._air.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, loopback)
+        self._air.settimeout(60)
+        self.group = group, self._air.getsockname()[1]
+        self._line: socket.socket | None = None
+        self._rest = b""
+
+    def meet(self, *, calling: bool) -> None:
+        """Wait for another program, and take an address by which this one calls it, or is called."""
+        other = self._hear()
+        last = (int(other[-1]) + (-1 if calling else 1)) % 10  # of the port: the one before it calls
+        listeners = [socket.create_server(("127.0.0.1", 0))]
+        while listeners[-1].getsockname()[1] % 10 != last:
+            listeners.append(socket.create_server(("127.0.0.1", 0)))
+        own = f"127.0.0.1:{listeners[-1].getsockname()[1]}"
+        self.say(f"A/{own}")
+        if calling:
+            while self._hear() != other:
+                pass
+            host, _, port = other.partition(":")
+            self._line = socket.create_connection((host, int(port)), timeout=60)
+            self.send(f"P/{own}")
+        else:
+            self._line, _ = listeners[-1].accept()
+            assert self.receive(60) == f"P/{other}"
+        for listener in listeners:
+            listener.close()
+
+    def say(self, text: str) -> None:
+        self._air.sendto(text.encode(), self.group)
+
+    def _hear(self) -> str:
+        """Return the address of a program that is on the bus."""
+        while (text := self._air.recv(1024).decode())[:2] not in ("A/", "P/"):
+            pass
+        return text[2:]
+
+    def send(self, message: str) -> None:
+        assert self._line is not None
+        data = (21).to_bytes(4, "big") + len(message).to_bytes(4, "big") + message.encode()
+        for part in (data[:3], data[3:9], data[9:]):
+            self._line.sendall(part)
+
+    def receive(self, seconds: float) -> str | None:
+        assert self._line is not None
+        self._line.settimeout(seconds)
+        while len(self._rest) < 8 or len(self._rest) < 8 + int.from_bytes(self._rest[4:8], "big"):
+            try:
+                data = self._line.recv(4096)
+            except TimeoutError:
+                return None
+            except OSError:
+                data = b""
+            if not data:
+                return ""
+            self._rest += data
+        assert self._rest[:4] == b"\0\0\0\x15"
+        end = 8 + int.from_bytes(self._rest[4:8], "big")
+        message, self._rest = self._rest[8:end], self._rest[end:]
+        return message.decode()
+
+    def close(self) -> None:
+        self._air.close()
+        if self._line is not None:
+            self._line.close()
+
+
 def draw_fleet(draw: random.Random) -> list[tuple[str, list[Cell]]]:
     """Place ships that have no border in common; corners may touch."""
     while True:

@@ -64,7 +64,7 @@ from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, Fleet
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Blob, make_blob, parse_blob
 from salvo.topics import TOPICS, Publisher
 from salvo_server.brokers.embedded import packets as p
-from salvo_server.brokers.embedded.addresses import split_address
+from salvo_server.brokers.embedded.addresses import BrokerError, split_address
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.dialects import read_properties
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
@@ -76,6 +76,7 @@ from salvo_server.core.recovery import recover
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.gateways.accounts import GatewayError
+from salvo_server.gateways.classic.bus import Frames, calls
 from salvo_server.gateways.classic.words import NotUnderstood, Reply, Shoot, reply, shoot
 from salvo_server.gateways.classic.words import read as read_classic
 from salvo_server.gateways.jsonline.words import BadBody, Dialect, Values, Wording, read_request
@@ -811,6 +812,16 @@ def _greetings() -> list[bytes]:
     return [*greetings, *(_GREETING + rest for rest in _after_greeting())]
 
 
+def _bus(data: bytes) -> None:
+    """Messages on the bus of the two-player game, cut as they come, and what programs say of their addresses."""
+    messages = list(Frames().feed(data))
+    pieces = Frames()
+    cut = [found for at in range(len(data)) for found in pieces.feed(data[at : at + 1])]
+    assert cut == messages or any(isinstance(found, Broken) for found in messages)
+    with _refused(BrokerError):
+        calls("192.0.2.7:4001", data.decode(errors="replace"))
+
+
 def _json_lines(data: bytes) -> None:
     """Messages of the JSON lines gateway, cut as they come."""
     messages = list(Values().feed(data))
@@ -926,6 +937,9 @@ TARGETS: Final = (
         _two_player_message,
         lambda: [b"C", b"SIa", b"RE5H", b"RIaM", b"RE6SAircraft carrier", b"RF7ECruiser"],
         80,
+    ),
+    Target(
+        "bus", _bus, lambda: [Frames().write("C") * 2, Frames().write("P/192.0.2.9:4002")[:9], b"192.0.2.9:4002"], 200
     ),
     Target("JSON lines", _json_lines, _json_line_seeds),
     Target("program's line", _program_line, _program_lines, 3000),

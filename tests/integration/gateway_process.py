@@ -10,24 +10,21 @@ class GatewayProcess:
     """``salvo gateway``, started when it listens.
 
     Attributes:
-        address: where, if it listens on TCP.
+        address: where.
     """
 
-    def __init__(self, *arguments: str, channel: str = "") -> None:
+    def __init__(self, *arguments: str) -> None:
         self._arguments = arguments
-        self._where = ["--channel", channel] if channel else ["--listen", "127.0.0.1:0"]
-        self.address = ("", 0)
         self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "salvo_server", "gateway", *self._arguments, *self._where]
+        command = [sys.executable, "-m", "salvo_server", "gateway", *self._arguments, "--listen", "127.0.0.1:0"]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         assert line, "the gateway has ended"
         host, _, port = line.rpartition(" ")[2].strip().partition(":")
-        if port:
-            self.address = host, int(port)
+        self.address = host, int(port)
 
     def kill(self) -> None:
         """End it without a warning."""

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import struct
+import threading
+from itertools import combinations
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from gateway_hall import Hall
 from salvo.rules import CLASSIC
-from salvo_server.gateways.classic import door
+from salvo_server.gateways.classic import bus, door
 from salvo_server.gateways.classic import words as w
 from salvo_server.gateways.hidden_fleet import room
 from salvo_server.gateways.hidden_fleet.replies import Word
+from salvo_server.gateways.host import Host
+from salvo_server.gateways.peer import Broken
 
 
 def cell(row: str, column: int) -> int:
@@ -67,6 +73,61 @@ def test_every_shot_and_every_reply_is_read_as_it_is_written() -> None:
             for last in (False, True):
                 reply = w.read(w.reply(at, Word.SUNK, ship.name, last, grid), CLASSIC)
                 assert reply == w.Reply(at, Word.SUNK, ship.name.rstrip("12"), last)
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("192.0.2.7:4001", "192.0.2.7:4002"),
+        ("192.0.2.7:4009", "192.0.2.7:4001"),  # 9 is followed by 0
+        ("192.0.2.7:4007", "192.0.2.9:4011"),
+        ("192.0.2.7:4001", "192.0.2.7:4011"),
+        ("192.0.2.7:4011", "192.0.2.10:4001"),
+        ("9.0.2.7:4001", "10.0.2.7:4001"),
+    ],
+)
+def test_of_two_programs_on_the_bus_one_calls_the_other(own: str, other: str) -> None:
+    assert bus.calls(own, other)
+    assert not bus.calls(other, own)
+
+
+def test_any_two_programs_on_the_bus_agree_which_of_them_calls() -> None:
+    addresses = [f"192.0.2.7:{port}" for port in range(4000, 4021)]
+    assert all(bus.calls(one, other) is not bus.calls(other, one) for one, other in combinations(addresses, 2))
+
+
+def test_messages_on_the_bus_are_the_same_in_whatever_pieces_they_come() -> None:
+    frames = bus.Frames()
+    data = b"".join(map(frames.write, ("P/192.0.2.7:4001", "C", "", "SE5")))
+    assert list(bus.Frames().feed(data)) == [b"C", b"", b"SE5"]
+    assert [one for at in range(len(data)) for one in frames.feed(data[at : at + 1])] == [b"C", b"", b"SE5"]
+
+
+@pytest.mark.parametrize("head", [(20, 1), (21, 65), (21, 2**32 - 1), (0x47455420, 0)])
+def test_what_is_no_message_on_the_bus_is_not_kept(head: tuple[int, int]) -> None:
+    frames = bus.Frames()
+    [broken] = frames.feed(struct.pack(">II", *head) + b"x" * 5000)
+    assert isinstance(broken, Broken)
+    assert broken.code == "not_understood"
+    assert not frames._rest
+
+
+def test_nobody_on_another_machine_names_a_third_one_that_the_gateway_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[str] = []
+    monkeypatch.setattr(bus, "_address_towards", lambda _: "127.0.0.1")
+    monkeypatch.setattr(bus.Bus, "_call", lambda self, where: called.append(where))
+    monkeypatch.setattr(bus, "calls", lambda own, other: True)
+    met = bus.Bus(("234.7.6.5", 0), cast(Host, None))
+    for source in ("198.51.100.7", "192.0.2.9", "127.0.0.1"):
+        met._hear(b"A/", "192.0.2.9:4001", source)
+    assert called == ["192.0.2.9:4001"] * 2
+    met.run(stopped())
+
+
+def stopped() -> threading.Event:
+    event = threading.Event()
+    event.set()
+    return event
 
 
 CORNERS = Path(__file__).parents[1] / "conformance" / "gateways" / "house_bots.py"

@@ -23,7 +23,7 @@ DOORS: Final = {
     "xbs": "Xterm Boat Sinker: lines over TCP; many players, points, taunts and chat.",
     "smackdown": "Code Smackdown: |QUERY|...|END| with child processes, or over TCP.",
     "jsonline": "Battleship in JSON lines over TCP, against a built-in bot or another team.",
-    "classic": "The two-player game of set-up, shots and replies, over TCP or a pair of MQTT topics.",
+    "classic": "The two-player game of set-up, shots and replies, over TCP or its own bus.",
 }
 #: Protocol -> what is played where no rules are named.
 _RULES: Final = {"xbs": "xbs", "smackdown": "smackdown", "jsonline": "alternate", "classic": "classic"}

@@ -22,11 +22,11 @@ from salvo_server.cli.gateway_guests import (
 )
 from salvo_server.cli.output import Integer
 from salvo_server.gateways.classic import END_SECONDS, Role, door
+from salvo_server.gateways.classic.bus import Bus
 from salvo_server.gateways.classic.caller import call_again_and_again
-from salvo_server.gateways.classic.mqtt_transport import Carrier
 from salvo_server.gateways.host import Host
 from salvo_server.human import HUMAN
-from salvo_server.unused import Unused, is_set, is_unset
+from salvo_server.unused import Unused, is_set
 
 if TYPE_CHECKING:
     from salvo_server.human.facing import Place
@@ -35,13 +35,12 @@ if TYPE_CHECKING:
 @click.command(
     cls=Checked,
     unused=[
-        Unused("listen", is_set("channel"), "with --channel, over which programs connect; leave one of them out"),
+        Unused("listen", is_set("bus"), "with --bus, on which programs find each other; leave one of them out"),
         Unused("listen", is_set("call"), "with --call, which connects to a program; leave one of them out"),
-        Unused("call", is_set("channel"), "with --channel, over which programs connect; leave one of them out"),
+        Unused("call", is_set("bus"), "with --bus, on which programs find each other; leave one of them out"),
         Unused(
             "call", lambda given: given["role"] != Role.CLIENT, "as server, which is called; say --role client, too"
         ),
-        Unused("carrier", is_unset("channel"), "without --channel NAME; give that, too, or leave it out"),
         Unused("rounds", lambda given: given["role"] == Role.CLIENT, "as client: the server ends; leave it out"),
         Unused(
             "end_seconds", lambda given: given["role"] == Role.CLIENT, "as client: the server goes on; leave it out"
@@ -51,12 +50,7 @@ if TYPE_CHECKING:
 )
 @click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:4000", help="Where programs connect.")
 @click.option("--call", metavar="HOST:PORT", help="As client: where the program is that is a server.")
-@click.option(
-    "--channel",
-    metavar="NAME",
-    help="Speak over the MQTT topics /classic/NAME/to-server and to-client of an open broker instead.",
-)
-@click.option("--carrier", metavar="URL", help="The broker of these topics, where it is not that of --broker.")
+@click.option("--bus", metavar="GROUP:PORT", help="Find programs by multicast instead, as the original ones do.")
 @click.option(
     "--role",
     type=click.Choice([role.value for role in Role]),
@@ -80,8 +74,7 @@ if TYPE_CHECKING:
 def command(
     listen: str,
     call: str | None,
-    channel: str | None,
-    carrier: str | None,
+    bus: str | None,
     role: str,
     opponent: str,
     rounds: int | None,
@@ -95,8 +88,8 @@ def command(
     The gateway plays with a built-in bot, or you do. A finished game is played again at the table, as the program's
     fleet is not known before.
     """
-    if role == Role.CLIENT and call is None and channel is None:
-        raise click.UsageError("--role client calls a program that is a server: say where, --call HOST:PORT")
+    if role == Role.CLIENT and call is None and bus is None:
+        raise click.UsageError("--role client calls a program that is a server: say where, --call HOST:PORT or --bus")
     person = _person(role) if opponent == HUMAN else None
     with table_watch("classic", **table) as watch:
         opening = door(
@@ -107,7 +100,7 @@ def command(
             end_seconds=end_seconds,
             name=name,
             games=games,
-            lasting=channel is not None,
+            bus=bus is not None,
             parted=_ignore if person is None else person.is_alone,
         )
         host = Host(watch, opening)
@@ -118,13 +111,13 @@ def command(
                 with contextlib.closing(host):
                     say(f"{what}, called at {call}")
                     call_again_and_again(host, split_address(call, least_port=1), stop)
-            elif channel is None:
+            elif bus is None:
                 serve_guests(host, listen, what, stop, say)
             else:
-                carried = Carrier(carrier or table["broker"], channel, Role(role), host, ca=table["ca"])
                 with contextlib.closing(host):
-                    say(f"{what} on {carried.heard_on}")
-                    carried.run(stop)
+                    met = Bus(split_address(bus, least_port=1), host)
+                    say(f"{what} on the bus {bus}")
+                    met.run(stop)
 
         if person is None:
             serve(ended_by_signals(), click.echo)

@@ -43,6 +43,7 @@ class Framing(Protocol):
     """Finds where messages end; keeps what has not ended yet, and never more than a message."""
 
     def feed(self, data: bytes) -> Iterable[bytes | Broken]: ...
+    def write(self, message: str) -> bytes: ...
 
 
 class Lines:
@@ -78,6 +79,10 @@ class Lines:
             self._skipping = True
             self._rest.clear()
         return found
+
+    def write(self, message: str) -> bytes:
+        """Return a message as it is sent."""
+        return f"{message}\n".encode()
 
     def _too_long(self) -> Broken:
         return Broken("too_long", f"a line has at most {self._longest} bytes")
@@ -136,12 +141,12 @@ class Peer:
             self._changed.notify_all()
         self.arrived()
 
-    def send(self, *messages: str, end: str = "\n") -> None:
+    def send(self, *messages: str) -> None:
         """Send messages; nothing to a program that is gone, and one that does not read is gone then."""
         if self.gone or not messages:
             return
         try:
-            self._socket.sendall("".join(f"{message}{end}" for message in messages).encode())
+            self._socket.sendall(b"".join(map(self._framing.write, messages)))
         except (BrokenPipeError, ConnectionResetError):
             pass  # it has left; the reader finds its end after all that it said before
         except OSError:

@@ -38,7 +38,7 @@ def split_address(address: str, *, least_port: int = 0) -> tuple[str, int]:
         BrokerError: ``bad_address``.
     """
     host, _, port = address.rpartition(":")
-    if not host or not port.isdigit() or not least_port <= int(port) <= _MAX_PORT:
+    if not host or not port.isdecimal() or not least_port <= int(port) <= _MAX_PORT:
         raise BrokerError("bad_address", f"{address!r} is not HOST:PORT with a port of {least_port}..{_MAX_PORT}")
     return host.strip("[]"), int(port)
 

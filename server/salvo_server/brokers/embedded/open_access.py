@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import hmac
-import re
 from collections.abc import Iterable
 
 from salvo import permissions
 from salvo.permissions import Role
-from salvo_server.brokers import CLASSIC_SIDES, CLASSIC_TOPIC
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, Action
 from salvo_server.storage.register import Account
 
-_OF_GATEWAY = re.compile(CLASSIC_TOPIC.format(channel="[^/]*", side=f"({'|'.join(CLASSIC_SIDES)})"))
 #: In front of the client id of a client that calls itself what the server is called.
 _NOT_THE_SERVER = "not "
 
@@ -45,8 +42,6 @@ class OpenAccess(Access):
 
     def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
         if action == "subscribe":
-            return True
-        if _OF_GATEWAY.fullmatch(topic):
             return True
         role = Role.SERVER if self.is_server(client_id, username) else Role.ANYBODY
         return permissions.may(role, "", self._tables, permissions.Action(action), topic)

@@ -21,7 +21,6 @@ from typing import Any
 from salvo import permissions
 from salvo.errors import SalvoError
 from salvo.permissions import Action, Role
-from salvo_server.brokers import CLASSIC_SIDES, CLASSIC_TOPIC
 from salvo_server.brokers.mosquitto.dynamic_security import (
     COMMANDS,
     DEFAULT_ACCESS,
@@ -327,7 +326,6 @@ def open_rights(server: Account, tables: Sequence[str]) -> str:
         *(f"topic readwrite {each}" for each in everything),
         "",
         *(f"pattern {_ACL_WORDS[action]} {each}" for action, each in permissions.rights(Role.ANYBODY, "", tables)),
-        *(f"pattern readwrite {CLASSIC_TOPIC.format(channel='+', side=side)}" for side in CLASSIC_SIDES),
     ]
     return "\n".join(lines) + "\n"
 

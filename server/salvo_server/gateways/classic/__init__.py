@@ -1,7 +1,7 @@
 """Battle Ship for two: a set-up, then shots and replies, each side with its own board.
 
-A message is one line over TCP, or one payload over a pair of MQTT topics (:mod:`.mqtt_transport`). The gateway is the
-protocol's server, which leads and begins, and a program its client; or the other way round.
+A message is one line over TCP, or one on the bus of the text (:mod:`.bus`). The gateway is the protocol's server, which
+leads and begins, and a program its client; or the other way round.
 
     C  a client is there, said every second until it hears Z; a server that hears it in mid-game has a new client
     Z  from the server: set-up, also for the next game
@@ -13,9 +13,6 @@ protocol's server, which leads and begins, and a program its client; or the othe
 A message that is not understood, is out of turn, or cannot be true for any fleet, is answered with E, which ends the
 game. So does a broken connection. Some seconds after a game, in which people see its end, the gateway as server begins
 the next one, or says E after the given number. As client it calls a program, and calls again when that has ended.
-
-The protocol's text has the messages carried by the message bus of the original program's own library. That is not
-spoken here: a program has to have them as lines over TCP, or as payloads of MQTT.
 
 The program never shows its fleet: the gateway plays the game itself and then once more at the table
 (:mod:`salvo_server.gateways.hidden_fleet`), with a fleet that agrees with every reply; of a game that the program has
@@ -33,6 +30,7 @@ from salvo.player import Bot
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter
 from salvo.topics import check_name
 from salvo_server.gateways.accounts import GatewayError
+from salvo_server.gateways.classic.bus import Frames
 from salvo_server.gateways.classic.guest import END_SECONDS, ClassicGuest, Role
 from salvo_server.gateways.classic.words import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 from salvo_server.gateways.hidden_fleet.room import Room
@@ -51,7 +49,7 @@ def door(
     end_seconds: float = END_SECONDS,
     name: str = "classic-guest",
     games: Path | None = None,
-    lasting: bool = False,
+    bus: bool = False,
     parted: Callable[[], None] = lambda: None,
 ) -> Door:
     """Return a door to a table.
@@ -64,7 +62,7 @@ def door(
         end_seconds: as server, from the end of a game to the next set-up or E.
         name: the program's at the table.
         games: the file that keeps games; one for each table in the user's state when not given.
-        lasting: whether a program does not notice that the gateway was started again, as over topics.
+        bus: whether messages come over the bus.
         parted: called when a program has left.
 
     Raises:
@@ -77,9 +75,9 @@ def door(
     room = Room("classic", book, player, check_name(name), file=games)
     return Door(
         welcome=lambda peer, watch: ClassicGuest(
-            peer, watch, room, Role(role), rounds=rounds, end_seconds=end_seconds, lasting=lasting, parted=parted
+            peer, watch, room, Role(role), rounds=rounds, end_seconds=end_seconds, parted=parted
         ),
-        framing=lambda: Lines(MAX_BYTES),
+        framing=Frames if bus else lambda: Lines(MAX_BYTES),
         opened=room.open,
         closed=room.close,
     )

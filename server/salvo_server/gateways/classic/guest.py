@@ -11,8 +11,7 @@ from salvo.errors import SalvoError
 from salvo.events import Event
 from salvo_server.gateways.classic import words as w
 from salvo_server.gateways.guest import Guest
-from salvo_server.gateways.hidden_fleet.game import GUEST, UnseenGame
-from salvo_server.gateways.hidden_fleet.replies import kind_of
+from salvo_server.gateways.hidden_fleet.game import UnseenGame
 from salvo_server.gateways.hidden_fleet.room import Placed, Room
 from salvo_server.gateways.peer import Broken, Peer
 from salvo_server.gateways.table_watch import TableWatch
@@ -25,13 +24,6 @@ CLIENT_SECONDS: Final = 1.0
 END_SECONDS: Final = 5.0
 #: A client's C may have been on its way when it was sent Z; later ones come from a program that was started again.
 _CROSSING_SECONDS: Final = 1.5
-#: By then all messages from the gateway's absence have arrived, and all duplicates; a shot without a reply by then was
-#: lost.
-_AGAIN_SECONDS: Final = 2.0
-
-
-#: Moves of which something may be said a second time after the gateway was away.
-_SAID_AGAIN: Final = 4
 
 
 class Role(StrEnum):
@@ -64,7 +56,6 @@ class ClassicGuest(Guest):
         *,
         rounds: int | None,
         end_seconds: float,
-        lasting: bool,
         parted: Callable[[], None],
     ) -> None:
         super().__init__(peer, watch)
@@ -72,7 +63,6 @@ class ClassicGuest(Guest):
         self._role = role
         self._rounds = rounds
         self._end_seconds = end_seconds
-        self._lasting = lasting
         self._parted = parted
         self._state = _State.CONNECT
         self._game: UnseenGame | None = None
@@ -81,28 +71,12 @@ class ClassicGuest(Guest):
         self._done = self._theirs_done = False  # with the set-up
         self._said_at = 0.0  # when C or Z was sent
         self._ended_at = 0.0
-        # After the gateway was away: what a broker may bring a second time, and until when.
-        self._known: list[w.Message] = []
-        self._known_until: float | None = None
 
     # --- what the program does --------------------------------------------------------------------------------------
 
-    def connected(self) -> None:
-        if self._lasting:
-            self._game, notes = self._room.take_up(self)
-            if self._game is not None:
-                self._state, self._played = _State.PLAY, notes.get("played", 0)
-                self._known, self._known_until = _last_said(self._game), self.watch.clock() + _AGAIN_SECONDS
-            elif "ended" in notes:
-                self._state, self._played, self._ended_at = _State.ENDED, notes["ended"], self.watch.clock()
-
     def message_received(self, message: str) -> None:
         try:
-            said = w.read(message.rstrip("\r"), self._room.book)
-            if self._known_until is not None and said in self._known:
-                return
-            self._known_until = None
-            self._hear(said)
+            self._hear(w.read(message.rstrip("\r"), self._room.book))
         except SalvoError as error:
             self._quit(error.text)
         except Exception:
@@ -124,13 +98,10 @@ class ClassicGuest(Guest):
                 self._restart_or_exit()
         elif self._state is _State.SETUP and not self._done:
             self._be_done()
-        elif self._known_until is not None and now >= self._known_until and self._game is not None:
-            self._known_until = None
-            self._shoot(self._game)
 
     def disconnected(self) -> None:
-        """The game is kept, for a program that does not notice that the gateway was away; others start over."""
-        self._room.leave(self)
+        """A lost program counts as one that said E."""
+        self._room.give_up(self)
         self._parted()
 
     # --- the protocol -------------------------------------------------------------------------------------------------
@@ -185,19 +156,16 @@ class ClassicGuest(Guest):
     def _begin(self) -> None:
         others_turn = (self._role is Role.CLIENT) != (self._played % 2 == 1)
         self._game = self._room.begin(self, guest_begins=others_turn, placed=self._placed)
-        self._room.note(self, played=self._played)
         self._state = _State.PLAY
         self._shoot(self._game)
 
     def _shoot(self, game: UnseenGame) -> None:
         if game.houses_turn:
             cell = game.house_fires()
-            self._room.note(self)
             self.peer.send(w.shoot(cell, self._room.book.grid))
 
     def _reply(self, game: UnseenGame, cell: int) -> None:
         move = game.guest_fires(cell)
-        self._room.note(self)
         self.peer.send(w.reply(cell, move.word, move.ship, game.over, self._room.book.grid))
         self._go_on(game)
 
@@ -207,7 +175,6 @@ class ClassicGuest(Guest):
         game.guest_replies(reply.word, reply.kind)
         if game.over is not reply.last:
             raise _Wrong("contradiction", "E is said when the last ship sinks, and only then")
-        self._room.note(self)
         self._go_on(game)
 
     def _go_on(self, game: UnseenGame) -> None:
@@ -217,8 +184,8 @@ class ClassicGuest(Guest):
         self._room.finish(self)
         self._game, self._state, self._ended_at = None, _State.ENDED, self.watch.clock()
         self._played += 1
-        if self._role is Role.SERVER and self._room.claim(self):
-            self._room.note(self, ended=self._played)  # the program waits, also for a gateway that is started again
+        if self._role is Role.SERVER:
+            self._room.claim(self)  # for the next game: the program waits
 
     def _restart_or_exit(self) -> None:
         """Do as server what a leader chooses at the end."""
@@ -234,12 +201,3 @@ class ClassicGuest(Guest):
         self._room.give_up(self)
         self.peer.send(w.EXIT)
         self.end()
-
-
-def _last_said(game: UnseenGame) -> list[w.Message]:
-    """Return what the program has said last; a broker brings at most three messages again (:mod:`.mqtt_transport`)."""
-    said: list[w.Message] = [w.CLIENT, w.DONE] if len(game.moves) < _SAID_AGAIN else []
-    for seat, cell, word, ship in game.moves[-_SAID_AGAIN:]:
-        last = seat != GUEST and game.over
-        said.append(w.Shoot(cell) if seat == GUEST else w.Reply(cell, word, kind_of(ship), last))
-    return said

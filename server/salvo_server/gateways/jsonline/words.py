@@ -85,6 +85,10 @@ class Values:
                 self._last_sign = byte
         return found
 
+    def write(self, message: str) -> bytes:
+        """Return a message as it is sent: one a line."""
+        return f"{message}\n".encode()
+
     def _between(self, byte: int) -> bytes | Broken | None:
         """Look for the beginning of a value; return the text before it, which is none."""
         if byte in _OPEN or byte == _LINE_FEED:
