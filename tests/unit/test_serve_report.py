@@ -15,7 +15,7 @@ import pytest
 
 from salvo import messages as m
 from salvo.messages import Limits, State
-from salvo.rules import XBS
+from salvo.rules import SALVO, XBS
 from salvo_server.brokers.embedded import addresses
 from salvo_server.brokers.embedded.addresses import lan_addresses
 from salvo_server.cli.serve_report import ServeReport
@@ -113,6 +113,39 @@ def test_who_takes_part_is_told_with_the_game_and_the_table(capsys: pytest.Captu
     here: list[m.Announcement] = [m.TableOpened(7), m.PlayersListed(("red",)), m.StateChanged(State.TURN)]
     assert said(capsys, *here) == ["game 7: lobby is open", "game 7: players: red", "game 7: the game begins"]
     assert said(capsys, *here[:2], table="a")[1] == "table a: game 7: players: red"
+
+
+@pytest.mark.parametrize(
+    ("limits", "at_this_pace"),
+    [(Limits(pace_ms=800), ", 8 minutes at this pace"), (Limits(), ""), (Limits(pace_ms=800, by_host=True), None)],
+    ids=["paced", "at once", "seated by a league"],
+)
+def test_how_long_a_game_of_many_will_take_is_told_before_it_begins_and_as_it_does(
+    limits: Limits, at_this_pace: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    referee = Referee(7, limits=limits)
+    report = ServeReport(False, None)
+    report.contest = SimpleNamespace(service=SimpleNamespace(tables={"": SimpleNamespace(referee=referee)}))  # type: ignore[assignment]
+    names = [f"bot{number}" for number in range(7)]
+    commands: list[m.Input] = [
+        *(m.Participate(name, name.encode()) for name in names),
+        m.Leave(names[6]),
+        m.Participate(names[6], b"again"),
+        *(m.PlaceShip(name, place.ship, place) for name in names for place in SALVO.random_fleet(Random(1)).placements),
+        m.TimePassed(),
+    ]
+    for command in commands:
+        now = referee.deadline() or 0 if isinstance(command, m.TimePassed) else 0
+        report("", now, command, referee.receive(command, now))
+    lines = [line[9:] for line in capsys.readouterr().out.splitlines() if "turns" in line]
+    luck = "places of such a game are mostly luck; a league plays at small tables: salvo league league.toml"
+    if at_this_pace is None:
+        assert lines == ["the game begins: 7 teams, about 583 turns, 8 minutes at this pace"]
+    else:
+        assert lines == [
+            f"7 teams, about 583 turns{at_this_pace}; {luck} --new TEAMS HOURS",
+            f"the game begins: 7 teams, about 583 turns{at_this_pace}",
+        ]
 
 
 def test_a_player_that_is_gone_is_told_of_once_until_it_comes_back(capsys: pytest.CaptureFixture[str]) -> None:

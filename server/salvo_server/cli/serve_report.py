@@ -20,6 +20,8 @@ from salvo.messages import State
 from salvo_server.cli.output import look_again, watch_line
 from salvo_server.contest import Contest
 from salvo_server.core.journal import GameOpened
+from salvo_server.core.referee import Referee
+from salvo_server.game_lengths import duration, turns_of
 from salvo_server.settings import ServerSettings
 from salvo_server.spectate.replay_text import places_line
 from salvo_server.storage.journal.kept import KeptGames
@@ -27,6 +29,9 @@ from salvo_server.storage.transcript_folder import TranscriptFolder, proof_path
 
 #: What a server calls the web front that it runs.
 WEB_FRONT: Final = "web front"
+#: Games of more teams are better played as several.
+MANY_TEAMS: Final = 6
+NEW_LEAGUE: Final = "salvo league league.toml --new TEAMS HOURS"
 
 
 class ServeReport:
@@ -45,6 +50,7 @@ class ServeReport:
         self._ended: dict[str, int] = {}
         self._opened: dict[str, int] = {}  # the game that each table is in
         self._absent: set[tuple[str, str]] = set()  # table and player
+        self._advised: dict[str, int] = {}  # for how many teams, by table
         self._removed: set[tuple[str, str]] = set()  # table and player
         self.contest: Contest | None = None
         self.kept: KeptGames | None = None
@@ -139,9 +145,11 @@ class ServeReport:
                 case m.PlayersListed(names):
                     said = f"{prefix}{self._in_game(table)}players: {', '.join(names) or 'none'}"
                     self.say(said, event="players", table=table, game=self._opened.get(table), names=names)
+                    self._advise(table, len(names))
                 case m.StateChanged(State.TURN):
-                    begins, game = f"{prefix}{self._in_game(table)}the game begins", self._opened.get(table)
-                    self.say(begins, event="begin", table=table, game=game)
+                    foreseen = self._foreseen(table)
+                    begins = f"{prefix}{self._in_game(table)}the game begins{foreseen and f': {foreseen}'}"
+                    self.say(begins, event="begin", table=table, game=self._opened.get(table))
                 case m.HostActed():
                     done = f"{prefix}{self._in_game(table)}{announcement}"
                     if announcement.do is m.HostAction.REMOVE:
@@ -187,12 +195,38 @@ class ServeReport:
             proof=str(proof),
         )
 
+    def _referee(self, table: str) -> Referee | None:
+        return None if self.contest is None else self.contest.service.tables[table].referee
+
+    def _foreseen(self, table: str, teams: int | None = None) -> str:
+        """Return how long a game of those who are listed, or of so many teams, will take; empty if nobody knows."""
+        referee = self._referee(table)
+        if referee is None:
+            return ""
+        teams = len(referee.players) if teams is None else teams
+        turns, pace_ms = turns_of(referee.book.name, teams), referee.limits.pace_ms or 0
+        if turns is None:
+            return ""
+        at_this_pace = f", {duration(turns * pace_ms / 1000)} at this pace" if pace_ms else ""
+        return f"{teams} teams, about {turns} turns{at_this_pace}"
+
+    def _advise(self, table: str, teams: int) -> None:
+        """Report once how long the game of a lobby gets that should be several games."""
+        referee = self._referee(table)
+        if referee is None or referee.state is not State.LOBBY or referee.limits.by_host:
+            return
+        if teams <= max(MANY_TEAMS, self._advised.get(table, 0)) or not (foreseen := self._foreseen(table, teams)):
+            return
+        self._advised[table] = teams
+        advice = f"places of such a game are mostly luck; a league plays at small tables: {NEW_LEAGUE}"
+        self.say(f"{_prefix(table)}{foreseen}; {advice}", event="many_teams", table=table, teams=teams)
+
     def _in_game(self, table: str) -> str:
         return f"game {self._opened[table]}: " if table in self._opened else ""
 
     def _report_if_absent(self, table: str, name: str) -> None:
         """Report once that a player is absent, and gets short turns; its further missed turns are not reported."""
-        referee = None if self.contest is None else self.contest.service.tables[table].referee
+        referee = self._referee(table)
         if referee is not None and referee.is_absent(name):
             self._absent.add((table, name))
             self.say(
