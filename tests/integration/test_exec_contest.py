@@ -131,7 +131,9 @@ def test_what_goes_wrong_costs_a_turn_and_the_table_goes_on(
 ) -> None:
     heard = Heard()
     rude = f"{PYTHON} -I -S {ROOT}/tests/rude_program.py {misdeed} 2"
-    with start_server(heard, players=2, seed=SEED, turn_seconds=5), start(broker.url, rude) as program:
+    late = misdeed == "late"
+    turn_seconds = 5 if late else 600  # nobody waits for the end of a turn that a program cannot play
+    with start_server(heard, players=2, seed=SEED, turn_seconds=turn_seconds), start(broker.url, rude) as program:
         heard.until(one_fleet)
         join(broker.url, "bob", RandomBot(), seed=SEED)
         heard.until(over)
@@ -140,6 +142,6 @@ def test_what_goes_wrong_costs_a_turn_and_the_table_goes_on(
     [line] = [line for line in err.splitlines() if "the turn is lost" in line]
     assert re.search(rf"ann, game 1, turn \d+: {cause}", line)
     assert "; again: " in line
-    assert [refused.code for refused in heard.of(m.CommandRefused)] == ["turn_timeout"]
+    assert late or heard.of(m.CommandRefused) == []
     lost = [result for result in heard.of(m.SalvoResolved) if result.player == "ann" and not result.shots]
     assert len(lost) == 1
