@@ -6,6 +6,7 @@ import json
 import re
 import signal
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from chaos.league import LeagueStage, places_of_logs, points_of_logs
 from command_line import run
 from processes import started
 from programs import needs
+from salvo import messages as m
+from salvo_server.league.file import load_league
 from salvo_server.verify import verify_file
 
 PLAIN = Path(__file__).parents[2] / "examples/spec_client_40_lines.py"
@@ -60,6 +63,25 @@ def test_a_league_is_played_at_several_tables_and_is_what_the_signed_logs_say(tm
         assert len(stage.results()) == 4
         agrees(stage)
         assert [verify_file(tmp_path / f"{team}.proof.jsonl").finding for team in teams] == [None] * len(teams)
+
+
+@pytest.mark.slow
+def test_a_league_that_was_written_for_some_time_pauses_between_turns(tmp_path: Path) -> None:
+    written = run("league", "league.toml", "--new", "2", "0.03", cwd=tmp_path)
+    assert written.returncode == 0, written.stderr
+    text = (tmp_path / "league.toml").read_text() + "wait_seconds = 2\n"
+    with LeagueStage(tmp_path, text, ["ann", "bob"], ["t1"]) as stage:
+        stage.until(lambda: stage.results(), "the first game is over")
+        stage.end()
+        [result] = stage.results()[:1]
+    pace = load_league(stage.file).pace(2, "salvo") or 0.0
+    assert pace == pytest.approx(60 * 0.5 / 41, abs=0.01), "half a minute"
+    where = (result["table"], result["game"])
+    games = verify_file(tmp_path / "ann.proof.jsonl").games
+    [game] = [game for game in games if (game.opening.table, game.opening.game) == where]
+    began = [said.now / 1000 for said in game.said if isinstance(said, m.TurnBegan)]
+    assert len(began) == result["turns"]
+    assert all(later - earlier >= pace for earlier, later in pairwise(began))
 
 
 @pytest.mark.slow

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from statistics import mean
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from command_line import run
 from salvo import messages as m
@@ -13,7 +16,8 @@ from salvo.lab import arena
 from salvo.lab.bots.hunter import Hunter
 from salvo.rules import BOOKS
 from salvo_server.game_lengths import TURNS, duration, turns_of
-from salvo_server.league.file import load_league
+from salvo_server.league.file import LeagueError, load_league
+from salvo_server.league.plan import Plan
 from salvo_server.tournament.schedule import sizes_of_tables
 
 
@@ -68,6 +72,19 @@ def test_a_league_that_was_written_for_some_teams_and_hours_plays_for_about_as_l
         assert limits.pace_ms is not None
         played = turns("salvo", size, 6) * limits.pace_ms / 60_000
         assert played == pytest.approx(league.minutes, rel=0.3)
+
+
+@given(st.integers(2, 256), st.floats(0.01, 24))
+def test_there_is_a_plan_for_any_number_of_teams_or_too_little_time(teams: int, hours: float) -> None:
+    plan = None
+    with contextlib.suppress(LeagueError):
+        plan = Plan.of(teams, hours)
+    assert plan is not None or hours < 0.1
+    if plan is None:
+        return
+    assert plan.seconds <= 3600 * hours
+    assert sum(sizes_of_tables(teams, plan.size)) == teams
+    assert len(sizes_of_tables(teams, plan.size)) == len(plan.tables)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ from salvo_server.game_lengths import turns_of
 from salvo_server.settings import MAX_PACE_SECONDS
 from salvo_server.tournament.file import Integer, Kind, Model, Seed, number
 
+#: The shortest length of a game.
+MIN_MINUTES: Final = 0.5
 #: Between two games at a table: until the teams have followed their seats and placed their ships.
 CHANGE_SECONDS: Final = 5.0
 #: How long a result stands if nothing opens the next game: as long as a server allows.
@@ -103,7 +105,7 @@ class League(Model):
     hours: Annotated[Real, Field(ge=0.01, le=1000, allow_inf_nan=False)] | None = None
     table_size: Annotated[Integer, Field(ge=2, le=8)] = 4
     tables: Annotated[tuple[Table, ...], Field(min_length=1, max_length=64)] = ("",)
-    minutes: Annotated[Real, Field(ge=0.5, le=240, allow_inf_nan=False)] | None = None
+    minutes: Annotated[Real, Field(ge=MIN_MINUTES, le=240, allow_inf_nan=False)] | None = None
     placement_seconds: Seconds = 30
     turn_seconds: Seconds | None = None
     pace_seconds: Annotated[Real, Field(ge=0, le=MAX_PACE_SECONDS, allow_inf_nan=False)] | None = None

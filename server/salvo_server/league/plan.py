@@ -7,7 +7,7 @@ from math import floor
 from typing import Final, Self
 
 from salvo_server.game_lengths import duration, turns_of
-from salvo_server.league.file import CHANGE_SECONDS, Format, League, LeagueError
+from salvo_server.league.file import CHANGE_SECONDS, MIN_MINUTES, Format, League, LeagueError
 from salvo_server.tournament.schedule import sizes_of_tables
 
 #: The most teams of a game: of more, the result is mostly luck, and a late team waits long.
@@ -66,7 +66,7 @@ class Plan:
         whole = 3600 * PLANNED * hours
         turns = turns_of(_RULES, max(sizes)) or 0
         pace = max(PACE[0], min(PACE[1], (whole / MIN_ROUNDS - BETWEEN_SECONDS) / turns))
-        minutes = floor(pace * turns / 6) / 10
+        minutes = max(MIN_MINUTES, floor(pace * turns / 6) / 10)
 
         def league(rounds: int) -> League:
             return League(

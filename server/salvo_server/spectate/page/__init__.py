@@ -203,7 +203,7 @@ class _Page:
         turn = max(turn for turn, is_ahead in enumerate(ahead) if not is_ahead) + 1
         move = self.moves[turn - 1]
         struck = Counter(self.names[seat] for seat, _, mark in move.aims if mark is Mark.HIT)
-        did = [*(f"{_counted(hits, 'hit')} at {name}" for name, hits in struck.items()), *self._news(move)]
+        did = [*(f"{replay_text.counted(hits, 'hit')} at {name}" for name, hits in struck.items()), *self._news(move)]
         since = f" From then on {last.winner} was ahead." if turn < len(self.moves) else ""
         return turn, f"{self.names[move.seat]}: {', '.join(did)}.{since}"
 
@@ -212,14 +212,14 @@ class _Page:
         return [*place, "player", "shots", "hits", "hit rate", *sunk, "turns"]
 
     def outcome(self) -> str:
-        last, count = self._last, _counted(len(self.moves), "salvo")
+        last, count = self._last, replay_text.counted(len(self.moves), "salvo")
         count += f" in {replay_text.clock(last)}" if replay_text.when(last.at) else ""
         if last.places and not (last.winner or last.tied):
             return f"{replay_text.ABORTED.capitalize()} after {count}"
         if last.places:
             return f"{' and '.join(last.tied)} tie after {count}" if last.tied else f"{last.winner} wins after {count}"
         if last.current:
-            return f"Not over after {count}: next is {last.current} with {_counted(last.shots, 'shot')}"
+            return f"Not over after {count}: next is {last.current} with {replay_text.counted(last.shots, 'shot')}"
         return f"Not over after {count}"
 
     def ended(self) -> Iterator[tuple[int | str | None, str, list[object]]]:
@@ -272,7 +272,3 @@ def _notes(notes: Sequence[str]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
