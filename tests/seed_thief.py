@@ -57,12 +57,11 @@ class Thief(Bot):
 
 def main() -> None:
     """Play as a program that takes everything for a seed that the line of a game says."""
-    thief = Thief()
-    answering = BotServer(lambda: thief)
+    answering = BotServer(Thief)
     for line in sys.stdin.buffer:
         said = json.loads(line)
         if said["type"] == "game":
-            thief.told = [said["seed"], *(said[key] for key in said if key != "rules")]
+            Thief.told = [said["seed"], *(said[key] for key in said if key != "rules")]
         answering.answer(line, sys.stdout.buffer)
 
 

@@ -6,24 +6,24 @@ missed. A bot may print: the log goes to standard error.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from salvo import events as e
+from salvo.adapter import Adapter
+from salvo.bot_errors import placed
 from salvo.errors import BotError, ConnectionLost, SalvoError
 from salvo.events import Event, GameVerified, LogDoubted
 from salvo.messages import PlayerStats, SeatGiven, ServerKeys, State
 from salvo.net.inbound import Link
-from salvo.player import Answer, Bot, check_salvo
+from salvo.player import Bot, Line
 from salvo.rules import Fleet, generator, own_seed
 from salvo.seal import fingerprint
 from salvo.seat import Seat
@@ -75,7 +75,7 @@ class Contestant(Team):
 
     def __init__(
         self,
-        bot: Bot,
+        bot: Bot | Adapter,
         session: Session,
         link: Link,
         *,
@@ -95,12 +95,12 @@ class Contestant(Team):
                 host gives (SALVO-SEAT); None to stay where it is.
             last_words_seconds: how long to wait for the rest of the last game's log.
             meet: receives the server's identity before anything is sent; raises if it has changed.
-            bot: prepared for its first game.
             clock: seconds that never go back.
         """
         super().__init__(session, link, self.handle, clock=clock, meet=meet)
         self.reports: list[GameReport] = []
-        self._bot = bot
+        self._adapter = Adapter.of(bot)
+        self._owns_adapter = self._adapter is not bot
         self._seed = seed
         self._own_seed = ""
         self._games = games
@@ -116,7 +116,6 @@ class Contestant(Team):
         self._leaving_since: float | None = None
         self._connected_at = clock()  # when it was last
         self._stays_until = self._connected_at
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def done(self) -> bool:
@@ -161,8 +160,8 @@ class Contestant(Team):
 
     def close(self) -> None:
         """Release what the bot needed; the connection belongs to the owner."""
-        if self._loop is not None:
-            self._loop.close()
+        if self._owns_adapter:
+            self._adapter.end()
 
     def _has_whole_log(self) -> bool:
         """Whether the log of the last game, if there was one, was heard to its end."""
@@ -216,9 +215,9 @@ class Contestant(Team):
             case e.SalvoWanted(view):
                 self._answer(view)
             case e.SalvoHeard(result):
-                self._call("on_result", lambda: self._bot.on_result(result))
+                self._call(f"turn {result.turn}, on_result", self._adapter.on_result, result)
             case e.GameEnded(game, winner, stats, aborted):
-                self._call("on_game_over", lambda: self._bot.on_game_over(None if aborted else winner, stats))
+                self._call("on_game_over", self._adapter.on_game_over, None if aborted else winner, stats)
                 place = stats[name].place if name in stats else 0
                 self.reports.append(GameReport(game, winner, place, stats, aborted))
                 ended = "aborted by the host" if aborted else f"won by {winner or 'several'}, place {place}"
@@ -233,7 +232,7 @@ class Contestant(Team):
                 log.warning("%s: %s: %s", name, code, text)
             case e.Said(sender, text, private) if sender != name:
                 log.info("%s: %s says%s: %s", name, sender or "the server", " to us" * private, text)
-                self._call("on_message", lambda: self._bot.on_message(sender, text, private))
+                self._call("on_message", self._adapter.on_message, sender, text, private)
             case e.Waits(_, text):
                 log.warning("%s: %s", name, text)
             case e.ServerMet(keys) if keys is not None:
@@ -263,19 +262,16 @@ class Contestant(Team):
 
     def _prepare(self, game: int) -> None:
         self._own_seed = own_seed(self._seed, self.session.name, game)
-        self._bot.prepare(self.session.name, self._own_seed, game)
-        self.session.reseed(self._bot.random)
+        self._call("prepare", self._adapter.prepare, self.session.name, self._own_seed, game)
+        self.session.reseed(self._adapter.bot.random)
 
     def _fleet(self) -> Fleet:
         rules = self.session.rules
         assert rules is not None
         try:
-            fleet: object = self._bot.place_fleet(rules)
-            if not isinstance(fleet, Fleet) or fleet.book != rules:
-                raise BotError("bad_fleet", f"returned {fleet!r:.80}, no fleet of these rules")
-            return fleet
-        except Exception as error:
-            self._blame(f"place_fleet: {type(error).__name__}: {error}", error, "a drawn fleet is placed instead")
+            return self._adapter.fleet(rules)
+        except BotError as error:
+            self._blame("place_fleet", error, "a drawn fleet is placed instead")
             return rules.random_fleet(generator(self._own_seed, "fleet"))
 
     def _answer(self, view: View) -> None:
@@ -292,42 +288,42 @@ class Contestant(Team):
 
     def _ask(self, view: View) -> Sequence[Shot]:
         try:
-            return check_salvo(self._result_of(self._bot.choose_salvo(view)), view)
-        except Exception as error:
-            text = error.text if isinstance(error, BotError) else f"{type(error).__name__}: {error}"
-            self._blame(f"turn {view.turn}: {text}", error)
+            return self._adapter.salvo(view)
+        except BotError as error:
+            self._blame(f"turn {view.turn}", error, "the turn is lost")
             return ()
 
-    def _result_of(self, answer: Answer) -> object:
-        if not isinstance(answer, Awaitable):
-            return answer
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-        return self._loop.run_until_complete(answer)
-
-    def _call(self, method: str, call: Callable[[], None]) -> None:
+    def _call(self, where: str, method: Callable[..., None], *given: object) -> None:
         try:
-            call()
-        except Exception as error:
-            self._blame(f"{method}: {type(error).__name__}: {error}", error, "the game goes on")
+            method(*given)
+        except BotError as error:
+            self._blame(where, error, "the game goes on")
 
-    def _blame(self, text: str, error: Exception, consequence: str = "the turn is lost") -> None:
+    def _blame(self, where: str, error: BotError, consequence: str) -> None:
         """Stop with the bot's error in development; in a contest, log it with its consequence."""
-        again = f"game {self.session.game}, seed {self._seed}"
+        whose = f"{self.session.name}, {where}; seed {self._seed}, game {self.session.game}"
+        text = placed(error.text, whose)
         if self._strict:
-            raise BotError("bot_raised", f"{self.session.name}, {again}: {text}") from error
-        log.error("%s, %s: %s; %s", self.session.name, again, text, consequence, exc_info=error)
+            raise BotError(error.code, text, error.trace) from error.__cause__
+        log.error("%s: %s; %s%s", error.code, text, consequence, f"\n{error.trace}".rstrip())
 
     def _pass_on(self) -> None:
         """Send the bot's chat lines, if chat is on; an illegal line is the bot's error."""
-        while self._bot.unsaid:
-            line = self._bot.unsaid.popleft()
+        bot = self._adapter.bot
+        while bot.unsaid:
+            line = bot.unsaid.popleft()
             if self.session.chat:
-                self._call("say", partial(self.say, line.text, line.to))
+                self._say(line)
+
+    def _say(self, line: Line) -> None:
+        try:
+            self.say(line.text, line.to)
+        except Exception as error:
+            self._blame("say", self._adapter.failure(error), "the game goes on")
 
 
 def play(
-    bot: Bot,
+    bot: Bot | Adapter,
     url: str,
     team: str,
     secret: str | None,
@@ -365,9 +361,9 @@ def play(
             as this team.
     """
     seed = secrets.token_hex(16) if seed is None else seed
-    bot.prepare(team, own_seed(seed, team, 1))
+    random = generator(own_seed(seed, team, 1), team, 1)
     seat = Seat(
-        url, team, secret, bot.random, table=table, username=username, password=password, ca=ca, pin=pin, proof=proof
+        url, team, secret, random, table=table, username=username, password=password, ca=ca, pin=pin, proof=proof
     )
     if secret is None:
         listener = secret_teller(team, seat.secret, listener)

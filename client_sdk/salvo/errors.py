@@ -167,11 +167,13 @@ class BotError(SalvoError):
 
     Attributes:
         trace: the traceback, from the bot's own code on; empty if the bot did not raise, or is no Python.
+        again: the command that plays the same once more; empty if there is none.
     """
 
     def __init__(self, code: str, text: str, trace: str = "") -> None:
         super().__init__(code, text)
         self.trace = printable(trace, 5 * MAX_SHOWN, lines=True)
+        self.again = ""
 
 
 class ConnectionLost(SalvoError):

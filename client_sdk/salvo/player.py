@@ -142,18 +142,6 @@ def check_salvo(shots: object, view: Turn) -> tuple[Shot, ...]:
     return checked
 
 
-def settle(answer: object) -> object:
-    """Return a bot's answer, after running it to its end if it is awaitable."""
-    if not isinstance(answer, Awaitable):
-        return answer
-    import asyncio  # most bots never need it, and it takes 40 ms to import
-
-    async def awaited() -> object:
-        return await answer
-
-    return asyncio.run(awaited())
-
-
 def _check_repeats(shots: Sequence[Shot], view: Turn) -> None:
     seen = set(view.fired_this_turn)
     for shot in shots:

@@ -12,14 +12,18 @@ import logging
 import os
 import secrets
 import sys
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
 
-from salvo.errors import SalvoError
+from salvo.errors import BotError, SalvoError
 from salvo.player import Bot
 
 #: What a shell reports of a program that wrote to a pipe whose reader had gone: 128, and the number of SIGPIPE.
 _UNREAD: Final = 128 + 13
+if TYPE_CHECKING:
+    from salvo.lab import arena
+    from salvo.lab.pictures.lines import Boards
+
 _ran = False
 
 #: Options of ``salvo play`` that a person may give to the bot's own program, where they change nothing.
@@ -86,7 +90,9 @@ def run(bot: type[Bot]) -> None:
             else:
                 _run_local(bot)
     except SalvoError as error:
-        raise SystemExit(f"{getattr(error, 'trace', '')}error: {error}") from error.__cause__
+        again = getattr(error, "again", "")
+        more = f"\nthe same game again: {again}" if again else ""
+        raise SystemExit(f"{getattr(error, 'trace', '')}error: {error}{more}") from error.__cause__
     except KeyboardInterrupt:
         raise SystemExit(130) from None
 
@@ -112,6 +118,7 @@ def _check(bot: object, arguments: list[str]) -> None:
 
 
 def _run_contest(bot: type[Bot]) -> None:
+    from salvo.adapter import closing, made
     from salvo.client import play
     from salvo.lab.sources import team_name
 
@@ -120,16 +127,17 @@ def _run_contest(bot: type[Bot]) -> None:
         raise SalvoError("unused_option", "--watch does nothing in a contest; salvo watch URL --view TEAM shows it")
     team = env.get("SALVO_TEAM") or team_name(sys.argv[0])
     secret = env.get("SALVO_SECRET") or None
-    reports = play(
-        bot(),
-        env["SALVO_URL"],
-        team,
-        secret,
-        table=env.get("SALVO_TABLE", ""),
-        games=_games(env.get("SALVO_GAMES", "")),
-        seed=env.get("SALVO_SEED"),
-        strict=False,
-    )
+    with closing(made(bot), team) as player:
+        reports = play(
+            player,
+            env["SALVO_URL"],
+            team,
+            secret,
+            table=env.get("SALVO_TABLE", ""),
+            games=_games(env.get("SALVO_GAMES", "")),
+            seed=env.get("SALVO_SEED"),
+            strict=False,
+        )
     for report in reports:
         print(report.line(team))
 
@@ -144,6 +152,7 @@ def _games(given: str) -> int | None:
 
 
 def _run_local(bot: type[Bot]) -> None:
+    from salvo.adapter import Adapter, closing, made
     from salvo.lab import arena
     from salvo.lab.bots.hunter import Hunter
     from salvo.lab.pictures.lines import Boards
@@ -158,14 +167,18 @@ def _run_local(bot: type[Bot]) -> None:
     watch, terminal = "--watch" in sys.argv[1:], sys.stdout.isatty()
     boards = Watched(moving=terminal) if watch else Boards()
 
-    def play(boards: Boards) -> arena.Outcome:
-        with boards, telling_of_waits(bot(), name) as mine:
-            opponents = {name: mine, "hunter": Hunter()}
+    def play(boards: Boards, report: Callable[[str], object] = logging.warning) -> arena.Outcome:
+        with closing(made(bot), name, report) as mine, boards, telling_of_waits(mine.bot, name):
+            opponents: dict[str, Bot | Adapter] = {name: mine, "hunter": Hunter()}
             return arena.play(opponents, seed=seed, opening=boards.begin, listener=boards.follow)
 
-    outcome = play(boards)
+    try:
+        outcome = play(boards)
+    except BotError as error:
+        error.again = f"SALVO_SEED={seed} and the same command"
+        raise
     if terminal:
         print("\n".join(boards.lines(outcome.fleets, coloured=not os.environ.get("NO_COLOR"))))
     print(f"{outcome.winner} wins after {outcome.turns} salvos; seed {seed}")
-    warning = warn_of_chance(outcome, boards, play)
+    warning = warn_of_chance(outcome, boards, lambda other: play(other, logging.debug))
     print(f"warning: {warning}" if warning else f"the same game again: SALVO_SEED={seed} and the same command")

@@ -283,10 +283,11 @@ def test_an_error_that_ends_a_command_names_the_option_that_shows_it_whole(bot: 
     words = (command, "mine.py", *(["random"] if command == "play" else ["--boards", "1"]), "--seed", "7")
     short, whole = run(*words, cwd=bot.parent), run(*words, "--traceback", cwd=bot.parent)
     assert short.stderr.startswith("error: bot_raised: mine.py:9: ZeroDivisionError: division by zero (")
-    assert short.stderr.endswith("game 1); --traceback shows it whole\n")
-    assert short.stderr.count("\n") == 1
+    told, again = short.stderr.splitlines()
+    assert told.endswith("game 1); nothing more is played; --traceback shows it whole")
+    assert again == "again: salvo " + " ".join(words)
     assert whole.stderr.startswith(WHOLE.format(file=bot))
-    assert whole.stderr.endswith("game 1)\n")
+    assert whole.stderr.endswith(f"game 1); nothing more is played\n{again}\n")
     assert (short.returncode, whole.returncode) == (1, 1)
 
 

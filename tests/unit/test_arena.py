@@ -232,7 +232,7 @@ def test_a_bot_without_a_fleet_is_named() -> None:
         def place_fleet(self, rules: RuleBook) -> Fleet:
             return "here"  # type: ignore[return-value]
 
-    with pytest.raises(BotError, match=r"bad_fleet: place_fleet returned 'here', .* \(a; seed 0, game 1\)$"):
+    with pytest.raises(BotError, match=r"bad_fleet: .*: returned 'here', .* \(a, place_fleet; seed 0, game 1\)$"):
         arena.play({"a": Homeless(), "b": RandomBot()})
 
 

@@ -496,7 +496,8 @@ def test_the_start_of_a_programs_process_is_not_charged_and_a_later_fleet_is(
 
 def test_a_bot_is_closed_after_its_game_and_may_fail_then(bots: Path, alarm: Alarm) -> None:
     games = _judge(alarm, f"{bots}:Closes", f"{bots}:Closes", games=3)
-    assert [game.strikes for game in games] == [((), ())] * 3
+    told = "close: bots.py:96: ValueError: too late"
+    assert [(game.strikes, game.forfeited) for game in games] == [(((told,), (told,)), (False, False))] * 3
     closed = Path(f"{bots}.closed").read_text().split()
     assert sorted(Counter(closed).values()) == [3, 3]
 
@@ -510,7 +511,7 @@ def test_a_game_that_would_not_end_is_ended(bots: Path, alarm: Alarm) -> None:
 
 def test_an_illegal_fleet_and_one_bad_moment_cost_a_strike_and_no_more(bots: Path, alarm: Alarm) -> None:
     for kind, cause in (
-        ("BadFleet", "place_fleet returned 'fleet'"),
+        ("BadFleet", "place_fleet: bots.py:60: returned 'fleet', no fleet of these rules"),
         ("DeafOnce", ": KeyError: 'once'"),
     ):
         for game in _judge(alarm, f"{bots}:{kind}", "random"):
@@ -544,7 +545,8 @@ def test_each_game_has_bots_of_its_own_and_a_talker_disturbs_nobody(bots: Path, 
 
 def test_a_bot_that_cannot_be_made_is_told_before_anything_is_played(bots: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        TournamentError, match=r"bad_tournament: .*cup.toml: a: .* cannot be made: RuntimeError: not today"
+        TournamentError,
+        match=r"bad_tournament: .*cup.toml: a: bots.py:56: RuntimeError: not today \(creating .*Unmade\)",
     ):
         _play(tmp_path, {"a": f"{bots}:Unmade", "b": "random"})
 

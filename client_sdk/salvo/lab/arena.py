@@ -14,12 +14,14 @@ from functools import lru_cache, partial
 from time import perf_counter
 from typing import Any
 
+from salvo import surroundings
+from salvo.adapter import Adapter
+from salvo.bot_errors import placed
 from salvo.chat import clean_text
-from salvo.errors import BotError, IllegalCommand, let_signals_pass
-from salvo.lab.sources import described, place_of, trace_of
+from salvo.errors import BotError
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.notebook import Pictured
-from salvo.player import MAX_UNSAID, Answer, Bot, Line, check_salvo, settle
+from salvo.player import MAX_UNSAID, Answer, Bot, Line
 from salvo.rules import SALVO, Announce, Fleet, Grid, Order, Repeats, RuleBook, Shots, Targets, generator, own_seed
 from salvo.rules.game import Game, begin, draw_starter, set_starter
 from salvo.view import Feed, News, Shot, View, board_shots
@@ -149,7 +151,7 @@ def _aims(players: tuple[str, ...], grid: Grid) -> dict[Shot, Aim]:
 
 
 def play(
-    bots: Mapping[str, Bot],
+    bots: Mapping[str, Bot | Adapter],
     *,
     seed: int | str = 0,
     game: int = 1,
@@ -179,10 +181,16 @@ def play(
         BotError: a bot raised, placed an illegal fleet or answered with an illegal salvo; the text names the bot,
             the turn and the seed.
     """
-    match = _Match(bots, seed, game, table, book, listener, fleets or {}, starter, supervision, passive)
-    if opening is not None:
-        opening(match.fleets)
-    return match.play()
+    adapters = {name: Adapter.of(bot) for name, bot in bots.items()}
+    try:
+        match = _Match(adapters, seed, game, table, book, listener, fleets or {}, starter, supervision, passive)
+        if opening is not None:
+            opening(match.fleets)
+        return match.play()
+    finally:
+        for name, adapter in adapters.items():
+            if adapter is not bots[name]:
+                adapter.end()
 
 
 class _Chronicle:
@@ -226,7 +234,7 @@ class _Chronicle:
 class _Match:
     def __init__(
         self,
-        bots: Mapping[str, Bot],
+        bots: Mapping[str, Adapter],
         seed: int | str,
         game: int,
         table: str,
@@ -250,12 +258,13 @@ class _Match:
         self._gone: dict[str, int] = {}  # by name, the turn from which a bot is not called any more
         self._passive = {seat for seat, name in enumerate(self._names) if name in passive}
         self._aims = _aims(self._names, book.grid)
-        self._choosers: list[Callable[[View], Answer]] = [bot.choose_salvo for bot in self._bots]
-        if supervision is not None and supervision.times is not None:
-            self._choosers = [_timed(*pair) for pair in zip(self._choosers, supervision.times, strict=True)]
+        self._seen = len(surroundings.events)
+        self._times = supervision.times if supervision is not None else None
         self._silent = [0] * len(bots)
         self._silenced: list[str] = []
-        self._hearing = [bot for bot in self._bots if type(bot).on_result is not Bot.on_result]
+        self._hearing = [
+            (seat, each) for seat, each in enumerate(self._bots) if type(each.bot).on_result is not Bot.on_result
+        ]
         self._unsaid: deque[Line] = deque(maxlen=MAX_UNSAID * len(bots))  # of all bots, in order
         fleets = [self._fleet_of(seat, laid.get(name)) for seat, name in enumerate(self._names)]
         if starter is None:
@@ -271,9 +280,10 @@ class _Match:
         self._told = 0  # how many salvos listeners were called for
         self._chronicle = _Chronicle(game, self._names, self._game)
         self._views = [
-            View(book, name, self._names, game, fleet, bot.random, partial(self._chronicle.news, name))
-            for name, bot, fleet in zip(self._names, self._bots, fleets, strict=True)
+            View(book, name, self._names, game, fleet, each.bot.random, partial(self._chronicle.news, name))
+            for name, each, fleet in zip(self._names, self._bots, fleets, strict=True)
         ]
+        self._choosers = [self._chooser(seat) for seat in range(len(fleets))]
 
     @property
     def fleets(self) -> dict[str, Fleet]:
@@ -282,39 +292,30 @@ class _Match:
 
     def _fleet_of(self, seat: int, laid: Fleet | None) -> Fleet:
         """Return a player's given fleet, or the one that its bot places; if that fails, one is drawn."""
-        name, bot = self._names[seat], self._bots[seat]
+        name, adapter = self._names[seat], self._bots[seat]
         own = own_seed(self._seed, name, self._number)
         self._note(seat, 0)
+        where = "prepare"
         try:
-            self._prepare(name, bot, own)
-            bot.unsaid = self._unsaid
-            return self._place(name, bot) if laid is None else laid
+            adapter.prepare(name, own, self._number)
+            adapter.bot.unsaid = self._unsaid
+            if laid is None:
+                where = "place_fleet"
+                return adapter.fleet(self._book)
         except BotError as error:
-            self._give_up(seat, 0, error, error.__cause__)
-            Bot.prepare(bot, name, own, self._number)  # for its view, in case its own did not
-            bot.unsaid = self._unsaid
-        return self._book.random_fleet(generator(own, "fleet")) if laid is None else laid
+            self._give_up(seat, 0, self._in_game(seat, where, error), error.__cause__)
+            adapter.bot.unsaid = self._unsaid
+        return laid or self._book.random_fleet(generator(own, "fleet"))
 
-    def _prepare(self, name: str, bot: Bot, seed: str) -> None:
-        try:
-            bot.prepare(name, seed, self._number)
-        except (Exception, SystemExit) as error:
-            raise self._raised(bot, "prepare", error) from error
-
-    def _place(self, name: str, bot: Bot) -> Fleet:
-        try:
-            fleet = bot.place_fleet(self._book)
-        except IllegalCommand as error:
-            raise self._error(name, "bad_fleet", str(error)) from error
-        except (Exception, SystemExit) as error:
-            raise self._raised(bot, "place_fleet", error) from error
-        if not isinstance(fleet, Fleet) or (fleet.book is not self._book and fleet.book != self._book):
-            raise self._error(name, "bad_fleet", f"place_fleet returned {fleet!r:.80}, no fleet of these rules")
-        return fleet
+    def _chooser(self, seat: int) -> Callable[[View], Answer]:
+        adapter = self._bots[seat]
+        choose = adapter.choose if adapter.has_moved else adapter.bot.choose_salvo
+        return choose if self._times is None else _timed(choose, self._times[seat], adapter.settled)
 
     def play(self) -> Outcome:
         game, views, silent, mark, unsaid = self._game, self._views, self._silent, self._mark, self._unsaid
         choosers, gone, aim_of = self._choosers, self._gone, self._aims.__getitem__
+        events, seen = surroundings.events, self._seen
         at_one_stroke = self._at_one_stroke
         followed = self._hearing or self._listener or self._all_see or self._book.order is Order.ROUNDS
         fallen, buried = game.fallen, 0
@@ -331,6 +332,8 @@ class _Match:
                 answer: Any = () if gone and self._is_gone(seat, turn) else choosers[seat](view)
             except (Exception, SystemExit) as error:
                 answer = self._without(seat, turn, error)
+            if len(events) != seen:
+                self._tidy(seat)
             if at_one_stroke and type(answer) is list and len(answer) == shots:
                 try:
                     aims = list(map(aim_of, answer))
@@ -377,32 +380,35 @@ class _Match:
     def _ask(self, seat: int, view: View) -> object:
         """Return the bot's answer, empty if it has failed."""
         try:
-            return () if self._is_gone(seat, view.turn) else self._choosers[seat](view)
+            answer = () if self._is_gone(seat, view.turn) else self._choosers[seat](view)
         except (Exception, SystemExit) as error:
-            return self._without(seat, view.turn, error)
+            answer = self._without(seat, view.turn, error)
+        if len(surroundings.events) != self._seen:
+            self._tidy(seat)
+        return answer
 
     def _without(self, seat: int, turn: int, error: Exception | SystemExit) -> tuple[()]:
         """Return the answer of a bot that has raised."""
-        self._give_up(seat, turn, self._raised(self._bots[seat], f"turn {turn}", error), error)
+        if len(surroundings.events) != self._seen:
+            self._tidy(seat)
+        self._give_up(seat, turn, self._in_game(seat, f"turn {turn}", self._bots[seat].failure(error)), error)
         return ()
+
+    def _tidy(self, seat: int) -> None:
+        """See to what a bot's answer has done to this process."""
+        if not self._bots[seat].settle(self._seen):
+            self._choosers[seat] = self._chooser(seat)
 
     def _checked(self, seat: int, view: View, answer: object) -> list[Shot]:
         """Return the shots of an answer, which may be anything; none unless it is a legal salvo."""
+        adapter = self._bots[seat]
         try:
-            answer = settle(answer)
-        except (Exception, SystemExit) as error:
-            answer = self._without(seat, view.turn, error)
-        try:
-            return list(check_salvo(answer, view))
+            return list(adapter.checked(adapter.settled(answer), view))
         except BotError as error:
-            self._give_up(
-                seat,
-                view.turn,
-                self._error(
-                    view.me, error.code, f"{place_of(type(self._bots[seat]))}{error.text}", f"turn {view.turn}"
-                ),
-            )
-            return []
+            self._give_up(seat, view.turn, self._in_game(seat, f"turn {view.turn}", error), error.__cause__)
+        except (Exception, SystemExit) as error:
+            self._without(seat, view.turn, error)
+        return []
 
     def _is_gone(self, seat: int, turn: int) -> bool:
         first = self._gone.get(self._names[seat])
@@ -443,8 +449,8 @@ class _Match:
     def _speak(self) -> None:
         results = self._chronicle.results()
         for result in results[self._told :]:
-            for bot in self._hearing:
-                self._call(bot, result.turn, f"turn {result.turn}, on_result", bot.on_result, result)
+            for seat, bot in self._hearing:
+                self._call(seat, result.turn, f"turn {result.turn}, on_result", bot.on_result, result)
             if self._listener is not None:
                 self._listener(self._chronicle.shots(self._fired.pop(result.turn)), result)
         self._told = len(results)
@@ -464,20 +470,19 @@ class _Match:
             except Exception as error:
                 self._give_up(seat, turn, self._error(sender, "bad_text", f"said {text!r:.80}: {error}"), error)
                 continue
-            for name, bot in zip(self._names, self._bots, strict=True):
+            for seat, (name, bot) in enumerate(zip(self._names, self._bots, strict=True)):
                 if name == to or (not to and name != sender):
-                    self._call(bot, turn, "on_message", bot.on_message, sender, text, bool(to))
+                    self._call(seat, turn, f"turn {turn}, on_message", bot.on_message, sender, text, bool(to))
 
-    def _call(self, bot: Bot, turn: int, where: str, method: Callable[..., None], *arguments: object) -> None:
+    def _call(self, seat: int, turn: int, where: str, method: Callable[..., None], *arguments: object) -> None:
         """Notify a bot, if it is still there."""
-        seat = self._seat_of(bot)
         if self._gone and self._is_gone(seat, turn):
             return
         self._note(seat, turn)
         try:
             method(*arguments)
-        except (Exception, SystemExit) as error:
-            self._give_up(seat, turn, self._raised(bot, where, error), error)
+        except BotError as error:
+            self._give_up(seat, turn, self._in_game(seat, where, error), error.__cause__)
 
     def _outcome(self) -> Outcome:
         game, places = self._game, self._game.places()
@@ -486,34 +491,29 @@ class _Match:
             for name, tally, place in zip(self._names, game.tally(), places, strict=True)
         }
         winner = self._names[places.index(1)] if places.count(1) == 1 else ""
-        for bot in self._bots:
-            if type(bot).on_game_over is not Bot.on_game_over:
-                self._call(bot, game.turn + 1, "on_game_over", bot.on_game_over, winner, stats)
+        for seat, bot in enumerate(self._bots):
+            if type(bot.bot).on_game_over is not Bot.on_game_over:
+                self._call(seat, game.turn + 1, "on_game_over", bot.on_game_over, winner, stats)
         self._pass_on()
         return Outcome(winner, self._seed, self._number, game.turn, stats, self.fleets, tuple(self._silenced))
 
-    def _raised(self, bot: Bot, where: str, error: Exception | SystemExit) -> BotError:
-        let_signals_pass(error)
-        name = self._names[self._seat_of(bot)]
-        code = error.code if isinstance(error, BotError) else "bot_raised"
-        return self._error(name, code, described(error, type(bot)), where, trace_of(error, type(bot)))
-
-    def _seat_of(self, bot: Bot) -> int:
-        return next(seat for seat, each in enumerate(self._bots) if each is bot)
+    def _in_game(self, seat: int, where: str, error: BotError) -> BotError:
+        return self._error(self._names[seat], error.code, error.text, where, error.trace)
 
     def _error(self, name: str, code: str, text: str, where: str = "", trace: str = "") -> BotError:
         whose = f"{name}, {where}" if where else name
-        first, line, source = text.partition("\n")
-        return BotError(code, f"{first} ({whose}; seed {self._seed}, game {self._number}){line}{source}", trace)
+        return BotError(code, placed(text, f"{whose}; seed {self._seed}, game {self._number}"), trace)
 
 
-def _timed(choose: Callable[[View], Answer], decisions: Decisions) -> Callable[[View], Any]:
+def _timed(
+    choose: Callable[[View], Answer], decisions: Decisions, settled: Callable[[Any], Any]
+) -> Callable[[View], Any]:
     """Return ``choose`` with a stopwatch."""
 
     def choose_timed(view: View) -> object:
         start = perf_counter()
         try:
-            return settle(choose(view))
+            return settled(choose(view))
         finally:
             decisions.note(perf_counter() - start)
 

@@ -12,7 +12,6 @@ from where Python finds it; Salvo and the standard library always do.
 from __future__ import annotations
 
 import builtins
-import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -23,6 +22,8 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, Final
 
+from salvo import surroundings
+
 #: Folders are modules in this one.
 __path__: list[str] = []
 PREFIX: Final = f"{__name__}."
@@ -30,8 +31,6 @@ PREFIX: Final = f"{__name__}."
 _OURS: Final = sys.stdlib_module_names | {"salvo", "salvo_server"}
 #: Stands before the number of a file that is loaded once more, as a module of its own.
 _AGAIN: Final = "#"
-
-_FOLDER: Final = re.compile(rf"{re.escape(PREFIX)}[^.]*\.")
 
 _folders: dict[Path, _Folder] = {}
 
@@ -49,17 +48,6 @@ def folder_of(file: Path) -> _Folder:
     """Return the folder that a bot's file is in."""
     path = file.resolve().parent
     return _folders.setdefault(path, _Folder(path))
-
-
-def is_beside(frame: FrameType, file: Path) -> bool:
-    """Whether a frame runs code of a bot's file, or of a module next to it."""
-    folder = _folder_of(frame)
-    return frame.f_code.co_filename == str(file) or (folder is not None and folder.path == file.resolve().parent)
-
-
-def without_folders(text: str) -> str:
-    """Return a text in which modules have the names that a bot's own code has for them."""
-    return _FOLDER.sub("", text)
 
 
 class _Folder:
@@ -89,7 +77,8 @@ class _Folder:
         assert spec is not None
         module = sys.modules[name] = module_from_spec(spec)
         try:
-            spec.loader.exec_module(module)  # type: ignore[union-attr]
+            surroundings.watch()
+            surroundings.call(name, spec.loader.exec_module, module)  # type: ignore[union-attr]
         except BaseException:
             del sys.modules[name]
             raise

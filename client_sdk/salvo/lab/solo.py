@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from math import fsum
 from typing import Any, Final, NamedTuple
 
+from salvo.adapter import Adapter, closing
 from salvo.errors import BotError
 from salvo.lab import arena
 from salvo.notebook import Pictured
-from salvo.player import Bot, settle
+from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.view import Shot, View
 
@@ -38,12 +38,14 @@ class Cleared(NamedTuple):
         salvos: turns in which the bot was asked.
         shots: how many it fired.
         seconds: processor time of each answer.
+        trouble: what went wrong when the bot was closed; mostly empty.
     """
 
     board: int
     salvos: int
     shots: int
     seconds: list[float]
+    trouble: str = ""
 
 
 class Target(Bot):
@@ -68,23 +70,24 @@ def clear(
         BotError: as :func:`salvo.lab.arena.play`; ``not_cleared`` if the bot keeps passing, or never stops
             firing.
     """
-    with closing(make()) as bot:
-        clock = _Clock(bot.choose_salvo, MAX_SALVOS_A_CELL * book.grid.size)
-        bot.choose_salvo = clock  # type: ignore[method-assign]
+    trouble: list[str] = []
+    with closing(make(), SHOOTER, trouble.append) as adapter:
+        clock = _Clock(adapter, MAX_SALVOS_A_CELL * book.grid.size)
+        adapter.bot.choose_salvo = clock  # type: ignore[method-assign]
         laid = {} if fleet is None else {TARGET: fleet}
-        players = {SHOOTER: bot, TARGET: Target()}
+        players: dict[str, Bot | Adapter] = {SHOOTER: adapter, TARGET: Target()}
         outcome = arena.play(players, seed=seed, game=board, book=book, fleets=laid, passive=(TARGET,))
     stats = outcome.stats[SHOOTER]
     if outcome.winners != (SHOOTER,):
         raise BotError("not_cleared", f"board {board}, seed {seed}: the bot passed its turns after {stats.shots} shots")
-    return Cleared(board, stats.turns, stats.shots, clock.seconds)
+    return Cleared(board, stats.turns, stats.shots, clock.seconds, "".join(trouble))
 
 
 class _Clock:
     """A bot's ``choose_salvo`` with a stopwatch and a limit."""
 
-    def __init__(self, choose: Callable[[View], Any], most: int) -> None:
-        self._choose = choose
+    def __init__(self, adapter: Adapter, most: int) -> None:
+        self._choose, self._settled = adapter.bot.choose_salvo, adapter.settled
         self._most = most
         self.seconds: list[float] = []
 
@@ -92,7 +95,7 @@ class _Clock:
         if len(self.seconds) >= self._most:
             raise BotError("not_cleared", f"not cleared after {self._most} answers")
         start = time.process_time()
-        answer = settle(self._choose(view))
+        answer = self._settled(self._choose(view))
         self.seconds.append(time.process_time() - start)
         return answer
 

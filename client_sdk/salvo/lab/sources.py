@@ -5,26 +5,23 @@
 
 from __future__ import annotations
 
-import builtins
 import difflib
 import inspect
 import os
 import re
 import shlex
 import shutil
-import sys
-from collections.abc import Iterable
 from pathlib import Path
-from traceback import format_exception, walk_tb
 from typing import Any, Final
 
-from salvo import topics
+from salvo import adapter, topics
+from salvo.bot_errors import described_in, placed, trace_in
 from salvo.errors import BotError, WireError, let_signals_pass
-from salvo.lab.bot_folder import PREFIX, is_beside, load_module, without_folders
+from salvo.lab.bot_folder import load_module
 from salvo.lab.bots import HOUSE_BOTS
 from salvo.lab.programs.process_pool import ProgramPool
 from salvo.lab.versions import path_of, revision_of, split
-from salvo.player import Bot, FunctionBot
+from salvo.player import Bot
 from salvo.text_files import missing_file
 
 #: Prefix of the command of a program that speaks JSON lines (SALVO-EXEC-1).
@@ -77,112 +74,9 @@ def make(source: str, *, staying: ProgramPool | None = None) -> Bot:
     """
     kind = load(source, staying=staying)
     try:
-        return kind()
-    except (Exception, SystemExit) as error:
-        let_signals_pass(error)
-        text = f"{described(error, kind)} (creating {source})"
-        raise BotError("bad_bot", text, trace_of(error, kind)) from error
-
-
-def described(error: BaseException, kind: type[Bot]) -> str:
-    """Return what a bot raised: ``mybot.py:7: NameError: name 'gird' is not defined; did you mean 'grid'?``.
-
-    The line is that of the bot's file, or of one next to it, or where the bot begins if neither is involved. A syntax
-    error has its source line and a caret below.
-    """
-    file = _file_of(kind)
-    at = "" if isinstance(error, SyntaxError) or _line_in(file, error) else place_of(kind)
-    return f"{at}{_described(file, error)}{_missing_method(kind) if at else ''}"
-
-
-def place_of(kind: type[Bot]) -> str:
-    """Return where a bot answers, as ``mybot.py:5: ``; empty if that is not in a file of its own."""
-    method = kind.function if issubclass(kind, FunctionBot) else kind.choose_salvo
-    code = getattr(inspect.unwrap(method), "__code__", None)
-    file = _file_of(kind)
-    if file is None or code is None or (code.co_filename != file and method is not Bot.choose_salvo):
-        return ""
-    first = code.co_firstlineno if code.co_filename == file else inspect.getsourcelines(kind)[1]
-    return f"{Path(file).name}:{first}: "
-
-
-def _missing_method(kind: type[Bot]) -> str:
-    """Return a hint for a class without ``choose_salvo``, or a function that cannot be called; may be empty."""
-    if issubclass(kind, FunctionBot):
-        return "; a bot is a function of one view, such as def fire(view)"
-    if kind.choose_salvo is not Bot.choose_salvo:
-        return ""
-    near = difflib.get_close_matches("choose_salvo", vars(kind), n=1)
-    return f"; is {near[0]!r} a misspelling of it?" if near else "; write one, which returns shots"
-
-
-def _file_of(kind: type[Bot]) -> str | None:
-    return getattr(sys.modules.get(kind.__module__), "__file__", None)
-
-
-def trace_of(error: BaseException, kind: type[Bot]) -> str:
-    """Return a bot's traceback from the bot's own code on; empty if none of it is involved."""
-    if isinstance(error, BotError) and error.trace:  # from the bot's own process
-        return error.trace
-    return _trace_in(_file_of(kind), error)
-
-
-def _trace_in(file: str | None, error: BaseException) -> str:
-    trace = error.__traceback__
-    while file is not None and trace is not None and not is_beside(trace.tb_frame, Path(file)):
-        trace = trace.tb_next
-    if file is None or (trace is None and not isinstance(error, SyntaxError)):
-        return ""
-    own = None
-    if file is not None and isinstance(error, BotError):  # its sentence says what our own lines would
-        beside = [number for number, (frame, _) in enumerate(walk_tb(trace), 1) if is_beside(frame, Path(file))]
-        own = beside[-1] if beside else None
-    return without_folders("".join(format_exception(type(error), error, trace, limit=own)))
-
-
-def _described(file: str | None, error: BaseException) -> str:
-    name = type(error).__name__
-    if isinstance(error, SyntaxError) and error.lineno is not None and str(error.filename).endswith(".py"):
-        shown = _shown(Path(str(error.filename)), file) if file else Path(str(error.filename)).name
-        line = (error.text or "").rstrip()
-        code = line.lstrip()
-        column = max(0, (error.offset or 1) - 1 - (len(line) - len(code)))
-        return f"{shown}:{error.lineno}: {name}: {error.msg}\n    {code}\n    {' ' * column}^"
-    said = error.text if isinstance(error, BotError) else f"{name}: {error}"
-    return f"{_line_in(file, error)}{without_folders(said)}{_hint(error)}"
-
-
-def _line_in(file: str | None, error: BaseException) -> str:
-    if file is None:
-        return ""
-    lines = [
-        (Path(frame.f_code.co_filename), number)
-        for frame, number in walk_tb(error.__traceback__)
-        if is_beside(frame, Path(file))
-    ]
-    return f"{_shown(lines[-1][0], file)}:{lines[-1][1]}: " if lines else ""
-
-
-def _shown(path: Path, file: str) -> str:
-    """Return the path of a bot's code as it is from the bot's folder."""
-    return path.name if str(path) == file else os.path.relpath(path, Path(file).resolve().parent)
-
-
-def _hint(error: BaseException) -> str:
-    """Return what is probably meant, or what to do; may be empty."""
-    match error:
-        case ModuleNotFoundError(name=str(name)):
-            word = name.partition(".")[0]
-            return "; correct the name" + ("" if name.startswith(PREFIX) else f", or install it: pip install {word}")
-        case AttributeError(name=str(name)):
-            known: Iterable[str] = [*dir(error.obj), *getattr(error.obj, "__all__", ())]
-        case NameError(name=str(name)):
-            *_, (frame, _) = walk_tb(error.__traceback__)
-            known = [*frame.f_locals, *frame.f_globals, *dir(builtins)]
-        case _:
-            return ""
-    near = difflib.get_close_matches(name, [each for each in known if not each.startswith("_")], n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+        return adapter.made(kind)
+    except BotError as error:
+        raise BotError(error.code, placed(error.text, f"creating {source}"), error.trace) from error.__cause__
 
 
 def team_name(source: str) -> str:
@@ -248,8 +142,8 @@ def _load_module(path: str) -> Any:
     except (Exception, SystemExit) as error:
         let_signals_pass(error)
         own = str(file.absolute())
-        first, line, source = _described(own, error).partition("\n")
-        raise BotError("bad_bot", f"{first} (importing {path}){line}{source}", _trace_in(own, error)) from error
+        text = placed(described_in(own, error), f"importing {path}")
+        raise BotError("bad_bot", text, trace_in(own, error)) from error
 
 
 def _choose(module: Any, name: str, path: str) -> type[Bot]:

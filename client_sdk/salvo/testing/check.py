@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from salvo.adapter import Adapter, closing, made
 from salvo.errors import BotError
 from salvo.lab import arena
 from salvo.lab.bots.random_bot import RandomBot
@@ -50,10 +52,9 @@ def check_bot(
     """
     report = Report()
     for game in range(1, games + 1):
-        watched = _watched(kind, report)
         try:
-            first = _play(watched(), seed, game, opponents, book)
-            second = _play(watched(), seed, game, opponents, book)
+            first = _play(kind, report, seed, game, opponents, book)
+            second = _play(kind, report, seed, game, opponents, book)
         except BotError as error:
             report.problems.append(str(error))
             continue
@@ -68,27 +69,25 @@ def check_bot(
     return report
 
 
-def _watched(kind: type[Bot], report: Report) -> type[Bot]:
-    """Return the same bot with a stopwatch."""
-
-    class Watched(kind):  # type: ignore[misc, valid-type]
-        def choose_salvo(self, view: View) -> object:
-            start = time.perf_counter()
-            answer = super().choose_salvo(view)
-            report.slowest_seconds = max(report.slowest_seconds, time.perf_counter() - start)
-            return answer
-
-    return Watched
-
-
 def _play(
-    bot: Bot, seed: int | str, game: int, opponents: int, book: RuleBook
+    kind: type[Bot], report: Report, seed: int | str, game: int, opponents: int, book: RuleBook
 ) -> tuple[str, list[tuple[tuple[Shot, ...], SalvoResolved]]]:
     salvos: list[tuple[tuple[Shot, ...], SalvoResolved]] = []
 
     def listen(shots: Sequence[Shot], result: SalvoResolved) -> None:
         salvos.append((tuple(shots), result))
 
-    rivals: dict[str, Bot] = {f"random-{number}": RandomBot() for number in range(1, opponents + 1)}
-    outcome = arena.play({_NAME: bot, **rivals}, seed=seed, game=game, book=book, listener=listen)
+    with closing(made(kind), _NAME, report.problems.append) as adapter:
+        choose = adapter.bot.choose_salvo
+
+        def choose_timed(view: View) -> Any:
+            start = time.perf_counter()
+            answer = adapter.settled(choose(view))
+            report.slowest_seconds = max(report.slowest_seconds, time.perf_counter() - start)
+            return answer
+
+        adapter.bot.choose_salvo = choose_timed  # type: ignore[method-assign]
+        rivals = {f"random-{number}": RandomBot() for number in range(1, opponents + 1)}
+        players: dict[str, Bot | Adapter] = {_NAME: adapter, **rivals}
+        outcome = arena.play(players, seed=seed, game=game, book=book, listener=listen)
     return outcome.winner, salvos

@@ -159,9 +159,12 @@ def _run(given: list[str]) -> Any:
         trace = getattr(error, "trace", "")
         if trace and "--traceback" in given:
             click.echo(trace, nl=False, err=True)
-        more = "; --traceback shows it whole" if trace and _hides_traces(given) else ""
+        again = getattr(error, "again", "")
+        more = "; nothing more is played" if again else ""
+        more += "; --traceback shows it whole" if trace and _hides_traces(given) else ""
         first, line, source = str(error).partition("\n")
-        click.echo(error_line(error, f"{first}{more}{line}{source}"), err=True)
+        repeat = f"\nagain: {again}" if again else ""
+        click.echo(error_line(error, f"{first}{more}{line}{source}{repeat}"), err=True)
         return 2 if error.code in _WRONG_USAGE else 3 if error.code in _REPLACED else 1
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 import secrets
@@ -12,11 +11,12 @@ from typing import Any, Final
 
 import click
 
+from salvo.adapter import closing
 from salvo.client import GameReport, secret_teller
 from salvo.client import play as play_contest
 from salvo.events import Event, ServerMet
 from salvo.lab.programs.exec_bot import ExecBot
-from salvo.lab.sources import EXEC, load, team_name
+from salvo.lab.sources import EXEC, make, team_name
 from salvo.player import Bot
 from salvo.rules import generator
 from salvo.seat import Seat
@@ -124,14 +124,14 @@ def join(
         from salvo_server.human.runner import check_terminal
 
         check_terminal()
-    kind = load(bot) if bot != HUMAN else None
+    player = make(bot) if bot != HUMAN else None
     team = team or team_name(bot)
     secret = given_secret(secret_file, secret)
-    if kind is None:
+    if player is None:
         reports = _play_yourself(url, team, secret, games, seed, table=table, ca=ca, pin=not no_pin, proof=proof)
     else:
         reports = _play_bot(
-            kind(),
+            player,
             url,
             team,
             secret,
@@ -165,7 +165,7 @@ def _visit(
     if bot == HUMAN:
         raise click.UsageError(f"{HUMAN} plays in contests only; name a bot")
     seed = secrets.token_hex(16) if seed is None else seed
-    with contextlib.closing(load(bot)()) as player:
+    with closing(make(bot), team or team_name(bot)) as player:
         if url.startswith("smackdown:"):
             own, opponent = names or (team or team_name(bot), "opponent")
             visit_on_streams(player, own, opponent, seed)
@@ -181,11 +181,11 @@ def _say_open(event: Event) -> None:
         logging.getLogger("salvo.client").info("open server: secrets are not checked against a roster")
 
 
-def _play_bot(bot: Bot, *where: Any, strict: bool, **seat: Any) -> list[GameReport]:
+def _play_bot(bot: Bot, url: str, team: str, *where: Any, strict: bool, **seat: Any) -> list[GameReport]:
     if isinstance(bot, ExecBot):
         bot.strict, bot.most_lines = strict, None  # a contest cannot be played again
-    with contextlib.closing(bot):
-        return play_contest(bot, *where, strict=strict, **seat)
+    with closing(bot, team) as player:
+        return play_contest(player, url, team, *where, strict=strict, **seat)
 
 
 def _play_yourself(

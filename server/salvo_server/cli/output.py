@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol
 
 import click
 
-from salvo.errors import SalvoError
+from salvo.errors import BotError, SalvoError
 from salvo.lab.arena import Failure
 from salvo.text_files import read_secret
 from salvo.topics import check_name
@@ -214,6 +214,16 @@ def failure_lines(
 def traced(command: str, trace: str) -> str:
     """Return a command that plays a game again, with the option that shows an error whole where there is more of it."""
     return command + (" --traceback" if trace else "")
+
+
+@contextmanager
+def repeated_by(command: str) -> Iterator[None]:
+    """Give the error of a bot that ends a command the command that plays the same again."""
+    try:
+        yield
+    except BotError as error:
+        error.again = command
+        raise
 
 
 @contextmanager

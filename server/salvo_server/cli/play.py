@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
+from salvo.adapter import Adapter, closing
 from salvo.errors import BotError, SalvoError
 from salvo.lab import arena
 from salvo.lab.arena import Outcome
@@ -27,7 +28,6 @@ from salvo.lab.simulation import TURN_SECONDS, Played, Seats, simulate, stream
 from salvo.lab.simulation.seats import places_alike, seating
 from salvo.lab.sources import EXEC, make
 from salvo.lab.time_limits import TimeLimits, limit_time, telling_of_waits
-from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.rules.game import draw_starter
@@ -44,6 +44,7 @@ from salvo_server.cli.output import (
     keep_recorded,
     look_again,
     progress_bar,
+    repeated_by,
     winner_line,
 )
 from salvo_server.human import HUMAN
@@ -194,22 +195,27 @@ def play(
             leaving.enter_context(contextlib.redirect_stdout(nowhere))
         elif as_json and HUMAN not in bots:
             leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
-        chosen = partial(_make, limits, leaving)
         table = _Table(load_book(rules), seed, game, games, Seats(seats), recording)
-        outcomes = _seat(bots, table, chosen, boards)
+        outcomes = _seat(bots, table, partial(_make, limits, leaving, _warn), boards)
+        leaving.enter_context(repeated_by(command))
         if watch:
             with boards:
                 outcomes = iter((next(outcomes),))
         warning = ""
         if games == 1 and recording is None and limits is None and not programs and HUMAN not in bots:
             outcome = next(outcomes)
-            warning = warn_of_chance(outcome, boards, lambda other: next(_seat(bots, table, chosen, other)))
+            once_more = partial(_make, limits, leaving, lambda text: None)
+            warning = warn_of_chance(outcome, boards, lambda other: next(_seat(bots, table, once_more, other)))
             outcomes = iter((outcome,))
         if not (as_json or HUMAN in bots) and has_terminal():
             outcomes = _with_boards(outcomes, boards)
         _play_on(outcomes, bots, seed, game, games, recording, command, as_json, say)
     if warning:
-        click.echo(f"warning: {warning}", err=True)
+        _warn(warning)
+
+
+def _warn(text: str) -> None:
+    click.echo(f"warning: {text}", err=True)
 
 
 def _with_boards(outcomes: Iterator[Outcome], boards: Boards) -> Iterator[Outcome]:
@@ -220,13 +226,16 @@ def _with_boards(outcomes: Iterator[Outcome], boards: Boards) -> Iterator[Outcom
         yield outcome
 
 
-def _make(limits: TimeLimits | None, leaving: contextlib.ExitStack, source: str) -> Bot:
-    """Return a bot that is closed when all games are over."""
-    bot = make(source)
-    leaving.callback(bot.close)
+def _make(
+    limits: TimeLimits | None, leaving: contextlib.ExitStack, report: Callable[[str], object], source: str
+) -> Adapter:
+    """Return a bot that is closed when all games are over; what goes wrong then is reported."""
+    [name] = seat_names([source])
+    adapter = leaving.enter_context(closing(make(source), name, report))
     if limits is not None:
-        bot = limit_time(bot, limits)
-    return leaving.enter_context(telling_of_waits(bot, seat_names([source])[0]))
+        limit_time(adapter.bot, limits)
+    leaving.enter_context(telling_of_waits(adapter.bot, name))
+    return adapter
 
 
 def _play_on(
@@ -315,7 +324,7 @@ class _Table(NamedTuple):
     recording: _Recording | None
 
 
-def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Bot], boards: Boards) -> Iterator[Outcome]:
+def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Adapter], boards: Boards) -> Iterator[Outcome]:
     """Return the outcomes of games to be played; those with a person are played already."""
     if HUMAN not in bots:
         seated = {name: make(bot) for name, bot in zip(seat_names(bots), bots, strict=True)}
@@ -328,7 +337,7 @@ def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Bot], boards
 
     desk = Channel()
     names = zip(seat_names(bots), bots, strict=True)
-    seated = {name: Human(desk) if bot == HUMAN else make(bot) for name, bot in names}
+    seated = {name: Adapter(Human(desk)) if bot == HUMAN else make(bot) for name, bot in names}
     check_terminal()
     again = table.recording is None or _GAME in table.recording.name
     return iter(
@@ -341,9 +350,9 @@ def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Bot], boards
     )
 
 
-def _games(bots: dict[str, Bot], table: _Table, boards: Boards) -> Iterator[Outcome]:
+def _games(bots: dict[str, Adapter], table: _Table, boards: Boards) -> Iterator[Outcome]:
     book, seed, first, count, seats, recording = table
-    exchanged = places_alike([type(bot) for bot in bots.values()])
+    exchanged = places_alike([type(adapter.bot) for adapter in bots.values()])
     for number in range(first, first + count):
         order, fleets, starter = seating(seats, list(bots), seed, number, book, exchanged=exchanged)
         if recording is None:

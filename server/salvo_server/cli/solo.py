@@ -10,25 +10,26 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
-from functools import partial
+from functools import cache, partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from salvo.adapter import made
 from salvo.errors import BotError
 from salvo.lab.intervals import DEVIATIONS
 from salvo.lab.programs.process_pool import ProgramPool
 from salvo.lab.programs.worker_process import WorkerProcess, end_all, end_with_parent, how_it_ended
 from salvo.lab.simulation.pool import LOOK_SECONDS, cores
 from salvo.lab.solo import Cleared, Summary, clear, summary
-from salvo.lab.sources import make
+from salvo.lab.sources import load
 from salvo.rules import Grid, RuleBook, Shots, UnplayableBook, check_room, generator
 from salvo.rules.files import RuleFileError, load_book
 from salvo_server.cli.checked import Checked
 from salvo_server.cli.on_hosts import UNUSED, connected, hosts
-from salvo_server.cli.output import JOBS, TRACEBACK, Integer, has_terminal, progress_bar
+from salvo_server.cli.output import JOBS, TRACEBACK, Integer, has_terminal, progress_bar, repeated_by
 
 if TYPE_CHECKING:
     from salvo.lab.cluster import Cluster
@@ -75,7 +76,13 @@ def solo(
     """
     book = _changed(load_book(rules), width, height, shots)
     cluster = ctx.with_resource(connected(scheduler, tls))
-    cleared = list(_with_progress(_clear_all(bot, boards, seed, book, jobs, cluster), boards, plain=as_json))
+    options = {"--rules": rules if rules != "salvo" else None, "--width": width, "--height": height, "--shots": shots}
+    more = [word for option, value in options.items() if value is not None for word in (option, str(value))]
+    again = shlex.join(["salvo", "solo", bot, "--boards", str(boards), "--seed", seed, *more])
+    with repeated_by(again):
+        cleared = list(_with_progress(_clear_all(bot, boards, seed, book, jobs, cluster), boards, plain=as_json))
+    if trouble := next((each.trouble for each in cleared if each.trouble), ""):
+        click.echo(f"warning: {trouble}", err=True)
     salvos, fired = summary([each.salvos for each in cleared]), summary([each.shots for each in cleared])
     seconds = [each for one in cleared for each in one.seconds]
     mean_ms, worst_ms = 1000 * sum(seconds) / len(seconds), 1000 * max(seconds)
@@ -84,9 +91,6 @@ def solo(
         figures = {"salvos": asdict(salvos), "shots": asdict(fired)}
         click.echo(json.dumps({**record, **figures, "ms": {"mean": round(mean_ms, 3), "worst": round(worst_ms, 3)}}))
         return
-    options = {"--rules": rules if rules != "salvo" else None, "--width": width, "--height": height, "--shots": shots}
-    more = [word for option, value in options.items() if value is not None for word in (option, str(value))]
-    again = shlex.join(["salvo", "solo", bot, "--boards", str(boards), "--seed", seed, *more])
     shown = salvos if book.longest_salvo > 1 else fired
     click.echo(f"{'salvos' if shown is salvos else 'shots':>7} boards")
     _show_histogram(shown)
@@ -186,10 +190,11 @@ def _work(pipe: Connection, bot: str, seed: str, book: RuleBook) -> None:
     """Clear the boards that are asked for; send an error as its code, text and trace."""
     end_with_parent()
     with closing(ProgramPool()) as staying:
+        kind = cache(partial(load, bot, staying=staying))
         while True:
             board = pipe.recv()
             try:
-                pipe.send(clear(partial(make, bot, staying=staying), board, seed=seed, book=book))
+                pipe.send(clear(lambda: made(kind()), board, seed=seed, book=book))
             except BotError as error:
                 pipe.send((error.code, error.text, error.trace))
 

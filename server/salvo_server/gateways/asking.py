@@ -1,4 +1,4 @@
-"""Asks a bot of ours for its fleet and its shots, and tells it what happens, in a game without a server of ours."""
+"""Asks a bot of ours for its fleet and its shots, and shows it what happens, in a game without a server of ours."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import logging
 from collections.abc import Callable
 from typing import ParamSpec
 
-from salvo.player import Bot, check_salvo, settle
+from salvo.adapter import Adapter
+from salvo.bot_errors import placed
+from salvo.errors import BotError
+from salvo.player import Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot, View
 
@@ -15,36 +18,46 @@ P = ParamSpec("P")
 log = logging.getLogger(__name__)
 
 
-def fleet_of(bot: Bot, book: RuleBook) -> Fleet:
+def seated(bot: Bot | Adapter, name: str, seed: int | str, game: int = 1) -> Adapter:
+    """Return the adapter of a bot that is prepared for a game."""
+    adapter = Adapter.of(bot)
+    tell(adapter.prepare, name, seed, game)
+    return adapter
+
+
+def fleet_of(bot: Adapter, book: RuleBook) -> Fleet:
     """Return a bot's fleet; a random one for a bot that fails."""
     try:
-        fleet: object = bot.place_fleet(book)
-        if isinstance(fleet, Fleet) and fleet.book == book:
-            return fleet
-        log.error("%s placed %.80r; a random fleet is placed instead", bot.name, fleet)
-    except Exception:
-        log.exception("%s failed; a random fleet is placed instead", bot.name)
-    return book.random_fleet(bot.random)
+        return bot.fleet(book)
+    except BotError as error:
+        _report(bot, "place_fleet", error, "a random fleet is placed instead")
+    return book.random_fleet(bot.bot.random)
 
 
-def shots_of(bot: Bot, view: View, *, skips: bool = False) -> tuple[Shot, ...]:
+def shots_of(bot: Adapter, view: View, *, skips: bool = False) -> tuple[Shot, ...]:
     """Return a bot's shots; a random one for a bot that fails.
 
     Args:
         skips: whether the protocol has turns without a shot; where it has none, a random shot is fired instead.
     """
     try:
-        shots = check_salvo(settle(bot.choose_salvo(view)), view)
+        shots = bot.salvo(view)
         if shots or skips:
             return shots
-    except Exception:
-        log.exception("%s failed; a random shot is fired instead", bot.name)
+    except BotError as error:
+        _report(bot, f"turn {view.turn}", error, "a random shot is fired instead")
     return tuple(view.untouched.sample(1))
 
 
 def tell(method: Callable[P, None], *told: P.args, **named: P.kwargs) -> None:
-    """Call a method with which a bot hears of something; what it raises goes to the log, and the game goes on."""
+    """Call a method of an adapter; what the bot raises goes to the log, and the game goes on."""
     try:
         method(*told, **named)
-    except Exception:
-        log.exception("%s failed; the game goes on", method.__qualname__)
+    except BotError as error:
+        bot: Adapter = method.__self__  # type: ignore[attr-defined]
+        _report(bot, method.__name__, error, "the game goes on")
+
+
+def _report(bot: Adapter, where: str, error: BotError, consequence: str) -> None:
+    text = placed(error.text, f"{bot.bot.name}, {where}")
+    log.error("%s: %s; %s%s", error.code, text, consequence, f"\n{error.trace}".rstrip())

@@ -49,13 +49,17 @@ class Place:
         sit_down(self._desk, lambda: serve(self._desk.left, lambda line: self._desk.tell(Told(line))))
 
 
+class _ThreadEnds(SystemExit):
+    """Ends a program's thread without a word, and is no error of a bot."""
+
+
 @contextlib.contextmanager
 def _ending_the_thread() -> Iterator[None]:
-    """End a program's thread when the person leaves, without a word and not as an error of a bot."""
+    """End a program's thread when the person leaves."""
     try:
         yield
     except PersonLeft:
-        raise SystemExit from None
+        raise _ThreadEnds from None
 
 
 class _Player(Human):

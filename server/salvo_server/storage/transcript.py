@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from salvo import messages as m
+from salvo.adapter import Adapter
 from salvo.codec.header import Header, read_first_line, write_header
 from salvo.codec.steps import MAX_LINE_BYTES, said, write_said
 from salvo.codec.transcript import EndOfGame, StepLine, read_line, write_end, write_step
@@ -171,7 +172,7 @@ def repeat_game(game: SavedGame) -> tuple[Header, Iterator[Step]]:
 
 
 def play_at_table(
-    bots: Mapping[str, Bot],
+    bots: Mapping[str, Bot | Adapter],
     *,
     seed: int | str = 0,
     game: int = 1,

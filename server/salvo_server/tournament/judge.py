@@ -18,13 +18,14 @@ from random import Random
 from types import FrameType
 from typing import Any, Final, Protocol
 
+from salvo.adapter import Adapter, made
+from salvo.bot_errors import described
 from salvo.chat import clean_text
 from salvo.errors import BotError, SalvoError
 from salvo.lab.programs.apart import ENDED, Apart, Lost
 from salvo.lab.programs.exec_bot import QUESTION_SECONDS, ExecBot
-from salvo.lab.sources import described
 from salvo.messages import PlayerStats, SalvoResolved
-from salvo.player import MAX_UNSAID, Bot, Line, check_salvo, settle
+from salvo.player import MAX_UNSAID, Bot, Line
 from salvo.rules import Fleet, RuleBook, generator
 from salvo.view import Shot, View
 from salvo_server.tournament.file import TimeLimits
@@ -134,7 +135,7 @@ class Judged(Seated):
         self._limits = limits
         self._alarm = alarm
         self._watch = watch
-        self._bot: Bot | None = None
+        self._bot: Adapter | None = None
         self._salvos = 0
 
     def forfeit(self, cause: str) -> None:
@@ -147,28 +148,25 @@ class Judged(Seated):
         super().prepare(name, seed, game)
         if self.forfeited:
             return
-        self._bot = self._ask("its making", self._kind)
-        if self._bot is None:
+        bot = self._ask("its making", made, self._kind)
+        if bot is None:
             self.forfeited = True
             return
-        if isinstance(self._bot, ExecBot):
-            self._bot.most_files = 0  # as many as games, and another name in every run's strikes
-        self._bot.unsaid = deque(maxlen=MAX_UNSAID)
+        self._bot = Adapter(bot)
+        if isinstance(bot, ExecBot):
+            bot.most_files = 0  # as many as games, and another name in every run's strikes
+        bot.unsaid = deque(maxlen=MAX_UNSAID)
         self._ask("prepare", self._bot.prepare, name, seed, game)
-        drawn = getattr(self._bot, "random", None)
-        if isinstance(drawn, Random):
-            self.random = drawn
+        if isinstance(bot.random, Random):
+            self.random = bot.random
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
         """Ask for a fleet; draw one in place of none."""
         if self._bot is not None and not self.forfeited:
-            before = len(self.strikes)
             self.decisions += 1
-            fleet = self._ask("place_fleet", self._bot.place_fleet, rules)
-            if isinstance(fleet, Fleet) and fleet.book == rules:
+            fleet: Fleet | None = self._ask("place_fleet", self._bot.fleet, rules)
+            if fleet is not None:
                 return fleet
-            if len(self.strikes) == before:
-                self._strike(f"place_fleet returned {fleet!r:.80}, no fleet of these rules")
         return rules.random_fleet(generator("judge", self.name, self.random.random()))
 
     def choose_salvo(self, view: View) -> Any:
@@ -181,16 +179,8 @@ class Judged(Seated):
         before = len(self.strikes)
         self._salvos += 1
         self.decisions += 1
-        answer = self._ask(f"turn {view.turn}", self._bot.choose_salvo, view)
-        if len(self.strikes) > before or self.forfeited:
-            return ()
-        try:
-            return list(check_salvo(answer, view))
-        except BotError as error:
-            self._strike(f"turn {view.turn}: {error.code}: {error.text}")
-        except Exception as error:  # a sequence of the bot's own make may raise when it is read
-            self._strike(f"turn {view.turn}: its salvo raised {type(error).__name__}: {error}")
-        return ()
+        answer = self._ask(f"turn {view.turn}", self._bot.salvo, view)
+        return () if len(self.strikes) > before or self.forfeited else list(answer)
 
     def on_game_over(self, winner: str | None, stats: Mapping[str, PlayerStats]) -> None:
         """Tell how it ended; the result stands, so what goes wrong now costs nothing."""
@@ -202,11 +192,15 @@ class Judged(Seated):
         """Have the bot release its resources; the result stands, so what goes wrong now costs nothing."""
         if self._bot is None:
             return
+        forfeited = self.forfeited
         self._watch.asks(_CLOSE_SECONDS)
         with suppress(BaseException):
             try:
                 self._alarm.set(_CLOSE_SECONDS)
                 self._bot.close()
+            except BotError as error:
+                self._strike(f"close: {error.text}")
+                self.forfeited = forfeited
             finally:
                 self._alarm.off()
         self._watch.answered()
@@ -228,7 +222,7 @@ class Judged(Seated):
         The first answer of a program's process is not charged: its start is no decision, as an import is none.
         """
         limits = self._limits
-        starts = isinstance(self._bot, ExecBot) and self._bot.starts_now and method == self._bot.place_fleet
+        starts = self._bot is not None and method == self._bot.fleet and getattr(self._bot.bot, "starts_now", False)
         left = min(limits.decision_seconds, limits.bank_seconds - self.thinking)
         seconds = max(_START_SECONDS, left) if starts else left
         cause = ""
@@ -238,12 +232,14 @@ class Judged(Seated):
         try:
             try:
                 self._alarm.set(seconds)
-                answer = settle(method(*given))
+                answer = method(*given)
             finally:
                 self._alarm.off()
         except OverTime:
             answer = None
-        except BaseException as error:  # also SystemExit, which would end the process
+        except BotError as error:
+            cause = f"{error.code}: {error.text}" if error.code == "bad_salvo" else error.text
+        except BaseException as error:  # such as one that would end the process
             cause = described(error, self._kind)
         took = 0.0 if starts else time.perf_counter() - began
         self._watch.answered()
@@ -257,8 +253,8 @@ class Judged(Seated):
             self._strike(f"{where}: {cause}")
         if self.thinking >= limits.bank_seconds and not self.forfeited:
             self.forfeit(f"{where}: its {limits.bank_seconds:g} s {_USED_UP}")
-        if self._bot is not None and self._bot.unsaid:
-            self._pass_on(self._bot.unsaid)
+        if self._bot is not None and self._bot.bot.unsaid:
+            self._pass_on(self._bot.bot.unsaid)
         return None if cause else answer
 
     def _strike(self, cause: str) -> None:

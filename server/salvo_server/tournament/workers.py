@@ -17,6 +17,8 @@ from functools import cache, partial
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
+from salvo.adapter import Adapter, made
+from salvo.bot_errors import placed
 from salvo.errors import BotError
 from salvo.lab import arena
 from salvo.lab.programs.apart import apart
@@ -186,11 +188,15 @@ def _limits_here(limits: TimeLimits) -> TimeLimits:
 def _try_out(source: str, book: RuleBook) -> str:
     """Return why a bot cannot be made, or a program ends when it is asked for its first fleet; empty when it can."""
     try:
-        bot = _kind(source)()
-        if isinstance(bot, ExecBot):
+        kind = _kind(source)
+        try:
+            bot = Adapter(made(kind))
+        except BotError as error:
+            return placed(error.text, f"creating {source}")
+        if isinstance(bot.bot, ExecBot):
             with closing(bot):
-                bot.prepare("trial", "0")
-                bot.place_fleet(book)
+                bot.prepare("trial", "0", 1)
+                bot.fleet(book)
     except BotError as error:
         return error.text
     except BaseException as error:

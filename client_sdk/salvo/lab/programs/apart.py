@@ -16,11 +16,12 @@ from functools import partial
 from multiprocessing.connection import Connection, wait
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
-from salvo.errors import BotError, IllegalCommand, let_signals_pass
+from salvo.adapter import Adapter, made
+from salvo.errors import BotError
 from salvo.lab.programs.worker_process import WorkerProcess, end_with_parent, how_it_ended
-from salvo.lab.sources import described, load, trace_of
+from salvo.lab.sources import load
 from salvo.messages import PlayerStats, SalvoResolved
-from salvo.player import MAX_UNSAID, Bot, check_salvo, settle
+from salvo.player import MAX_UNSAID, Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Feed, Shot, View
 
@@ -208,10 +209,10 @@ def _serve(pipe: Connection, source: str | type[Bot], strict: bool, wrap: Wrap |
     except BotError as error:
         pipe.send(_Reply(error=(error.code, error.text, error.trace)))
         return
-    made = partial(wrap, kind) if wrap is not None else kind
+    make = partial(made, kind) if wrap is None else partial(wrap, kind)
     draws_fleet = getattr(kind, "place_fleet", None) is Bot.place_fleet
     pipe.send(_Reply({"listens": kind.on_result is not Bot.on_result, "draws_fleet": draws_fleet}))
-    seat = _Seat(kind, made, shown)
+    seat = _Seat(make, shown)
     try:
         while True:
             pipe.send(seat.answer(*pipe.recv()))
@@ -222,11 +223,10 @@ def _serve(pipe: Connection, source: str | type[Bot], strict: bool, wrap: Wrap |
 class _Seat:
     """The bot, and its view, which has the same news as the one that the game has."""
 
-    def __init__(self, kind: type[Bot], made: Callable[[], Bot], shown: Sequence[str]) -> None:
-        self._kind = kind
-        self._made = made
+    def __init__(self, make: Callable[[], Bot], shown: Sequence[str]) -> None:
+        self._make = make
         self._shown = shown
-        self._bot: Bot = Bot()
+        self._adapter = Adapter(Bot())
         self._view: View | None = None
 
     def answer(self, method: str, given: Sequence[Any], news: _News) -> _Reply:
@@ -234,40 +234,35 @@ class _Seat:
         value, error, said = None, None, []
         try:
             self._read(news)
-            value = getattr(self if hasattr(self, method) else self._bot, method)(*given)
-            said = [(_plain(line.text), _plain(line.to)) for line in self._bot.unsaid or ()]
-        except (Exception, SystemExit) as raised:
-            let_signals_pass(raised)
-            code = raised.code if isinstance(raised, BotError) else "bad_bot" if method == "make" else "bot_raised"
-            error = (str(code), described(raised, self._kind), trace_of(raised, self._kind))
-        self._bot.unsaid = deque(maxlen=MAX_UNSAID)
-        return _Reply(value, error, said, {name: getattr(self._bot, name) for name in self._shown})
+            value = getattr(self if hasattr(self, method) else self._adapter, method)(*given)
+            said = [(_plain(line.text), _plain(line.to)) for line in self._adapter.bot.unsaid or ()]
+        except BotError as raised:
+            error = (str(raised.code), raised.text, raised.trace)
+        bot = self._adapter.bot
+        bot.unsaid = deque(maxlen=MAX_UNSAID)
+        return _Reply(value, error, said, {name: getattr(bot, name) for name in self._shown})
 
     def make(self) -> None:
         """Have a new bot from now on."""
         self._view = None
-        self._bot = self._made()
+        self._adapter.end()
+        self._adapter = Adapter(self._make())
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
         """Return the bot's fleet, of no class of its own."""
-        try:
-            fleet = self._bot.place_fleet(rules)
-        except IllegalCommand as error:
-            raise BotError("bad_fleet", str(error)) from error
-        if not isinstance(fleet, Fleet) or fleet.book != rules:
-            raise BotError("bad_fleet", f"place_fleet returned {fleet!r:.80}, no fleet of these rules")
-        return Fleet(rules, fleet.placements)
+        return Fleet(rules, self._adapter.fleet(rules).placements)
 
     def sit(self, rules: RuleBook, players: Sequence[str], game: int, fleet: Fleet) -> None:
         """Learn who plays, before the first turn."""
-        self._view = View(rules, self._bot.name, players, game, fleet, self._bot.random)
+        bot = self._adapter.bot
+        self._view = View(rules, bot.name, players, game, fleet, bot.random)
 
     def choose_salvo(self, turn: int, shots: int) -> Sequence[Shot]:
         """Return the bot's salvo."""
         assert self._view is not None
         feed = Feed(self._view)
         feed.begin_turn(turn, shots)
-        salvo = check_salvo(settle(self._bot.choose_salvo(self._view)), self._view)
+        salvo = self._adapter.salvo(self._view)
         feed.fired(salvo)
         return salvo
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from contextlib import closing
 from typing import IO
 
 from salvo import messages as m
+from salvo.adapter import Adapter, made
+from salvo.bot_errors import placed
 from salvo.codec.programs import (
     Answer,
     EndTold,
@@ -25,10 +28,10 @@ from salvo.codec.programs import (
     write_answer,
 )
 from salvo.codec.rules import check_playable
-from salvo.errors import WireError
+from salvo.errors import BotError, WireError
 from salvo.lab.programs.process import answers_apart
 from salvo.lab.sources import load
-from salvo.player import Bot, check_salvo, settle
+from salvo.player import Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Feed, Shot, View
 
@@ -36,16 +39,17 @@ from salvo.view import Feed, Shot, View
 class _Game:
     """One game of a bot: the lines that it gets become its view."""
 
-    def __init__(self, bot: Bot, told: GameTold) -> None:
-        self._bot = bot
+    def __init__(self, kind: type[Bot], told: GameTold) -> None:
+        self._adapter = Adapter(made(kind))
+        self._bot = self._adapter.bot
         self._book = told.rules
         check_playable(self._book)
         self._number = told.game
         self._view: View | None = None
-        bot.prepare(told.me, told.seed_text, told.game)
+        self._adapter.prepare(told.me, told.seed_text, told.game)
 
     def fleet(self, asked: FleetAsked) -> Answer:
-        fleet = tuple(map(m.ShipPlace.of, self._bot.place_fleet(self._book).placements))
+        fleet = tuple(map(m.ShipPlace.of, self._adapter.fleet(self._book).placements))
         return Answer(id=asked.id, fleet=fleet, say=self._said(), stays=True)
 
     def turn(self, asked: TurnAsked) -> Answer:
@@ -59,7 +63,7 @@ class _Game:
         Feed(view).fired(asked.fired[already:])
         limit = asked.milliseconds
         Feed(view).begin_turn(asked.turn, asked.shots, None if limit is None else time.monotonic() + limit / 1000)
-        shots = check_salvo(settle(self._bot.choose_salvo(view)), view)
+        shots = self._adapter.salvo(view)
         Feed(view).fired(shots)
         fired = tuple(shots) or None
         return Answer(id=asked.id, shots=fired, skip=None if fired else True, say=self._said(), stays=True)
@@ -67,7 +71,10 @@ class _Game:
     def end(self, told: EndTold) -> None:
         self._hear(told.results, told.heard)
         stats = {name: m.PlayerStats(name, **each) for name, each in told.stats.items()}
-        self._bot.on_game_over("" if isinstance(told.winner, list) else told.winner, stats)
+        self._adapter.on_game_over("" if isinstance(told.winner, list) else told.winner, stats)
+
+    def close(self) -> None:
+        self._adapter.close()
 
     def _said(self) -> tuple[LineSaid, ...]:
         """Return the bot's chat lines since the last call."""
@@ -80,9 +87,9 @@ class _Game:
                 if told.fired is not None and not self._view.fired_this_turn:  # from before this process was started
                     Feed(self._view).fired(told.fired)
                 Feed(self._view).resolved(told.result)
-            self._bot.on_result(told.result)
+            self._adapter.on_result(told.result)
         for line in heard:
-            self._bot.on_message(line.sender, line.text, line.private)
+            self._adapter.on_message(line.sender, line.text, line.private)
 
 
 def _new_view(bot: Bot, book: RuleBook, asked: TurnAsked) -> View:
@@ -93,7 +100,7 @@ def _new_view(bot: Bot, book: RuleBook, asked: TurnAsked) -> View:
 class BotServer:
     """Answers lines with a new bot for every game, so that the process can stay (SALVO-EXEC-10)."""
 
-    def __init__(self, kind: Callable[[], Bot]) -> None:
+    def __init__(self, kind: type[Bot]) -> None:
         self._kind = kind
         self._game: _Game | None = None
 
@@ -101,11 +108,20 @@ class BotServer:
         """Handle a line, and write the answer if it needs one.
 
         Raises:
+            BotError: the bot fails.
             WireError: it is no line of this protocol.
         """
         told = read_told(line)
+        where = {GameTold: "prepare", EndTold: "on_game_over", FleetAsked: "place_fleet"}.get(type(told), "turn")
+        try:
+            self._answer(told, out)
+        except BotError as error:
+            raise BotError(error.code, placed(error.text, where), error.trace) from error.__cause__
+
+    def _answer(self, told: GameTold | FleetAsked | TurnAsked | EndTold, out: IO[bytes]) -> None:
         if isinstance(told, GameTold):
-            self._game = _Game(self._kind(), told)
+            self.close()
+            self._game = _Game(self._kind, told)
             return
         if self._game is None:
             raise WireError("wrong_shape", f"{told.type}: the first line tells the game")
@@ -116,12 +132,20 @@ class BotServer:
         out.write(write_answer(answer))
         out.flush()
 
+    def close(self) -> None:
+        """Let the bot of the last game release its resources."""
+        game, self._game = self._game, None
+        if game is not None:
+            game.close()
+
 
 def main() -> None:
     """Play the bot whose source is the only argument; whatever it prints goes to standard error."""
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m salvo.lab.programs BOT, where BOT is as in salvo play")
-    with answers_apart() as out:
-        answering = BotServer(load(sys.argv[1]))
-        for line in sys.stdin.buffer:
-            answering.answer(line, out)
+    try:
+        with answers_apart() as out, closing(BotServer(load(sys.argv[1]))) as answering:
+            for line in sys.stdin.buffer:
+                answering.answer(line, out)
+    except BotError as error:
+        raise SystemExit(f"{error.trace}{error}") from None

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
-from salvo.errors import SalvoError
+from salvo.adapter import Adapter, made
+from salvo.bot_errors import placed
+from salvo.errors import BotError, SalvoError
 from salvo.lab import arena
-from salvo.lab.arena import Decisions, Failure, Supervision
-from salvo.lab.programs.apart import Lost
+from salvo.lab.arena import SEAT_BITS, Decisions, Failure, Supervision
 from salvo.lab.programs.process_pool import ProgramPool
 from salvo.lab.programs.worker_process import end_with_parent
 from salvo.lab.simulation.seats import Seats, places_alike, seating
-from salvo.lab.sources import EXEC, described, load, trace_of
+from salvo.lab.sources import EXEC, load
 from salvo.player import Bot
 from salvo.rules import RuleBook
 
@@ -92,7 +93,6 @@ class Player:
             self._kinds[name] = (
                 bot if not isinstance(bot, str) else load(bot, strict=spec.strict, staying=self._staying)
             )
-        self._programs = [name for name, bot in spec.bots.items() if is_program(bot)]
         self._exchanged = places_alike(list(self._kinds.values()))
         self._slow = False
 
@@ -117,7 +117,7 @@ class Player:
         if self._slow or game % MEASURED == 1:
             supervision.times = [Decisions() for _ in names]
         # New bots for every game: what they remember would depend on which games they played before.
-        bots = {name: self._made(name, seat, game, batch) for seat, name in enumerate(seated.order)}
+        bots = {name: Adapter(self._made(name, seat, game, batch)) for seat, name in enumerate(seated.order)}
         outcome = arena.play(
             bots,
             seed=spec.seed,
@@ -127,8 +127,11 @@ class Player:
             starter=seated.starter,
             supervision=supervision,
         )
-        for name in self._programs:
-            bots[name].close()
+        for seat, (name, bot) in enumerate(bots.items()):
+            if self._kinds[name].close is Bot.close:
+                bot.end()
+            else:
+                self._close(name, seat, bot, outcome, batch)
         if supervision.times is not None:
             for name, decisions in zip(seated.order, supervision.times, strict=True):
                 batch.times[name].add(decisions)
@@ -141,6 +144,16 @@ class Player:
             row += (one.place, one.shots, one.hits, one.sunk, one.turns)
         return tuple(row)
 
+    def _close(self, name: str, seat: int, bot: Adapter, outcome: arena.Outcome, batch: Batch) -> None:
+        turn = outcome.turns + 1
+        if self._mark is not None:
+            self._mark[0] = turn << SEAT_BITS | seat
+        try:
+            bot.close()
+        except BotError as error:
+            text = placed(error.text, f"{name}, close; seed {self._spec.seed}, game {outcome.game}")
+            batch.failures.append(Failure(name, outcome.game, turn, error.code, text, error.trace))
+
     def _made(self, name: str, seat: int, game: int, batch: Batch) -> Bot:
         kind = self._kinds[name]
         if kind.__init__ is object.__init__:
@@ -148,11 +161,10 @@ class Player:
         if self._mark is not None:
             self._mark[0] = seat
         try:
-            return kind()
-        except Exception as error:
-            text = f"{described(error, kind)} ({name}, while it is created; seed {self._spec.seed}, game {game})"
-            code = error.code if isinstance(error, Lost) else "bad_bot"
-            batch.failures.append(Failure(name, game, 0, code, text, trace_of(error, kind)))
+            return made(kind)
+        except BotError as error:
+            text = placed(error.text, f"{name}, while it is created; seed {self._spec.seed}, game {game}")
+            batch.failures.append(Failure(name, game, 0, error.code, text, error.trace))
             return _Absent()
 
 

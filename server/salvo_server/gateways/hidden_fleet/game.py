@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
+from salvo.adapter import Adapter
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import Fleet, Orientation, Placement, Repeats, RuleBook
 from salvo.rules.game import Game, begin
 from salvo.view import Feed, Shot, View
 from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.asking import fleet_of, shots_of, tell
+from salvo_server.gateways.asking import fleet_of, seated, shots_of, tell
 from salvo_server.gateways.hidden_fleet.replies import Replies, Word, kind_of
 
 #: Seats.
@@ -46,7 +47,7 @@ class UnseenGame:
     def __init__(
         self,
         book: RuleBook,
-        bot: Bot,
+        bot: Bot | Adapter,
         seed: str,
         *,
         guest_begins: bool = True,
@@ -61,17 +62,16 @@ class UnseenGame:
             fleet: the house's, when it is placed already.
             number: the game's, as its players count.
         """
-        bot.prepare(NAMES[HOUSE], seed, number)
+        self._bot = bot = seated(bot, NAMES[HOUSE], seed, number)
         self.book = book
         self.moves: list[Move] = []
         self.asked: int | None = None
         self.guest_begins = guest_begins
         self.fleet = fleet or fleet_of(bot, book)
-        self._bot = bot
         self._replies = Replies(book)
         self._game = self._begin(self._replies.fleet)
         order = NAMES if guest_begins else NAMES[::-1]
-        self._view = View(book, NAMES[HOUSE], order, number, self.fleet, bot.random)
+        self._view = View(book, NAMES[HOUSE], order, number, self.fleet, bot.bot.random)
 
     # --- what is true -----------------------------------------------------------------------------------------------
 

@@ -14,12 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from salvo.adapter import Adapter
 from salvo.errors import SalvoError
 from salvo.player import Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.topics import check_name
 from salvo.user_folders import private_folder
-from salvo_server.gateways.asking import fleet_of
+from salvo_server.gateways.asking import fleet_of, seated
 from salvo_server.gateways.hidden_fleet.game import HOUSE, NAMES, UnseenGame
 from salvo_server.gateways.hidden_fleet.reenact import both_sides_of, play_again
 from salvo_server.gateways.table_watch import TableWatch
@@ -37,7 +38,7 @@ _ATTEMPTS: Final = 3
 class Placed(NamedTuple):
     """The house's player of a game that is about to begin."""
 
-    bot: Bot
+    bot: Adapter
     fleet: Fleet
     number: int
 
@@ -127,8 +128,7 @@ class Room:
 
     def place(self, number: int = 1) -> Placed:
         """Let the house's player place its fleet for a game, which takes a person some time."""
-        bot = self._bot()
-        bot.prepare(NAMES[HOUSE], secrets.token_hex(8), number)
+        bot = seated(self._bot(), NAMES[HOUSE], secrets.token_hex(8), number)
         return Placed(bot, fleet_of(bot, self.book), number)
 
     def begin(self, owner: object, *, guest_begins: bool = True, placed: Placed | None = None) -> UnseenGame:

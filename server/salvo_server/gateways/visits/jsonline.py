@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
+from salvo.adapter import Adapter
 from salvo.client import GameReport
 from salvo.codec.strict_json import parse_json
 from salvo.messages import PlayerStats
@@ -33,7 +34,7 @@ class JsonVisit(Visit):
 
     def __init__(
         self,
-        bot: Bot,
+        bot: Bot | Adapter,
         name: str,
         seed: str,
         last: JsonVisit | None = None,
@@ -47,7 +48,7 @@ class JsonVisit(Visit):
             last: the game before on this server, which has learned how it differs.
             cells: how the first one is written.
         """
-        self._bot = bot
+        self._bot = Adapter.of(bot)
         self._name = name
         self._seed = seed
         self._game: UnseenGame = self._begin(last._game.book if last else ALTERNATE)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from salvo.adapter import Adapter
 from salvo.client import GameReport
 from salvo.errors import SalvoError
 from salvo.lab.programs.process import answers_apart
@@ -33,7 +34,7 @@ _END_SECONDS: Final = 5.0
 _READ_BYTES: Final = 65_536
 
 
-def visits(url: str, bot: Bot, name: str, seed: str, games: int | None) -> Iterator[GameReport]:
+def visits(url: str, bot: Bot | Adapter, name: str, seed: str, games: int | None) -> Iterator[GameReport]:
     """Play games on a server of an older system, and come back after a lost connection.
 
     Args:
@@ -109,7 +110,7 @@ def _send(line: socket.socket, messages: Sequence[str]) -> None:
         line.sendall(said.encode())
 
 
-def visit_on_streams(bot: Bot, name: str, opponent: str, seed: str) -> GameReport | None:
+def visit_on_streams(bot: Bot | Adapter, name: str, opponent: str, seed: str) -> GameReport | None:
     """Play one game as a child process of a Code Smackdown referee; what the bot prints goes to standard error.
 
     Returns:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from salvo.adapter import Adapter
 from salvo.client import GameReport
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.player import Bot
@@ -14,7 +15,7 @@ from salvo.rules.book import UnplayableBook
 from salvo.rules.books.smackdown import SMACKDOWN
 from salvo.view import Feed, Shot, View
 from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.asking import fleet_of, shots_of, tell
+from salvo_server.gateways.asking import fleet_of, seated, shots_of, tell
 from salvo_server.gateways.smackdown.lines import END, LOCATIONS, LOST, SHOTS, TIED, WON
 from salvo_server.gateways.visits import Visit
 
@@ -25,13 +26,13 @@ _TURNS: Final = 2
 class SmackdownVisit(Visit):
     """One game."""
 
-    def __init__(self, bot: Bot, me: str, opponent: str, seed: str) -> None:
+    def __init__(self, bot: Bot | Adapter, me: str, opponent: str, seed: str) -> None:
         """Take a seat.
 
         Args:
             seed: for this game alone.
         """
-        self._bot = bot
+        self._bot = seated(bot, me, seed)
         self._me = me
         self._opponent = opponent
         self._grid = SMACKDOWN.grid
@@ -40,7 +41,6 @@ class SmackdownVisit(Visit):
         self._round = 0
         self._fallen: dict[str, list[tuple[Shot, bool]]] = {me: [], opponent: []}
         self._winner: str | None = None  # empty for a tie
-        bot.prepare(me, seed)
 
     @property
     def over(self) -> bool:
@@ -71,7 +71,7 @@ class SmackdownVisit(Visit):
     def _placed(self) -> str:
         book = self._book()
         fleet = fleet_of(self._bot, book)
-        self._view = View(book, self._me, (self._me, self._opponent), 1, fleet, self._bot.random)
+        self._view = View(book, self._me, (self._me, self._opponent), 1, fleet, self._bot.bot.random)
         left = list(fleet.placements)
         values = []
         for size in self._sizes:

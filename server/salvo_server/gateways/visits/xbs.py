@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from salvo.adapter import Adapter
 from salvo.client import GameReport
 from salvo.messages import Earlier, PlayerStats, SalvoResolved, Tally
 from salvo.player import Bot
@@ -16,7 +17,7 @@ from salvo.rules.book import UnplayableBook
 from salvo.rules.books.xbs import XBS
 from salvo.view import Feed, Shot, View
 from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.asking import fleet_of, shots_of, tell
+from salvo_server.gateways.asking import fleet_of, seated, shots_of, tell
 from salvo_server.gateways.visits import TryLater, Visit
 from salvo_server.gateways.xbs.words import HIT, MISS, WATER, complete, name_fault, read_board, speakable, write
 
@@ -35,13 +36,13 @@ class XbsVisit(Visit):
     Of the turns before that it tells no order, so the bot has their shots and points, and no results.
     """
 
-    def __init__(self, bot: Bot, name: str, seed: str) -> None:
+    def __init__(self, bot: Bot | Adapter, name: str, seed: str) -> None:
         """Wait for the server, which speaks first.
 
         Args:
             seed: for this game alone.
         """
-        self._bot = bot
+        self._bot = seated(bot, name, seed)
         self._name = name
         self._book: RuleBook | None = None
         self._fleet: Fleet | None = None
@@ -55,7 +56,6 @@ class XbsVisit(Visit):
         self._results_left: int | None = None  # until the server ends the game
         self._turns = 0  # of each player, when it does
         self._ranking: list[tuple[str, int, int, int]] = []  # player, points, skips, turns
-        bot.prepare(name, seed)
 
     @property
     def over(self) -> bool:
@@ -128,7 +128,7 @@ class XbsVisit(Visit):
     def _starts(self, players: list[str]) -> None:
         assert self._book is not None
         assert self._fleet is not None
-        self._view = View(self._book, self._name, players, 1, self._fleet, self._bot.random)
+        self._view = View(self._book, self._name, players, 1, self._fleet, self._bot.bot.random)
         if self._returned:
             Feed(self._view).summed_up(self._earlier(players))
 
@@ -223,7 +223,7 @@ class XbsVisit(Visit):
         tell(self._bot.on_message, sender, text, not any(group))
 
     def _chat(self) -> list[str]:
-        unsaid, self._bot.unsaid = self._bot.unsaid or (), None
+        unsaid, self._bot.bot.unsaid = self._bot.bot.unsaid or (), None
         return [write("M", line.to, speakable(line.text)) for line in unsaid]
 
 
