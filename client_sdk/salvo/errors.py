@@ -184,9 +184,7 @@ class MissingExtra(SalvoError):
     """An optional part of the distribution is not installed; the text names the command that installs it."""
 
     def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(
-            "missing_extra", f"{feature} needs an optional part: in a clone of Salvo, pip install '.[{extra}]'"
-        )
+        super().__init__("missing_extra", f'{feature} needs an optional part: pip install "battleship-salvo[{extra}]"')
 
 
 def let_signals_pass(error: BaseException) -> None:

@@ -233,7 +233,7 @@ def test_a_file_without_a_secret_is_one_clear_line(tmp_path: Path, content: str 
         file.write_text(content)
     done = run("join", "mqtt://127.0.0.1:1", "random", "--secret-file", str(file))
     assert (done.returncode, text in done.stderr) == (1, True)
-    assert done.stderr.startswith(f"error: secret_file: {file}")
+    assert str(file) in done.stderr
 
 
 def test_a_missing_extra_names_the_command_that_installs_it() -> None:
@@ -251,7 +251,7 @@ def test_a_missing_extra_names_the_command_that_installs_it() -> None:
             check=False,
         )
         assert done.returncode == 1
-        assert f"pip install '.[{extra}]'" in done.stderr
+        assert f'pip install "battleship-salvo[{extra}]"' in done.stderr
 
 
 @pytest.fixture(scope="module")

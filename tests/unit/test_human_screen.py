@@ -649,9 +649,7 @@ def test_without_textual_the_error_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.startswith(
-        "error: missing_extra: playing yourself needs an optional part: in a clone of Salvo, "
-    )
+    assert done.stderr.startswith("error: missing_extra: playing yourself needs an optional part: pip install ")
 
 
 def test_a_person_s_fleet_is_a_fleet_of_the_arena() -> None:

@@ -879,5 +879,5 @@ def test_without_its_libraries_a_tournament_says_how_to_get_them(library: str, m
             monkeypatch.delitem(sys.modules, name)
     given = tournament(format=Format.SWISS)
     monkeypatch.setattr(sys, "meta_path", [Absent(library), *sys.meta_path])
-    with pytest.raises(MissingExtra, match=r"pip install '\.\[tournament\]'"):
+    with pytest.raises(MissingExtra, match=r'pip install "battleship-salvo\[tournament\]"'):
         stand(given, [])

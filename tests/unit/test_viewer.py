@@ -176,4 +176,4 @@ def test_without_textual_the_error_says_what_to_install_and_what_does_without() 
     code = f"{missing}; import salvo_server.spectate.viewer"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "the replay viewer (--plain does without) needs an optional part" in done.stderr
-    assert "pip install '.[terminal]'" in done.stderr
+    assert 'pip install "battleship-salvo[terminal]"' in done.stderr

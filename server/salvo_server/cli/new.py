@@ -53,7 +53,11 @@ def _write_project(folder: Path) -> None:
         raise BotError("bad_file", f"{folder}: {error.strerror}; name another folder") from None
     click.echo(f"{folder} is a project: {', '.join(each.name for each in PROJECT)}")
     place = f"cd {shlex.quote(str(folder))} && "
-    for purpose, command in (("a game", "python bot.py"), ("its tests", "pytest"), ("more", "README.md")):
+    for purpose, command in (
+        ("a game", "python bot.py"),
+        ("its tests", "pytest   (once: pip install pytest)"),
+        ("more", "README.md"),
+    ):
         click.echo(f"{purpose + ':':19}{place if command != 'README.md' else f'{folder}/'}{command}")
 
 

@@ -41,7 +41,7 @@ def check_python(target: Target) -> Iterator[Finding]:
     wrong = [] if _fits(here, python) else [f"Python {here} (needs {python})"]
     wrong += [f"{name} {found[name]} (needs {needs[name]})" for name in found if not _fits(found[name], needs[name])]
     if wrong:
-        yield failed("software", f"unfit: {', '.join(wrong)}", "in a clone of Salvo, pip install --upgrade '.[server]'")
+        yield failed("software", f"unfit: {', '.join(wrong)}", 'pip install "battleship-salvo[server]"')
     else:
         yield passed("software", f"Python {here} and {len(found)} libraries are of versions that fit")
 
