@@ -458,19 +458,25 @@ class RosterChaos(Chaos):
             logins.join(60)
 
     def _let_run(self) -> None:
-        """Choose a moment while the server starts, once it is up, or just after a game's end."""
+        """Choose a moment while the server starts, once it serves, or just after a game's end."""
         moment = self.random.choice(("starting", "serving", "serving", "game over"))
         if moment != "starting":
-            [(name, secret), *_] = list(self.secrets.items())[-1:]
-            self._until(lambda: self._log_in(name, secret), "the server lets somebody in")
+            steps = self._count(self._steps)
+            self._until(lambda: self._count(self._steps) > steps, "the server accepts something")
         if moment == "game over":
-            over = len(self._reader().results())
-            self._until(lambda: self._results() > over, "a game ends")
+            over = self._count(self._results)
+            self._until(lambda: self._count(self._results) > over, "a game ends")
         time.sleep(self.random.uniform(0, 0.3 if moment == "game over" else _UP_SECONDS[1]))
 
-    def _results(self) -> int:
-        """Return how many games have come to their result; the teams have to be there for the next one."""
+    def _count(self, count: Callable[[], int]) -> int:
+        """Return what the journal has, with which it goes on only while the teams are there."""
         self._look_after_teams()
+        return count()
+
+    def _steps(self) -> int:
+        return sum(steps for _, steps in self._reader().games())
+
+    def _results(self) -> int:
         return len(self._reader().results())
 
     def _log_in(self, name: str, secret: str) -> bool:
