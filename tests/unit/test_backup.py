@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -215,6 +216,17 @@ def _named(name: str) -> Callable[[Members], object]:
     return spoil
 
 
+def _filled(place: int, content: bytes) -> Callable[[Members], object]:
+    """Give a file another content, as the manifest has it."""
+
+    def spoil(members: Members) -> None:
+        digest = hashlib.sha256(content).hexdigest()
+        _manifest(lambda kept: kept["files"][place - 1].update(size=len(content), sha256=digest))(members)  # type: ignore[index]
+        members[place] = members[place][0], content
+
+    return spoil
+
+
 def _linked(kind: bytes) -> Callable[[Members], object]:
     def spoil(members: Members) -> None:
         members[1][0].type, members[1][0].linkname = kind, "/etc/passwd"
@@ -236,6 +248,10 @@ _TRICKS: dict[str, Callable[[Members], object]] = {
     "above": _named("../roster.json"),
     "unknown name": _named("authorized_keys"),
     "same name": _named("identity.key"),
+    "zeros": _filled(1, bytes(100)),
+    "a roster without end": _filled(1, b"{" + bytes(2**24)),
+    "another identity": _filled(3, b"salvo"),
+    "another database": _filled(4, b"zeros"),
     "symbolic link": _linked(tarfile.SYMTYPE),
     "hard link": _linked(tarfile.LNKTYPE),
     "device": _linked(tarfile.CHRTYPE),

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import io
 import json
+import math
 import os
 import tarfile
 import zlib
@@ -20,7 +21,9 @@ from typing import Final, Literal, NamedTuple
 from salvo.errors import MissingExtra, SalvoError
 from salvo.user_folders import private_folder
 from salvo_server.storage.atomic_file import create_file, replace_file, replace_files
+from salvo_server.storage.identity import TITLE
 from salvo_server.storage.journal.locks import lock_file
+from salvo_server.storage.vault import KEY_BYTES
 
 try:
     from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -33,7 +36,15 @@ MANIFEST: Final = "manifest.json"
 #: The files, by the name of each in the archive.
 ROSTER, ROSTER_KEY, IDENTITY = "roster.json", "roster.json.key", "identity.key"
 JOURNAL, JOURNAL_KEY = "server.journal", "server.journal.key"
-_NAMES: Final = frozenset({ROSTER, ROSTER_KEY, IDENTITY, JOURNAL, JOURNAL_KEY})
+#: How each begins, and how many bytes it may have: a roster of ten thousand teams has three million.
+_FORMS: Final[Mapping[str, tuple[bytes, float]]] = {
+    ROSTER: (b"{", 2**24),
+    ROSTER_KEY: (b"", KEY_BYTES),
+    IDENTITY: (TITLE.encode(), 1024),
+    JOURNAL: (b"SQLite format 3\0", math.inf),
+    JOURNAL_KEY: (b"", KEY_BYTES),
+}
+_NAMES: Final = frozenset(_FORMS)
 _MAX_MANIFEST_BYTES: Final = 65536
 #: What SQLite keeps next to its file. Left over from another journal, it would be taken for this one's latest commits.
 _BESIDE_JOURNAL: Final = ("-wal", "-shm")
@@ -138,6 +149,9 @@ def _read(archive: Path, tar: tarfile.TarFile) -> Backup:
         member = tar.next()
         if member is None or member.name != kept.name or not member.isreg() or kept.name not in _NAMES - set(contents):
             raise _damaged(archive, f"{kept.name!r} of the manifest is not the next file")
+        begins, most = _FORMS[kept.name]
+        if not _beginning(tar, member).startswith(begins) or member.size > most:
+            raise _damaged(archive, f"its {kept.name} of {member.size} bytes is none")
         if member.size != kept.size or _digest(content := _content(tar, member)) != kept.sha256:
             raise _damaged(archive, f"{kept.name} is not as the manifest has it")
         contents[kept.name] = content
@@ -157,6 +171,12 @@ def _manifest(archive: Path, text: bytes) -> Manifest:
     except (ValueError, AttributeError) as error:  # neither UTF-8, nor JSON, nor an object, nor a manifest
         why = error.errors(include_url=False)[0]["msg"] if isinstance(error, ValidationError) else str(error)
         raise _damaged(archive, f"{MANIFEST}: {why}") from None
+
+
+def _beginning(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = tar.extractfile(member)
+    assert file is not None  # it is a regular file
+    return file.read(16)
 
 
 def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:

@@ -23,7 +23,7 @@ from salvo.user_folders import private_folder
 from salvo_server.storage.atomic_file import create_file
 
 #: First line of the file; the number is the form's version.
-_TITLE: Final = "salvo identity 1"
+TITLE: Final = "salvo identity 1"
 #: Rights of the group and of others.
 _NOT_THE_OWNERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
@@ -124,7 +124,7 @@ def _seed_of(content: bytes, path: Path) -> bytes:
 def _written(seed: bytes) -> str:
     """What the file has. The fingerprint of the public key finds damage, and an operator can read it there."""
     check = fingerprint(bytes(nacl.signing.SigningKey(seed).verify_key))
-    return f"{_TITLE}\n{base64.b64encode(seed).decode()}\n{check}"
+    return f"{TITLE}\n{base64.b64encode(seed).decode()}\n{check}"
 
 
 def _damaged(path: Path) -> IdentityError:

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import os
 from pathlib import Path
+from typing import Final
 
 import nacl.exceptions
 import nacl.secret
@@ -18,7 +19,8 @@ from salvo.errors import SalvoError
 from salvo.user_folders import private_folder
 from salvo_server.storage.atomic_file import create_file
 
-_KEY_BYTES = nacl.secret.SecretBox.KEY_SIZE
+#: Of a key's file.
+KEY_BYTES: Final = nacl.secret.SecretBox.KEY_SIZE
 _SECRET_BYTES = 16
 
 
@@ -51,15 +53,15 @@ class Vault:
             try:
                 key = path.read_bytes()
             except FileNotFoundError:
-                create_file(path, os.urandom(_KEY_BYTES))
+                create_file(path, os.urandom(KEY_BYTES))
                 key = path.read_bytes()  # perhaps that of another program, which was quicker
         except OSError as reason:
             cure = "let this user read and write it, or name a folder for all state with XDG_STATE_HOME"
             raise error(code, f"{path}: {reason.strerror or reason}; {cure}") from None
-        if len(key) != _KEY_BYTES:
+        if len(key) != KEY_BYTES:
             raise error(
                 code,
-                f"{path} has {len(key)} bytes; a {what}'s key has {_KEY_BYTES}: put the right file there, or start a "
+                f"{path} has {len(key)} bytes; a {what}'s key has {KEY_BYTES}: put the right file there, or start a "
                 f"new {what} under another name",
             )
         return cls(key, str(path), what, error)
