@@ -29,7 +29,7 @@ from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.core.journal import Journal, JournalUnavailable
 from salvo_server.core.table import Follower, Step, Table
 from salvo_server.service import Listener, Service, last_will
-from salvo_server.settings import ServerSettings, identity_path, roster_path
+from salvo_server.settings import ServerSettings, check_rights, identity_path, roster_path
 from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.standby import ServerConnection, Standby
 from salvo_server.standings.live import CountedJournal, LiveStandings
@@ -90,13 +90,15 @@ def open_identity(settings: ServerSettings) -> Identity:
 
 
 def check_start(settings: ServerSettings) -> None:
-    """Find out what would keep a server from starting, before anything is made: addresses and the certificate.
+    """Find out what would keep a server from starting, before anything is made: files, addresses, the certificate.
 
     Raises:
+        SettingsError: ``file_rights``.
         BrokerError: ``bad_address``, ``address_in_use``.
         TlsError: ``bad_tls``.
         ConnectionLost: ``bad_url``.
     """
+    check_rights(settings)
     for address in filter(None, (settings.web, settings.metrics)):
         check_free(address)
     if settings.broker is not None:

@@ -419,7 +419,7 @@ def _state(what: str, also: str = "") -> Path:
 
 def roster_path(given: Path | None) -> Path:
     """Return where the roster is."""
-    return given or _state("a roster", "or SALVO_ROSTER to a file") / "roster.json"
+    return _itself(given or _state("a roster", "or SALVO_ROSTER to a file") / "roster.json")
 
 
 def roster_if_any(given: Path | None) -> Path | None:
@@ -430,9 +430,61 @@ def roster_if_any(given: Path | None) -> Path | None:
         return None
 
 
+def _itself(path: Path) -> Path:
+    """Return what a symbolic link leads to: lock and key are beside that."""
+    return path.resolve() if path.is_symlink() else path
+
+
 def identity_path(given: Path | None) -> Path:
     """Return where the server's key is."""
     return given or _state("the server's key", "or SALVO_IDENTITY to a file") / "identity.key"
+
+
+def secret_files(settings: ServerSettings) -> list[Path]:
+    """Return what the server keeps secrets in, whether it exists or not."""
+    files = [identity_path(settings.identity)]
+    if (roster := roster_if_any(settings.roster)) is not None:
+        files += [roster, roster.with_name(roster.name + ".key")]
+    journal = journal_path(settings)
+    if journal is not None:
+        beside = journal.with_name(journal.name + ".key")
+        files += [journal, settings.journal_key or beside]
+        files += [journal.with_name(journal.name + ending) for ending in ("-wal", "-shm")]
+    if settings.tls_key is not None:
+        files.append(settings.tls_key)
+    return files
+
+
+def journal_path(settings: ServerSettings) -> Path | None:
+    """Return the journal's file; None when it is in a database server, or there is none."""
+    journal = settings.with_journal().journal
+    return None if journal in (None, "none") or "://" in str(journal) else _itself(Path(str(journal)))
+
+
+def is_mounted_secret(mode: int) -> bool:
+    """Whether nobody may write a file: so container engines mount secrets, by default for all to read (0444)."""
+    return not mode & 0o222
+
+
+def check_rights(settings: ServerSettings) -> None:
+    """Make sure that no other user of the machine writes what the server trusts; warn where others read secrets.
+
+    Raises:
+        SettingsError: ``file_rights``.
+    """
+    if os.name != "posix":
+        return
+    for path in secret_files(settings):
+        if path == identity_path(settings.identity):
+            continue  # whoever loads it is stricter
+        if not path.is_file():  # it is made later, or whoever opens it says why it cannot
+            continue
+        mode = path.stat().st_mode & 0o777
+        if mode & 0o022:
+            text = f"{path} has the rights {mode:04o}: others could change it; chmod 600 {path}"
+            raise SettingsError("file_rights", f"{text}, if you know what is in it")
+        if mode & 0o004 and not is_mounted_secret(mode):
+            log.warning("%s has the rights %04o: others can read its secrets; chmod 600 %s", path, mode, path)
 
 
 def gateway_key_path() -> Path:

@@ -19,9 +19,10 @@ from salvo.errors import SalvoError
 from salvo.messages import TurnBegan
 from salvo.net.mqtt import BrokerUrl
 from salvo_server.cli.doctor import _target, doctor
+from salvo_server.contest import check_start
 from salvo_server.doctor import Finding, Target, Verdict, is_here, machine, reach
 from salvo_server.running import announced
-from salvo_server.settings import ServerSettings
+from salvo_server.settings import ServerSettings, SettingsError
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.roster import Roster
 
@@ -59,6 +60,36 @@ def test_a_file_with_secrets_that_others_read_is_named_with_its_cure(name: str, 
     found = one(machine.check_files(here(tmp_path)))
     assert found.verdict is Verdict.FAIL
     assert found.cure == f"chmod 600 {tmp_path / name}"
+
+
+@pytest.mark.parametrize(
+    "name", ["roster.json", "roster.json.key", "games.journal", "games.journal.key", "games.journal-wal"]
+)
+def test_a_server_starts_with_no_file_that_others_may_change(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Who may only read a secret is named; one that an engine has mounted, for all to read, is as it should be."""
+    settings = here(tmp_path, listen="127.0.0.1:0").settings
+    assert settings is not None
+    file = tmp_path / name
+    file.write_bytes(b"x")
+    for mode, says in (
+        (0o600, ""),
+        (0o640, ""),
+        (0o444, ""),
+        (0o644, f"others can read its secrets; chmod 600 {file}"),
+    ):
+        file.chmod(mode)
+        caplog.clear()
+        check_start(settings)
+        assert (bool(caplog.text), says in caplog.text) == (bool(says), True)
+    for mode in (0o666, 0o620, 0o602):
+        file.chmod(mode)
+        with pytest.raises(
+            SettingsError, match=rf"^file_rights: .* {mode:04o}: others could change it; chmod 600 {file}"
+        ):
+            check_start(settings)
+        assert one(machine.check_files(here(tmp_path))).verdict is Verdict.FAIL
 
 
 def test_a_lost_roster_is_a_failure_and_the_doctor_begins_none(tmp_path: Path, nowhere: str) -> None:

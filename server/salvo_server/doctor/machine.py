@@ -9,7 +9,6 @@ import socket
 import stat
 from collections.abc import Iterable, Iterator
 from importlib import metadata
-from pathlib import Path
 from typing import Final
 
 from packaging.requirements import Requirement
@@ -19,7 +18,7 @@ from packaging.version import InvalidVersion, Version
 from salvo_server.brokers.embedded.addresses import BrokerError, split_address
 from salvo_server.doctor.finding import Finding, failed, passed, skipped
 from salvo_server.doctor.target import Target
-from salvo_server.settings import ServerSettings, identity_path, roster_path
+from salvo_server.settings import is_mounted_secret, journal_path, roster_path, secret_files
 from salvo_server.storage.roster import is_lost
 
 _DISTRIBUTION: Final = "battleship-salvo"
@@ -90,6 +89,8 @@ def check_files(target: Target) -> Iterator[Finding]:
     loose = []
     for path in present:
         found = path.stat()
+        if is_mounted_secret(found.st_mode):
+            continue
         if found.st_uid != os.getuid():
             loose.append((f"{path} belongs to user {found.st_uid}, not to you", f"chown {os.getuid()} {path}"))
         elif stat.S_IMODE(found.st_mode) & 0o077:
@@ -104,26 +105,6 @@ def check_files(target: Target) -> Iterator[Finding]:
     if not loose and not lost:
         names = ", ".join(path.name for path in present) or "none yet; they are made at the first start"
         yield passed("files", f"only you can read the files with secrets: {names}")
-
-
-def secret_files(settings: ServerSettings) -> list[Path]:
-    """Return what the server keeps secrets in, whether it exists or not."""
-    roster = roster_path(settings.roster)
-    files = [roster, roster.with_name(roster.name + ".key"), identity_path(settings.identity)]
-    journal = journal_path(settings)
-    if journal is not None:
-        beside = journal.with_name(journal.name + ".key")
-        files += [journal, settings.journal_key or beside]
-        files += [journal.with_name(journal.name + ending) for ending in ("-wal", "-shm")]
-    if settings.tls_key is not None:
-        files.append(settings.tls_key)
-    return files
-
-
-def journal_path(settings: ServerSettings) -> Path | None:
-    """Return the journal's file; None when it is in a database server, or there is none."""
-    journal = settings.with_journal().journal
-    return None if journal in (None, "none") or "://" in str(journal) else Path(str(journal))
 
 
 def check_disk(target: Target) -> Iterator[Finding]:
