@@ -52,6 +52,8 @@ log = logging.getLogger(__name__)
 MAX_WAIT_SECONDS = 1.0
 #: How often a journal that cannot be written is tried again.
 JOURNAL_RETRY_MS = 1000
+#: How often it is made sure that the journal is where it was, while nothing is written.
+JOURNAL_CHECK_MS = 1000
 #: How often the broker is asked again for commands that it retains, which have to be cleared within ten seconds
 #: (SALVO-FRESH-4); a subscription of seven filters costs nothing at this rate.
 RETAINED_COMMANDS_MS = 8_000
@@ -236,6 +238,7 @@ class Service:
         self._inbox = Inbox(play, self.gate, self._admission, talk, self._resends, self._sweep, self.counts, sender_of)
         self._polled_at: int | None = None
         self._next_retained_check = 0
+        self._next_journal_check = 0
         self._retained_count = 0  # retained commands before the last check
         link.on_connect = self._connected
         goes_on = resume == "always" or (resume == "crash" and not saved.ended)
@@ -370,7 +373,7 @@ class Service:
         """Carry out the effects: commit; then, if the broker is there, publish, acknowledge and tell listeners."""
         pending = self._pending
         self._note_sent()
-        if (pending.batch and not self._commit()) or not self._link.connected:
+        if not (self._commit() if pending.batch else self._check_journal()) or not self._link.connected:
             return
         for topic, payload, retain in pending.publications:
             self._link.publish(topic, payload, retain=retain)
@@ -398,13 +401,28 @@ class Service:
         try:
             self._journal.commit(self._pending.batch)
         except JournalUnavailable as error:
-            if self._outages.on("journal refuses") == "say paused":
-                log.error("%s; nothing is accepted until there is room, nothing accepted is lost", error)
-                self._publish_statuses(paused=True)
-            self._outages.retry_at = self.now() + JOURNAL_RETRY_MS
+            self._stall(error)
             return False
         self._pending.batch = Batch()
         return True
+
+    def _check_journal(self) -> bool:
+        """Look from time to time whether a journal to which nothing is written could be; False if not."""
+        if self.now() < self._next_journal_check:
+            return True
+        self._next_journal_check = self.now() + JOURNAL_CHECK_MS
+        try:
+            self._journal.check()
+        except JournalUnavailable as error:
+            self._stall(error)
+            return False
+        return True
+
+    def _stall(self, error: JournalUnavailable) -> None:
+        if self._outages.on("journal refuses") == "say paused":
+            log.error("%s; nothing is accepted until it can be written again", error)
+            self._publish_statuses(paused=True)
+        self._outages.retry_at = self.now() + JOURNAL_RETRY_MS
 
     def _retry(self) -> bool:
         """Try to commit the batch again, once that is due; if it is durable, carry out the other effects."""

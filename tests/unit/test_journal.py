@@ -120,8 +120,59 @@ def test_a_team_that_left_and_came_back_has_its_new_secret(journal: DatabaseJour
     assert [(t.name, t.secret, list(t.keys)) for t in game.teams] == [("ann", "two", [])]
 
 
-def test_a_second_server_is_kept_out(journal: DatabaseJournal, path: Path) -> None:
-    assert code(path) == "journal_in_use"
+@pytest.mark.parametrize("name", [None, os.symlink, os.link])
+def test_a_second_server_is_kept_out_by_whatever_name_it_comes(
+    name: Callable[[Path, Path], None] | None, journal: DatabaseJournal, path: Path
+) -> None:
+    """The story: one that came through a symbolic link took the journal over, had another key, and both ended."""
+    other = path.with_name("other.journal")
+    if name is not None:
+        name(path, other)
+    for _ in range(2):
+        with pytest.raises(JournalError, match="journal_in_use"):
+            DatabaseJournal(str(path if name is None else other))
+    journal.commit(Batch(games=[opened()]))
+    assert not Path(f"{other}.key").exists()
+
+
+def test_a_journal_behind_a_link_is_the_same_one(journal: DatabaseJournal, path: Path) -> None:
+    journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "s")]))
+    journal.close()
+    link = path.with_name("link.journal")
+    link.symlink_to(path)
+    with contextlib.closing(DatabaseJournal(str(link))) as again:
+        assert again.load().games[0].teams[0].secret == "s"
+    assert {each.name for each in path.parent.iterdir()} >= {path.name, f"{path.name}.key", link.name}
+    assert not Path(f"{link}.key").exists()
+
+
+def _remove(path: Path) -> None:
+    path.rename(path.with_name("away"))
+
+
+def _replace(path: Path) -> None:
+    _remove(path)
+    path.write_bytes(path.with_name("away").read_bytes())
+
+
+@pytest.mark.parametrize("ending", ["", "-wal"])
+@pytest.mark.parametrize("change", [_remove, _replace])
+def test_a_journal_that_was_removed_or_replaced_takes_nothing_until_it_is_back(
+    change: Callable[[Path], None], ending: str, journal: DatabaseJournal, path: Path
+) -> None:
+    journal.commit(Batch(games=[opened()]))
+    journal.check()
+    changed = Path(f"{path}{ending}")
+    change(changed)
+    for attempt in (journal.check, lambda: journal.commit(Batch(steps=[step(1)]))):
+        with pytest.raises(JournalUnavailable, match=rf"^journal_gone: {changed} was removed or replaced"):
+            attempt()
+    path.with_name("away").rename(changed)
+    journal.check()
+    journal.commit(Batch(steps=[step(1)]))
+    again = reopened(journal)
+    assert again.load().last_step == 1
+    again.close()
 
 
 def test_a_journal_that_another_thread_closed_is_free(journal: DatabaseJournal, path: Path) -> None:
@@ -164,14 +215,21 @@ def test_a_torn_last_write_is_as_if_it_had_not_been(journal: DatabaseJournal, pa
         shutil.copy(path, torn)
 
 
-def test_another_key_does_not_open_it(journal: DatabaseJournal, path: Path) -> None:
+def test_who_has_another_key_or_none_takes_nothing_over(journal: DatabaseJournal, path: Path) -> None:
     journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "s")]))
+    epoch, key = journal.epoch, Path(f"{path}.key")
     journal.close()
-    Path(f"{path}.key").write_bytes(b"k" * 32)
-    assert code(path) == "journal_key"
-    Path(f"{path}.key").write_bytes(b"short")
-    with pytest.raises(JournalError, match=r"journal_key.* has 5 bytes"):
-        DatabaseJournal(str(path))
+    own = key.read_bytes()
+    for content, why in ((b"k" * 32, "does not open with the key"), (b"short", "has 5 bytes"), (None, "is gone")):
+        key.unlink()
+        if content is not None:
+            key.write_bytes(content)
+        with pytest.raises(JournalError, match=rf"^journal_key: .*{why}"):
+            DatabaseJournal(str(path))
+        assert key.exists() is (content is not None)
+        key.write_bytes(own)
+    with contextlib.closing(DatabaseJournal(str(path))) as again:
+        assert again.epoch == epoch + 1
 
 
 def test_a_journal_of_a_later_version_is_refused(journal: DatabaseJournal, path: Path) -> None:
@@ -326,6 +384,8 @@ def test_places_that_cannot_be_are_told(tmp_path: Path) -> None:
         ("mysql://host/db", "bad_journal"),
         ("nonsense://", "bad_journal"),
         ("/proc/nowhere/j", "journal_unreachable"),
+        (os.devnull, "journal_unreachable"),
+        (str(tmp_path), "journal_unreachable"),
     ):
         with pytest.raises(JournalError) as caught:
             DatabaseJournal(where)

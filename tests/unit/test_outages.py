@@ -11,7 +11,7 @@ from attacks.stage import Stage
 from salvo import messages as m
 from salvo_server.core.journal import Batch, Journal, JournalUnavailable
 from salvo_server.core.outages import OUTAGES, Duty, Event, Presence
-from salvo_server.service import JOURNAL_RETRY_MS
+from salvo_server.service import JOURNAL_CHECK_MS, JOURNAL_RETRY_MS
 from simulation import crypto
 
 TURN_MS = 30_000
@@ -29,6 +29,9 @@ class Refusing(Journal):
     refuses = False
 
     def commit(self, batch: Batch) -> None:
+        self.check()
+
+    def check(self) -> None:
         if self.refuses:
             raise JournalUnavailable("journal_full", "no room")
 
@@ -178,6 +181,20 @@ def test_in_every_state_every_event_has_its_consequences(state: Presence, event:
     bench.happen(event)
     assert bench.done() == done
     assert bench.state() == target
+
+
+def test_a_journal_that_is_gone_is_noticed_within_seconds_while_nothing_happens() -> None:
+    bench = Bench()
+    bench.journal.refuses = True
+    bench.stage.now += JOURNAL_CHECK_MS
+    bench.stage.service.step()
+    assert (bench.done(), bench.state()) == ({"paused"}, "journal stalled")
+    bench.shoot()
+    bench.stage.service.step()
+    assert bench.acknowledged() == 0
+    bench.happen("journal accepts")
+    assert bench.stage.fired() == bench.fired + 1
+    assert bench.state() == "serving"
 
 
 def test_a_bench_is_in_the_state_that_it_was_made_for() -> None:

@@ -23,7 +23,7 @@ class JournalError(SalvoError):
 
 
 class JournalUnavailable(JournalError):
-    """The journal cannot be written for now: the disk is full, or the database is unreachable. Worth retrying."""
+    """The journal cannot be written for now: its disk is full, its file or database away. Worth retrying."""
 
 
 class Result(NamedTuple):
@@ -275,6 +275,13 @@ class Journal:
             JournalError: a record cannot be read; the text names it.
         """
         return []
+
+    def check(self) -> None:
+        """Make sure that what is committed next will be found where this journal is.
+
+        Raises:
+            JournalUnavailable: ``journal_gone``: it has been removed or replaced.
+        """
 
     def confirm(self, *, fresh: bool) -> Holding:
         """Return whether the journal is still this server's; this one always is.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
+import os
 import sqlite3
 import threading
 from collections import defaultdict
@@ -45,7 +47,6 @@ try:
         FileLocks,
         Locks,
         in_use,
-        lock_file,
     )
     from salvo_server.storage.journal.schema import HEAD, VERSION_TABLE, games, keys, progress, results, steps, teams
 except ModuleNotFoundError:
@@ -101,6 +102,7 @@ class DatabaseJournal(Journal):
         self._closing = threading.Event()
         self._beats: threading.Thread | None = None
         self._locks: Locks | None = None
+        self._files: dict[str, tuple[int, int] | None] = {}  # what this server writes to, by name
         self._engine = _make_engine(self._url, power_safe)
         # What nearly every commit has. As plain text a statement takes a third of the time of a compiled one.
         quoted = ", ".join(map(self._engine.dialect.identifier_preparer.quote, steps.columns.keys()))
@@ -112,8 +114,9 @@ class DatabaseJournal(Journal):
         )
         try:
             with explained(self.name):
+                self._open_alone()
+                self.vault = self._open_vault(key_file or _key_file(self._url))
                 self.epoch = self._take_over()
-                self.vault = Vault.at(key_file or _key_file(self._url), "journal", JournalError)
         except BaseException:
             self.close()
             raise
@@ -126,12 +129,8 @@ class DatabaseJournal(Journal):
     def _server(self) -> bool:
         return self._url.get_backend_name() != "sqlite"
 
-    def _take_over(self) -> int:
-        """Make sure that there is no other writer, that the file is sound and that its schema is today's.
-
-        Returns:
-            The epoch that begins with this.
-        """
+    def _open_alone(self) -> None:
+        """Make sure that there is no other writer, that the file is sound and that its schema is today's."""
         if self._server:
             self._connection = self._engine.connect()
             self._locks = DatabaseLocks(self._connection)
@@ -147,9 +146,31 @@ class DatabaseJournal(Journal):
                 raise JournalError("journal_corrupt", f"{self.name}: {report}; {_NEW_ONE}")
         self._connection.commit()
         migrate(self._connection, self.name)
+
+    def _open_vault(self, key_file: Path) -> Vault:
+        """Return what opens the secrets in the journal; a key that opens none of them, or is lost, takes nothing over.
+
+        Raises:
+            JournalError: ``journal_key``.
+        """
+        sealed = self._connection.execute(sql.select(teams.c.name, teams.c.secret).limit(1)).first()
+        self._connection.commit()
+        if sealed is not None and not key_file.exists():
+            text = f"{key_file} is gone, and the secrets in {self.name} open with nothing else: restore it from a copy"
+            raise JournalError("journal_key", f"{text}, or begin a new journal with --journal FILE")
+        vault = Vault.at(key_file, "journal", JournalError)
+        if sealed is not None:
+            vault.open(sealed.secret, f"the secret of team {sealed.name} in {self.name}")
+        return vault
+
+    def _take_over(self) -> int:
+        """Begin this owner's epoch, and return it."""
         with self._connection.begin():
             self._connection.execute(_NEXT_EPOCH)
-            return int(self._connection.execute(_EPOCH).scalar_one())
+            epoch = int(self._connection.execute(_EPOCH).scalar_one())
+        if not self._server:
+            self._files = {path: _inode(path) for path in (self.name, f"{self.name}-wal")}
+        return epoch
 
     def _lock(self) -> None:
         """Keep every other server out; a standby waits until it can."""
@@ -217,6 +238,13 @@ class DatabaseJournal(Journal):
             self._connection.close()
             raise
 
+    def check(self) -> None:
+        """See :class:`salvo_server.core.journal.Journal`."""
+        for path, inode in self._files.items():
+            if _inode(path) != inode:
+                text = f"{path} was removed or replaced while this server writes to it: put it back, or end the server"
+                raise JournalUnavailable("journal_gone", text)
+
     def _check_epoch(self) -> None:
         if self._connection.execute(_EPOCH).scalar_one() != self.epoch:
             raise _taken_over(self.name)
@@ -226,6 +254,7 @@ class DatabaseJournal(Journal):
     def commit(self, batch: Batch) -> None:
         """Make a batch durable, all of it or nothing; see :class:`salvo_server.core.journal.Journal`."""
         with self._using:
+            self.check()
             try:
                 self._revive()
                 with self._connection.begin():
@@ -437,13 +466,9 @@ def copy_journal(path: Path) -> tuple[bytes, bool]:
         raise JournalError(
             "journal_missing", f"no journal at {path}; name it with --journal FILE, or the server's --listen"
         )
-    running = False
-    try:
-        lock_file(path).release()
-    except JournalError as error:
-        if error.code != "journal_in_use":
-            raise
-        running = True
+    locks = FileLocks(path)
+    running = not locks.take()
+    locks.release()
     try:
         with (
             contextlib.closing(sqlite3.connect(path)) as source,
@@ -533,10 +558,20 @@ _NEXT_EPOCH = sql.update(progress).values(epoch=progress.c.epoch + 1)
 _EPOCH = sql.select(progress.c.epoch)
 
 
+def _inode(path: str) -> tuple[int, int] | None:
+    """Return what a file is, whatever it is called; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _database_url(where: str) -> sql.URL:
+    # Locks, key and SQLite's own files are beside the file itself, whatever leads to it.
     # No message repeats what was given, which may have a password in it, and no file is named after it.
     if "://" not in where and not where.startswith(("postgres:", "postgresql:", "postgresql+")):
-        return sql.URL.create("sqlite", database=where)
+        return sql.URL.create("sqlite", database=os.path.realpath(where) if os.path.islink(where) else where)
     try:
         url = sql.make_url(where)
     except (sql.exc.ArgumentError, ValueError):
@@ -583,6 +618,8 @@ def _make_folder(path: Path) -> None:
         private_folder(path.parent)
         if not path.exists():
             path.touch(mode=0o600)
+        if not path.is_file():
+            raise OSError(errno.EINVAL, "not a regular file")
     except OSError as error:
         raise JournalError(
             "journal_unreachable", f"{path}: {error.strerror}; name another place with --journal FILE, or none"

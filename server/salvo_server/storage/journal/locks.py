@@ -1,12 +1,15 @@
-"""Who may write to a journal, and who waits to: a lock of the file's folder, or an advisory lock of the database.
+"""Who may write to a journal, and who waits to: locks of and beside the file, or an advisory lock of the database.
 
-Either is let go by the system when its process ends, however that ends. PostgreSQL also lets go of one whose host is
+All are let go by the system when its process ends, however that ends. PostgreSQL also lets go of one whose host is
 gone or frozen: the connection ends by itself when nothing comes from there for :data:`LEASE_SECONDS`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
+import struct
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -14,6 +17,11 @@ import filelock
 import sqlalchemy as sql
 
 from salvo_server.core.journal import JournalError
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # this system has no such locks
+    fcntl = None  # type: ignore[assignment]
 
 #: How long PostgreSQL keeps the lock of a server that it hears nothing of, and how long either waits for an answer.
 LEASE_SECONDS: Final = 2.5
@@ -25,6 +33,10 @@ _ENDS_SILENT_SESSIONS: Final = (14,)
 _OWNER: Final = 0x73616C76
 _STANDBY: Final = _OWNER + 1
 _STANDBY_SUFFIX: Final = "standby.lock"
+#: The byte of a journal's file that its owner locks: none that SQLite locks, or that will ever be there.
+_LOCKED_BYTE: Final = 1 << 62
+#: Where the system's ``struct flock`` is laid out as it is packed here.
+_POINTER_BYTES: Final = 8
 
 _LEASE_MS: Final = round(1000 * LEASE_SECONDS)
 #: libpq's, for the client's side of the connection; what the journal's URL says comes before.
@@ -64,11 +76,16 @@ class Locks(Protocol):
 
 
 class FileLocks:
-    """Locks beside a journal's file, for servers of one machine."""
+    """Locks of a journal's file and beside it, for servers of one machine.
+
+    Those beside it go by its name, and there need be no file yet. The one of the file itself keeps out a server that
+    reaches it by another name.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._held: dict[str, filelock.BaseFileLock] = {}
+        self._file: int | None = None
 
     def take(self) -> bool:
         """See :class:`Locks`.
@@ -76,7 +93,34 @@ class FileLocks:
         Raises:
             JournalError: ``journal_unreachable``.
         """
-        return self._hold("lock")
+        if not self._hold("lock"):
+            return False
+        if self._file is None and not self._hold_file():
+            self._free("lock")
+            return False
+        return True
+
+    def _hold_file(self) -> bool:
+        """Lock the file whatever it is called; True also where that cannot be done.
+
+        The lock is not one of the process, of which SQLite's would be a part: those end when the process closes any
+        descriptor of the file. Closed after SQLite's, this one ends none.
+        """
+        set_lock = getattr(fcntl, "F_OFD_SETLK", None)
+        if set_lock is None or struct.calcsize("P") != _POINTER_BYTES:
+            return True
+        try:
+            self._file = os.open(self._path, os.O_RDWR)
+        except OSError:  # SQLite will say why
+            return True
+        try:
+            fcntl.fcntl(self._file, set_lock, struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, _LOCKED_BYTE, 1, 0))
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EACCES):
+                os.close(self._file)
+                self._file = None
+                return False
+        return True
 
     def stand_by(self, ready: bool) -> None:
         """See :class:`Locks`."""
@@ -96,6 +140,9 @@ class FileLocks:
 
     def release(self) -> None:
         """See :class:`Locks`."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
         for suffix in list(self._held):
             self._free(suffix)
 

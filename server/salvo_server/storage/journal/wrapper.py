@@ -24,6 +24,10 @@ class JournalWrapper(Journal):
         """Return all results."""
         return self._journal.results()
 
+    def check(self) -> None:
+        """Make sure that the other journal is where it was."""
+        self._journal.check()
+
     def confirm(self, *, fresh: bool) -> Holding:
         """Return whether the journal is still this server's."""
         return self._journal.confirm(fresh=fresh)
