@@ -221,6 +221,7 @@ def test_a_start_writes_what_the_journal_has_and_the_folder_lacks(
     for path in others:
         path.rename(tmp_path / path.name)
     crash(folder)
+    (folder / ".game-1.proof.jsonl.0123abcd").write_bytes(b"half")
     for path in others:
         (tmp_path / path.name).rename(path)
     assert len(complete()) == again

@@ -68,7 +68,7 @@ class LinesFile:
             OSError: the lock cannot be made.
         """
         self._path = path
-        self._lock = filelock.FileLock(f"{path}.lock", thread_local=False)
+        self._lock = filelock.FileLock(f"{path}.lock", mode=0o600, thread_local=False)
         self._lock.acquire(timeout=0)
         self._file: BinaryIO | None = None
 
