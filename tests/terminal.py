@@ -89,7 +89,12 @@ class Terminal:
         self.settings = termios.tcgetattr(theirs)
         sized = {name: value for name, value in environment.items() if name not in ("COLUMNS", "LINES")}
         self.process = subprocess.Popen(
-            command, stdin=theirs, stdout=theirs, stderr=theirs, env=sized | {"TERM": "xterm-256color"}
+            command,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=sized | {"TERM": "xterm-256color"},
+            start_new_session=True,  # what it asks at its terminal must not reach the one of whoever runs the tests
         )
         self._theirs = theirs
 

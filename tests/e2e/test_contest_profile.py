@@ -21,6 +21,7 @@ from processes import started
 from programs import needs
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import Connection
+from terminal import Terminal
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 _SECONDS = 60.0
@@ -210,3 +211,21 @@ def test_a_mosquitto_without_the_plugin_is_told_what_it_needs(organiser: Organis
     assert done.returncode == 1
     assert "no_dynamic_security" in done.stderr
     assert "salvo mosquitto" in done.stderr
+
+
+def test_a_person_at_a_terminal_is_asked_for_a_secret_that_is_wanted(organiser: Organiser) -> None:
+    secrets = organiser.add("red", "blue") | organiser.add("--role", "host", "desk")
+    secrets |= organiser.add("--role", "watcher", "hall")
+    with organiser.serve("--listen", "127.0.0.1:0") as said:
+        url = said["listening"]["url"]
+        blue = organiser.join(url, "blue", secrets["blue"])
+        for account, words, seen in (
+            ("hall", ["watch", url.replace("://", "://hall@")], "blue"),
+            ("desk", ["control", "announce", url, "welcome", "--team", "desk"], "welcome"),
+            ("red", ["join", url, "hunter", "--team", "red", "--games", "1"], "is number"),
+        ):
+            with Terminal([SALVO, *words], organiser.environment) as terminal:
+                terminal.until_seen(f"secret of {account}:")
+                terminal.press(secrets[account], "enter")
+                assert secrets[account] not in terminal.until_seen(seen)
+        ends(blue)

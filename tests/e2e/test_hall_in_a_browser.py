@@ -390,7 +390,7 @@ def test_who_joins_copies_the_lines_to_type(window: Browser, rude: tuple[Connect
     [install] = [line for line in lines if "pip install" in line]
     assert install.startswith(f"python -m pip install {web.url}sdk/battleship_salvo-")
     assert web.get(f"/sdk/{install.rpartition('/')[2]}")[0] == 200
-    assert lines[-1] == f"salvo join {connection.url} mybot.py"
+    assert lines[-1] == f"salvo join {connection.url} mybot.py --team the-name-of-your-team"
     window.click(".line .copy")
     until(window, "document.querySelector('.copy.done')")
     assert window.run("return getSelection().toString()") == lines[0]

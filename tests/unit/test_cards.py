@@ -50,9 +50,9 @@ def test_a_card_says_what_a_team_types(roster: Roster) -> None:
     prints = load_identity(roster.path.parent / "identity.key").fingerprint
     page = (roster.path.parent / "cards.html").read_text()
     text = shown(page)
-    for line in (" red<", f">{red.secret}<", f">{_ADDRESS}<", f">{prints}<", "export SALVO_TEAM=red"):
+    for line in (" red<", f">{red.secret}<", f">{_ADDRESS}<", f">{prints}<"):
         assert line in text, line
-    assert f"salvo join {_ADDRESS} mybot.py" in text
+    assert f"salvo join {_ADDRESS} mybot.py --team red<" in text
     assert f"{_WEB}/sdk" in text
     assert page.count("QR code of http://192.0.2.7:8080/") == 2  # the hall's, and the team's
     assert done.stdout.startswith(f"cards.html: 1 card for {_ADDRESS}, server {prints}, web front {_WEB}/\n")
@@ -76,8 +76,9 @@ def test_each_role_gets_its_own_command_and_only_teams_a_badge(roster: Roster) -
         roster.add(name, role)
     red, hall, booth = cards_page(roster.members(), Venue(_ADDRESS, "00")).split("<article>")[1:]
     assert "salvo join" in red
-    assert f"salvo watch {_ADDRESS}\n" in hall
-    assert f"salvo watch {_ADDRESS} --view referee\n" in booth
+    address = _ADDRESS.removeprefix("mqtt://")
+    assert f"salvo watch mqtt://hall@{address}<" in hall
+    assert f"salvo watch mqtt://booth@{address} --view referee<" in booth
     assert ['class="badge' in card for card in (red, hall, booth)] == [True, False, False]
 
 
@@ -98,7 +99,7 @@ def test_a_page_is_its_owners_only_also_in_place_of_one_that_was_not(roster: Ros
         assert teams(roster, "add", names, "--cards", "cards.html").returncode == 0
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         file.chmod(0o644)
-    assert "SALVO_TEAM=blue" in file.read_text()
+    assert "--team blue" in file.read_text()
 
 
 @pytest.mark.parametrize("there", ["name\nred\n", None])

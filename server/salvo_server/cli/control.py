@@ -19,7 +19,7 @@ from salvo.codec.published import read_published
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.cli.checked import Checked, ca_rule
-from salvo_server.cli.output import given_secret, table_name
+from salvo_server.cli.output import ask_secret, given_secret, may_ask, table_name
 from salvo_server.hosting import Answer, HostDesk
 from salvo_server.spectate.screen_users import ScreenUsers
 from salvo_server.unused import Unused, is_set
@@ -112,6 +112,8 @@ def control(
     do = m.HostAction(command)
     given = read_arguments(do, arguments)
     name, key = team or "", given_secret(secret_file, secret)
+    if name and not key and may_ask():
+        key = ask_secret(name)
     if not name or not key:
         raise click.UsageError("a host needs a name and a secret: SALVO_TEAM and SALVO_SECRET")
     desk = HostDesk(name, key)

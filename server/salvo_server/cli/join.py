@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,14 +14,16 @@ import click
 from salvo.adapter import closing
 from salvo.client import GameReport, secret_teller
 from salvo.client import play as play_contest
+from salvo.errors import SalvoError
 from salvo.events import Event, ServerMet
 from salvo.lab.programs.exec_bot import ExecBot
 from salvo.lab.sources import EXEC, make, team_name
+from salvo.net.mqtt import BrokerUrl
 from salvo.player import Bot
 from salvo.rules import generator
 from salvo.seat import Seat
 from salvo_server.cli.checked import Checked, ca_rule
-from salvo_server.cli.output import Integer, end_with_input, given_secret
+from salvo_server.cli.output import Integer, ask_secret, end_with_input, given_secret, may_ask
 from salvo_server.gateways.visits import SCHEMES
 from salvo_server.human import HUMAN
 from salvo_server.unused import Unused, is_set
@@ -101,8 +103,8 @@ def join(
     It reconnects after a lost connection. CMD is a program in any language, which reads JSON lines and answers with
     them.
 
-    The team's secret is in SALVO_SECRET or in a file. On an open server (profile open) a team without a secret gets a
-    random one, which is shown.
+    The team's secret is in SALVO_SECRET or in a file; at a terminal, the command asks for it where it is wanted. On an
+    open server (profile open) a team without a secret gets a random one, which is shown.
 
     With xbs://HOST:PORT or jsonline://HOST:PORT, the bot plays on a server of that older system; a JSON-lines server
     that does not survive a cell as row and column needs ?cells=xy behind. With smackdown: it plays on standard streams,
@@ -124,28 +126,30 @@ def join(
         from salvo_server.human.runner import check_terminal
 
         check_terminal()
-    player = make(bot) if bot != HUMAN else None
     team = team or team_name(bot)
-    secret = given_secret(secret_file, secret)
-    if player is None:
-        reports = _play_yourself(url, team, secret, games, seed, table=table, ca=ca, pin=not no_pin, proof=proof)
-    else:
-        reports = _play_bot(
-            player,
-            url,
-            team,
-            secret,
-            table=table,
-            games=games,
-            seed=seed,
-            strict=strict,
-            ca=ca,
-            pin=not no_pin,
-            proof=proof,
-            listener=_say_open,
-        )
-    for report in reports:
+    seat: dict[str, Any] = {"table": table, "ca": ca, "pin": not no_pin, "proof": proof}
+
+    def play(secret: str | None) -> list[GameReport]:
+        if bot == HUMAN:
+            return _play_yourself(url, team, secret, games, seed, **seat)
+        own = {"games": games, "seed": seed, "listener": _say_open}
+        return _play_bot(make(bot), url, team, secret, strict=strict, **seat, **own)
+
+    for report in _with_secret(play, url, team, given_secret(secret_file, secret)):
         _print(report, team, as_json)
+
+
+def _with_secret(
+    play: Callable[[str | None], list[GameReport]], url: str, team: str, secret: str | None
+) -> list[GameReport]:
+    """Play; where the contest wants a secret, and none was given, ask the person at the terminal."""
+    try:
+        return play(secret)
+    except SalvoError as error:
+        given = secret is not None or BrokerUrl.parse(url).username is not None
+        if given or error.code not in ("secret_wanted", "not_authorised") or not may_ask():
+            raise
+    return play(ask_secret(team))
 
 
 def _print(report: GameReport, team: str, as_json: bool) -> None:

@@ -13,7 +13,7 @@ import click
 
 from salvo_server.cli.checked import DEFAULT_BROKER, Checked, Suggesting, ca_rule
 from salvo_server.cli.league_show import show
-from salvo_server.cli.output import Integer, Number, given_secret, print_table
+from salvo_server.cli.output import Integer, Number, ask_secret, given_secret, may_ask, print_table
 from salvo_server.game_lengths import duration
 from salvo_server.gateways.supervisor import programs_beside
 from salvo_server.league.book import Book
@@ -105,6 +105,8 @@ def run(
         return
     given = load_league(file)
     secret = given_secret(secret_file)
+    if team and not secret and may_ask():
+        secret = ask_secret(team)
     if not team or not secret:
         raise click.UsageError("a league needs a host's name and secret: SALVO_TEAM and SALVO_SECRET")
     urls = urls or (DEFAULT_BROKER,)

@@ -94,6 +94,16 @@ def given_secret(file: Path | None, secret: str | None = None) -> str | None:
     return read_secret(file, partial(SalvoError, "secret_file"))
 
 
+def may_ask() -> bool:
+    """Whether a person is there to answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask_secret(name: str) -> str:
+    """Ask the person at the terminal for an account's secret, which is not shown."""
+    return str(click.prompt(f"secret of {name}", hide_input=True, err=True))
+
+
 def watch_line(urls: Sequence[str]) -> str:
     """Return where a web front is, the likeliest address for other machines first."""
     more = f", or at {', '.join(urls[1:])}" if urls[1:] else ""

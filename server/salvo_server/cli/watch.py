@@ -19,7 +19,7 @@ from salvo.fairness.proof import Proof, ProofConnection
 from salvo.net.mqtt import BrokerUrl
 from salvo.topics import check_name
 from salvo_server.cli.checked import Checked, ca_rule
-from salvo_server.cli.output import Integer, has_terminal, table_name
+from salvo_server.cli.output import Integer, ask_secret, has_terminal, may_ask, table_name
 from salvo_server.spectate.screen_users import ScreenUsers
 from salvo_server.spectate.watching import (
     EVERYBODY,
@@ -68,8 +68,8 @@ def watch(
     The public view (everybody) needs only the broker's permission. A team's view shows what that team sees; the
     referee's shows all boards, with the server's delay.
 
-    The account is SALVO_TEAM with SALVO_SECRET, or that in the URL, which others on this machine can see. Watching uses
-    a free viewer slot, NAME.1, NAME.2 ..., so that it disconnects no one.
+    The account is SALVO_TEAM with SALVO_SECRET, or that in the URL, mqtt://NAME@HOST; at a terminal it asks for a
+    secret that is missing. Watching uses a free viewer slot, NAME.1, NAME.2 ..., so that it disconnects no one.
     """
     watcher, users = _watcher(BrokerUrl.parse(url), table, view, ca, proof)
     live = has_terminal() and not as_json
@@ -104,6 +104,8 @@ def _watcher(url: BrokerUrl, table: str, view: str, ca: str | None, proof: Path 
     if view not in (EVERYBODY, REFEREE):
         check_name(view)
     account = screen_account(url, view, os.environ.get("SALVO_TEAM"), os.environ.get("SALVO_SECRET"))
+    if url.username and account.secret is None and may_ask():
+        account = account._replace(secret=ask_secret(url.username))
     users = ScreenUsers(account.user, Random())
     address = url._replace(username=users.user, password=account.secret)
     connection = ProofConnection(
