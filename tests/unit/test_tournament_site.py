@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import chdir
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -62,7 +63,8 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = folder / "cup.toml"
     given = load_tournament(path)
     file = GamesFile(games_path(path), given.fingerprint(), seed=given.seed)
-    play_tournament(path, given, file, 1, lambda count: None)
+    with chdir(folder):
+        play_tournament(path, given, file, 1, lambda count: None)
     file.close()
     return path
 

@@ -107,11 +107,16 @@ def script_of(source: str) -> Path:
     Raises:
         BotError: ``bad_bot``: there is no command.
     """
-    words = _words(source)
+    words = words_of(source)
     return Path(next((word for word in words if Path(word).suffix and Path(word).is_file()), words[0]))
 
 
-def _words(source: str) -> list[str]:
+def words_of(source: str) -> list[str]:
+    """Return the words of a program's command.
+
+    Raises:
+        BotError: ``bad_bot``: there is none.
+    """
     try:
         words = shlex.split(source.removeprefix(EXEC))
     except ValueError as error:
@@ -126,7 +131,7 @@ def _words(source: str) -> list[str]:
 def _program(source: str, strict: bool, staying: ProgramPool | None) -> type[Bot]:
     from salvo.lab.programs.exec_bot import ExecBot
 
-    words = _words(source)
+    words = words_of(source)
     if shutil.which(words[0]) is None:
         raise BotError("bad_bot", f"no program {words[0]!r} that may be executed; a file here is ./{words[0]}")
     members = {"command": tuple(words), "strict": strict, "staying": staying, "__module__": __name__}

@@ -22,7 +22,7 @@ from salvo_server.spectate.replay_text import counted
 from salvo_server.standings.counting import plackett_luce, score_cells
 from salvo_server.storage.atomic_file import create_file
 from salvo_server.tournament.file import TournamentError, load_tournament
-from salvo_server.tournament.games import GamesFile, read_games
+from salvo_server.tournament.games import GamesFile, check_code, read_games
 from salvo_server.tournament.highlights import choose
 from salvo_server.tournament.page import write_page
 from salvo_server.tournament.run import games_path, play_tournament, stand
@@ -140,6 +140,8 @@ def show(ctx: click.Context, file: Path, html: Path | None, as_json: bool) -> No
     seed, games = read_games(games_path(path), given.fingerprint())
     came_to = stand(given.with_seed(seed or given.seed), games)
     _tell(came_to, file, as_json)
+    with _told_as_a_note():
+        check_code(games_path(path), games)
     if html is not None:
         write_page(came_to, written)
         if not as_json:
@@ -164,6 +166,7 @@ def site(ctx: click.Context, file: Path, folder: Path | None, games_per_pair: in
     path, written = ctx.with_resource(_beside(file, where))
     given = load_tournament(path)
     seed, games = read_games(games_path(path), given.fingerprint())
+    check_code(games_path(path), games)
     came_to = stand(given.with_seed(seed or given.seed), games)
     chosen = choose(came_to.games, games_per_pair)
     with progress_bar(len(chosen.games), "games") as show_progress:
@@ -175,6 +178,15 @@ def site(ctx: click.Context, file: Path, folder: Path | None, games_per_pair: in
         click.echo(f"no moves: {len(made.differing)}, first match {first.match}, game {first.index + 1}; {why}")
     if not came_to.complete:
         click.echo(f"go on:  {_command('run', file)}")
+
+
+@contextmanager
+def _told_as_a_note() -> Iterator[None]:
+    """Say that the bots have changed; what their games came to stands."""
+    try:
+        yield
+    except TournamentError as error:
+        click.echo(f"note: {error.text}", err=True)
 
 
 @contextmanager

@@ -17,10 +17,10 @@ Every value is looked at: a mistake names file, line and the nearest thing that 
 from __future__ import annotations
 
 import difflib
-import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, partial
@@ -30,7 +30,9 @@ from typing import Annotated, Any, Final, Generic, Self, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from salvo.errors import SalvoError
+from salvo.errors import BotError, SalvoError
+from salvo.lab.loaded_code import digest_of
+from salvo.lab.versions import pinned
 from salvo.rules import RuleBook
 from salvo.rules.files import RuleFileError, load_book
 from salvo.text_files import line_of, read_text, read_toml
@@ -165,19 +167,20 @@ class Tournament(Model):
         return self.model_copy(update={"seed": seed})
 
     def fingerprint(self) -> dict[str, str]:
-        """Return what must be the same in all games of a tournament: settings and digests of files, by subject."""
+        """Return what must be the same in all games of a tournament, beside the code of bots, by subject."""
         said = self.model_dump(mode="json")
         bots = said.pop("bots")
         marks = {key: json.dumps(value) for key, value in said.items()}
-        marks |= {"rules": f"{self.rules} {_digest(self.rules)}".strip(), "bots": json.dumps(list(bots))}
-        marks |= {f"bot {name}": f"{source} {_digest(source)}".strip() for name, source in bots.items()}
+        marks |= {"rules": f"{self.rules} {digest_of(self.rules)}".strip(), "bots": json.dumps(list(bots))}
+        marks |= {f"bot {name}": _pinned(source) for name, source in bots.items()}
         return marks | {"salvo": __version__}
 
 
-def _digest(source: str) -> str:
-    """Return the digest of the file behind a source; empty when it is none."""
-    path = Path(source.partition(".py:")[0] + ".py" if ".py:" in source else source)
-    return hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest() if path.is_file() else ""
+def _pinned(source: str) -> str:
+    """Return a source with its commit, if git has it; what is wrong with it shows when it is loaded."""
+    with suppress(BotError):
+        return pinned(source)
+    return source
 
 
 def load_tournament(path: Path) -> Tournament:

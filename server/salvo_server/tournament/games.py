@@ -8,14 +8,16 @@ cut off when the file is opened again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from salvo.errors import BotError
+from salvo.lab.loaded_code import changed, check_same
 from salvo_server.storage.lines_file import Busy, Contradiction, LinesFile, is_new, whole_lines
 from salvo_server.tournament.file import TournamentError
 
@@ -38,6 +40,7 @@ class Played:
         forfeited: whether one was out before the end.
         seconds: of thinking; ``longest`` of a single decision; ``decisions`` how many.
         moves: digest of all fleets and shots; empty in files that are older than it.
+        code: digests of files of bots, by file; of those that an earlier game has, only if they differ.
     """
 
     match: int
@@ -56,6 +59,7 @@ class Played:
     longest: tuple[float, ...]
     decisions: tuple[int, ...]
     moves: str = ""
+    code: dict[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,8 @@ class GamesFile:
         """Open or make it.
 
         Args:
-            fingerprint: what must not have changed since the first game; a file without a game is then replaced.
+            fingerprint: what must not have changed since the first game, as the code of bots; a file without a game is
+                then replaced.
             seed: of a new file; 128 bits are drawn when it is empty.
             fresh: begin again; the file that is there gets another name.
 
@@ -95,6 +100,7 @@ class GamesFile:
             self._file = LinesFile(path)
             self.aside = _set_aside(path) if fresh else None
             found, self.games = read_games(path, fingerprint)
+            self._code = check_code(path, self.games)
             self.seed = found or seed or secrets.token_hex(16)
             head = {"form": _FORM, "tournament": dict(fingerprint), "seed": self.seed}
             self._file.begin(head, anew=not found)
@@ -107,11 +113,21 @@ class GamesFile:
         """Write games; they are on the disk when this returns.
 
         Raises:
-            TournamentError: ``bad_results``.
+            TournamentError: ``bad_results``: they cannot be written, or a bot's code has changed since the first game.
         """
-        games = list(games)
+        same: list[Played] = []
         try:
-            self._file.add(map(asdict, games))
+            for game in games:
+                check_same(self._code, game.code)
+                same.append(game)
+        except BotError as error:
+            raise TournamentError("bad_results", f"{self._path}: {error.text}; {_CURE}") from None
+        finally:
+            self._write(same)
+
+    def _write(self, games: Sequence[Played]) -> None:
+        try:
+            self._file.add({key: said for key, said in asdict(game).items() if key != "code" or said} for game in games)
         except OSError as error:
             raise TournamentError("bad_results", f"{self._path}: {error.strerror}") from None
         self.games += games
@@ -138,11 +154,13 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
     (number, first), *rows = lines
     try:
         head = _HEAD.validate_json(first)
-        changed = _changed(head.tournament, fingerprint)
-        if changed and not rows:
+        other = ", ".join(
+            key for key in {**head.tournament, **fingerprint} if head.tournament.get(key) != fingerprint.get(key)
+        )
+        if other and not rows:
             return "", []
-        if changed:
-            raise TournamentError("bad_results", f"{path}: games were played before {changed} changed; {_CURE}")
+        if other:
+            raise TournamentError("bad_results", f"{path}: games were played before {other} changed; {_CURE}")
         games: list[Played] = []
         seen: dict[Hashable, tuple[int, object]] = {}
         for number, line in rows:
@@ -158,9 +176,19 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
     return head.seed, games
 
 
-def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> str:
-    """Return what is not the same, in words."""
-    return ", ".join(key for key in {**old, **new} if old.get(key) != new.get(key))
+def check_code(path: Path, games: Iterable[Played]) -> dict[str, str]:
+    """Return the digests of the code that games were played with, by file.
+
+    Raises:
+        TournamentError: ``bad_results``: a file is not what it was.
+    """
+    code: dict[str, str] = {}
+    for game in games:
+        code |= game.code
+    if differing := changed(code):
+        text = f"games were played before {', '.join(differing)} changed"
+        raise TournamentError("bad_results", f"{path}: {text}; {_CURE}")
+    return code
 
 
 def _set_aside(path: Path) -> Path | None:

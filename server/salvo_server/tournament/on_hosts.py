@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
 from salvo.lab.cluster import Carrying, Cluster, Shipped, Work, ship
+from salvo.lab.loaded_code import folders_of
+from salvo.lab.versions import revision_of, split
 from salvo.rules import RuleBook
 from salvo_server.tournament.file import Tournament
 from salvo_server.tournament.games import Played
 from salvo_server.tournament.judge import HUNG, is_of_the_clock
 from salvo_server.tournament.schedule import Pairing
-from salvo_server.tournament.workers import Task, Workers
+from salvo_server.tournament.workers import Task, Unpacked, Workers
 
 
 def play_on_hosts(cluster: Cluster, tournament: Tournament, pairings: Sequence[Pairing]) -> Iterator[list[Played]]:
@@ -22,7 +25,9 @@ def play_on_hosts(cluster: Cluster, tournament: Tournament, pairings: Sequence[P
     Raises:
         SalvoError: as :meth:`salvo.lab.cluster.Cluster.play` and :func:`salvo.lab.cluster.ship`.
     """
-    return cluster.play(_Games(tournament, tuple(ship(tournament.bots.values())), tournament.book), pairings)
+    work = _Games(tournament, tuple(ship(tournament.bots.values())), tournament.book)
+    for games in cluster.play(work, pairings):
+        yield [replace(game, code={os.path.relpath(file): code for file, code in game.code.items()}) for game in games]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +38,10 @@ class _Games(Work[Pairing, Played]):
 
     @contextmanager
     def begin(self, jobs: int) -> Iterator[Carrying[Pairing, Played]]:
-        unpacked = {bot.source: bot.unpacked() for bot in self.bots}
-        with Workers(self.tournament, jobs, self.book, unpacked) as workers:
+        found = {bot.source: bot.unpacked() for bot in self.bots}
+        plain = [bot for bot in self.bots if not revision_of(split(bot.source)[0])[0]]
+        own = {folder: bot.folder for bot in plain for folder in folders_of([found[bot.source]], os.sep)}
+        with Workers(self.tournament, jobs, self.book, Unpacked(found, own)) as workers:
             yield partial(self._play, workers, set())
 
     def _play(

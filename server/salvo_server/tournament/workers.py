@@ -8,19 +8,21 @@ one that does not return; a new one takes its place, and the game is played agai
 from __future__ import annotations
 
 import multiprocessing
+import os
 import time
-from collections import deque
+from collections import ChainMap, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from multiprocessing.connection import Connection, wait
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from salvo.adapter import Adapter, made
 from salvo.bot_errors import placed
 from salvo.errors import BotError
 from salvo.lab import arena
+from salvo.lab.loaded_code import LoadedCode
 from salvo.lab.programs.apart import apart
 from salvo.lab.programs.debugger import is_debugged
 from salvo.lab.programs.exec_bot import QUESTION_SECONDS, ExecBot
@@ -87,8 +89,14 @@ class _Clock:
 Seating = Callable[[str, Sequence[str]], Seated]
 
 
-def play_game(task: Task, sources: Mapping[str, str], book: RuleBook, seat: Seating) -> Played | Recorded:
-    """Play a game."""
+def play_game(
+    task: Task, sources: Mapping[str, str], book: RuleBook, seat: Seating, code: Callable[[], dict[str, str]] = dict
+) -> Played | Recorded:
+    """Play a game.
+
+    Args:
+        code: returns the code of its bots, see :class:`~salvo_server.tournament.games.Played`.
+    """
     pairing = task.pairing
     at_table = [sources[name] for name in pairing.bots]
     names = seat_names(at_table)
@@ -120,20 +128,36 @@ def play_game(task: Task, sources: Mapping[str, str], book: RuleBook, seat: Seat
         longest=tuple(round(bot.longest, 6) for bot in bots.values()),
         decisions=tuple(bot.decisions for bot in bots.values()),
         moves=moves.digest(outcome.fleets),
+        code=code(),
     )
     return moves.recorded(played, outcome.fleets) if task.recorded else played
 
 
-def seated_here(limits: TimeLimits, alarm: Alarm, clock: Watch, unpacked: Mapping[str, str] | None = None) -> Seating:
-    """Return what makes bots in this process.
+class Unpacked(NamedTuple):
+    """Bots that came from another host.
 
-    Args:
-        unpacked: where a source is found, if not where it says.
+    Attributes:
+        sources: by what was typed.
+        folders: how the folders of these are called there; None for bots of this host.
     """
+
+    sources: Mapping[str, str] = {}
+    folders: Mapping[str, str] | None = None
+
+    def found(self, source: str) -> str:
+        """Return where a source is found."""
+        return self.sources.get(source, source)
+
+
+_HERE: Final = Unpacked()
+
+
+def seated_here(limits: TimeLimits, alarm: Alarm, clock: Watch, unpacked: Unpacked = _HERE) -> Seating:
+    """Return what makes bots in this process."""
 
     def seat(source: str, others: Sequence[str]) -> Seated:
         try:
-            return judged(_kind((unpacked or {}).get(source, source)), others, limits, alarm, clock)
+            return judged(_kind(unpacked.found(source)), others, limits, alarm, clock)
         except BotError as error:
             return Absent(error)
 
@@ -163,10 +187,11 @@ def _work(
     sources: Mapping[str, str],
     book: RuleBook,
     limits: TimeLimits,
-    unpacked: Mapping[str, str] | None,
+    unpacked: Unpacked,
 ) -> None:
     """Play what is sent, in a separate process, until the pipe is closed."""
     alarm, clock = Alarm(), _Clock(memory)
+    code = LoadedCode(map(unpacked.found, sources.values()), os.getcwd(), unpacked.folders)
     limits = _limits_here(limits)  # before a bot is loaded: none may grant itself time with its own tracer
     with closing(_staying):
         while True:
@@ -175,7 +200,7 @@ def _work(
                 ours.send(_try_out(task, book))
             else:
                 seat = seated_here(_limits_of(task, limits), alarm, clock, unpacked)
-                ours.send(play_game(task, sources, book, seat))
+                ours.send(play_game(task, sources, book, seat, code.fresh))
 
 
 def _limits_here(limits: TimeLimits) -> TimeLimits:
@@ -223,13 +248,12 @@ class Workers:
         tournament: Tournament,
         jobs: int,
         book: RuleBook | None = None,
-        unpacked: Mapping[str, str] | None = None,
+        unpacked: Unpacked = _HERE,
     ) -> None:
         """Start no process yet.
 
         Args:
             book: the tournament's rules, whose file only another host has.
-            unpacked: where a bot's source is found, if not where it says.
         """
         self._limits = tournament.time
         self._given = (tournament.bots, book or tournament.book, tournament.time, unpacked)
@@ -321,27 +345,30 @@ class Workers:
         """Play a game with each bot in a process of its own."""
         sources, book, limits, unpacked = self._given
         limits = _limits_of(task, limits)
+        kinds: list[type[JudgedApart]] = []
         with ExitStack() as processes:
 
             def seat(source: str, others: Sequence[str]) -> Seated:
                 starting = QUESTION_SECONDS if source.startswith(EXEC) else 0.0
                 loaded = apart(
                     _context(),
-                    (unpacked or {}).get(source, source),
+                    unpacked.found(source),
                     load_seconds=limits.bank_seconds + _START_SECONDS,
                     seconds=limits.decision_seconds + starting + _GRACE_SECONDS,
                     wrap=partial(judged_there, tuple(others), limits),
                     shown=SHOWN,
                     kind=JudgedApart,
+                    folders=unpacked.folders,
                     waiting=look,
                 )
                 try:
-                    bot: Seated = processes.enter_context(loaded)()
-                    return bot
+                    kind = processes.enter_context(loaded)
+                    kinds.append(kind)
+                    return kind()
                 except BotError as error:
                     return Absent(error)
 
-            return play_game(task, sources, book, seat)
+            return play_game(task, sources, book, seat, lambda: dict(ChainMap(*(kind.code for kind in kinds))))
 
 
 #: Seconds that a process may take to start, on a busy machine.

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 from salvo.adapter import Adapter, made
 from salvo.errors import BotError
+from salvo.lab.loaded_code import LoadedCode
 from salvo.lab.programs.worker_process import WorkerProcess, end_with_parent, how_it_ended
 from salvo.lab.sources import load
 from salvo.messages import PlayerStats, SalvoResolved
@@ -51,12 +52,14 @@ class _Reply(NamedTuple):
     Attributes:
         said: chat lines, each a text and to whom; None for what is no text.
         shown: attributes of the bot.
+        code: as :meth:`salvo.lab.loaded_code.LoadedCode.fresh`.
     """
 
     value: Any = None
     error: tuple[str, str, str] | None = None
     said: Sequence[tuple[Any, Any]] = ()
     shown: Mapping[str, Any] = {}
+    code: Mapping[str, str] = {}
 
 
 A = TypeVar("A", bound="Apart")
@@ -69,11 +72,13 @@ class Apart(Bot):
         process: has one bot at a time.
         listens: whether the bot wants to learn the results of salvos.
         draws_fleet: whether it leaves its fleet to chance.
+        code: digests of the files that it has loaded so far.
     """
 
     process: ClassVar[WorkerProcess]
     listens: ClassVar[bool]
     draws_fleet: ClassVar[bool]
+    code: ClassVar[dict[str, str]]
     _seconds: ClassVar[float]
     _waiting: Callable[[], object]
 
@@ -122,6 +127,7 @@ class Apart(Bot):
         for text, to in reply.said:
             self.say(text, to)
         vars(self).update(reply.shown)
+        self.code.update(reply.code)
         if reply.error is not None:
             raise BotError(*reply.error)
         return reply.value
@@ -146,6 +152,7 @@ def apart(
     strict: bool = True,
     wrap: Wrap | None = None,
     shown: Sequence[str] = (),
+    folders: Mapping[str, str] | None = None,
     others: Sequence[WorkerProcess] = (),
     waiting: Callable[[], object] | None = None,
 ) -> Iterator[type[A]]:
@@ -159,19 +166,25 @@ def apart(
         strict: as in :func:`salvo.lab.sources.load`.
         wrap: makes the bot of its class, in the process.
         shown: attributes of the bot that the one here has, too, after each call.
+        folders: as in :class:`salvo.lab.loaded_code.LoadedCode`.
         others: as in :class:`WorkerProcess`.
         waiting: called about ten times a second; an exception from it ends the process.
 
     Raises:
         BotError: as :func:`salvo.lab.sources.load`; :class:`Lost`.
     """
-    process = WorkerProcess(context, _serve, source, strict, wrap, tuple(shown), others=others)
+    process = WorkerProcess(context, _serve, source, strict, wrap, tuple(shown), folders, others=others)
     try:
         process.tasks.append(None)
         loaded = _reply(process, load_seconds, waiting or _nothing)
         if loaded.error is not None:
             raise BotError(*loaded.error)
-        members = {"process": process, "_seconds": seconds, "_waiting": staticmethod(waiting or _nothing)}
+        members = {
+            "process": process,
+            "code": dict(loaded.code),
+            "_seconds": seconds,
+            "_waiting": staticmethod(waiting or _nothing),
+        }
         # In a module without a file: an error from there has its line already.
         yield type("Apart", (kind,), {**members, **loaded.value, "__module__": "builtins"})
     finally:
@@ -202,20 +215,30 @@ def _reply(process: WorkerProcess, seconds: float, waiting: Callable[[], object]
 # --- in the process -------------------------------------------------------------------------------------------------
 
 
-def _serve(pipe: Connection, source: str | type[Bot], strict: bool, wrap: Wrap | None, shown: Sequence[str]) -> None:
+def _serve(
+    pipe: Connection,
+    source: str | type[Bot],
+    strict: bool,
+    wrap: Wrap | None,
+    shown: Sequence[str],
+    folders: Mapping[str, str] | None,
+) -> None:
     end_with_parent()
+    base = os.getcwd()
     try:
         kind = load(source, strict=strict) if isinstance(source, str) else source
     except BotError as error:
         pipe.send(_Reply(error=(error.code, error.text, error.trace)))
         return
     make = partial(made, kind) if wrap is None else partial(wrap, kind)
+    code = LoadedCode([source] if isinstance(source, str) else [], base, folders)
     draws_fleet = getattr(kind, "place_fleet", None) is Bot.place_fleet
-    pipe.send(_Reply({"listens": kind.on_result is not Bot.on_result, "draws_fleet": draws_fleet}))
+    loaded = _Reply({"listens": kind.on_result is not Bot.on_result, "draws_fleet": draws_fleet})
+    pipe.send(loaded._replace(code=code.fresh()))
     seat = _Seat(make, shown)
     try:
         while True:
-            pipe.send(seat.answer(*pipe.recv()))
+            pipe.send(seat.answer(*pipe.recv())._replace(code=code.fresh()))
     except (EOFError, OSError):
         os._exit(0)  # without waiting for the bot's threads
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from salvo.errors import BotError
 from salvo.lab.arena import SEAT_BITS
+from salvo.lab.loaded_code import check_same
 from salvo.lab.programs.apart import Apart, Lost, apart
 from salvo.lab.programs.exec_bot import QUESTION_SECONDS
 from salvo.lab.programs.worker_process import WorkerProcess, end_all
@@ -66,6 +67,7 @@ class Pool:
         self._tasks: list[Task] = []
         self._lost: list[int] = []  # games whose process has ended or hung
         self._left = 0
+        self._code: dict[str, str] = {}  # digests by file
         self._allowed = turn_seconds + (QUESTION_SECONDS if any(map(is_program, spec.bots.values())) else 0.0)
         # A fork starts at once, but inherits locks of other threads for ever. Classes of a notebook or a script, which
         # only this process has, are worth that risk.
@@ -88,7 +90,7 @@ class Pool:
             waiting: called about every :data:`LOOK_SECONDS` during games.
 
         Raises:
-            BotError: ``bad_bot``: a bot cannot be loaded.
+            BotError: ``bad_bot``: a bot cannot be loaded; ``code_changed``: it was saved while games were played.
         """
         self._tasks = [(first, games)]
         self._left = games
@@ -100,6 +102,7 @@ class Pool:
                 called = time.monotonic()
             self._give()
             for batch in self._collect(waiting):
+                check_same(self._code, batch.code)
                 done[batch.first] = batch
                 self._left -= len(batch.rows)
             while first in done:
@@ -187,7 +190,10 @@ class Pool:
                     kinds[name] = processes.enter_context(loaded)
                 except Lost as error:
                     raise BotError("bad_bot", f"{name}, while it is loaded: {error.text}") from None
-            return Player(self._spec, kinds=kinds).play(game, 1)
+            batch = Player(self._spec, kinds=kinds).play(game, 1)
+            for kind in kinds.values():
+                batch.code |= kind.code
+            return batch
 
 
 class _Worker(WorkerProcess):

@@ -16,6 +16,7 @@ from salvo.bot_errors import placed
 from salvo.errors import BotError, SalvoError
 from salvo.lab import arena
 from salvo.lab.arena import SEAT_BITS, Decisions, Failure, Supervision
+from salvo.lab.loaded_code import LoadedCode
 from salvo.lab.programs.process_pool import ProgramPool
 from salvo.lab.programs.worker_process import end_with_parent
 from salvo.lab.simulation.seats import Seats, places_alike, seating
@@ -54,12 +55,17 @@ class Spec:
 
 @dataclass(slots=True)
 class Batch:
-    """The results of consecutive games."""
+    """The results of consecutive games.
+
+    Attributes:
+        code: as :meth:`salvo.lab.loaded_code.LoadedCode.fresh`.
+    """
 
     first: int
     rows: list[Row] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     times: dict[str, Decisions] = field(default_factory=dict)
+    code: dict[str, str] = field(default_factory=dict)
 
 
 def is_program(bot: str | type[Bot]) -> bool:
@@ -86,6 +92,7 @@ class Player:
         self._spec = spec
         self._mark = mark
         self._staying = ProgramPool()
+        self._code = LoadedCode((bot for bot in spec.bots.values() if isinstance(bot, str)), os.getcwd())
         self._kinds = dict(kinds or {})
         for name, bot in spec.bots.items() if kinds is None else ():
             if mark is not None:
@@ -101,6 +108,7 @@ class Player:
         batch = Batch(first, times={name: Decisions() for name in self._kinds})
         for game in range(first, first + count):
             batch.rows.append(self._play(game, batch))
+        batch.code = self._code.fresh()
         return batch
 
     def close(self) -> None:
