@@ -114,10 +114,6 @@ def check_start(settings: ServerSettings) -> None:
 Furnish = Callable[[Sequence[Account]], None]
 
 
-def _unknown(topic: str, payload: bytes) -> None:
-    """Tell of no shot who has published it."""
-
-
 def _let_be(accounts: Sequence[Account]) -> None:
     """Leave a broker's users and rights as they are."""
 
@@ -207,7 +203,7 @@ class Contest:
         self.websocket_url: str | None = None
         self.embedded: embedded.EmbeddedBroker | None = None
         self._security: DynamicSecurity | None = None
-        self._access: RosterAccess | None = None
+        self._access = Access()
         with contextlib.ExitStack() as opened:
             opened.callback(self.journal.close)
             self._start(settings, listener, opened, gateway_tables or {})
@@ -258,7 +254,8 @@ class Contest:
             chat=settings.chat,
             listener=listener,
             register=register,
-            sender_of=_unknown if self._access is None else self._access.sender_of,
+            sender_of=self._access.sender_of,
+            publisher_of=self._access.publisher_of,
         )
         opened.callback(self.service.gate.close)
         self._come_first()
@@ -329,7 +326,8 @@ class Contest:
     def _embedded_rights(self, tables: Sequence[str]) -> tuple[Access, Furnish]:
         if self.roster is None:
             assert self._own is not None
-            return OpenAccess(self._own, tables), _let_be
+            self._access = OpenAccess(self._own, tables)
+            return self._access, _let_be
         access = self._access = RosterAccess()
         return access, partial(access.replace, tables=tables)
 

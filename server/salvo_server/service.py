@@ -188,6 +188,7 @@ class Service:
         fresh_secret: Callable[[], bytes] = lambda: secrets.token_bytes(SECRET_BYTES),
         chat: bool = True,
         sender_of: Callable[[str, bytes], str | None] = lambda topic, payload: None,
+        publisher_of: Callable[[str, bytes], str | None] = lambda topic, payload: None,
     ) -> None:
         """Open tables on a connection, or restore them from the journal; the last will is a status of the first one.
 
@@ -205,6 +206,8 @@ class Service:
             fresh_secret: returns 32 unpredictable bytes for each game with a fair draw.
             chat: whether players may chat (SALVO-CHAT-7).
             sender_of: returns the team that published a shot, by topic and payload; None if the broker does not tell.
+            publisher_of: returns the connection that published a message, where it stands for no team; None if the
+                broker does not report it.
 
         Raises:
             JournalError: the journal cannot be read, or its steps do not reproduce its games.
@@ -235,7 +238,8 @@ class Service:
         self._sweep = RetainedSync(self.tables, tables[0], follower.retained)
         self._admission = Admission(profile, register, identity, play, self.counts)
         talk = Chat(self.counts, on=chat)
-        self._inbox = Inbox(play, self.gate, self._admission, talk, self._resends, self._sweep, self.counts, sender_of)
+        who = sender_of, publisher_of
+        self._inbox = Inbox(play, self.gate, self._admission, talk, self._resends, self._sweep, self.counts, *who)
         self._polled_at: int | None = None
         self._next_retained_check = 0
         self._next_journal_check = 0

@@ -67,17 +67,20 @@ class Stage:
     """A service, its teams, and whoever else can publish on an open broker.
 
     Attributes:
+        reports: whether the broker reports which connection published a message; each team has one of its name.
         current: whose turn it is, when a game is on.
         heard: what was published since :meth:`hush`, as topic and payload.
     """
 
-    def __init__(self, teams: Sequence[str] = TEAMS, *, play: bool = True, **given: Any) -> None:
+    def __init__(self, teams: Sequence[str] = TEAMS, *, play: bool = True, reports: bool = False, **given: Any) -> None:
         self.now = 1_000_000
         self.worker = AtOnce()
         self.edge = Wire()
         self.gate = Authenticator(executor=self.worker)
         self.identity = Identity.fresh()
         self.senders: dict[bytes, str] = {}  # of shots, where the broker tells them
+        self.reports = reports
+        self.publishers: dict[bytes, str] = {}
         self.service = Service(
             self.edge,
             [""],
@@ -86,6 +89,7 @@ class Stage:
             gate=self.gate,
             identity=self.identity,
             sender_of=lambda topic, payload: self.senders.get(payload),
+            publisher_of=lambda topic, payload: self.publishers.get(payload),
             **{"limits": m.Limits(players=len(teams), over_ms=60_000)} | given,
         )
         self.referee = self.service.tables[""].referee
@@ -99,8 +103,10 @@ class Stage:
 
     # --- what happens ---------------------------------------------------------------------------------------------
 
-    def say(self, topic: str, payload: bytes, *, retained: bool = False) -> None:
-        """Publish something, whoever it is."""
+    def say(self, topic: str, payload: bytes, *, retained: bool = False, by: str = "") -> None:
+        """Publish something, whoever it is; ``by`` is the connection, on a broker that reports it."""
+        if self.reports:
+            self.publishers[payload] = by
         self.edge.inbox.append(Inbound(topic, payload, retained, 1, 1))
         self.service.step()
 
@@ -138,14 +144,14 @@ class Stage:
     def join(self, name: str, with_secret: str | None = None) -> None:
         """Ask to take part."""
         given = secret(name) if with_secret is None else with_secret
-        self.say(topics.REQUEST_PARTICIPATION.of(), json.dumps({"name": name, "secret": given}).encode())
+        self.say(topics.REQUEST_PARTICIPATION.of(), json.dumps({"name": name, "secret": given}).encode(), by=name)
 
     def place(self, teams: Sequence[str]) -> None:
         """Place everybody's fleet; that begins the game."""
         for number, name in enumerate(teams):
             for placement in fleet(number).placements:
                 topic = topics.PLACE.of(player=name, ship=placement.ship)
-                self.say(topic, write_placement(placement, self.sealers[name]))
+                self.say(topic, write_placement(placement, self.sealers[name]), by=name)
         assert self.referee.state is m.State.TURN
 
     def shot(self, name: str, x: int = 1, y: int = 1) -> bytes:
@@ -154,9 +160,9 @@ class Stage:
 
     def fire(self, target: str, payload: bytes, by: str = "") -> None:
         """Publish a shot at somebody's board; on a broker that tells who has, ``by`` has published it."""
-        if by:
+        if by and not self.reports:
             self.senders[payload] = by
-        self.say(topics.FIRE.of(player=target), payload)
+        self.say(topics.FIRE.of(player=target), payload, by=by)
 
     # --- how things stand -----------------------------------------------------------------------------------------
 

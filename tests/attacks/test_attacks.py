@@ -125,9 +125,8 @@ def _bring_back_what_was_turned_away_unopened() -> bool:
     for number in range(20):
         stage.fire(one, _strange_shot(number))
     fresh = Sealer(secret(shooter), b"a fresh salt....").sign({"x": 1, "y": 1})
-    stage.hush()
     stage.fire(one, fresh)
-    assert stage.codes() == ["rate_limited"]
+    assert stage.fired() == 0
     stage.wait(20)
     stage.fire(other, fresh)
     return stage.fired() == 1
@@ -445,6 +444,57 @@ def _spend_the_derivations_of_another_team() -> bool:
         stage.fire("bob", _strange_shot(number), by=attacker)
     stage.fire(attacker, Sealer(secret(victim), b"a fresh salt....").sign({"x": 1, "y": 1}), by=victim)
     return stage.fired() == 0
+
+
+def _forge_shots_from_elsewhere() -> bool:
+    """500 forged shots a second, in the turn of a client with a fresh salt a message, from other connections.
+
+    On a broker that anybody may use, and that reports connections; one of them has a team of its own.
+    """
+    stage = Stage(reports=True)
+    victim, (rival, other) = stage.current, stage.others()
+    stage.hush()
+    for number in range(1500):
+        stage.now += 2
+        stage.fire(other, _strange_shot(number), by=(rival, "elsewhere")[number % 2])
+        if number % 300 == 299:
+            sealer = Sealer(secret(victim), b"fresh" + number.to_bytes(SALT_BYTES - 5, "big"))
+            stage.fire(other, sealer.sign({"x": number // 300 + 1, "y": 1}), by=victim)
+    whole = stage.current != victim  # its salvo of five is complete
+    return not whole or any(topic == topics.ERROR.of(player=victim) for topic, _ in stage.heard)
+
+
+def _forge_placements_from_elsewhere() -> bool:
+    """500 forged placements a second while two teams place their fleets, each under its first salt."""
+    stage = Stage(("ann", "bob"), play=False, reports=True)
+    stage.worker.held = True
+    for number in range(500):
+        stage.now += 2
+        blob = make_blob(b"{}", bytes(32), b"flood" + number.to_bytes(SALT_BYTES - 5, "big"))
+        for name in ("ann", "bob"):
+            stage.say(topics.PLACE.of(player=name, ship="carrier"), blob.encode(), by="elsewhere")
+        if number % 100 == 99:
+            for name, placement in (("ann", fleet(0).placements), ("bob", fleet(1).placements)):
+                ship = placement[number // 100]
+                topic = topics.PLACE.of(player=name, ship=ship.ship)
+                stage.say(topic, write_placement(ship, stage.sealers[name]), by=name)
+    stage.worker.work()
+    stage.wait(0)
+    return stage.referee.state is not State.TURN or bool(stage.codes())
+
+
+def _have_what_anybody_sent_answered(reports: bool) -> Callable[[], bool]:
+    """Noise and forged shots from anywhere, answered to the team whose turn it is, more than once a turn."""
+
+    def act() -> bool:
+        stage = Stage(reports=reports)
+        stage.hush()
+        for number in range(50):
+            stage.fire("bob", b"noise", by="elsewhere" if reports else "")
+            stage.fire("bob", _strange_shot(number), by="elsewhere" if reports else "")
+        return len(stage.codes()) > 1
+
+    return act
 
 
 def _have_another_team_answered() -> bool:
@@ -830,6 +880,10 @@ def _know_no_senders(patch: Patch) -> None:
     patch.setattr(Inbox, "sender_of", property(lambda self: lambda topic, payload: None, lambda self, given: None))
 
 
+def _know_no_publishers(patch: Patch) -> None:
+    patch.setattr(Inbox, "publisher_of", property(lambda self: lambda topic, payload: None, lambda self, given: None))
+
+
 def _know_no_salts(patch: Patch) -> None:
     patch.setattr(Member, "learn", lambda self, salt, key: None)
 
@@ -850,6 +904,11 @@ def _count_levels_by_recursion(patch: Patch) -> None:
 
 def _answer_without_end(patch: Patch) -> None:
     patch.setattr("salvo_server.core.match.ANSWERS_PER_SHIP", 1_000_000)
+    _answer_whatever_comes(patch)
+
+
+def _answer_whatever_comes(patch: Patch) -> None:
+    patch.setattr(Inbox, "_may_answer", lambda self, table, name, message: True)
 
 
 def _let_ships_be_placed_for_ever(patch: Patch) -> None:
@@ -968,6 +1027,17 @@ ATTACKS = [
     Attack("derivations without end", "SALVO-FRESH-6", _have_keys_derived_without_end, _limit_no_derivations),
     Attack("a known team kept waiting", "SALVO-FRESH-7", _delay_a_team_whose_salt_is_known, _know_no_salts),
     Attack("another team's derivations", "SALVO-FRESH-9", _spend_the_derivations_of_another_team, _know_no_senders),
+    Attack("forged shots from elsewhere", "SALVO-FRESH-9", _forge_shots_from_elsewhere, _know_no_publishers),
+    Attack("forged placements from elsewhere", "SALVO-FRESH-9", _forge_placements_from_elsewhere, _know_no_publishers),
+    *(
+        Attack(
+            f"what anybody sent answered, {'connections' if reports else 'nobody'} known",
+            "SALVO-ERR-4",
+            _have_what_anybody_sent_answered(reports),
+            _answer_whatever_comes,
+        )
+        for reports in (False, True)
+    ),
     Attack("another team answered", "SALVO-FRESH-9", _have_another_team_answered, _know_no_senders),
     Attack("a megabyte", "SALVO-WIRE-5", _say_far_too_much, _read_any_size),
     Attack("a thousand levels", "SALVO-WIRE-4", _end_the_server_by_nesting, _count_levels_by_recursion),

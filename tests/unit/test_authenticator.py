@@ -265,11 +265,18 @@ def test_what_was_turned_away_cannot_come_back_at_another_target(gate: Authentic
     assert gate.counts["duplicate"] == 1
 
 
-def test_an_accepted_command_gives_its_derivation_back(gate: Authenticator, worker: ByHand) -> None:
-    requests = fresh(30)
-    for number, request in enumerate(requests):
-        assert gate.open(request, ["ann"], NOW) is WAITING, number
-        gate.keyring.refund("", "ann")
+def test_a_message_that_is_open_names_the_bucket_that_its_derivation_was_paid_from(
+    gate: Authenticator, worker: ByHand
+) -> None:
+    paid = []
+    for number, expected in enumerate((True, False)):
+        sealer = Sealer("ann's", bytes([number]) * 16)
+        gate.open(shot(sealer), ["ann"], NOW, expected=expected)
+        worker.work()
+        paid += [opened.spent for _, opened in gate.finished() if opened is not None]
+    own, shared = paid
+    assert own is bucket(gate)
+    assert shared not in (None, own)
 
 
 def test_the_queue_of_derivations_is_bounded(worker: ByHand) -> None:
@@ -334,7 +341,7 @@ def test_only_a_message_that_cost_a_derivation_says_so(gate: Authenticator, work
         assert gate.open(shot(ANN, x=x), ["ann"], NOW) is WAITING
     worker.work()
     waited = [opened for _, opened in gate.finished()]
-    assert [opened and opened.spent for opened in waited] == [True, False]  # the second one came for nothing
+    assert [opened and opened.spent for opened in waited] == [bucket(gate), None]  # the second one came for nothing
     at_once = gate.open(shot(ANN), ["ann"], NOW)
     assert isinstance(at_once, Opened)
     assert not at_once.spent
@@ -351,7 +358,7 @@ def test_a_copy_that_waits_with_its_original_is_refused_and_costs_nothing(gate: 
     assert first is not None
     assert first.proof is not None
     assert copied is not None
-    assert (copied.spent, copied.proof) == (False, None)
+    assert (copied.spent, copied.proof) == (None, None)
     assert code(copied) == "nonce_reused"
     assert gate.counts == {"opened": 1, "nonce_reused": 1}
 
@@ -438,7 +445,7 @@ def test_looking_at_the_refusals_uses_none_up(gate: Authenticator, worker: ByHan
     refused = gate.open(shot(ANN), ["ann"], NOW)
     assert code(refused) == "rate_limited"
     assert isinstance(refused, Opened)
-    assert (refused.table, refused.sender, refused.spent, refused.proof) == ("", "ann", False, None)
+    assert (refused.table, refused.sender, refused.spent, refused.proof) == ("", "ann", None, None)
 
 
 # --- the order of things --------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ import base64
 import hashlib
 import os
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import replace
 from enum import Enum
@@ -32,7 +32,7 @@ from salvo.codec.log import message_digest
 from salvo.errors import WireError
 from salvo.seal import Blob
 from salvo_server.core.keyring import Found, Keyring, KeyWorker, Member, try_key
-from salvo_server.core.rate_limit import DERIVATIONS, REFUSALS, Bucket
+from salvo_server.core.rate_limit import COURTESIES, DERIVATIONS, REFUSALS, Bucket
 
 #: SALVO-FRESH-6. Messages that wait under one salt, and all those under salts that are not their team's first one:
 #: three seconds of derivations. What comes on top is refused at once.
@@ -70,14 +70,15 @@ class Opened(NamedTuple):
     """A message that got through, at once or after a derivation.
 
     Attributes:
-        spent: whether it cost a derivation; ``Keyring.refund`` gives that back once the command is accepted.
+        spent: what a derivation was paid from, which gets it back once the command is accepted: only what is refused
+            or forged is limited. None if it cost none.
         proof: what was burned; None when nothing was.
         host: whether a host has sent it.
     """
 
     table: str
     command: Command
-    spent: bool
+    spent: Bucket | None
     proof: Proof | None = None
     host: bool = False
 
@@ -100,14 +101,14 @@ class _Job(NamedTuple):
     """A message that waits.
 
     Attributes:
-        members: who may have sent it, and for whom the derivation is paid.
+        payers: who may have sent it, and what the derivation is paid from for each.
         further: whether its salt is not the first one that its team waits for.
         receipts: one for every time that the broker has sent it.
     """
 
     request: Sealed
     mark: bytes
-    members: Sequence[Member]
+    payers: Mapping[Member, Bucket]
     further: bool
     receipts: list[object]
     result: Future[Found | None]
@@ -141,7 +142,7 @@ class Authenticator:
         self.keyring = Keyring(pepper, random_bytes)
         self.worker = KeyWorker(wake, executor)
         self.counts: Counter[str] = Counter()
-        self._shared_bucket = Bucket(DERIVATIONS, 0)
+        self._shared_bucket = Bucket(COURTESIES, 0)
         self._jobs: OrderedDict[bytes, _Job] = OrderedDict()
         self._under: defaultdict[bytes, list[_Job]] = defaultdict(list)  # the same, by salt
         self._first: dict[Member, bytes] = {}  # the salt that a team without a proven one waits for
@@ -196,7 +197,7 @@ class Authenticator:
             elif found := try_key(request.blob, member, key):
                 if not member.refused.has_one(now):  # a burned nonce would be kept for ever
                     return self._limit(request, member, _TOO_MANY_REFUSED)
-                return self._let_in(request, found, mark, spent=False)
+                return self._let_in(request, found, mark, spent=None)
         if not unknown:
             self._turn_away(request, "forged")
             return None
@@ -214,20 +215,20 @@ class Authenticator:
         its place: hundreds of teams may come at once.
         """
         salt = request.blob.salt
-        paid = {member for job in self._under.get(salt, ()) for member in job.members}
+        paid = {member for job in self._under.get(salt, ()) for member in job.payers}
         newcomer = pays and not unknown[0].keys and self._first.get(unknown[0], salt) == salt
         room = len(self._under.get(salt, ())) if newcomer else self._further
-        payable: list[Member] = []
+        payers: dict[Member, Bucket] = {}
         for number, member in enumerate(unknown if room < MAX_QUEUE_LENGTH else ()):
             bucket = member.bucket if pays and number == 0 else self._shared_bucket
             if member in paid or bucket.take(now):
-                payable.append(member)
-        if not payable:
+                payers[member] = bucket
+        if not payers:
             return self._limit(request, unknown[0], _TOO_MANY_SALTS)
         if newcomer:
             self._first[unknown[0]] = salt
         self._further += not newcomer
-        job = _Job(request, mark, payable, not newcomer, [receipt], self.worker.find(request.blob, payable))
+        job = _Job(request, mark, payers, not newcomer, [receipt], self.worker.find(request.blob, list(payers)))
         self._jobs[mark] = job
         self._under[salt].append(job)
         return WAITING
@@ -262,7 +263,7 @@ class Authenticator:
         if found is None:
             self._turn_away(request, "forged")
             return None
-        message = self._let_in(request, found, job.mark, spent=spent)
+        message = self._let_in(request, found, job.mark, spent=job.payers[found.member] if spent else None)
         if not self.keyring.learn(request.table, found.member, request.blob.salt, found.key):
             return None  # it left, or has another secret, since the worker began; its nonce is burned all the same
         return message
@@ -286,10 +287,10 @@ class Authenticator:
         """Turn a message away and tell the team."""
         self._turn_away(request, "rate_limited")
         return Opened(
-            request.table, _unreadable(request, member.name, "rate_limited", text, False), False, host=member.host
+            request.table, _unreadable(request, member.name, "rate_limited", text, False), None, host=member.host
         )
 
-    def _let_in(self, request: Sealed, found: Found, digest: bytes, *, spent: bool) -> Opened:
+    def _let_in(self, request: Sealed, found: Found, digest: bytes, *, spent: Bucket | None) -> Opened:
         """The tag verified: burn the nonce, then read what the message says.
 
         It is burned for the secret that proved it, not for the name alone: a stranger who takes the name at another

@@ -35,6 +35,7 @@ class Inbox:
     Attributes:
         counts: refused inputs by error code.
         sender_of: who published a shot, by topic and payload, where the broker tells; None where it does not.
+        publisher_of: the connection that published a message, where it stands for no team, by topic and payload.
     """
 
     play: Play
@@ -45,6 +46,7 @@ class Inbox:
     sync: RetainedSync
     counts: Counter[str]
     sender_of: Callable[[str, bytes], str | None]
+    publisher_of: Callable[[str, bytes], str | None]
 
     def receive(self, message: Inbound, now: int) -> list[Effect]:
         """Return what follows from a message, its receipt at the end; nothing while it waits for a key."""
@@ -71,8 +73,8 @@ class Inbox:
         """Return what follows from the messages whose key is there now."""
         effects: list[Effect] = []
         for receipt, opened in self.gate.finished():
-            if opened is not None:
-                effects += self._carry_out(opened, now)
+            if opened is not None and isinstance(receipt, Inbound):
+                effects += self._take(opened, receipt, now)
             if isinstance(receipt, Inbound):
                 effects.append(receipt)
         return effects
@@ -89,16 +91,57 @@ class Inbox:
             self._count(error, message)
             return self._answer_unreadable(table, address, message, error, now)
         if isinstance(request, ParticipationRequest):
-            return self.admission.participate(table, request, now, sealed=sealed)
+            effects = self.admission.participate(table, request, now, sealed=sealed)
+            self._bind(table, request.name, self.gate.keyring.credential(request.name, request.secret), message)
+            return effects
         if isinstance(request, SignedHost) and not self._admit_host(request.player, message, now):
             return []
         if isinstance(request, ResendRequest):
             if request.player in table.referee.players:
                 self.resends.ask(table.name, request.player, request.first, now)
             return []
-        likely, expected = _senders(table.referee, request, self.sender_of(message.topic, message.payload))
+        likely, expected = _senders(
+            table.referee, request, self.sender_of(message.topic, message.payload), self._bound(table, message)
+        )
         result = self.gate.open(request, likely, now, expected=expected, receipt=message)
-        return self._carry_out(result, now) if isinstance(result, Opened) else result or []
+        return self._take(result, message, now) if isinstance(result, Opened) else result or []
+
+    def _bind(self, table: Table, name: str, credential: bytes, message: Inbound) -> None:
+        """Count what comes from where this message came from as the team's, if its secret is the right one."""
+        if (publisher := self.publisher_of(message.topic, message.payload)) is not None:
+            self.gate.keyring.bind(table.name, name, credential, publisher)
+
+    def _bound(self, table: Table, message: Inbound) -> set[str] | None:
+        """Return the teams that the publisher of a message plays for; None if nobody knows the publisher."""
+        publisher = self.publisher_of(message.topic, message.payload)
+        return None if publisher is None else self.gate.keyring.bound(table.name, publisher)
+
+    def _take(self, opened: Opened, message: Inbound, now: int) -> list[Effect]:
+        """Carry out what got through, from wherever it was published."""
+        table, sender = self.play.tables[opened.table], opened.sender
+        member = self.gate.keyring.member(table.name, sender, host=opened.host)
+        if opened.proof is None and not opened.host:
+            bound = self._bound(table, message)
+            strange = bound is not None and sender not in bound  # then the team has nothing to do with the refusal
+            if strange or not self._may_answer(table, sender, message):
+                return []
+        elif member is not None and not opened.host:
+            self._bind(table, sender, member.credential, message)
+        return self._carry_out(opened, now)
+
+    def _may_answer(self, table: Table, name: str, message: Inbound) -> bool:
+        """Whether a team is answered what is not proven to be its own: where anybody may have sent it, once a turn."""
+        member = self.gate.keyring.member(table.name, name)
+        if member is None or self.sender_of(message.topic, message.payload) == name:
+            return True
+        if self.admission.register is not None and topics.parse(message.topic).topic is not topics.FIRE:
+            return True  # the team's own topic, where no other one may publish
+        if name in (self._bound(table, message) or ()):
+            return True
+        referee = table.referee
+        turn = referee.number, referee.deadline() if referee.game is None else referee.game.turn
+        before, member.answered = member.answered, turn
+        return before != turn
 
     def _admit_host(self, name: str, message: Inbound, now: int) -> bool:
         """Let a host of the roster act; an open contest has none (SALVO-HOST-1)."""
@@ -125,8 +168,8 @@ class Inbox:
             step = table.carry_out(command, now)
             effects += self.play.follow(table, step, opened.proof)
             refused = isinstance(command, m.Unreadable) or _refused(step.announcements, sender)
-        if opened.spent and not refused:
-            self.gate.keyring.refund(opened.table, sender, host=opened.host)
+        if opened.spent is not None and not refused:
+            opened.spent.give_back()
         if refused and opened.proof is not None:
             self.gate.keyring.penalize(opened.table, sender, now, host=opened.host)
         return effects
@@ -142,6 +185,8 @@ class Inbox:
             current = table.referee.current
             player = self.sender_of(message.topic, message.payload) or (current.name if current is not None else "")
         if address.topic not in (topics.PLACE, topics.SKIP, topics.LEAVE, topics.FIRE) or not player:
+            return []
+        if not self._may_answer(table, player, message):
             return []
         command = m.Unreadable(player, spelling, error.code, error.text)
         return self.play.pass_time(table, now) + self.play.carry_out(table, command, now)
@@ -161,11 +206,12 @@ class Inbox:
         log.debug("refused a message on %r: %s", message.topic[:120], error.code if asked else error)
 
 
-def _senders(referee: Referee, request: Sealed, sender: str | None) -> tuple[list[str], bool]:
+def _senders(referee: Referee, request: Sealed, sender: str | None, bound: set[str] | None) -> tuple[list[str], bool]:
     """Return who may have sent a message, the likeliest first, and whether it was to send such a one now.
 
     Args:
         sender: who has, if the broker tells; then nobody else pays for it (SALVO-FRESH-9).
+        bound: the teams whose secret its publisher has shown, if the broker reports that; no other one pays for it.
     """
     current = referee.current
     if isinstance(request, SignedHost):
@@ -175,10 +221,13 @@ def _senders(referee: Referee, request: Sealed, sender: str | None) -> tuple[lis
     if isinstance(request, SignedShot):
         if current is None:
             return list(referee.players), False
-        return [current.name, *(name for name in referee.players if name != current.name)], True
+        own = set() if bound is None else bound & set(referee.players)
+        likely = sorted(referee.players, key=lambda name: (name not in own, name != current.name))
+        return likely, bound is None or bool(own)
+    theirs = bound is None or request.player in bound
     if isinstance(request, SignedSkip):
-        return [request.player], current is not None and current.name == request.player
-    return [request.player], referee.state is m.State.LOBBY
+        return [request.player], theirs and current is not None and current.name == request.player
+    return [request.player], theirs and referee.state is m.State.LOBBY
 
 
 def _refused(announcements: Sequence[m.Announcement], player: str) -> bool:

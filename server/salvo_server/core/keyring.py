@@ -16,6 +16,8 @@ from salvo_server.core.rate_limit import DERIVATIONS, REFUSALS, Bucket
 
 #: Proven salts kept a team. Our SDK needs one; a client with a fresh salt a message needs none of them again.
 MAX_SALTS: Final = 16
+#: Publishers remembered a team: its bot, its explorers, and some that came before.
+MAX_PUBLISHERS: Final = 16
 #: Keys kept a team that have not been proven, so that a fleet under a fresh salt costs one derivation, not five; as
 #: many as messages may wait.
 MAX_DERIVED: Final = 64
@@ -31,6 +33,8 @@ class Member:
         refused: for its own commands that were refused.
         keys: by salt, the one that was proven last at the end.
         derived: keys that need not be proven, by salt; the worker's own.
+        publishers: those that have shown its secret, the latest at the end.
+        answered: the turn in which it was last answered what others may have sent.
         host: whether it is a host, which is at every table.
     """
 
@@ -41,6 +45,8 @@ class Member:
     refused: Bucket
     keys: OrderedDict[bytes, bytes] = field(default_factory=OrderedDict, repr=False)
     derived: OrderedDict[bytes, bytes] = field(default_factory=OrderedDict, repr=False)
+    publishers: OrderedDict[str, None] = field(default_factory=OrderedDict, repr=False)
+    answered: object = None
     host: bool = False
 
     def learn(self, salt: bytes, key: bytes) -> None:
@@ -150,6 +156,19 @@ class Keyring:
         known.learn(salt, key)
         return True
 
+    def bind(self, table: str, name: str, credential: bytes, publisher: str) -> None:
+        """Remember that a publisher has shown a team's secret: what it publishes may be the team's (SALVO-FRESH-9)."""
+        member = self.member(table, name)
+        if member is not None and member.credential == credential:
+            member.publishers[publisher] = None
+            member.publishers.move_to_end(publisher)
+            if len(member.publishers) > MAX_PUBLISHERS:
+                member.publishers.popitem(last=False)
+
+    def bound(self, table: str, publisher: str) -> set[str]:
+        """Return the teams at a table whose secret a publisher has shown."""
+        return {member.name for member in self._members.get(table, {}).values() if publisher in member.publishers}
+
     def take_learned(self) -> list[Learned]:
         """Return what has been proven since the last call, for the journal."""
         learned, self.learned = self.learned, []
@@ -162,11 +181,6 @@ class Keyring:
         """Count a command that was refused to its sender, which itself has sent it (SALVO-FRESH-8)."""
         if (member := self.member(table, name, host=host)) is not None:
             member.refused.take(now)
-
-    def refund(self, table: str, name: str, *, host: bool = False) -> None:
-        """Give a derivation back to a sender whose command was accepted: only what is refused or forged is limited."""
-        if (member := self.member(table, name, host=host)) is not None:
-            member.bucket.give_back()
 
 
 class Found(NamedTuple):

@@ -18,6 +18,9 @@ class Rate(NamedTuple):
 
 #: SALVO-FRESH-6. Five placements and a salvo of five under fresh salts, and some to spare; then one tenth of a core.
 DERIVATIONS: Final = Rate(12.0, 2.0)
+#: SALVO-FRESH-9. Of all who may be strangers together: even on a machine ten times as slow a quarter of a core, so that
+#: teams with fresh salts keep the rest.
+COURTESIES: Final = Rate(12.0, 0.5)
 #: SALVO-FRESH-8. Each costs a line of the journal and a burned nonce for ever: a hundred a second are 100 MB an hour.
 #: Even a bot whose every command is refused sends fewer in the fastest games.
 REFUSALS: Final = Rate(1000.0, 100.0)

@@ -273,7 +273,7 @@ class HardenedBroker(Broker):
             text = f"{sender.client_id} published to {topic[:120]!r} as a retained message, which only the server may"
             self.seldom.warn("retained_of_others", f"{text}; dropped")
             return Reason.NOT_AUTHORISED
-        self.access.note_sender(sender.username, topic, payload)
+        self.access.note_sender(sender.client_id, sender.username, topic, payload)
         if retain and not self.retained.keep(topic, payload, qos, sender.is_server):
             self.seldom.warn("retained", f"no room to retain {topic[:120]} of {sender.client_id}")
         # Not before its rights are known: to look up a topic of many levels costs as much as a hundred messages.

@@ -147,8 +147,19 @@ class Access:
         """Whether a client may publish or receive a topic, or subscribe to a topic filter."""
         return True
 
-    def note_sender(self, username: str | None, topic: str, payload: bytes) -> None:  # nobody has a name here
-        """Remember who published a message that was let in, for :meth:`RosterAccess.sender_of`."""
+    def note_sender(self, client_id: str, username: str | None, topic: str, payload: bytes) -> None:  # nobody asks
+        """Remember who published a message that was let in, for :meth:`sender_of` or :meth:`publisher_of`."""
+
+    def sender_of(self, topic: str, payload: bytes) -> str | None:
+        """Return the team that published a shot; None where it is not known. Called from the server's thread."""
+        return None
+
+    def publisher_of(self, topic: str, payload: bytes) -> str | None:
+        """Return the session that published a message, where it stands for no team; None where it is not known.
+
+        Called from the server's thread.
+        """
+        return None
 
     def is_server(self, client_id: str, username: str | None) -> bool:
         """Whether this client is the contest's server, which must not pay for what others do."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import secrets
 from collections import Counter
@@ -11,12 +10,11 @@ from collections.abc import Callable, Iterable
 from salvo import permissions, topics
 from salvo.permissions import Role
 from salvo_server.brokers.embedded.limits import Access, Action
+from salvo_server.brokers.embedded.publishers import Publishers
 from salvo_server.storage.register import Account
 
 #: Decisions that are remembered, some 250 bytes each: a thousand users of one table, or a dozen tables of a hundred.
 _REMEMBERED = 32_768
-#: Shots whose senders are remembered, 200 bytes each: more than wait for the server at any time.
-_REMEMBERED_SENDERS = 16_384
 
 
 class RosterAccess(Access):
@@ -36,7 +34,7 @@ class RosterAccess(Access):
     def __init__(self, accounts: Iterable[Account] = (), tables: Iterable[str] = ("",)) -> None:
         self.revision = self._current = _Snapshot(accounts, tables)
         self._changed: Callable[[], None] | None = None
-        self._senders: dict[bytes, str] = {}
+        self._senders = Publishers()
 
     def replace(self, accounts: Iterable[Account], tables: Iterable[str]) -> None:
         """Admit these accounts from now on; one that is gone, or has a new secret or role, is disconnected.
@@ -79,28 +77,18 @@ class RosterAccess(Access):
             return self.is_server(client_id, username)
         return topics.parse(topic).topic is topics.SEAT  # whoever may publish there
 
-    def note_sender(self, username: str | None, topic: str, payload: bytes) -> None:
+    def note_sender(self, client_id: str, username: str | None, topic: str, payload: bytes) -> None:
         # Of shots alone: every other command names its player in the topic, where no other team may publish.
         if topic.endswith("/fire"):
             account = self._current.accounts.get(username)
-            self._senders.setdefault(_mark(topic, payload), "" if account is None else account.name)
-            if len(self._senders) > _REMEMBERED_SENDERS:
-                del self._senders[next(iter(self._senders))]
+            self._senders.note("" if account is None else account.name, topic, payload)
 
     def sender_of(self, topic: str, payload: bytes) -> str | None:
-        """Return the name of the team that published a shot first; None if it is not known any more.
-
-        Called from the server's thread; single operations of a dict are atomic.
-        """
-        return self._senders.get(_mark(topic, payload)) if topic.endswith("/fire") else None
+        return self._senders.of(topic, payload) if topic.endswith("/fire") else None
 
     def is_server(self, client_id: str, username: str | None) -> bool:
         account = self._current.accounts.get(username)
         return account is not None and account.role is Role.SERVER
-
-
-def _mark(topic: str, payload: bytes) -> bytes:
-    return hashlib.blake2b(topic.encode() + b"\0" + payload, digest_size=16).digest()
 
 
 class _Snapshot:
