@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -82,6 +83,14 @@ def test_what_is_nobodys_variable_is_ignored_with_one_line(
     assert all(f"SALVO_{name}" in line for name in names)
 
 
+def test_what_is_said_of_variables_is_json_where_the_log_is() -> None:
+    environment = {"SALVO_PORT": "tcp://10.0.0.1:1883", "SALVO_SEED": "mine"}
+    done = run("serve", "--json", "--listen", "nowhere", environment=environment)
+    *warnings, error = map(json.loads, done.stderr.splitlines())
+    assert [line["level"] for line in warnings] == ["warning", "warning"]
+    assert error["code"] == "bad_address"
+
+
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
@@ -160,3 +169,11 @@ def test_a_name_that_no_table_has_is_refused_wherever_one_is_named(table: str, m
     monkeypatch.setattr("sys.argv", ["mybot.py"])
     with pytest.raises(SalvoError, match="bad_name: table name "):
         script._run_contest(RandomBot)
+
+
+@pytest.mark.parametrize("seconds", ["soon", "-1", "nan", "inf", "1e9"])
+def test_a_wait_of_the_slow_bot_that_is_none_is_refused_with_the_variable(seconds: str) -> None:
+    for command in ("play slow random", "join mqtt://127.0.0.1:1 slow"):
+        done = run(*command.split(), environment={"SALVO_SLOW_SECONDS": seconds})
+        assert f"SALVO_SLOW_SECONDS is '{seconds}': give a number of seconds from 0 to 86,400" in done.stderr
+        assert done.returncode in (1, 2)

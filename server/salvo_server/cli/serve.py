@@ -121,6 +121,7 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 @click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings.")
 def serve(config: Path | None, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
+    set_log_format(given["log_format"] or "")  # also of what is logged of the settings
     settings = with_rules_of_gateways(load_settings(given, config)).with_journal()
     set_log_format(settings.log_format)
     check_start(settings)
