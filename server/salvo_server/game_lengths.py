@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import exp, log
+from statistics import NormalDist
 from typing import Final
 
 #: Turns of a game, all teams together, by ruleset and number of teams: means of hunters against each other. Between
@@ -16,6 +17,8 @@ TURNS: Final[dict[str, dict[int, int]]] = {
     "alternate": {2: 112, 4: 227, 8: 466},
     "classic": {2: 99, 4: 206, 8: 430},
 }
+#: Standard deviation of the turns of a game of two to four, as a part of their mean; measured likewise.
+SPREAD: Final = 0.22
 
 
 def turns_of(rules: str, teams: int) -> int | None:
@@ -26,6 +29,13 @@ def turns_of(rules: str, teams: int) -> int | None:
     first, last = next((knots for knots in pairwise(known) if teams <= knots[1]), list(known)[-2:])
     power = log(known[last] / known[first]) / log(last / first)
     return round(known[first] * exp(power * log(teams / first)))
+
+
+def longest(games: int) -> float:
+    """Return how many times as long as a mean one the longest of some games is, which a round waits for."""
+    if games < 2:
+        return 1.0
+    return 1 + SPREAD * NormalDist().inv_cdf((games - 0.375) / (games + 0.25))  # Blom's approximation
 
 
 def duration(seconds: float) -> str:

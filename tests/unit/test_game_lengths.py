@@ -15,16 +15,19 @@ from salvo import messages as m
 from salvo.lab import arena
 from salvo.lab.bots.hunter import Hunter
 from salvo.rules import BOOKS
-from salvo_server.game_lengths import TURNS, duration, turns_of
+from salvo_server.game_lengths import TURNS, duration, longest, turns_of
 from salvo_server.league.file import LeagueError, load_league
 from salvo_server.league.plan import Plan
 from salvo_server.tournament.schedule import sizes_of_tables
 
 
+def turns_of_game(teams: int, seed: int, rules: str = "salvo") -> int:
+    bots = {f"bot{number}": Hunter() for number in range(teams)}
+    return arena.play(bots, seed=seed, book=BOOKS[rules]).turns
+
+
 def turns(rules: str, teams: int, games: int) -> float:
-    bots = [f"bot{number}" for number in range(teams)]
-    played = (arena.play({bot: Hunter() for bot in bots}, seed=seed, book=BOOKS[rules]) for seed in range(games))
-    return mean(outcome.turns for outcome in played)
+    return mean(turns_of_game(teams, seed, rules) for seed in range(games))
 
 
 @pytest.mark.long
@@ -42,6 +45,14 @@ def test_every_ruleset_has_its_lengths_and_one_of_ones_own_has_none() -> None:
     for rules in BOOKS:
         counted = [turns_of(rules, teams) or 0 for teams in range(2, 65)]
         assert counted == sorted(set(counted)), "more teams, more turns"
+
+
+@pytest.mark.long
+def test_a_round_is_as_long_as_the_longest_of_its_games() -> None:
+    lengths = [turns_of_game(3, seed) for seed in range(60)]
+    for games in (1, 2, 3):
+        rounds = [max(lengths[first : first + games]) for first in range(0, 60, games)]
+        assert mean(rounds) / mean(lengths) == pytest.approx(longest(games), rel=0.1)
 
 
 @pytest.mark.parametrize(

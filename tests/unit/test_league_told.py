@@ -12,7 +12,7 @@ from command_line import run
 from league_model import World
 from salvo.messages import State
 from salvo_server.cli import league as command
-from salvo_server.game_lengths import duration
+from salvo_server.game_lengths import duration, longest
 from salvo_server.league.book import Book
 from salvo_server.league.file import CHANGE_SECONDS, League, load_league
 from salvo_server.league.lines import Assigned, Drawn, Record, Result, record_path
@@ -82,7 +82,8 @@ def test_how_long_it_takes_is_said_with_the_first_round() -> None:
     game = given.game_seconds(2, "salvo")
     assert game is not None
     assert game == pytest.approx(300, rel=0.01)
-    whole = 2 * 2 * (game + given.result_seconds + CHANGE_SECONDS)  # two rounds of two games and a half at two tables
+    # Two rounds of two games and a half at two tables, the longer one of which each waits for.
+    whole = 2 * 2 * (game * longest(2) + given.result_seconds + CHANGE_SECONDS)
     assert given.seconds(5, "salvo") == whole
     length = f"a game takes about 5 minutes, the league of 5 teams about {duration(whole)}, longer where"
     assert told[1].startswith(length)

@@ -24,7 +24,7 @@ from salvo import messages as m
 from salvo.chat import clean_text
 from salvo.errors import SalvoError, WireError
 from salvo.topics import check_name
-from salvo_server.game_lengths import turns_of
+from salvo_server.game_lengths import longest, turns_of
 from salvo_server.settings import MAX_PACE_SECONDS
 from salvo_server.tournament.file import Integer, Kind, Model, Seed, number
 
@@ -171,8 +171,10 @@ class League(Model):
         if game is None:
             return None
         rounds = self.rounds or math.ceil((teams - 1) / (size - 1))
-        games = math.ceil(math.ceil(teams / size) / len(self.tables))
-        return rounds * games * (game + self.result_seconds + CHANGE_SECONDS)
+        games = math.ceil(teams / size)
+        together = min(games, len(self.tables))
+        longest_game = game * longest(together)
+        return rounds * math.ceil(games / together) * (longest_game + self.result_seconds + CHANGE_SECONDS)
 
     def with_seed(self, seed: str) -> Self:
         """Return the same league with the seed that was drawn for it."""

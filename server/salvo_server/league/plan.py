@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import floor
 from typing import Final, Self
 
-from salvo_server.game_lengths import duration, turns_of
+from salvo_server.game_lengths import duration, longest, turns_of
 from salvo_server.league.file import CHANGE_SECONDS, MIN_MINUTES, Format, League, LeagueError
 from salvo_server.tournament.schedule import sizes_of_tables
 
@@ -65,7 +65,7 @@ class Plan:
         tables = tuple(f"t{number}" for number in range(1, len(sizes) + 1))
         whole = 3600 * PLANNED * hours
         turns = turns_of(_RULES, max(sizes)) or 0
-        pace = max(PACE[0], min(PACE[1], (whole / MIN_ROUNDS - BETWEEN_SECONDS) / turns))
+        pace = max(PACE[0], min(PACE[1], (whole / MIN_ROUNDS - BETWEEN_SECONDS) / turns / longest(len(tables))))
         minutes = max(MIN_MINUTES, floor(pace * turns / 6) / 10)
 
         def league(rounds: int) -> League:
@@ -96,6 +96,6 @@ class Plan:
         where = "a table" if len(self.tables) == 1 else f"{len(self.tables)} tables"
         rounds = "1 round" if self.rounds == 1 else f"{self.rounds} rounds"
         return (
-            f"{self.teams} teams at {where} of up to {self.size}, {rounds} of about {self.minutes:g} minutes, "
+            f"{self.teams} teams at {where} of up to {self.size}, {rounds}, a game of about {self.minutes:g} minutes, "
             f"{duration(self.seconds)} in all if teams answer at once"
         )
