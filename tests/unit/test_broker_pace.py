@@ -15,11 +15,11 @@ import pytest
 
 from integration.raw import packet, publish_packet, subscribe_packet, text
 from salvo.permissions import Role
-from salvo_server.brokers.embedded import log_throttle
 from salvo_server.brokers.embedded.limits import Access
 from salvo_server.brokers.embedded.peers import MAX_PIECES, Peer
 from salvo_server.brokers.embedded.retained import Retained
 from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.core import log_throttle
 from salvo_server.storage.register import Account
 from socketless import Hall, Line, run
 
