@@ -6,44 +6,44 @@ host, port, me, secret = sys.argv[1:5]
 fleet = {"carrier": 5, "battleship": 4, "destroyer": 3, "submarine": 3, "patrolboat": 2}
 salt = nacl.utils.random(16)
 box = nacl.secret.SecretBox(nacl.pwhash.argon2id.kdf(32, secret.encode(), salt, opslimit=2, memlimit=2**26))
-players, sunk, defeated, fired, placed = [], set(), set(), set(), False
+topics = [(topic, 1) for topic in ("/players/list", "/player/#", "/game/state", "/game/winner", "/game/current")]
+news, fired, placed = {}, set(), False  # news: what each topic said last, so nothing counts twice when it comes again
 
 def blob(body): return base64.b64encode(salt + box.encrypt(json.dumps(body).encode())).decode()
+def players(): return json.loads(news.get("/players/list") or "[]")
 
 def ask():  # until the list has the name: a full broker may lose even what it has acknowledged
-    while me not in players:
+    while news["/game/state"] == "lobby" and me not in players():
         client.publish("/game/request_participation", json.dumps({"name": me, "secret": secret}), qos=1)
         time.sleep(random.uniform(3, 8))
 
-def on_message(client, _, message):  # after a reconnect all that is retained comes again: nothing may count twice
-    global players, placed
-    match message.topic.split("/")[1:], message.payload.decode():
-        case ["game", "state"], "lobby":
-            placed = False; threading.Thread(target=ask, daemon=True).start()
-        case ["players", "list"], names if names:
-            players = json.loads(names)
-            if me in players and not placed:  # every second row, so that no two ships overlap
-                placed = True
-                for (ship, cells), row in zip(fleet.items(), range(2, 11, 2)):
-                    place = blob({"coordinates": f"{random.randint(1, 11 - cells)};{row}", "Orientation": "HORIZONTAL"})
-                    client.publish(f"/players/{me}/ships/{ship}/place", place, qos=1)
-        case ["player", name, "ships", ship, "sunk"], said if name == me:
-            (sunk.add if said else sunk.discard)(ship)
-        case ["player", name, "defeated"], said:
-            (defeated.add if said else defeated.discard)(name)
-        case ["game", "current"], name if name == me:
-            aims = [(name, x, y) for name in {*players} - {me} - defeated for x in range(1, 11) for y in range(1, 11)]
-            aims.sort(key=lambda aim: (aim in fired, random.random()))  # fresh cells first
-            for target, x, y in aims[: len(fleet) - len(sunk)]:
-                fired.add((target, x, y))
-                shot = {"data": {"x": x, "y": y}, "signature": blob({"x": x, "y": y})}
-                client.publish(f"/players/{target}/fire", json.dumps(shot), qos=1)
-        case ["game", "winner"], winner if winner and placed:
-            print("winner:", winner)
-            client.disconnect()
+def on_message(client, _, message):
+    global placed
+    news[message.topic] = message.payload.decode()
+    if message.topic == "/game/state":
+        threading.Thread(target=ask, daemon=True).start()
+    state = news.get("/game/state") if me in players() else ""  # it takes both, in whatever order they come
+    placed = placed and state == "lobby"
+    if state == "lobby" and not placed:  # every second row, so that no two ships overlap
+        placed = True
+        for (ship, cells), row in zip(fleet.items(), range(2, 11, 2)):
+            place = blob({"coordinates": f"{random.randint(1, 11 - cells)};{row}", "Orientation": "HORIZONTAL"})
+            client.publish(f"/players/{me}/ships/{ship}/place", place, qos=1)
+    if state == "turn" and news.get("/game/current") == me:
+        del news["/game/current"]  # one salvo for each time that it comes
+        afloat = [ship for ship in fleet if not news.get(f"/player/{me}/ships/{ship}/sunk")]
+        rivals = [name for name in players() if name != me and not news.get(f"/player/{name}/defeated")]
+        aims = [(name, x, y) for name in rivals for x in range(1, 11) for y in range(1, 11)]
+        aims.sort(key=lambda aim: (aim in fired, random.random()))  # fresh cells first
+        for target, x, y in aims[: len(afloat)]:
+            fired.add((target, x, y))
+            shot = {"data": {"x": x, "y": y}, "signature": blob({"x": x, "y": y})}
+            client.publish(f"/players/{target}/fire", json.dumps(shot), qos=1)
+    if state and (winner := news.pop("/game/winner", "")):
+        print("winner:", winner)
+        client.disconnect()
 
 client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
-topics = [(topic, 1) for topic in ("/players/list", "/player/#", "/game/state", "/game/winner", "/game/current")]
 client.on_connect = lambda *said: sys.exit(f"not let in: {said[3]}") if said[3].is_failure else client.subscribe(topics)
 client.on_message = on_message
 client.username_pw_set(me, secret)
