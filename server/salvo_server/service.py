@@ -360,11 +360,9 @@ class Service:
             pending.add(play.carry_out(self.tables[name], command, self.now()))
         pending.add(self._admission.strike_off(self.now()))
         pending.add(play.take_delivered(self._link.delivered, self.now()))  # before any shot of the round
-        sweeping = self._sweep.active
+        sweeping = self._sweep.listens
         for message in arrived:
             pending.add(self._inbox.receive(message, self.now()))
-        if sweeping and not self._sweep.active:
-            self._link.unsubscribe(self._sweep.filters())
         pending.add(self._inbox.finished(self.now()))
         pending.add(play.take_derived())
         if self._outages.on("timer due") == "run":
@@ -372,6 +370,9 @@ class Service:
             published = self._link.published + len(pending.publications)
             pending.add(self._resends.take_due(self.now(), self._link.delivered, published))
             self._check_retained_commands()
+            self._sweep.report_unheard(self.now())
+        if sweeping and not self._sweep.listens:
+            self._link.unsubscribe(self._sweep.filters())
 
     def _settle(self) -> None:
         """Carry out the effects: commit; then, if the broker is there, publish, acknowledge and tell listeners."""
@@ -382,7 +383,7 @@ class Service:
         for topic, payload, retain in pending.publications:
             self._link.publish(topic, payload, retain=retain)
             if retain:
-                self._sweep.published(topic)
+                self._sweep.published(topic, self.now())
         if pending.publications:
             self._delivery.publish(self._link.published, self.play.last_step)
         for message in pending.receipts:

@@ -11,6 +11,7 @@ import itertools
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ from integration.raw import Raw
 from integration.secured import Client
 from integration.test_access_matrix import ROWS
 from processes import started
-from programs import BROKERS
+from programs import BROKERS, needs
 from salvo import topics
 from salvo.codec.command_writer import write_placement
 from salvo.net.mqtt import BrokerUrl
@@ -284,6 +285,19 @@ def _play_to_the_end(port: int) -> set[str]:
             for name in ("ann", "bob")
         ]
         return {client.communicate(timeout=120)[0] for client in clients}
+
+
+@needs("mosquitto")
+def test_the_server_reports_a_table_at_which_its_broker_gives_it_no_rights(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The story: its rights did not have the table, and the server reported an open lobby that nobody ever saw."""
+    with contest("mosquitto", tmp_path, tables=("t1",)):
+        end = time.monotonic() + 60
+        while not (lines := [record.getMessage() for record in caplog.records if "comes back" in record.getMessage()]):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+    assert [line.partition(":")[0] for line in lines] == ["table t1"]
 
 
 def test_the_server_knows_that_it_cannot_keep_a_promise_on_somebody_elses_broker() -> None:

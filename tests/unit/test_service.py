@@ -9,6 +9,7 @@ import pytest
 
 from salvo.net.inbound import Inbound
 from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.retained_sync import ECHO_MS
 from salvo_server.service import MORE_RETAINED_COMMANDS_MS, RETAINED_COMMANDS_MS, Service
 
 
@@ -136,3 +137,33 @@ def test_it_looks_for_retained_commands_until_none_comes(
     now += 1
     service.step()
     assert edge.subscriptions == asked + 1
+
+
+@pytest.mark.parametrize("silent", ["", "t1"])
+def test_a_table_where_nothing_comes_back_is_reported_once(
+    edge: HeldEdge, silent: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The story: a broker without rights for a table acknowledged what the server published there, and dropped it."""
+    now = 1_000_000
+    gate = Authenticator(executor=ThreadPoolExecutor(1))
+    service = Service(edge, ["", "t1"], seed=1, gate=gate, clock=lambda: now)
+    connect(edge, service)
+    edge.arriving = [
+        live(topic, payload)
+        for topic, payload in edge.said
+        if topic.endswith("/game/server") and topic.startswith("/t1/") == (silent == "")
+    ]
+    service.step()
+    assert not caplog.records
+    for _ in range(3):
+        now += ECHO_MS
+        service.step()
+    title = "table t1" if silent else "the default table"
+    assert [record.getMessage().partition(";")[0] for record in caplog.records] == [
+        f"{title}: nothing that the server publishes comes back"
+    ]
+    connect(edge, service)
+    edge.arriving = [live(topic, payload) for topic, payload in edge.said if topic.endswith("/game/server")]
+    now += ECHO_MS
+    service.step()
+    assert len(caplog.records) == 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from typing import Final
 
 from salvo import topics
 from salvo.codec.announcements import Publication
@@ -18,12 +19,21 @@ from salvo_server.core.table import Table
 
 log = logging.getLogger(__name__)
 
+#: For a table's status to come back after it was published; a broker takes a moment.
+ECHO_MS: Final = 2_000
+_CURE: Final = (
+    "nobody can play there until the broker gives the server its rights at this table: name it in `salvo mosquitto` or "
+    "in the broker's files, and restart the broker"
+)
+
 
 class RetainedSync:
     """Compares what the broker retains with what it should, in a sweep after every connection.
 
     Attributes:
         active: whether a sweep is under way: the answer to the subscription is still coming in.
+        unheard: tables whose status was published, and has not come back, with the time; a broker that lacks the
+            server's rights at a table acknowledges what it drops.
     """
 
     def __init__(self, tables: Mapping[str, Table], first_table: str, others: Mapping[str, bytes]) -> None:
@@ -34,6 +44,7 @@ class RetainedSync:
             others: payloads by topic of everything else that the broker should retain.
         """
         self.active = False
+        self.unheard: dict[str, int] = {}
         self._tables = tables
         self._marker = topics.SERVER.of(first_table)
         self._first_table = first_table
@@ -49,17 +60,34 @@ class RetainedSync:
     def begin(self) -> None:
         """Begin a sweep: the subscription has been sent."""
         self.active = True
+        self.unheard = {}
         self._retained, self._fresh = {}, set()
 
-    def published(self, topic: str) -> None:
+    @property
+    def listens(self) -> bool:
+        """Whether the subscription is still of use."""
+        return self.active or bool(self.unheard)
+
+    def published(self, topic: str, now: int) -> None:
         """Note that this server published a retained message on a topic: older ones no longer count."""
         if self.active:
             self._fresh.add(topic)
+            if topic.endswith(topics.SERVER.pattern):
+                self.unheard[topics.parse(topic).table] = now
+
+    def report_unheard(self, now: int) -> None:
+        """Report the tables where nothing that is published comes back, once after each connection."""
+        for name, since in list(self.unheard.items()):
+            if now >= since + ECHO_MS:
+                del self.unheard[name]
+                log.error("%s: nothing that the server publishes comes back; %s", self._tables[name].title, _CURE)
 
     def receive(self, address: topics.Address, message: Inbound) -> list[Publication]:
         """Take a message on one of the server's topics; return the corrections to publish."""
         if address.table not in self._tables:
             return []
+        if address.topic is topics.SERVER and not message.retain:
+            self.unheard.pop(address.table, None)
         if not self.active:
             return self._correct_one(address, message) if message.retain else []
         if message.retain:

@@ -67,6 +67,11 @@ class Table:
         self._empty = {topics.COUNT.of(self.name): b"0", topics.LIST.of(self.name): b"[]"}
         self._begin_game()
 
+    @property
+    def title(self) -> str:
+        """What an operator calls it."""
+        return f"table {self.name}" if self.name else "the default table"
+
     def _begin_game(self) -> None:
         terms = self.referee.terms
         self._number = terms.number
