@@ -43,8 +43,8 @@ CODES = {
     "blob_length": Code("a blob decodes to fewer than 58 or more than 1024 bytes", Answered.ADDRESSED, "SALVO-SEAL-6"),
     "forged": Code("a blob does not open with the team's key", Answered.NOBODY, "SALVO-SEAL-8"),
     "sealed_unreadable": Code(
-        "a sealed request is not canonical base64 or does not open with the server's key",
-        Answered.NOBODY,
+        "a request is neither a JSON object nor canonical base64 that opens with the server's key",
+        Answered.ADDRESSED,
         "SALVO-IDENT-5",
     ),
     "body_mismatch": Code("the open body and the signed one are not equal values", Answered.SENDER, "SALVO-SEAL-5"),
@@ -97,7 +97,7 @@ CODES = {
         "the time bank is empty; the text says how many shots were lost", Answered.PLAYER, "SALVO-TIME-3"
     ),
     "unknown_player": Code(
-        "sender or recipient is not a player of the table, or both are the same", Answered.ADDRESSED, "SALVO-CHAT-2"
+        "sender or recipient is not a player of the table, or both are the same", Answered.ADDRESSED, "SALVO-ERR-8"
     ),
     "bad_text": Code(
         "the chat line is not one line of 1..200 printable characters", Answered.ADDRESSED, "SALVO-CHAT-3"

@@ -104,7 +104,7 @@ REQUEST_PARTICIPATION = _asked(
     "S",
 )
 REQUEST_ERROR = _said(
-    "request_error", "/game/error", "`<code>: <meaning>` for a request to take part that cannot be read", retained=False
+    "request_error", "/game/error", "`<code>: <meaning>` for what cannot be read and names nobody", retained=False
 )
 LEAVE = _asked(
     "leave", Publisher.OWNER, "/players/{player}/leave", '`{"data": {"g": 1}, "signature": "<blob>"}`, out of the lobby'
@@ -199,6 +199,11 @@ NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
 def prefix(table: str) -> str:
     """Return the prefix of a table's topics."""
     return f"/{table}" if table else ""
+
+
+def is_name(name: str) -> bool:
+    """Whether a player or table may have this name; the level of a topic may be anything."""
+    return NAME_PATTERN.fullmatch(name) is not None and name.lower() not in RESERVED
 
 
 def check_name(name: str, what: str = "team") -> str:

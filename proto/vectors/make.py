@@ -494,15 +494,21 @@ def _refused() -> list[dict[str, Any]]:
     def told(topic: str, code: str) -> dict[str, str]:
         return {"topic": f"/players/{topic}", "code": code}
 
+    def told_all(code: str) -> dict[str, str]:
+        return {"topic": "/game/error", "code": code}
+
+    def stranger(name: str) -> list[dict[str, str]]:
+        return [told_all("not_in_roster"), told(f"{name}/error", "not_in_roster")]
+
     def when(
         state: str,
         description: str,
         sentence: str,
         *messages: dict[str, Any],
-        answer: dict[str, str] | None = None,
+        answer: dict[str, str] | list[dict[str, str]] | None = None,
         **more: Any,
     ) -> dict[str, Any]:
-        answers = [] if answer is None else [answer]
+        answers = answer if isinstance(answer, list) else [] if answer is None else [answer]
         found = {"description": description, "sentence": sentence, "state": state, "messages": list(messages)}
         return {**found, **more, "answers": answers}
 
@@ -556,13 +562,13 @@ def _refused() -> list[dict[str, Any]]:
             "invited", "a team that is not invited", "SALVO-HOST-7", ask("bob"), answer=told("bob/error", "not_invited")
         ),
         when("invited", "a team that is invited", "SALVO-HOST-7", ask("ann")),
-        when("contest", "a team of nobody", "SALVO-ACCESS-3", ask("bob"), answer=told("bob/error", "not_in_roster")),
+        when("contest", "a team of nobody", "SALVO-ACCESS-3", ask("bob"), answer=stranger("bob")),
         when(
             "contest",
             "a team with another secret",
             "SALVO-ACCESS-3",
             ask("ann", "guess"),
-            answer=told("ann/error", "not_in_roster"),
+            answer=stranger("ann"),
         ),
         when("contest", "a team of the roster", "SALVO-ACCESS-3", ask("ann")),
         when("strict", "an open request", "SALVO-ACCESS-7", ask("ann"), answer=told("ann/error", "sealed_required")),
@@ -586,7 +592,7 @@ def _refused() -> list[dict[str, Any]]:
             "lobby", "in another spelling", "SALVO-JOIN-8", ask("Ann", SECRET), answer=told("Ann/error", "name_taken")
         ),
         when("lobby", "a team that comes back is welcome", "SALVO-JOIN-7", ask("ann")),
-        when("lobby", "no name", "SALVO-ERR-7", ask("a/b", "s"), answer={"topic": "/game/error", "code": "bad_name"}),
+        when("lobby", "no name", "SALVO-ERR-7", ask("a/b", "s"), answer=told_all("bad_name")),
         when(
             "lobby",
             "sealed for another server",
@@ -594,7 +600,44 @@ def _refused() -> list[dict[str, Any]]:
             message(
                 "/game/request_participation", base64.b64encode(sealed_for_server(ask("cy", "s")["payload"])).decode()
             ),
-            logged="sealed_unreadable",
+            answer=told_all("sealed_unreadable"),
+        ),
+        *(
+            when(
+                "lobby",
+                f"a request that is {payload or 'empty'}",
+                "SALVO-ERR-7",
+                message("/game/request_participation", payload),
+                answer=told_all(code),
+            )
+            for payload, code in {
+                "": "not_json",
+                "null": "sealed_unreadable",
+                "7": "sealed_unreadable",
+                "true": "sealed_unreadable",
+                "[]": "wrong_shape",
+            }.items()
+        ),
+        when(
+            "lobby",
+            "a whole salvo in one message, and no game",
+            "SALVO-ERR-7",
+            message("/players/bob/fire", "[]"),
+            answer=told_all("wrong_shape"),
+        ),
+        *(
+            when(
+                "lobby",
+                f"{what} of a team that is not listed",
+                "SALVO-ERR-8",
+                message(f"/players/cy/{topic}", payload),
+                answer=told("cy/error", "unknown_player"),
+            )
+            for what, topic, payload in (
+                ("a ship", "ships/carrier/place", placed["payload"]),
+                ("no ship", "ships/carrier/place", "A1"),
+                ("a skip", "skip", shot["payload"]),
+            )
         ),
         when("full", "one team too many", "SALVO-JOIN-11", ask("cy", "s"), answer=told("cy/error", "table_full")),
         when("turn", "a new team in mid-game", "SALVO-JOIN-9", ask("cy", "s"), answer=told("cy/error", "wrong_state")),

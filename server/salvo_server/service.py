@@ -205,7 +205,8 @@ class Service:
             draw: ``fair`` draws from a fresh secret of every game's and the teams' messages, and not from the seed.
             fresh_secret: returns 32 unpredictable bytes for each game with a fair draw.
             chat: whether players may chat (SALVO-CHAT-7).
-            sender_of: returns the team that published a shot, by topic and payload; None if the broker does not tell.
+            sender_of: returns the team that published a shot or a request to take part, by topic and payload; None if
+                the broker does not report it.
             publisher_of: returns the connection that published a message, where it stands for no team; None if the
                 broker does not report it.
 
@@ -240,6 +241,7 @@ class Service:
         talk = Chat(self.counts, on=chat)
         who = sender_of, publisher_of
         self._inbox = Inbox(play, self.gate, self._admission, talk, self._resends, self._sweep, self.counts, *who)
+        self.gate.on_forged = self._inbox.note_forged
         self._polled_at: int | None = None
         self._next_retained_check = 0
         self._next_journal_check = 0

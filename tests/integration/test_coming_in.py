@@ -160,4 +160,4 @@ def test_the_client_of_the_contract_tells_why_it_is_not_let_in(tmp_path: Path) -
         contest.account("red")
         host, port = contest.url.removeprefix("mqtt://").split(":")
         with Program(tmp_path, str(program), host, port, "red", "guessed") as client:
-            assert client.ends() == "not let in: Not authorized"
+            assert client.ends() == "not let in: Bad user name or password"

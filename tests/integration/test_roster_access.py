@@ -33,7 +33,7 @@ def test_a_wrong_password_is_refused_and_the_log_begins_no_line_of_the_clients(
         EmbeddedBroker(access=RosterAccess(contest("red"))) as broker,
         Raw(broker.port, "a\nWARNING forged", user=RED.user, password="guess") as raw,
     ):
-        assert raw.read() == b"\x20\2\0\5"
+        assert raw.read() == b"\x20\2\0\4"
     assert "forged" in caplog.text
     assert "\nWARNING forged" not in caplog.text
     assert "guess" not in caplog.text

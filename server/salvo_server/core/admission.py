@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from salvo import messages as m
+from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import SealedParticipation, read_participation
 from salvo.codec.commands import ParticipationRequest
-from salvo.errors import SealError
+from salvo.errors import CODES, Answered, SealError
 from salvo_server.core.authenticator import Command, sender_of
 from salvo_server.core.log import KeyOwner
+from salvo_server.core.log_throttle import Throttle
 from salvo_server.core.play import Effect, Play
 from salvo_server.core.rate_limit import DERIVATIONS, Buckets
 from salvo_server.core.table import Table
+
+log = logging.getLogger(__name__)
 
 #: Names whose answered requests are counted, 300 bytes each: a flood in more names than that drowns out no other team.
 MAX_ASKERS: Final = 4096
@@ -55,16 +61,25 @@ class Admission:
     counts: Counter[str]
     _seen: object = None
     _askers: Buckets[tuple[str, str]] = field(default_factory=lambda: Buckets(MAX_ASKERS, DERIVATIONS))
+    _seldom: Throttle = field(default_factory=lambda: Throttle(log))
 
     def participate(
-        self, table: Table, request: ParticipationRequest, now: int, *, sealed: bool = False
+        self,
+        table: Table,
+        request: ParticipationRequest,
+        now: int,
+        *,
+        sealed: bool = False,
+        sender: str | None = None,
     ) -> list[Effect]:
-        """Return what follows from a request to take part."""
+        """Return what follows from a request to take part.
+
+        Args:
+            sender: the user that published it, if the broker reports that.
+        """
         refused = self.why_not(request, sealed)
         if refused is not None:
-            self.counts[refused.code] += 1
-            answered = self.may_answer(request.name, refused.code, now)
-            return [*write_announcement(refused, table.name)] if answered else []
+            return self._turn_away(table, refused, sender, now)
         effects = self.play.pass_time(table, now)
         command = m.Participate(request.name, self.play.keyring.credential(request.name, request.secret))
         known = table.referee.players.get(request.name)
@@ -77,6 +92,28 @@ class Admission:
         elif not self.may_answer(f"{table.name}/{request.name}", type(step.announcements[0]).__name__, now):
             return effects
         return effects + self.play.follow(table, step)
+
+    def _turn_away(self, table: Table, refused: m.CommandRefused, sender: str | None, now: int) -> list[Effect]:
+        """Answer where the client may read it: at its user's name, or without a name to everybody (SALVO-ERR-7)."""
+        self.counts[refused.code] += 1
+        who = "a client" if sender is None else sender
+        self._seldom.warn(refused.code, f"{who} asks to take part as {refused.to} and may not: {refused.code}")
+        effects: list[Effect] = []
+        if sender is None and refused.code == "not_in_roster":
+            effects += self.answer_everybody(table, refused.code, now)
+        elif sender not in (None, refused.to):
+            refused = replace(refused, to=sender, text=f"{refused.text}; you are connected as {sender!r}")
+        if self.may_answer(refused.to, refused.code, now):
+            effects += write_announcement(refused, table.name)
+        return effects
+
+    def answer_everybody(self, table: Table, code: str, now: int) -> list[Effect]:
+        """Answer what names no team where every client reads it, so without a value of it (SALVO-ERR-7)."""
+        known = CODES[code]
+        if known.answered is Answered.NOBODY or not self.may_answer(f"{table.name}/", code, now):
+            return []
+        text = f"{code}: {known.meaning}"
+        return [Publication(topics.REQUEST_ERROR.of(table.name), text.encode(), topics.REQUEST_ERROR.retained)]
 
     def strike_off(self, now: int) -> list[Effect]:
         """Take teams that the roster no longer has out of their lobbies (SALVO-ACCESS-8), which they would hold up."""

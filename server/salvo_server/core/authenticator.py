@@ -122,6 +122,7 @@ class Authenticator:
         worker: derives their keys.
         counts: what became of messages, by outcome, for logs and metrics: ``opened``, ``forged``, ``duplicate``,
             ``nonce_reused``, ``rate_limited``.
+        on_forged: called with each message that no key opens.
     """
 
     def __init__(
@@ -142,6 +143,7 @@ class Authenticator:
         self.keyring = Keyring(pepper, random_bytes)
         self.worker = KeyWorker(wake, executor)
         self.counts: Counter[str] = Counter()
+        self.on_forged: Callable[[Sealed], None] = lambda request: None
         self._shared_bucket = Bucket(COURTESIES, 0)
         self._jobs: OrderedDict[bytes, _Job] = OrderedDict()
         self._under: defaultdict[bytes, list[_Job]] = defaultdict(list)  # the same, by salt
@@ -199,7 +201,7 @@ class Authenticator:
                     return self._limit(request, member, _TOO_MANY_REFUSED)
                 return self._let_in(request, found, mark, spent=None)
         if not unknown:
-            self._turn_away(request, "forged")
+            self._forged(request)
             return None
         pays = expected and unknown[0].name == likely[0]
         return self._queue(request, unknown, mark, now, pays, receipt)
@@ -261,7 +263,7 @@ class Authenticator:
     def _read(self, job: _Job, found: Found | None, *, spent: bool) -> Opened | None:
         request = job.request
         if found is None:
-            self._turn_away(request, "forged")
+            self._forged(request)
             return None
         message = self._let_in(request, found, job.mark, spent=job.payers[found.member] if spent else None)
         if not self.keyring.learn(request.table, found.member, request.blob.salt, found.key):
@@ -282,6 +284,10 @@ class Authenticator:
     def _turn_away(self, request: Sealed, outcome: str) -> None:
         self.counts[outcome] += 1
         _remember(self._turned_away, _blob_mark(request.blob), MAX_TURNED_AWAY)
+
+    def _forged(self, request: Sealed) -> None:
+        self._turn_away(request, "forged")
+        self.on_forged(request)
 
     def _limit(self, request: Sealed, member: Member, text: str) -> Opened:
         """Turn a message away and tell the team."""

@@ -17,7 +17,7 @@ from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import read_say
 from salvo.codec.commands import Line
 from salvo.errors import WireError
-from salvo.topics import Address, check_name
+from salvo.topics import Address, is_name
 from salvo_server.core.rate_limit import Buckets, Rate
 
 #: What one player may say: lines at once, and lines a second after that (SALVO-CHAT-4). So many refusals it reads, too.
@@ -89,11 +89,7 @@ class Chat:
     def _answer(self, address: Address, error: WireError, now: int) -> list[Publication]:
         """Answer the player in the topic, unless that is no name, or has had answers enough."""
         speaker = address.player
-        try:
-            check_name(speaker)
-        except WireError:
-            return []
-        if not self._answers.take((address.table, speaker), now):
+        if not is_name(speaker) or not self._answers.take((address.table, speaker), now):
             return []
         return write_announcement(m.CommandRefused(speaker, error.code, error.text), address.table)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from salvo import messages as m
 from salvo import topics
@@ -13,19 +14,25 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import Sealed, SealedParticipation, SignedHost, SignedShot, SignedSkip, read_command
 from salvo.codec.commands import ParticipationRequest, ResendRequest
-from salvo.errors import CODES, Answered, SealError, WireError
+from salvo.errors import SealError, WireError
 from salvo.net.inbound import Inbound
 from salvo.topics import Publisher, Reader
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Waiting
 from salvo_server.core.chat import Chat
 from salvo_server.core.log import Resends
+from salvo_server.core.log_throttle import Throttle
 from salvo_server.core.play import Effect, Play
 from salvo_server.core.referee import Referee
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.table import Table
 
 log = logging.getLogger(__name__)
+
+#: Topics whose clearing has not come back yet, and teams that were reported; beyond that they are forgotten.
+_MAX_NOTED: Final = 4096
+#: What a team sends that plays at the table.
+_OF_PLAYERS: Final = (topics.PLACE, topics.SKIP, topics.LEAVE, topics.FIRE)
 
 
 @dataclass(slots=True)
@@ -34,7 +41,8 @@ class Inbox:
 
     Attributes:
         counts: refused inputs by error code.
-        sender_of: who published a shot, by topic and payload, where the broker tells; None where it does not.
+        sender_of: who published a shot or a request to take part, by topic and payload, where the broker reports it;
+            None where it does not.
         publisher_of: the connection that published a message, where it stands for no team, by topic and payload.
     """
 
@@ -47,6 +55,9 @@ class Inbox:
     counts: Counter[str]
     sender_of: Callable[[str, bytes], str | None]
     publisher_of: Callable[[str, bytes], str | None]
+    _cleared: set[str] = field(default_factory=set)
+    _reported: set[tuple[str, int, str]] = field(default_factory=set)
+    _seldom: Throttle = field(default_factory=lambda: Throttle(log))
 
     def receive(self, message: Inbound, now: int) -> list[Effect]:
         """Return what follows from a message, its receipt at the end; nothing while it waits for a key."""
@@ -58,11 +69,15 @@ class Inbox:
         if address.topic.publisher is Publisher.SERVER:
             return [*self.sync.receive(address, message), message]
         table = self.play.tables.get(address.table)
-        if table is None or not message.payload or address.topic.reader is not Reader.SERVER:
+        if table is None or address.topic.reader is not Reader.SERVER:
             return [message]
         if message.retain:
             self._count(WireError("retained_command", "commands must not be retained"), message)
+            _note(self._cleared, message.topic)
             return [Publication(message.topic, b"", True), message]
+        if not message.payload and message.topic in self._cleared:
+            self._cleared.remove(message.topic)
+            return [message]
         effects = self._read(table, address, message, now)
         if effects is WAITING:
             return []
@@ -90,8 +105,9 @@ class Inbox:
         except (SealError, WireError) as error:
             self._count(error, message)
             return self._answer_unreadable(table, address, message, error, now)
+        sender = self.sender_of(message.topic, message.payload)
         if isinstance(request, ParticipationRequest):
-            effects = self.admission.participate(table, request, now, sealed=sealed)
+            effects = self.admission.participate(table, request, now, sealed=sealed, sender=sender or None)
             self._bind(table, request.name, self.gate.keyring.credential(request.name, request.secret), message)
             return effects
         if isinstance(request, SignedHost) and not self._admit_host(request.player, message, now):
@@ -100,11 +116,11 @@ class Inbox:
             if request.player in table.referee.players:
                 self.resends.ask(table.name, request.player, request.first, now)
             return []
-        likely, expected = _senders(
-            table.referee, request, self.sender_of(message.topic, message.payload), self._bound(table, message)
-        )
+        likely, expected = _senders(table.referee, request, sender, self._bound(table, message))
         result = self.gate.open(request, likely, now, expected=expected, receipt=message)
-        return self._take(result, message, now) if isinstance(result, Opened) else result or []
+        if result is None:
+            return self._refuse_unlisted(table, self._unlisted(table, address, sender), now)
+        return self._take(result, message, now) if isinstance(result, Opened) else result
 
     def _bind(self, table: Table, name: str, credential: bytes, message: Inbound) -> None:
         """Count what comes from where this message came from as the team's, if its secret is the right one."""
@@ -177,33 +193,72 @@ class Inbox:
     def _answer_unreadable(
         self, table: Table, address: topics.Address, message: Inbound, error: SealError | WireError, now: int
     ) -> list[Effect]:
-        """Answer the player in the topic, or for a shot its sender; where that is not known, whose turn it is."""
-        if address.topic is topics.REQUEST_PARTICIPATION:
-            return self._answer_request(table, error, now)
+        """Answer the player in the topic, or for a shot its sender; where that is not known, whose turn it is.
+
+        Where it is nobody's turn, or nobody is named, every client reads the answer (SALVO-ERR-7).
+        """
+        if address.topic not in (topics.REQUEST_PARTICIPATION, *_OF_PLAYERS):
+            return []
+        sender = self.sender_of(message.topic, message.payload)
+        if unlisted := self._unlisted(table, address, sender):
+            return self._refuse_unlisted(table, unlisted, now)
         player, spelling = address.player, address.ship if error.code != "unknown_ship" else ""
         if address.topic is topics.FIRE:
             current = table.referee.current
-            player = self.sender_of(message.topic, message.payload) or (current.name if current is not None else "")
-        if address.topic not in (topics.PLACE, topics.SKIP, topics.LEAVE, topics.FIRE) or not player:
-            return []
+            player = sender or ("" if current is None else current.name)
+        if address.topic is topics.REQUEST_PARTICIPATION or not player:
+            what = "a shot" if address.topic is topics.FIRE else "a request to take part"
+            self._seldom.warn(f"unreadable {what}", f"{table.title}: {what} cannot be read: {error.code}")
+            return self.admission.answer_everybody(table, error.code, now)
         if not self._may_answer(table, player, message):
             return []
         command = m.Unreadable(player, spelling, error.code, error.text)
         return self.play.pass_time(table, now) + self.play.carry_out(table, command, now)
 
-    def _answer_request(self, table: Table, error: SealError | WireError, now: int) -> list[Effect]:
-        """Answer a request that names no team, where every client reads it, so without a value of it (SALVO-ERR-7)."""
-        code = CODES[error.code]
-        if code.answered is Answered.NOBODY or not self.admission.may_answer(f"{table.name}/", error.code, now):
+    @staticmethod
+    def _unlisted(table: Table, address: topics.Address, sender: str | None) -> str:
+        """Return who sends a player's command without being one; empty if it is a player, or nobody knows who it is."""
+        name = (sender or "") if address.topic is topics.FIRE else address.player
+        return "" if name in table.referee.players or address.topic not in _OF_PLAYERS else name
+
+    def _refuse_unlisted(self, table: Table, name: str, now: int) -> list[Effect]:
+        """Answer a team that is not listed, as often as a request in its name (SALVO-ERR-8)."""
+        if not topics.is_name(name):
             return []
-        text = f"{error.code}: {code.meaning}"
-        return [Publication(topics.REQUEST_ERROR.of(table.name), text.encode(), topics.REQUEST_ERROR.retained)]
+        listed = f"wait until {topics.LIST.of(table.name)} has its name"
+        text = f"{name!r} is not listed at this table; ask to take part, and {listed}"
+        self._seldom.warn("unlisted", f"{table.title}: {name} sends commands without being listed")
+        answered = self.admission.may_answer(f"{table.name}/{name}", "unknown_player", now)
+        return [*write_announcement(m.CommandRefused(name, "unknown_player", text), table.name)] if answered else []
+
+    def note_forged(self, request: Sealed) -> None:
+        """Report to the operator, once a game for each team, that what comes under its name does not open.
+
+        The team is not answered (SALVO-SEAL-8); but it may be the team's own client, with a wrong key.
+        """
+        name = request.player
+        if isinstance(request, SignedShot):
+            target = topics.FIRE.of(request.table, player=request.player)
+            name = self.sender_of(target, request.payload) or ""
+        table = self.play.tables[request.table]
+        known = name in table.referee.players or isinstance(request, SignedHost)
+        reported = table.name, table.referee.number, name
+        if known and reported not in self._reported:
+            _note(self._reported, reported)
+            cause = "another secret, or another key than SALVO-SEAL-2 describes (Argon2id 1.3, opslimit 2, 64 MiB)"
+            log.warning("%s: messages under the name %s do not open: %s, or not its own", table.title, name, cause)
 
     def _count(self, error: SealError | WireError, message: Inbound) -> None:
         self.counts[error.code] += 1
         # A text names the value that was wrong; of a request to take part that may be the secret, in the wrong place.
         asked = message.topic.endswith(topics.REQUEST_PARTICIPATION.pattern)
         log.debug("refused a message on %r: %s", message.topic[:120], error.code if asked else error)
+
+
+def _note(noted: set[Any], what: object) -> None:
+    if len(noted) >= _MAX_NOTED:
+        noted.clear()
+    noted.add(what)
 
 
 def _senders(referee: Referee, request: Sealed, sender: str | None, bound: set[str] | None) -> tuple[list[str], bool]:

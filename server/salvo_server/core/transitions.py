@@ -219,7 +219,7 @@ _STATE = Row(_refuse, _NO, "SALVO-GAME-6", ("wrong_state",))
 _TAKEN = Row(_refuse_name, _NO, "SALVO-JOIN-8", ("name_taken",))
 _RECAP = Row(_recap, Answer.RECAP, "SALVO-JOIN-7")
 _NOISE = Row(_answer, Answer.OWN_CODE, "SALVO-ERR-3")
-_UNLISTED = Row(_ignore, _IGNORED, "SALVO-ERR-2")
+_UNLISTED = Row(_ignore, _IGNORED, "SALVO-ERR-8")
 
 _ADMIT = Row(Lobby.admit, _OK, "SALVO-JOIN-9", ("table_full", "not_invited", "removed"))
 _LEAVE = Row(Lobby.leave, _OK, "SALVO-JOIN-15", ("stale_context",))

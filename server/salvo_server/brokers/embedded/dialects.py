@@ -47,7 +47,11 @@ _ALLOWED: Final = {
     p.DISCONNECT: {_SESSION_EXPIRY, _REASON, _USER_PROPERTY},
 }
 #: What 3.1.1 has for a refusal; a CONNECT that is malformed has no answer (3.1.4).
-_REFUSALS: Final = {Reason.BAD_CLIENT_ID: p.BAD_ID, Reason.NOT_AUTHORISED: p.NOT_AUTHORISED}
+_REFUSALS: Final = {
+    Reason.BAD_CLIENT_ID: p.BAD_ID,
+    Reason.BAD_CREDENTIALS: p.BAD_CREDENTIALS,
+    Reason.NOT_AUTHORISED: p.NOT_AUTHORISED,
+}
 #: An acknowledgement may have a reason and properties, and a goodbye, too.
 _FORMS_5: Final = p.FORMS | {
     kind: p.FORMS[kind]._replace(most=p.ANY_LENGTH) for kind in (p.PUBACK, p.PUBREL, p.DISCONNECT)

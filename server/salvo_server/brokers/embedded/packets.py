@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 CONNECT, CONNACK, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP = 1, 2, 3, 4, 5, 6, 7
 SUBSCRIBE, SUBACK, UNSUBSCRIBE, UNSUBACK, PINGREQ, DISCONNECT = 8, 9, 10, 11, 12, 14
-ACCEPTED, BAD_PROTOCOL, BAD_ID, NOT_AUTHORISED = 0, 1, 2, 5
+ACCEPTED, BAD_PROTOCOL, BAD_ID, BAD_CREDENTIALS, NOT_AUTHORISED = 0, 1, 2, 4, 5
 PINGRESP = b"\xd0\x00"
 
 
@@ -26,6 +26,7 @@ class Reason(IntEnum):
     PROTOCOL_ERROR = 0x82
     NOT_SERVED = 0x83
     BAD_CLIENT_ID = 0x85
+    BAD_CREDENTIALS = 0x86
     NOT_AUTHORISED = 0x87
     BAD_AUTHENTICATION_METHOD = 0x8C
     KEEP_ALIVE_TIMEOUT = 0x8D
@@ -54,9 +55,6 @@ class ProtocolFault(Exception):
 
 class Unwelcome(ProtocolFault):
     """The client speaks well and may not come in."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text, Reason.NOT_AUTHORISED)
 
 
 class Form(NamedTuple):

@@ -368,9 +368,10 @@ class Peer:
         self._name = printable(client_id if username is None else f"{username} ({client_id})")
         if not access.admits(client_id, username, greeting.password):
             unknown = "brings a user name and password that this broker does not know"
-            raise Unwelcome("brings no user name" if username is None else unknown)
+            raise Unwelcome("brings no user name" if username is None else unknown, Reason.BAD_CREDENTIALS)
         if greeting.will is not None and not access.may_have_will(client_id, username):
-            raise Unwelcome("brings a last will, and only the contest's server may leave a message behind")
+            text = "brings a last will, and only the contest's server may leave a message behind"
+            raise Unwelcome(text, Reason.NOT_AUTHORISED)
 
     def _take_session(self, client_id: str, clean: bool, username: str | None, grant: object, assigned: str) -> None:
         self._broker.newcomers.pop(self, None)

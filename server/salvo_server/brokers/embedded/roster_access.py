@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterable
 
 from salvo import permissions, topics
 from salvo.permissions import Role
+from salvo.topics import Publisher
 from salvo_server.brokers.embedded.limits import Access, Action
 from salvo_server.brokers.embedded.publishers import Publishers
 from salvo_server.storage.register import Account
 
 #: Decisions that are remembered, some 250 bytes each: a thousand users of one table, or a dozen tables of a hundred.
 _REMEMBERED = 32_768
+#: What any team may publish.
+_OF_ANYBODY = tuple(topic.pattern.rpartition("}")[2] for topic in topics.TOPICS if topic.publisher is Publisher.TEAM)
 
 
 class RosterAccess(Access):
@@ -78,13 +81,13 @@ class RosterAccess(Access):
         return topics.parse(topic).topic is topics.SEAT  # whoever may publish there
 
     def note_sender(self, client_id: str, username: str | None, topic: str, payload: bytes) -> None:
-        # Of shots alone: every other command names its player in the topic, where no other team may publish.
-        if topic.endswith("/fire"):
+        # Of these alone: every other command names its player in the topic, where no other team may publish.
+        if topic.endswith(_OF_ANYBODY):
             account = self._current.accounts.get(username)
             self._senders.note("" if account is None else account.name, topic, payload)
 
     def sender_of(self, topic: str, payload: bytes) -> str | None:
-        return self._senders.of(topic, payload) if topic.endswith("/fire") else None
+        return self._senders.of(topic, payload) if topic.endswith(_OF_ANYBODY) else None
 
     def is_server(self, client_id: str, username: str | None) -> bool:
         account = self._current.accounts.get(username)
