@@ -365,7 +365,7 @@ class Peer:
             Unwelcome: it may not.
         """
         access, username = self._broker.access, greeting.username
-        self._name = printable(client_id if username is None else f"{username} ({client_id})")
+        self._name = printable(client_id if username is None else f"{username} ({client_id})", MAX_NAME)
         if not access.admits(client_id, username, greeting.password):
             unknown = "brings a user name and password that this broker does not know"
             raise Unwelcome("brings no user name" if username is None else unknown, Reason.BAD_CREDENTIALS)
