@@ -55,7 +55,7 @@ def test_a_program_plays_where_an_ended_process_cannot_be_left_a_zombie(monkeypa
     ("words", "says"),
     [
         (("play", "hunter", "random", "--seed", "1"), "winner: "),
-        (("solo", "hunter", "--boards", "20", "--jobs", "2"), "turns:"),
+        (("solo", "hunter", "--boards", "20", "--jobs", "2"), "salvos:"),
         (("compare", "hunter", "random", "--games", "40", "--jobs", "2"), "hunter"),
         (("play", "hunter", "exec:{python} -m salvo.lab.programs random", "--seed", "1"), "winner: "),
     ],
