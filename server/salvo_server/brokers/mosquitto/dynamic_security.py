@@ -18,12 +18,13 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from salvo import permissions
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.permissions import Action, Role
+from salvo.permissions import Action, Right, Role
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Credentials
 
@@ -76,17 +77,27 @@ def roles_of(
     Raises:
         WireError: ``bad_name``.
     """
-    tables = tuple(tables)
-    players, ships = tuple(players), tuple(ships)
-    rights = set(permissions.rights(account.role, account.name, tables, players=players, ships=ships))
-    another = "a" if account.name != "a" else "b"
-    common = rights & set(permissions.rights(account.role, another, tables, players=players, ships=ships))
-    own = rights - common
-    roles = {f"{ROLE_PREFIX}{account.role}": frozenset((_ACL_TYPES[right.action], right.filter) for right in common)}
+    tables, players, ships = tuple(tables), tuple(players), tuple(ships)
+    common = _common_acls(account.role, tables, players, ships)
+    # Without those who may be shot at, whom all accounts of the kind have in common: each has 300 of them among 300.
+    own = _acls(permissions.rights(account.role, account.name, tables, players=(), ships=ships)) - common
+    roles = {f"{ROLE_PREFIX}{account.role}": common}
     if own:
-        name = f"{ROLE_PREFIX}{account.role} {account.name}"
-        roles[name] = frozenset((_ACL_TYPES[right.action], right.filter) for right in own)
+        roles[f"{ROLE_PREFIX}{account.role} {account.name}"] = own
     return roles
+
+
+@lru_cache(maxsize=16)
+def _common_acls(
+    role: Role, tables: tuple[str, ...], players: tuple[str, ...], ships: tuple[str, ...]
+) -> frozenset[Acl]:
+    """Return the rights that do not depend on an account's name."""
+    one, another = (_acls(permissions.rights(role, name, tables, players=players, ships=ships)) for name in "ab")
+    return one & another
+
+
+def _acls(rights: Iterable[Right]) -> frozenset[Acl]:
+    return frozenset((_ACL_TYPES[right.action], right.filter) for right in rights)
 
 
 def acl_entries(acls: Iterable[Acl]) -> list[dict[str, Any]]:
