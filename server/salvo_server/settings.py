@@ -432,7 +432,7 @@ def roster_if_any(given: Path | None) -> Path | None:
 
 def _itself(path: Path) -> Path:
     """Return what a symbolic link leads to: lock and key are beside that."""
-    return path.resolve() if path.is_symlink() else path
+    return path.resolve() if os.path.islink(path) else path  # no error where this user may not look
 
 
 def identity_path(given: Path | None) -> Path:

@@ -129,7 +129,7 @@ def test_without_dask_the_command_that_installs_it_is_said(monkeypatch: pytest.M
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "meta_path", [Absent("distributed"), *sys.meta_path])
     monkeypatch.setattr(cluster, "_knock", lambda *_: None)
-    with pytest.raises(MissingExtra, match=r"'\.\[cluster\]'"):
+    with pytest.raises(MissingExtra, match=r"battleship-salvo\[cluster\]"):
         Cluster("tcp://127.0.0.1:1")
 
 

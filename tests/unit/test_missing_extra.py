@@ -42,7 +42,7 @@ def test_without_its_libraries_the_embedded_broker_says_how_to_get_them(
     fresh.setattr(sys, "meta_path", [Absent(library), *sys.meta_path])
     with pytest.raises(MissingExtra) as raised:
         embedded.EmbeddedBroker()
-    assert "'.[server]'" in str(raised.value)
+    assert "battleship-salvo[server]" in str(raised.value)
     assert raised.value.__cause__ is None
 
 

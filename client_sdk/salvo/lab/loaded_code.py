@@ -23,6 +23,12 @@ from salvo.lab.versions import revision_of, split
 _digests: Final[dict[str, tuple[tuple[int, int, int], str]]] = {}
 
 
+#: Endings of files that hold data or a log, and no ending at all, unless the file can be executed.
+_OF_DATA: Final = frozenset(
+    ("", ".csv", ".db", ".json", ".jsonl", ".log", ".out", ".sqlite", ".toml", ".txt", ".yaml", ".yml")
+)
+
+
 class LoadedCode:
     """The code of some bots, as this process runs it."""
 
@@ -75,14 +81,20 @@ def folders_of(sources: Iterable[str], base: str) -> dict[str, str]:
 
 
 def files_named(source: str, base: str = "") -> list[str]:
-    """Return the words of a program's command that are files, also behind ``=``; the first may be found by PATH.
+    """Return the words of a program's command that are files of code, also behind ``=``; the first may be in PATH.
+
+    Files of data are left out, which a program may write while it plays.
 
     Raises:
         BotError: ``bad_bot``: there is no command.
     """
     first, *words = words_of(source)
     parts = [part for word in words for part in (word, word.partition("=")[2])]
-    return list(dict.fromkeys([first, *(part for part in parts if part and Path(base, part).is_file())]))
+    return list(dict.fromkeys([first, *(part for part in parts if part and _is_code(Path(base, part)))]))
+
+
+def _is_code(path: Path) -> bool:
+    return path.is_file() and (os.access(path, os.X_OK) or path.suffix.lower() not in _OF_DATA)
 
 
 def digest_of(name: str, base: str = "") -> str:

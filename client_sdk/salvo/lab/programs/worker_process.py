@@ -185,7 +185,7 @@ def _kill_groups_below(pid: int) -> None:
 
 def _kill_groups_of(pid: int) -> None:
     with contextlib.suppress(FileNotFoundError):  # not every system has it
-        for leader in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        for leader in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(int(leader), signal.SIGKILL)
 
