@@ -161,6 +161,8 @@ class Host:
                 self._active[id(peer)] = guest
             if not self._closed.is_set():
                 guest.stay()
+        except SystemExit:
+            pass  # the person who plays here has left
         except Exception:
             log.exception("%s: the gateway failed; the guest is disconnected", peer.name)
         finally:
