@@ -197,9 +197,9 @@ def test_an_example_file_is_a_tournament_and_what_goes_wrong_is_a_line(tmp_path:
     file.write_text(file.read_text().replace('random = "random"', 'random = "randm"'))
     wrong = run("tournament", "run", "my cup.toml", "--fresh", "--jobs", "1", cwd=tmp_path)
     assert wrong.returncode == 2
-    assert wrong.stderr.startswith(
-        "error: bad_tournament: my cup.toml, line 12: random: no bot 'randm'; did you mean random?"
-    )
+    aside, error = wrong.stderr.splitlines()
+    assert aside == "the games of before are in my cup.games.1.jsonl"
+    assert error.startswith("error: bad_tournament: my cup.toml, line 12: random: no bot 'randm'; did you mean random?")
     file.write_text(file.read_text().replace('"randm"', f'"exec:{shlex.quote(sys.executable)} none.py"'))
     wrong = run("tournament", "run", "my cup.toml", "--fresh", "--jobs", "1", cwd=tmp_path)
     assert wrong.returncode == 2
