@@ -105,7 +105,9 @@ def test_a_bot_that_ends_its_process_is_told_with_the_command_that_shows_it(bot:
     )
     done = run("play", "mine.py", "random", "--games", "10", "--seed", "7", cwd=bot.parent)
     assert done.returncode == 0, done.stderr
-    told = re.search(r"failed: mine 1 time, first bot_crashed: .* game 3: .* exit code 7\n +salvo (.*)\n", done.stdout)
+    told = re.search(
+        r"failed: mine 1 time, first bot_crashed: .*exit code 7 \(mine, .*, game 3\)\n +salvo (.*)\n", done.stdout
+    )
     assert told is not None, done.stdout
     assert _start(*told[1].split(), cwd=bot.parent).returncode == 7
 

@@ -174,7 +174,8 @@ def secrets(folder: Path) -> dict[str, str]:
     lines = _run(f"{command} --json", folder).splitlines()
     found = {account["name"]: account["secret"] for account in map(json.loads, lines)}
     page = (folder / "cards.html").read_text()
-    assert list(found) == ["red", "blue", "projector", "commentator"] == re.findall(r"SALVO_TEAM=(\S+)", page)
+    printed = [team or screen for team, screen in re.findall(r"--team (\w+)|mqtt://(\w+)@", page)]
+    assert list(found) == ["red", "blue", "projector", "commentator"] == printed
     return found
 
 

@@ -165,7 +165,7 @@ def test_what_is_no_whole_connect_is_closed(front: Front, said: bytes) -> None:
 
 def test_the_web_front_is_there_and_not_without_end(mosquitto: ContestMosquitto, tmp_path: Path) -> None:
     with (
-        web_front(mosquitto.url, account=(RED.user, RED.secret)) as web,
+        web_front(mosquitto.url, "--host", "contest.example", account=(RED.user, RED.secret)) as web,
         Front(tmp_path, mosquitto.port, mosquitto.websocket_port, web=web.port, requests=20) as front,
     ):
         status, policy, page = answer(front, "/")

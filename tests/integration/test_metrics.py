@@ -224,7 +224,7 @@ def test_without_its_library_the_server_says_how_to_get_it(monkeypatch: pytest.M
     done = command_line.run("serve", "--profile", "open", "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0")
     assert done.returncode == 1
     assert done.stderr.startswith("error: missing_extra: --metrics needs ")
-    assert "'.[server]'" in done.stderr
+    assert 'pip install "battleship-salvo[server]"' in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -124,9 +124,10 @@ def test_what_anybody_may_have_sent_says_nothing_against_a_ship_in_place() -> No
     stage.hush()
     stage.say("/players/ann/ships/carrier/place", b"no blob")
     assert [said for topic, said in stage.heard if topic == APPROVED] == [b"false"]
+    stage = lobby(0)
     place(stage, "ann")
     stage.hush()
-    stage.say("/players/ann/ships/carrier/place", b"another one")
+    stage.say("/players/ann/ships/carrier/place", b"no blob")
     assert stage.codes() == ["blob_not_base64"]
     assert APPROVED not in dict(stage.heard)
 
