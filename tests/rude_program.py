@@ -24,6 +24,9 @@ def misbehave(asked: dict[str, Any], answer: str) -> None:
         case "crash":
             print("the pond is dry", file=sys.stderr)
             sys.exit(3)
+        case "leaves-a-child":  # which has its streams open
+            subprocess.Popen(["sleep", "600"])
+            os._exit(4)
         case "dies":
             os.kill(os.getpid(), 9)
         case "closes":

@@ -126,6 +126,7 @@ def hurry(bot: ExecBot, turn: int, seconds: float) -> None:
 
 CASES = {
     "crash": r"bot_crashed: it ended with exit code 3; its last words: the pond is dry",
+    "leaves-a-child": r"bot_crashed: it ended with exit code 4",
     "dies": r"bot_crashed: it was killed by SIGKILL",
     "closes": r"bot_crashed: it closed its standard output",
     "silence": r"turn_timeout: no answer in 0\.\d\d s",

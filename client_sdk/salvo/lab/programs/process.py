@@ -45,6 +45,8 @@ WAITING_SECONDS: Final = 5.0
 _ADDED: Final = re.compile(r"\s|\W*$|Node\.js v\d")
 _CHUNK: Final = 65536
 _LOOK_SECONDS: Final = 0.005
+#: How often to look whether a process has ended whose output something that it has started holds open.
+_ALIVE_SECONDS: Final = 0.1
 _DEBUGGED_SECONDS: Final = 0.5
 
 
@@ -176,6 +178,7 @@ class Program:
         end = None if seconds is None else began + seconds
         patient = began + WAITING_SECONDS
         read_bytes, late = len(self._read), 0
+        look, ended = began + _ALIVE_SECONDS, False
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             selector.register(process.stderr, selectors.EVENT_READ)
@@ -203,8 +206,13 @@ class Program:
                 if now >= patient:
                     self._waiting(seconds)
                     patient = math.inf
-                wake = patient if end is None else min(end, patient)
-                for key, _ in selector.select(None if wake == math.inf else wake - now):
+                wake = now if ended else min(patient, look, math.inf if end is None else end)
+                ready = [key for key, _ in selector.select(wake - now)]
+                if ended and all(key.fileobj is not process.stdout for key in ready):
+                    raise self._inquest()
+                if not ended and time.monotonic() >= look:
+                    look, ended = time.monotonic() + _ALIVE_SECONDS, _has_ended(process)
+                for key in ready:
                     if key.fileobj is process.stdin:
                         if not self._send():
                             selector.unregister(process.stdin)
