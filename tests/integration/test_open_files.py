@@ -59,6 +59,13 @@ def _answer(port: int, request: bytes) -> bytes:
             id="metrics",
         ),
         pytest.param(
+            ("web", "--listen", "127.0.0.1:0", "--broker", "BROKER"),
+            r"watch: http://127.0.0.1:(\d+)",
+            b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+            b"HTTP/1.1 200",
+            id="web",
+        ),
+        pytest.param(
             ("gateway", "xbs", "--no-roster", "--listen", "127.0.0.1:0", "--broker", "BROKER"),
             r"127.0.0.1:(\d+)",
             b"",

@@ -12,6 +12,8 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final
 
+import pydantic.dataclasses  # noqa: F401 - pydantic loads it with the first message, when no file may be left for that
+
 from salvo_server.core.log_throttle import Throttle
 
 #: For a listener that is no asyncio server, before it accepts again; asyncio's own is one second, too.
