@@ -12,7 +12,8 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final
 
-import pydantic.dataclasses  # noqa: F401 - pydantic loads it with the first message, when no file may be left for that
+import pydantic.dataclasses  # pydantic loads these with the first message, when no file may be left for that
+import pydantic.type_adapter  # noqa: F401
 
 from salvo_server.core.log_throttle import Throttle
 
