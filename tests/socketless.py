@@ -68,7 +68,7 @@ class Line:
     def resume_reading(self) -> None:
         self._is_read = True
 
-    def close(self) -> None:
+    def close(self, reason: str = "") -> None:
         self.is_open = False
 
     def abort(self) -> None:

@@ -20,13 +20,13 @@ from integration.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packe
 from salvo.permissions import Role
 from salvo_server.brokers.embedded import edges, peers
 from salvo_server.brokers.embedded.broker import HardenedBroker
-from salvo_server.brokers.embedded.edges import BoundedWebSocket
 from salvo_server.brokers.embedded.limits import READ_BYTES, BrokerLimits
 from salvo_server.brokers.embedded.pace import Pace
 from salvo_server.brokers.embedded.peers import Peer
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.routing import Routes
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
+from salvo_server.core.rate_limit import Rate
 from salvo_server.storage.register import Account
 from socketless import Hall, run
 
@@ -280,7 +280,7 @@ def _keep_browsers_out_by_half_requests() -> bool:
 
 
 def _send_frames_without_packets(*frames: bytes) -> Callable[[], bool]:
-    """Have the broker read, or even answer, what has no price; return whether it goes on."""
+    """Have the broker read, or even answer, what has no price; return whether it does so at full speed."""
 
     def act() -> bool:
         with EmbeddedBroker(websocket="127.0.0.1:0", access=RosterAccess(ACCOUNTS)) as broker:
@@ -290,10 +290,13 @@ def _send_frames_without_packets(*frames: bytes) -> Callable[[], bool]:
                 _read_until(rival, b"\r\n\r\n")
                 rival.sendall(_frame(0x82, connect_packet("red", user="red", password="pw red")))
                 _read_until(rival, ACCEPTED)
-                with contextlib.suppress(ConnectionError):
-                    rival.sendall(b"".join(frames) + _frame(0x82, b"\xc0\0"))
-                    return _read_until(rival, b"\x82\2\xd0\0")
-        return False
+                rival.sendall(b"".join(frames) + _frame(0x82, b"\xc0\0"))
+                rival.settimeout(0.1)
+                answered = b""
+                while not broker.faults.get("frames") and b"\x82\2\xd0\0" not in answered:
+                    with contextlib.suppress(TimeoutError):
+                        answered += rival.recv(65_536)
+                return not broker.faults.get("frames")
 
     return act
 
@@ -430,11 +433,11 @@ def _let_newcomers_stay(patch: Patch) -> None:
 
 def _let_half_requests_stay(patch: Patch) -> None:
     _without(connect_seconds=1000.0)(patch)
-    patch.setattr(BoundedWebSocket, "_make_room", lambda self: None)
+    patch.setattr(HardenedBroker, "_make_room_for_websocket", lambda self: None)
 
 
 def _count_no_frames(patch: Patch) -> None:
-    patch.setattr(edges, "_is_idle", lambda frame: False)
+    patch.setattr(edges, "IDLE_FRAMES", Rate(1e9, 1e9))
 
 
 def _let_turns_have_no_end(patch: Patch) -> None:

@@ -33,7 +33,6 @@ from ports import Port
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded.addresses import BrokerError
 from salvo_server.brokers.embedded.broker import HardenedBroker
-from salvo_server.brokers.embedded.edges import TcpEdge
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
 from salvo_server.brokers.embedded.packets import with_length
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
@@ -401,10 +400,7 @@ def test_answers_are_sent_without_delay() -> None:
         web = Connection(broker.websocket_url or "", next(client_ids), clean_session=True)
         web.connect(PATIENCE_SECONDS)
         edges: list[Any] = [peer._edge for peer in serving(broker).peers]
-        transports: list[Any] = [
-            edge._transport if isinstance(edge, TcpEdge) else edge._websocket.transport for edge in edges
-        ]
-        sockets = [transport.get_extra_info("socket") for transport in transports]
+        sockets = [edge.transport.get_extra_info("socket") for edge in edges]
         assert len(sockets) == 2
         assert all(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for sock in sockets)
         web.close()

@@ -72,7 +72,7 @@ def status(answer: bytes) -> int:
 def wait_until_nobody_is_there(broker: EmbeddedBroker) -> None:
     assert broker._serving is not None
     end = time.monotonic() + _SECONDS
-    while broker._serving.web_transports:
+    while broker._serving.web_edges:
         assert time.monotonic() < end
         time.sleep(0.01)
 

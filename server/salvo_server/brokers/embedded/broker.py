@@ -17,15 +17,14 @@ import logging
 import socket
 import ssl
 from collections.abc import Collection
-from typing import Any, cast
+from typing import Any
 
-import websockets
 from amqtt.broker import Broker
 from amqtt.contexts import ListenerType
 
 from salvo_server.brokers.embedded.addresses import BACKLOG
-from salvo_server.brokers.embedded.edges import BoundedWebSocket, TcpEdge, WebSocketEdge
-from salvo_server.brokers.embedded.limits import READ_BYTES, WEBSOCKET_READ_BYTES, WRITE_BYTES, Access, BrokerLimits
+from salvo_server.brokers.embedded.edges import Listener, TcpEdge, TransportEdge, WebSocketEdge
+from salvo_server.brokers.embedded.limits import READ_BYTES, WEBSOCKET_READ_BYTES, Access, BrokerLimits
 from salvo_server.brokers.embedded.pace import Pace, retained_price
 from salvo_server.brokers.embedded.packets import Reason
 from salvo_server.brokers.embedded.peers import Edge, Peer
@@ -54,8 +53,7 @@ class HardenedBroker(Broker):
         newcomers: those of them that have not sent a CONNECT yet, the oldest first.
         unflushed: those that have something to write.
         tcp_edges: those over TCP, and those whose peer has been let go of while something is on its way to it.
-        web_transports: the WebSockets among them, and those that have not finished their handshake, the oldest first.
-        read_buffer: where every TCP connection reads into.
+        web_edges: the same over WebSocket.
     """
 
     def __init__(
@@ -88,13 +86,18 @@ class HardenedBroker(Broker):
         self.peers: set[Peer] = set()
         self.newcomers: dict[Peer, None] = {}
         self.unflushed: list[Peer] = []
-        self.tcp_edges: set[TcpEdge] = set()
-        self.web_transports: dict[BoundedWebSocket, None] = {}
-        self.read_buffer = memoryview(bytearray(READ_BYTES))
+        self.tcp_edges: dict[TransportEdge, None] = {}
+        self.web_edges: dict[TransportEdge, None] = {}
+        read = memoryview(bytearray(READ_BYTES))
+        self._over_tcp = Listener(self.tcp_edges, limits.connections, self.welcome, read)
+        web_read = read[:WEBSOCKET_READ_BYTES]
+        self._over_websocket = Listener(self.web_edges, limits.websockets, self._welcome_websocket, web_read)
         self._sockets = sockets
         self._server_first = server_first
         self._closed: list[tuple[Any, socket.socket]] = []
-        self._tls = None if tls is None else TlsListener(tls, limits.connections, limits.connect_seconds)
+        self._tls = (
+            None if tls is None else TlsListener(tls, limits.connections, limits.connect_seconds, self.seldom.warn)
+        )
         self._paces: dict[tuple[str, int], Pace] = {}
 
     def review_sessions(self) -> None:
@@ -124,26 +127,12 @@ class HardenedBroker(Broker):
     ) -> Any:
         """Serve on a socket that listens already, without amqtt's streams."""
         sock = self._sockets[listener_name]
-        server: Any
-        if listener_type is ListenerType.TCP:
-            greet = self._greet_own if listener_name == OWN_LISTENER else self._greet_tcp
-            server = await asyncio.get_running_loop().create_server(
-                greet, sock=sock, backlog=MAX_ACCEPTED, start_serving=False
-            )
+        if listener_name == OWN_LISTENER:
+            greet = self._greet_own
         else:
-            server = await websockets.serve(
-                lambda websocket: WebSocketEdge(websocket).serve(self.welcome),
-                sock=sock,
-                subprotocols=[websockets.Subprotocol("mqtt")],
-                compression=None,  # 300 KiB a connection
-                create_connection=cast(Any, self._greet_websocket),
-                max_size=self.limits.frame_bytes,
-                max_queue=1,
-                write_limit=WRITE_BYTES,
-                open_timeout=self.limits.connect_seconds,
-                backlog=MAX_ACCEPTED,
-                start_serving=False,
-            )
+            greet = self._greet_tcp if listener_type is ListenerType.TCP else self._greet_websocket
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(greet, sock=sock, backlog=MAX_ACCEPTED, start_serving=False)
         if self._server_first and listener_name != OWN_LISTENER:
             self._closed.append((server, sock))
         else:
@@ -161,17 +150,17 @@ class HardenedBroker(Broker):
             await self._accept(server, sock)
 
     def _greet_own(self) -> asyncio.BaseProtocol:
-        return TcpEdge(self.tcp_edges, self.welcome, self.read_buffer)
+        return TcpEdge(self._over_tcp)
 
     def _greet_tcp(self) -> asyncio.BaseProtocol:
-        edge = TcpEdge(self.tcp_edges, self.welcome, self.read_buffer)
-        return edge if self._tls is None else self._tls.around(edge, READ_BYTES)
+        return self._secured(TcpEdge(self._over_tcp), READ_BYTES)
 
-    def _greet_websocket(self, *arguments: Any, **options: Any) -> asyncio.BaseProtocol:
-        websocket = BoundedWebSocket(
-            self.web_transports, self.limits.websockets, self._is_foreign, *arguments, **options
-        )
-        return websocket if self._tls is None else self._tls.around(websocket, WEBSOCKET_READ_BYTES)
+    def _greet_websocket(self) -> asyncio.BaseProtocol:
+        edge = WebSocketEdge(self._over_websocket, self._is_foreign, self.limits.frame_bytes)
+        return self._secured(edge, WEBSOCKET_READ_BYTES)
+
+    def _secured(self, edge: TransportEdge, read_bytes: int) -> asyncio.BaseProtocol:
+        return edge if self._tls is None else self._tls.around(edge, read_bytes)
 
     def _is_foreign(self, head: bytes) -> bool:
         """Whether a page of another site wants to connect, which nobody on this machine has asked for."""
@@ -194,6 +183,22 @@ class HardenedBroker(Broker):
         self.peers.add(peer)
         self.newcomers[peer] = None
         return peer
+
+    def _welcome_websocket(self, edge: Edge, name: str) -> Peer | None:
+        if len(self.web_edges) >= self.limits.websockets:
+            self._make_room_for_websocket()
+        if len(self.web_edges) >= self.limits.websockets:
+            self.seldom.warn("connections", f"{name} is turned away: {len(self.web_edges)} WebSockets are open")
+            return None
+        return self.welcome(edge, name)
+
+    def _make_room_for_websocket(self) -> None:
+        for eldest in self.web_edges:
+            if eldest.peer is None or not eldest.peer.has_greeted:
+                if eldest.peer is not None:
+                    eldest.peer.turn_away("greeting", "sent no CONNECT, and others are waiting")
+                eldest.abort()
+                break
 
     def make_room(self) -> None:
         """End the oldest connection without a CONNECT."""
@@ -227,8 +232,7 @@ class HardenedBroker(Broker):
 
     def _abort_all(self) -> bool:
         """Abort the connections, those without a peer too; return whether there was one."""
-        web = [websocket.transport for websocket in self.web_transports]
-        connections = [*self.tcp_edges, *web, *(() if self._tls is None else self._tls.connections)]
+        connections = [*self.tcp_edges, *self.web_edges, *(() if self._tls is None else self._tls.connections)]
         for connection in connections:
             connection.abort()
         return bool(connections)

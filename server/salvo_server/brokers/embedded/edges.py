@@ -4,270 +4,233 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable
-from typing import Any, cast
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
-from websockets.asyncio.server import ServerConnection
-from websockets.exceptions import ConnectionClosed
-from websockets.frames import Frame, Opcode
+from websockets.frames import CloseCode, Frame, Opcode
+from websockets.http11 import Request
+from websockets.protocol import Event, State
+from websockets.server import ServerProtocol
+from websockets.typing import Subprotocol
 
-from salvo_server.brokers.embedded.limits import WEBSOCKET_READ_BYTES, WRITE_BYTES
+from salvo_server.brokers.embedded.limits import WRITE_BYTES
 from salvo_server.brokers.embedded.peers import FAREWELL_SECONDS, Edge, Peer
 from salvo_server.brokers.embedded.plain_http import MAX_HEAD_BYTES, head_of, refusal, wants_websocket
 from salvo_server.core.rate_limit import Bucket, Rate
 
-#: Frames without a packet, or with a part of a message: what a proxy or a library asks for now and then.
-IDLE_FRAMES = Rate(32.0, 2.0)
-#: The shortest packet.
-_PACKET_BYTES = 2
-#: What the library is given at a time: it reads all frames in it, and answers them, before any of them can be counted.
-_SLICE_BYTES = 256
+#: Pings, pongs and frames without payload: what a proxy or a library sends now and then.
+IDLE_FRAMES: Final = Rate(32.0, 2.0)
+#: How long a client is not read that sends more of them: as long as it takes until two are allowed again.
+IDLE_REST_SECONDS: Final = 1.0
+_MAX_REASON_BYTES: Final = 123
 #: Makes the peer of a new connection of this name; None when there are too many.
 Welcome = Callable[[Edge, str], Peer | None]
 
 
-class TcpEdge(asyncio.BufferedProtocol):
-    """A TCP connection; asyncio has set TCP_NODELAY on its socket. All of them read into one buffer."""
+class Listener(NamedTuple):
+    """What the edges of a listener have in common.
 
-    def __init__(self, others: set[TcpEdge], welcome: Welcome, read_buffer: memoryview) -> None:
-        """Prepare.
+    Attributes:
+        open: those that are open, the oldest first.
+        most: their number beyond which one that ends is not waited for.
+        welcome: makes their peers.
+        read_buffer: where all of them read into; one turn of the loop reads no more from each.
+    """
 
-        Args:
-            others: the open ones; it is among them from its first moment to its last.
-        """
-        self._others = others
-        self._welcome = welcome
-        self._read_buffer = read_buffer
-        self._peer: Peer | None = None
-        self._transport: asyncio.Transport | None = None
+    open: dict[TransportEdge, None]
+    most: int
+    welcome: Welcome
+    read_buffer: memoryview
+
+
+class TransportEdge(asyncio.BufferedProtocol, ABC):
+    """What both have in common; asyncio has set TCP_NODELAY on the socket."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self.peer: Peer | None = None
+        self.transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._others.add(self)
+        self.transport = transport
         transport.set_write_buffer_limits(WRITE_BYTES)
         # The system would buffer megabytes of a flood, and whatever else the client is sent would come after them.
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WRITE_BYTES)
-        self._peer = self._welcome(self, str(transport.get_extra_info("peername")))
-        if self._peer is None:
-            transport.abort()
+        self.peer = self._listener.welcome(self, str(transport.get_extra_info("peername")))
+        self._listener.open[self] = None
+        if self.peer is None:
+            self.abort()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        return self._read_buffer
+        return self._listener.read_buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        if self._peer is not None:
-            self._peer.feed(bytes(self._read_buffer[:nbytes]))
+        if self.peer is not None:
+            self.received(self.peer, bytes(self._listener.read_buffer[:nbytes]))
+
+    @abstractmethod
+    def received(self, peer: Peer, data: bytes) -> None:
+        """Hand on what has come."""
+
+    @abstractmethod
+    def write(self, packets: bytes) -> None: ...
+
+    @abstractmethod
+    def close(self, reason: str = "") -> None: ...
 
     def pause_writing(self) -> None:
-        if self._peer is not None:
-            self._peer.edge_full(True)
+        if self.peer is not None:
+            self.peer.edge_full(True)
 
     def resume_writing(self) -> None:
-        if self._peer is not None:
-            self._peer.edge_full(False)
+        if self.peer is not None:
+            self.peer.edge_full(False)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._others.discard(self)
-        if self._peer is not None:
-            self._peer.lost()
-
-    def write(self, packets: bytes) -> None:
-        assert self._transport is not None
-        self._transport.write(packets)
+        self._listener.open.pop(self, None)
+        if self.peer is not None:
+            self.peer.lost()
 
     def pause_reading(self) -> None:
-        assert self._transport is not None
-        self._transport.pause_reading()
+        assert self.transport is not None
+        self.transport.pause_reading()
 
     def resume_reading(self) -> None:
-        assert self._transport is not None
-        self._transport.resume_reading()
-
-    def close(self) -> None:
-        assert self._transport is not None
-        self._transport.close()
+        assert self.transport is not None
+        self.transport.resume_reading()
 
     def abort(self) -> None:
-        assert self._transport is not None
-        self._transport.abort()
+        assert self.transport is not None
+        self._listener.open.pop(self, None)
+        self.transport.abort()
+
+    def _write_last(self, last: bytes) -> None:
+        """Write the last word, and read on: the system resets a connection that has something unread when it is closed.
+
+        The word would be lost then on its way.
+        """
+        assert self.transport is not None
+        self.transport.write(last)
+        if self.transport.can_write_eof() and len(self._listener.open) <= self._listener.most:
+            self.transport.write_eof()
+            self.transport.resume_reading()
+            asyncio.get_running_loop().call_later(FAREWELL_SECONDS, self.transport.abort)
+        else:  # TLS has a goodbye of its own
+            self.transport.close()
 
 
-class BoundedWebSocket(ServerConnection):
-    """A WebSocket that counts from its first byte, and reads little at a time: frames may be of six bytes.
+class TcpEdge(TransportEdge):
+    """A TCP connection."""
 
-    Pings, empty frames and fragments cost the broker more than most packets, and have no price. No client of MQTT needs
-    more than a few, so one that sends more is disconnected.
+    def received(self, peer: Peer, data: bytes) -> None:
+        peer.feed(data)
 
-    What is no request for a WebSocket gets one plain refusal. To send the one and take the other, a client has as long
-    as the library gives an opening handshake.
+    def write(self, packets: bytes) -> None:
+        assert self.transport is not None
+        self.transport.write(packets)
+
+    def close(self, reason: str = "") -> None:
+        self._write_last(b"")
+
+
+class WebSocketEdge(TransportEdge):
+    """A WebSocket that counts from its first byte; packets need not be aligned with its frames (MQTT 5, 6).
+
+    Pings and empty frames cost the broker more than most packets, and have no price. No client of MQTT needs more than
+    a few, so one that sends more is read slowly.
+
+    What is no request for a WebSocket gets one plain refusal.
     """
 
-    def __init__(
-        self,
-        others: dict[BoundedWebSocket, None],
-        most: int,
-        is_foreign: Callable[[bytes], bool],
-        *arguments: Any,
-        **options: Any,
-    ) -> None:
-        super().__init__(*arguments, **options)
-        self._others = others
-        self._most = most
+    def __init__(self, listener: Listener, is_foreign: Callable[[bytes], bool], frame_bytes: int) -> None:
+        super().__init__(listener)
         self._is_foreign = is_foreign
-        self._received: bytes | None = b""  # None when the library reads
+        self._head = b""
         self._answered = False
+        self._library = ServerProtocol(subprotocols=[Subprotocol("mqtt")], max_size=frame_bytes)
         self._idle_frames = Bucket(IDLE_FRAMES, self._now_ms())
-        self.peer: Peer | None = None
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        if len(self._others) >= self._most:
-            self._make_room()
-        if len(self._others) >= self._most:
-            cast(asyncio.Transport, transport).abort()
-        self._others[self] = None
-        transport.max_size = WEBSOCKET_READ_BYTES  # type: ignore[attr-defined]  # asyncio reads 256 KiB by default
-        super().connection_made(transport)
+    def received(self, peer: Peer, data: bytes) -> None:
+        if self._answered:
+            self._library.receive_data(data)
+            self._take(peer, self._library.events_received())
+        else:
+            self._read_head(peer, data)
 
-    def _make_room(self) -> None:
-        """End the oldest without a CONNECT: it may be a client without an account that keeps others out."""
-        for eldest in self._others:
-            if eldest.peer is None or not eldest.peer.has_greeted:
-                del self._others[eldest]
-                eldest.transport.abort()
-                break
+    # --- the request --------------------------------------------------------------------------------------------
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._others.pop(self, None)
-        super().connection_lost(exc)
-
-    def data_received(self, data: bytes) -> None:
-        if self._received is None:
-            self._hand_on(data)
-        elif not self._answered:
-            self._received += data
-            self._read_head(self._received)
-
-    def _read_head(self, received: bytes) -> None:
-        head = head_of(received)
-        if head is None and len(received) < MAX_HEAD_BYTES:
+    def _read_head(self, peer: Peer, data: bytes) -> None:
+        self._head += data
+        head = head_of(self._head)
+        if head is None and len(self._head) < MAX_HEAD_BYTES:
             return
+        received, self._head, self._answered = self._head, b"", True
         foreign = False
         if head is not None and wants_websocket(head):
             foreign = self._is_foreign(head)
             if not foreign:
-                self._received = None
-                self._hand_on(received)
+                self._open(peer, head)
+                self.received(peer, received[len(head) :])
                 return
-        self._answered, self._received = True, b""
-        self.transport.write(refusal(head, of_another_site=foreign))
-        if self.transport.can_write_eof():  # not through TLS
-            self.transport.write_eof()
-        # Closed at once, with something of the request unread, the answer would be lost on its way.
-        asyncio.get_running_loop().call_later(FAREWELL_SECONDS, self.transport.close)
+        if not foreign:
+            peer.turn_away("http", "sent what is no request for a WebSocket")
+        peer.lost()
+        self.peer = None
+        self._write_last(refusal(head, of_another_site=foreign))
 
-    def _hand_on(self, data: bytes) -> None:
-        for at in range(0, len(data), _SLICE_BYTES):
-            if self.transport.is_closing():
+    def _open(self, peer: Peer, head: bytes) -> None:
+        self._library.receive_data(head)
+        for request in self._library.events_received():
+            if isinstance(request, Request):
+                self._library.send_response(self._library.accept(request))
+        if self._library.state is not State.OPEN:
+            peer.turn_away("http", "sent a bad request for a WebSocket")
+        self._write_out()
+
+    # --- frames -------------------------------------------------------------------------------------------------
+
+    def _take(self, peer: Peer, frames: Sequence[Event]) -> None:
+        for frame in frames:
+            if not isinstance(frame, Frame) or frame.opcode is Opcode.CLOSE:
+                continue
+            if frame.opcode is Opcode.TEXT:
+                self._library.fail(CloseCode.UNSUPPORTED_DATA, "MQTT comes in binary frames")
                 break
-            super().data_received(data[at : at + _SLICE_BYTES])
+            elif frame.data and frame.opcode in (Opcode.BINARY, Opcode.CONT):
+                peer.feed(bytes(frame.data))
+            elif not self._idle_frames.take(self._now_ms()):
+                peer.slow_down(IDLE_REST_SECONDS, "frames", "sends frames without packets")
+        if self._library.close_expected():
+            if self._library.close_rcvd is None:
+                peer.turn_away("malformed", "broke the rules of WebSocket")
+            peer.lost()
+        self._write_out()
 
-    def process_event(self, event: Any) -> None:
-        if isinstance(event, Frame) and _is_idle(event) and not self._idle_frames.take(self._now_ms()):
-            if self.peer is not None:
-                self.peer.drop("frames", "sends frames without packets")
-            self.transport.abort()
-            return
-        super().process_event(event)
+    def _write_out(self) -> None:
+        """Write what the library has to send; nothing means the end."""
+        assert self.transport is not None
+        for data in self._library.data_to_send():
+            if data:
+                self.transport.write(data)
+            else:
+                self._write_last(b"")
+
+    def write(self, packets: bytes) -> None:
+        if self._library.state is State.OPEN:
+            self._library.send_binary(packets)
+            self._write_out()
+
+    def close(self, reason: str = "") -> None:
+        if self._library.state is State.OPEN:
+            code = CloseCode.POLICY_VIOLATION if reason else CloseCode.NORMAL_CLOSURE
+            self._library.send_close(code, reason.encode()[:_MAX_REASON_BYTES].decode(errors="ignore"))
+            self._write_out()
+            self.resume_reading()  # for the other side's goodbye
+        elif not self._answered:
+            self.abort()
 
     @staticmethod
     def _now_ms() -> int:
         return int(1000 * asyncio.get_running_loop().time())
-
-    def eof_received(self) -> None:
-        if self._received is None:
-            super().eof_received()
-        # else it is closed as soon as its answer has been taken
-
-
-def _is_idle(frame: Frame) -> bool:
-    whole = frame.opcode in (Opcode.BINARY, Opcode.TEXT) and frame.fin
-    return not whole or len(frame.data) < _PACKET_BYTES
-
-
-class WebSocketEdge:
-    """A WebSocket; its library wants to be awaited, so it costs two tasks."""
-
-    def __init__(self, websocket: Any) -> None:
-        self._websocket = websocket
-        self._outgoing: list[bytes] = []
-        self._outgoing_bytes = 0
-        self._something_to_send = asyncio.Event()
-        self._may_read = asyncio.Event()
-        self._may_read.set()
-        self._closed = False
-        self._peer: Peer | None = None
-
-    async def serve(self, welcome: Welcome) -> None:
-        """Feed a peer until either side ends the connection."""
-        self._peer = self._websocket.peer = welcome(self, str(self._websocket.remote_address))
-        if self._peer is None:
-            return
-        writer = asyncio.create_task(self._write_loop())
-        try:
-            async for message in self._websocket:
-                self._peer.feed(message.encode() if isinstance(message, str) else message)
-                await asyncio.sleep(0)  # the library may have hundreds, and others want their turn
-                await self._may_read.wait()
-                if self._closed:
-                    break
-        except ConnectionClosed:
-            pass
-        finally:
-            self._peer.lost()
-            self.close()
-            await asyncio.wait([writer], timeout=FAREWELL_SECONDS)
-            writer.cancel()
-
-    async def _write_loop(self) -> None:
-        try:
-            while not self._closed or self._outgoing:
-                await self._something_to_send.wait()
-                self._something_to_send.clear()
-                if self._outgoing:
-                    packets = b"".join(self._outgoing)
-                    self._outgoing.clear()
-                    await self._websocket.send(packets)
-                    self._sent(len(packets))
-        except ConnectionClosed:
-            pass
-        await self._websocket.close()
-
-    def write(self, packets: bytes) -> None:
-        self._outgoing.append(packets)
-        self._outgoing_bytes += len(packets)
-        self._something_to_send.set()
-        if self._peer is not None and self._outgoing_bytes > WRITE_BYTES:
-            self._peer.edge_full(True)
-
-    def _sent(self, count: int) -> None:
-        was_full = self._outgoing_bytes > WRITE_BYTES
-        self._outgoing_bytes -= count
-        if self._peer is not None and was_full and self._outgoing_bytes <= WRITE_BYTES:
-            self._peer.edge_full(False)
-
-    def pause_reading(self) -> None:
-        self._may_read.clear()
-
-    def resume_reading(self) -> None:
-        self._may_read.set()
-
-    def close(self) -> None:
-        self._closed = True
-        self._something_to_send.set()
-        self._may_read.set()
-
-    def abort(self) -> None:
-        self._outgoing.clear()
-        self.close()
-        self._websocket.transport.abort()

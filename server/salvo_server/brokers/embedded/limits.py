@@ -21,12 +21,12 @@ SUBSCRIPTION_BYTES = 8192
 CONNECTION_BYTES = 16_384
 #: What TLS costs a connection besides: OpenSSL's objects, a record that is half read and one that is half written.
 TLS_BYTES = 131_072
-#: What a WebSocket costs besides: the header of its request, or a burst of the smallest frames as its library keeps it.
-WEBSOCKET_BYTES = 1024 * 1024
+#: What a WebSocket costs besides: the header of its request, and what its library keeps.
+WEBSOCKET_BYTES = 65_536
 #: Read at a time, so that a flood on one connection leaves the others their turn: some 150 messages.
 READ_BYTES = 16_384
-#: The same of a WebSocket, whose library makes an object of each frame: some 170 KiB at worst.
-WEBSOCKET_READ_BYTES = 4096
+#: The same of a WebSocket, whose library reads and answers all frames in it at once: 85 at worst.
+WEBSOCKET_READ_BYTES = 512
 #: Written and not yet taken by the client's system; above it nothing more is sent until it has taken most of it.
 WRITE_BYTES = 65_536
 

@@ -46,7 +46,7 @@ class Edge(Protocol):
     def write(self, packets: bytes) -> None: ...
     def pause_reading(self) -> None: ...
     def resume_reading(self) -> None: ...
-    def close(self) -> None: ...
+    def close(self, reason: str = "") -> None: ...
     def abort(self) -> None: ...
 
 
@@ -93,26 +93,34 @@ class Peer:
             return
         self._broker.seldom.warn(kind, f"{self._name} {text}; disconnected")
         farewell = self._dialect.farewell(_FAREWELLS[kind]) if kind in _FAREWELLS else b""
-        if not farewell:
-            self.cut_off()
-            return
         self._end()
-        self._edge.write(farewell)
-        self._close_soon()
+        if farewell:
+            self._edge.write(farewell)
+        self._close_soon(text)
 
     def cut_off(self) -> None:
         """End the connection at once."""
         self._end()
         self._edge.abort()
 
-    def _hang_up(self) -> None:
+    def turn_away(self, kind: str, text: str) -> None:
+        """End the connection, which its edge hangs up on by itself."""
+        if not self._closing:
+            self._broker.seldom.warn(kind, f"{self._name} {text}; {self._verdict}")
+        self._end()
+
+    @property
+    def _verdict(self) -> str:
+        return "disconnected" if self.has_greeted else "refused"
+
+    def _hang_up(self, reason: str = "") -> None:
         """End the connection once the last answer is out."""
         self._broker.flush()
         self._end()
-        self._close_soon()
+        self._close_soon(reason)
 
-    def _close_soon(self) -> None:
-        self._edge.close()
+    def _close_soon(self, reason: str) -> None:
+        self._edge.close(reason)
         self._loop.call_later(FAREWELL_SECONDS, self._edge.abort)
 
     def lost(self) -> None:
@@ -242,10 +250,10 @@ class Peer:
             turn_is_over = self._take_turn(is_new)
         except ProtocolFault as fault:
             kind = "unwelcome" if isinstance(fault, Unwelcome) else "malformed"
-            self._broker.seldom.warn(kind, f"{self._name} {fault}; {'disconnected' if self.has_greeted else 'refused'}")
+            self._broker.seldom.warn(kind, f"{self._name} {fault}; {self._verdict}")
             answer = self._dialect.farewell if self.has_greeted else self._dialect.refusal
             self.send(answer(fault.reason))
-            self._hang_up()
+            self._hang_up(str(fault))
             return
         finally:
             self._broker.flush()
@@ -448,9 +456,15 @@ class Peer:
             return 0
         seconds = 0.0 if self.pace is None else self.pace.wait_seconds(price, self._loop.time())
         if seconds and not self._closing:
-            self._broker.seldom.warn("pace", f"{self._name} sends more than it may; it is read more slowly")
-            self._rest = self._loop.call_later(seconds, self._rested)
+            self.slow_down(seconds, "pace", "sends more than it may")
         return max(price, 1)
+
+    def slow_down(self, seconds: float, kind: str, text: str) -> None:
+        """Read nothing for a while."""
+        self._broker.seldom.warn(kind, f"{self._name} {text}; it is read more slowly")
+        if self._rest is None and not self._closing:
+            self._rest = self._loop.call_later(seconds, self._rested)
+            self._pause(True)
 
     def _rested(self) -> None:
         self._rest = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from asyncio import sslproto
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -64,16 +65,20 @@ class TlsListener:
         connections: the open ones, including those that have not finished their handshake, the oldest first.
     """
 
-    def __init__(self, context: ssl.SSLContext, most: int, handshake_seconds: float) -> None:
+    def __init__(
+        self, context: ssl.SSLContext, most: int, handshake_seconds: float, warn: Callable[[str, str], None]
+    ) -> None:
         """Prepare.
 
         Args:
+            warn: logs a kind of refusal and its text.
             most: connections at once, including those that have not finished their handshake; the oldest of these makes
                 room, as it may be a client without an account that keeps all others out.
         """
         self._context = context
         self._most = most
         self._handshake_seconds = handshake_seconds
+        self._warn = warn
         self.connections: dict[_Tls, None] = {}
 
     def around(self, protocol: asyncio.BaseProtocol, read_bytes: int) -> asyncio.BaseProtocol:
@@ -82,6 +87,7 @@ class TlsListener:
         return _Tls(
             self.connections,
             self._most,
+            self._warn,
             read_bytes,
             loop,
             protocol,
@@ -108,14 +114,33 @@ class _Tls(cast(Any, sslproto.SSLProtocol)):  # type: ignore[misc]
     bound. It also reads 256 KiB at a time.
     """
 
-    def __init__(self, others: dict[_Tls, None], most: int, read_bytes: int, *arguments: Any, **options: Any) -> None:
+    def __init__(
+        self,
+        others: dict[_Tls, None],
+        most: int,
+        warn: Callable[[str, str], None],
+        read_bytes: int,
+        *arguments: Any,
+        **options: Any,
+    ) -> None:
         self.max_size = read_bytes  # the name is asyncio's
         super().__init__(*arguments, **options)
         self._others = others
         self._most = most
-        self._waiter.add_done_callback(_retrieve)
+        self._warn = warn
+        self._name = ""
+        self._waiter.add_done_callback(self._shaken)
+
+    def _shaken(self, handshake: asyncio.Future[None]) -> None:
+        """Take note of how the handshake ended; a client that has just gone was not refused."""
+        error = None if handshake.cancelled() else handshake.exception()
+        if isinstance(error, ssl.SSLError):
+            self._warn("tls", f"{self._name} and this broker cannot speak TLS: {error.reason or error}; refused")
+        elif isinstance(error, ConnectionAbortedError):
+            self._warn("tls", f"{self._name} did not finish its TLS handshake; refused")
 
     def connection_made(self, transport: asyncio.Transport) -> None:
+        self._name = str(transport.get_extra_info("peername"))
         if len(self._others) >= self._most:
             for eldest in self._others:
                 if eldest._waiter is not None:  # asyncio takes it away when the handshake is done
@@ -125,10 +150,12 @@ class _Tls(cast(Any, sslproto.SSLProtocol)):  # type: ignore[misc]
         self._others[self] = None
         super().connection_made(transport)
         if full:
+            self._warn("connections", f"{self._name} is turned away: {len(self._others)} connections are open")
             transport.abort()
 
     def give_way(self) -> None:
         """End a handshake that others wait for."""
+        self._warn("tls", f"{self._name} did not finish its TLS handshake, and others are waiting; refused")
         self._others.pop(self, None)
         self.abort()
 
@@ -139,9 +166,3 @@ class _Tls(cast(Any, sslproto.SSLProtocol)):  # type: ignore[misc]
     def connection_lost(self, error: Exception | None) -> None:
         self._others.pop(self, None)
         super().connection_lost(error)
-
-
-def _retrieve(done: asyncio.Future[None]) -> None:
-    """Take note of how a handshake ended, which no one waits for."""
-    if not done.cancelled():
-        done.exception()
