@@ -20,8 +20,8 @@ from unittest.mock import patch
 
 import pytest
 
-from salvo.lab.simulation import pool
-from salvo_server.cli import main
+from salvo.cli import main
+from salvo_lab.simulation import pool
 
 #: How long a command may take, as a guard against one that never ends.
 _MAX_SECONDS: Final = 60

@@ -20,14 +20,14 @@ from salvo.seal import Sealer
 from salvo.seat import Seat
 from salvo.session import Session
 from salvo.topics import check_name
+from salvo_gateways.accounts import Accounts
+from salvo_gateways.guest import Guest
+from salvo_gateways.host import Door
+from salvo_gateways.peer import Broken, Peer
+from salvo_gateways.table_watch import TableWatch
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.keyring import Keyring
 from salvo_server.core.referee import Referee
-from salvo_server.gateways.accounts import Accounts
-from salvo_server.gateways.guest import Guest
-from salvo_server.gateways.host import Door
-from salvo_server.gateways.peer import Broken, Peer
-from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.service import Service
 from simulation.broker import matches
 from unbrokered import Wire
@@ -192,7 +192,7 @@ class Program:
         self.gone = True
         self._hall.settle()
 
-    # --- the guest's side: salvo_server.gateways.peer.Peer -----------------------------------------------------------
+    # --- the guest's side: salvo_gateways.peer.Peer -----------------------------------------------------------
 
     def take(self) -> list[str | Broken]:
         said, self._said = self._said, []

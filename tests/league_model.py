@@ -9,17 +9,17 @@ from random import Random
 from typing import Any
 
 from salvo import messages as m
-from salvo.lab import arena
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import HostAction, PlayerStats, State
 from salvo.player import Answer, Bot
 from salvo.view import View
-from salvo_server.league.book import Book
-from salvo_server.league.director import HALL, Command, Director, Keep
-from salvo_server.league.file import League
-from salvo_server.league.lines import Assigned, Drawn, Line, Result, Voided
-from salvo_server.league.views import TableView
+from salvo_lab import arena
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_league.book import Book
+from salvo_league.director import HALL, Command, Director, Keep
+from salvo_league.file import League
+from salvo_league.lines import Assigned, Drawn, Line, Result, Voided
+from salvo_league.views import TableView
 from salvo_server.places import cell_of, place_of
 
 STEP_SECONDS = 0.5

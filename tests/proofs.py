@@ -17,8 +17,9 @@ from salvo.codec.log_reader import take_apart
 from salvo.messages import Draw, Limits, State
 from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, Grid, Orientation, Placement, RuleBook, ShipClass, Shots
 from salvo.rules.book import Announce
+from salvo.step import Step
 from salvo_server.core.referee import Referee
-from salvo_server.core.table import Step, Table
+from salvo_server.core.table import Table
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import no_status
 from salvo_server.storage.transcript_folder import proof_lines

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from salvo.lab.programs.bot_server import BotServer
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, generator, own_seed
 from salvo.view import Shot, View
+from salvo_lab.programs.bot_server import BotServer
 
 #: A whole fleet's cells: so many shots are enough for who knows where it lies.
 SHOTS = sum(ship.length for ship in SALVO.fleet)

@@ -22,10 +22,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from salvo.client import play as play
     from salvo.errors import SalvoError as SalvoError
-    from salvo.lab.bots.chances import heat_map as heat_map
-    from salvo.lab.comparison import compare as compare
-    from salvo.lab.pictures import HeatMap as HeatMap
-    from salvo.lab.simulation import simulate as simulate
     from salvo.player import Bot as Bot
     from salvo.player import bot as bot
     from salvo.rules import SALVO as SALVO
@@ -36,14 +32,18 @@ if TYPE_CHECKING:
     from salvo.script import run as run
     from salvo.view import Shot as Shot
     from salvo.view import View as View
+    from salvo_display.pictures import HeatMap as HeatMap
+    from salvo_lab.bots.chances import heat_map as heat_map
+    from salvo_lab.comparison import compare as compare
+    from salvo_lab.simulation import simulate as simulate
 
 _NAMES = {
     "salvo.client": ("play",),
     "salvo.errors": ("SalvoError",),
-    "salvo.lab.bots.chances": ("heat_map",),
-    "salvo.lab.comparison": ("compare",),
-    "salvo.lab.pictures": ("HeatMap",),
-    "salvo.lab.simulation": ("simulate",),
+    "salvo_lab.bots.chances": ("heat_map",),
+    "salvo_lab.comparison": ("compare",),
+    "salvo_display.pictures": ("HeatMap",),
+    "salvo_lab.simulation": ("simulate",),
     "salvo.player": ("Bot", "bot"),
     "salvo.rules": ("SALVO", "Fleet", "Orientation", "Placement", "RuleBook"),
     "salvo.script": ("run",),

@@ -21,7 +21,7 @@ from salvo.errors import BotError, SalvoError
 from salvo.player import Bot, FunctionBot
 
 _OURS: Final = str(Path(__file__).parent)
-#: The package of a bot's folder, see :mod:`salvo.lab.bot_folder`, before the names that its code has for its modules.
+#: The package of a bot's folder, see :mod:`salvo.bot_folder`, before the names that its code has for its modules.
 _FOLDER: Final = re.compile(r"\bsalvo\.lab\.bot_folder\.[^.]*\.")
 
 

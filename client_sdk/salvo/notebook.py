@@ -1,4 +1,4 @@
-"""Objects that a notebook shows as pictures; :mod:`salvo.lab.notebook_html` decides how they look."""
+"""Objects that a notebook shows as pictures; :mod:`salvo_lab.notebook_html` decides how they look."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 from typing import Final
 
 #: Loaded by name on first display, so that ``import salvo`` stays quick and these objects import no drawing code.
-_PAGES: Final = "salvo.lab.notebook_html"
+_PAGES: Final = "salvo_lab.notebook_html"
 
 
 class Pictured:

@@ -21,8 +21,8 @@ from salvo.player import Bot
 #: What a shell reports of a program that wrote to a pipe whose reader had gone: 128, and the number of SIGPIPE.
 _UNREAD: Final = 128 + 13
 if TYPE_CHECKING:
-    from salvo.lab import arena
-    from salvo.lab.pictures.lines import Boards
+    from salvo_display.pictures.lines import Boards
+    from salvo_lab import arena
 
 _ran = False
 
@@ -57,7 +57,7 @@ def remind() -> None:
         if isinstance(value, type) and issubclass(value, Bot) and value.__module__ == "__main__"
     ]
     script = os.path.basename(sys.argv[0])
-    plays = sys.modules.keys() & {"salvo.lab.arena", "salvo.client"}
+    plays = sys.modules.keys() & {"salvo_lab.arena", "salvo.client"}
     if (
         bots and script.endswith(".py") and not (_ran or plays or hasattr(sys, "last_value"))
     ):  # a traceback stands alone
@@ -75,7 +75,7 @@ def run(bot: type[Bot]) -> None:
     """
     global _ran
     _ran = True
-    from salvo.lab.bot_folder import running
+    from salvo.bot_folder import running
 
     caller = sys._getframe(1)
     in_a_pool = caller.f_code.co_name == "<module>" and caller.f_globals.get("__name__") == "__mp_main__"
@@ -120,7 +120,7 @@ def _check(bot: object, arguments: list[str]) -> None:
 def _run_contest(bot: type[Bot]) -> None:
     from salvo.adapter import closing, made
     from salvo.client import play
-    from salvo.lab.sources import team_name
+    from salvo.sources import team_name
 
     env = os.environ
     if "--watch" in sys.argv[1:]:
@@ -153,13 +153,13 @@ def _games(given: str) -> int | None:
 
 def _run_local(bot: type[Bot]) -> None:
     from salvo.adapter import Adapter, closing, made
-    from salvo.lab import arena
-    from salvo.lab.bots.hunter import Hunter
-    from salvo.lab.pictures.lines import Boards
-    from salvo.lab.pictures.watched import Watched
-    from salvo.lab.replay_command import warn_of_chance
-    from salvo.lab.sources import team_name
-    from salvo.lab.time_limits import telling_of_waits
+    from salvo.sources import team_name
+    from salvo_display.pictures.lines import Boards
+    from salvo_display.pictures.watched import Watched
+    from salvo_lab import arena
+    from salvo_lab.bots.hunter import Hunter
+    from salvo_lab.chance import warn_of_chance
+    from salvo_lab.time_limits import telling_of_waits
 
     seed = os.environ.get("SALVO_SEED") or secrets.token_hex(16)
     name = team_name(sys.argv[0])

@@ -12,13 +12,13 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from salvo.codec.programs import Answer, Told
-from salvo.lab import arena
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.programs.bot_server import BotServer
-from salvo.lab.programs.exec_bot import ExecBot
-from salvo.lab.programs.process import Program
+from salvo.programs.exec_bot import ExecBot
+from salvo.programs.process import Program
 from salvo.rules import SALVO, Grid, ShipClass
+from salvo_lab import arena
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.programs.bot_server import BotServer
 
 HERE = Path(__file__).parent
 POND = replace(SALVO, name="pond", grid=Grid(5, 4), fleet=(ShipClass("cruiser", 3), ShipClass("raft", 1)))

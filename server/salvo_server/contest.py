@@ -18,6 +18,7 @@ from salvo.codec.announcements import Publication
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
+from salvo.step import Step
 from salvo_server.brokers import embedded
 from salvo_server.brokers.embedded.addresses import check_free
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access
@@ -27,10 +28,10 @@ from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.core.journal import Journal, JournalUnavailable
-from salvo_server.core.table import Follower, Step, Table
+from salvo_server.core.table import Follower, Table
+from salvo_server.referee_view import RefereeViews
 from salvo_server.service import Listener, Service, last_will
 from salvo_server.settings import ServerSettings, check_rights, identity_path, roster_path
-from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.standby import ServerConnection, Standby
 from salvo_server.standings.live import CountedJournal, LiveStandings
 from salvo_server.storage.identity import Identity, load_identity

@@ -21,9 +21,9 @@ from http.server import ThreadingHTTPServer
 from typing import Any, ClassVar, Final
 
 from salvo import messages as m
+from salvo.distribution import __version__
 from salvo.errors import MissingExtra
 from salvo.net.mqtt import Connection
-from salvo_server import __version__
 from salvo_server.brokers.embedded import EmbeddedBroker, open_files
 from salvo_server.brokers.embedded.addresses import is_known_host, listening, reachable, split_address
 from salvo_server.core.journal import Batch, Journal, JournalUnavailable, Saved

@@ -28,10 +28,10 @@ from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.codec.log import SECRET_BYTES
+from salvo.distribution import __version__
 from salvo.net.inbound import Inbound, Link
 from salvo.rules import SALVO, RuleBook
 from salvo.topics import Reader
-from salvo_server import __version__
 from salvo_server.core.admission import Admission, EntryList
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat import Chat

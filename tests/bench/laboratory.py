@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from bench.figures import row
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.comparison import SequentialTest, Verdict, compare
-from salvo.lab.simulation import Seats, simulate
 from salvo.rules import generator
 from salvo.view import Shot, View
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.comparison import SequentialTest, Verdict, compare
+from salvo_lab.simulation import Seats, simulate
 
 #: Share of games in which :class:`Mixed` hunts; found so that it beats the random bot in 55 of 100 games.
 HUNTS = 0.1

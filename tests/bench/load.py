@@ -361,7 +361,7 @@ def _server(url: str, folder: str | Path, size: Size) -> Iterator[tuple[int, str
     said = Path(folder, f"{name}.json")
     with (
         said.open("w") as output,
-        started([sys.executable, "-m", "salvo_server", "serve", *words], stdout=output, env=environment) as server,
+        started([sys.executable, "-m", "salvo", "serve", *words], stdout=output, env=environment) as server,
     ):
         end = time.monotonic() + _PATIENCE_SECONDS
         while (text := said.read_text()).count('"lobby"') < size.tables:

@@ -7,12 +7,12 @@ import functools
 from bench.children import answer, peak_mb, process
 from bench.figures import percentiles, rate, row
 from bench.teams import Door, Teams, echo_round_trips, echo_throughput
-from salvo.lab import arena
-from salvo.lab.bots import HOUSE_BOTS
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.solo import clear, summary
 from salvo.rules import CLASSIC, SALVO, STREAK, XBS, Fleet, generator, random_fleet, sample
 from salvo.rules.game import Game
+from salvo_lab import arena
+from salvo_lab.bots import HOUSE_BOTS
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.solo import clear, summary
 
 # --- the engine ---------------------------------------------------------------------------------------------------
 

@@ -49,7 +49,7 @@ def bench_rush(share: float) -> None:
     with tempfile.TemporaryDirectory(dir=Path.home()) as folder, Mosquitto() as broker:
         words = [arg for table in tables for arg in ("--table", table)]
         words += ["--profile", "open", "--broker", broker.url, "--players", str(TEAMS_A_TABLE), "--json"]
-        serve = [sys.executable, "-m", "salvo_server", "serve", "--journal", f"{folder}/a.journal", *words]
+        serve = [sys.executable, "-m", "salvo", "serve", "--journal", f"{folder}/a.journal", *words]
         environment = os.environ | {"XDG_STATE_HOME": folder}
         with started(serve, stdout=subprocess.PIPE, env=environment) as server:
             assert server.stdout is not None

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from salvo.cli import main
 from salvo.net import mqtt
-from salvo_server.cli import main
 from salvo_server.core import inbox, play
 from salvo_server.storage.journal import database
 

@@ -27,7 +27,7 @@ from salvo.errors import ConnectionLost
 from salvo.net.mqtt import Connection
 from salvo_server.verify import verify_file
 
-SALVO = [sys.executable, "-m", "salvo_server"]
+SALVO = [sys.executable, "-m", "salvo"]
 BOTS = Path(__file__).with_name("many_bots.py")
 HOST = "desk"
 #: Teams that one process plays for.

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from salvo.client import play
 from salvo.errors import SalvoError
-from salvo.lab.bots.hunter import Hunter
+from salvo_lab.bots.hunter import Hunter
 
 
 def main() -> None:

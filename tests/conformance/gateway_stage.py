@@ -10,10 +10,10 @@ from typing import Any
 
 from salvo.messages import GameWon
 from salvo.rules import RuleBook
+from salvo_gateways.accounts import OpenAccounts
+from salvo_gateways.host import Door, Host
+from salvo_gateways.table_watch import TableWatch
 from salvo_server.contest import Contest
-from salvo_server.gateways.accounts import OpenAccounts
-from salvo_server.gateways.host import Door, Host
-from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.settings import ServerSettings
 
 

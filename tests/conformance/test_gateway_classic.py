@@ -13,10 +13,10 @@ import pytest
 from conformance.classic_client import Program, Tcp
 from conformance.gateway_stage import Winners, gateway, gateways, served, side_by_side, until
 from salvo.rules import BOOKS, CLASSIC, RuleBook
-from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.classic import door
-from salvo_server.gateways.host import Door
-from salvo_server.spectate.recordings import open_recordings
+from salvo_gateways.accounts import GatewayError
+from salvo_gateways.classic import door
+from salvo_gateways.host import Door
+from salvo_server.recordings import open_recordings
 
 HERE = Path(__file__).parent / "gateways"
 GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "4"))

@@ -16,11 +16,11 @@ import pytest
 from conformance.gateway_stage import Winners, gateway, gateways, served, side_by_side, until
 from conformance.jsonline_client import Client, board_of
 from salvo.rules import ALTERNATE, BOOKS, STREAK, RuleBook
-from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.hidden_fleet.game import UnseenGame
-from salvo_server.gateways.host import Door
-from salvo_server.gateways.jsonline import door
-from salvo_server.spectate.recordings import open_recordings
+from salvo_gateways.accounts import GatewayError
+from salvo_gateways.hidden_fleet.game import UnseenGame
+from salvo_gateways.host import Door
+from salvo_gateways.jsonline import door
+from salvo_server.recordings import open_recordings
 
 HERE = Path(__file__).parent / "gateways"
 GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "4"))

@@ -12,10 +12,10 @@ import pytest
 from gateway_hall import Hall, Program
 from salvo.messages import State
 from salvo.rules import XBS, Fleet
-from salvo_server.gateways.accounts import RosterAccounts
-from salvo_server.gateways.host import Door
-from salvo_server.gateways.xbs import door
-from salvo_server.gateways.xbs.words import complete, second_seated_name
+from salvo_gateways.accounts import RosterAccounts
+from salvo_gateways.host import Door
+from salvo_gateways.xbs import door
+from salvo_gateways.xbs.words import complete, second_seated_name
 from salvo_server.storage.roster import Roster
 
 BOARD = ".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."

@@ -17,9 +17,9 @@ from gateway_hall import Hall, Program
 from integration.smackdown import Player, tcp_gateway
 from salvo.messages import GameWon
 from salvo.rules import SMACKDOWN, Grid, RuleBook, ShipClass
+from salvo_gateways.smackdown import door
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.contest import Contest
-from salvo_server.gateways.smackdown import door
 from salvo_server.settings import ServerSettings
 
 SCRIPTS = sorted((Path(__file__).parent / "gateways").glob("smackdown*.txt"))

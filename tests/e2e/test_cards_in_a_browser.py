@@ -11,7 +11,7 @@ import pytest
 from e2e.browser import browser
 from programs import needs
 from salvo.permissions import Role
-from salvo_server.spectate.page.cards import Venue, cards_page
+from salvo_server.cards import Venue, cards_page
 from salvo_server.storage.roster import Member
 
 pytestmark = [needs("chromium"), pytest.mark.long]

@@ -21,7 +21,7 @@ import pytest
 from command_line import run
 from integration import players
 from processes import started
-from salvo.lab.bots.slow import Slow
+from salvo_lab.bots.slow import Slow
 from salvo_server.brokers.embedded.addresses import lan_addresses
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
@@ -237,7 +237,7 @@ def test_a_file_without_a_secret_is_one_clear_line(tmp_path: Path, content: str 
 
 
 def test_a_missing_extra_names_the_command_that_installs_it() -> None:
-    code = "import sys; sys.modules['{module}'] = None\nfrom salvo_server.cli import main\nmain({command!r}.split())"
+    code = "import sys; sys.modules['{module}'] = None\nfrom salvo.cli import main\nmain({command!r}.split())"
     for module, command, extra in (
         ("rich.columns", "watch --help", "terminal"),
         ("pydantic_settings", "serve --help", "server"),

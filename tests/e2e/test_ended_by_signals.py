@@ -51,7 +51,7 @@ def test_a_signal_that_ends_a_command_ends_its_processes_and_their_programs(
     words = [source if word == "DEAF" else word for word in command]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
     with started(
-        [sys.executable, "-m", "salvo_server", *words],
+        [sys.executable, "-m", "salvo", *words],
         cwd=tmp_path,
         env=environment,
         stdout=subprocess.DEVNULL,

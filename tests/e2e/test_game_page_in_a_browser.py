@@ -11,12 +11,12 @@ import pytest
 
 from e2e.browser import END, HOME, LEFT, RIGHT, SPACE, TAB, Browser
 from programs import needs
-from salvo.lab.pictures.html import Colour, luminance
-from salvo.lab.pictures.marks import Mark
 from salvo.rules import SALVO, Announce, Fleet, Repeats, RuleBook
-from salvo_server.spectate.page import html_page
-from salvo_server.spectate.recordings import open_recordings
-from salvo_server.spectate.replay import REFEREE, Replay
+from salvo_display.page import html_page
+from salvo_display.pictures.html import Colour, luminance
+from salvo_display.pictures.marks import Mark
+from salvo_display.replay import REFEREE, Replay
+from salvo_server.recordings import open_recordings
 from unit.test_game_page import RUDE, _large_game, _rude_game
 from unit.test_replay import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, _play
 

@@ -57,7 +57,7 @@ class Server:
                 sys.executable,
                 "-P",
                 "-m",
-                "salvo_server",
+                "salvo",
                 "serve",
                 *options,
                 "--gateway",

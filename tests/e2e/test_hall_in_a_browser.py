@@ -21,14 +21,14 @@ from integration.web import WebFront, web_front
 from ports import Port
 from processes import started
 from programs import needs
-from salvo.lab.pictures.html import luminance
 from salvo.net.mqtt import Connection
+from salvo_display.pictures.html import luminance
+from salvo_lab.commands.play import play
 from salvo_server.brokers.embedded import EmbeddedBroker
-from salvo_server.cli.play import play
 
 pytestmark = [needs("chromium"), pytest.mark.long]
 
-_SALVO = (sys.executable, "-m", "salvo_server")
+_SALVO = (sys.executable, "-m", "salvo")
 _SECONDS = 120.0
 _WEIGHT_BYTES = 150_000
 

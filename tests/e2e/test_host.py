@@ -17,8 +17,8 @@ from command_line import run
 from integration.players import join, send_all_home
 from ports import Port
 from processes import started
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
 from terminal import Terminal
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")

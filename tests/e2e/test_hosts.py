@@ -19,7 +19,7 @@ import pytest
 from ports import Port
 from processes import processes, started
 
-SALVO = [sys.executable, "-m", "salvo_server"]
+SALVO = [sys.executable, "-m", "salvo"]
 #: Reads a file beside it, raises, and ends its process, now and then.
 FRAIL = """\
 import os
@@ -292,7 +292,7 @@ def test_a_host_with_other_code_does_not_play(tmp_path: Path, home: Path) -> Non
     other = tmp_path / "other"
     other.mkdir()
     (other / "sitecustomize.py").write_text(
-        "import salvo.lab.cluster as cluster\ncluster.software = lambda: {'Python': '3.11', \"Salvo's code\": 'old'}\n"
+        "import salvo_lab.cluster as cluster\ncluster.software = lambda: {'Python': '3.11', \"Salvo's code\": 'old'}\n"
     )
     with ExitStack() as leaving, pytest.MonkeyPatch.context() as patched:
         hosts = Hosts(tmp_path, leaving)

@@ -19,10 +19,10 @@ from command_line import run
 from conformance.classic_client import Program, Tcp
 from integration import players
 from ports import Port
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.pictures.marks import display_name
 from salvo.rules import CLASSIC, Fleet, Orientation, RuleBook, own_seed
 from salvo.rules.files import load_book
+from salvo_display.pictures.marks import display_name
+from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 from terminal import Terminal

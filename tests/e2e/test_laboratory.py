@@ -19,10 +19,10 @@ import pytest
 
 from command_line import run
 from processes import started
-from salvo_server.templates import FOLDER
+from salvo_lab.templates import FOLDER
 from terminal import Terminal
 
-SALVO = [sys.executable, "-m", "salvo_server"]
+SALVO = [sys.executable, "-m", "salvo"]
 BOT = """\
 import os
 import time
@@ -86,7 +86,7 @@ def test_a_game_of_a_pair_is_recorded_as_it_is_played(bot: Path) -> None:
 def test_a_bot_that_is_only_played_here_loads_no_mqtt(bot: Path) -> None:
     bot.write_text(BOT + "\nsalvo.run(fire)\n")
     code = (
-        "import sys; from salvo.lab.sources import load; load('mine.py'); "
+        "import sys; from salvo.sources import load; load('mine.py'); "
         "print([name for name in sys.modules if 'mqtt' in name])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=bot.parent, check=False)

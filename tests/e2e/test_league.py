@@ -16,7 +16,7 @@ from command_line import run
 from processes import started
 from programs import needs
 from salvo import messages as m
-from salvo_server.league.file import load_league
+from salvo_league.file import load_league
 from salvo_server.verify import verify_file
 
 PLAIN = Path(__file__).parents[2] / "examples/spec_client_40_lines.py"

@@ -13,13 +13,13 @@ import pytest
 
 from command_line import run
 from programs import PACKAGES, needs
-from salvo.lab import arena
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.simulation import simulate
-from salvo.lab.sources import load
-from salvo.testing import check_bot
+from salvo.sources import load
 from salvo.view import Shot, View
-from salvo_server.templates import FOLDER, KITS, Template
+from salvo_lab import arena
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.simulation import simulate
+from salvo_lab.templates import FOLDER, KITS, Template
+from salvo_lab.testing import check_bot
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ from integration import players
 from integration.mosquitto import Mosquitto
 from ports import Port
 from programs import BROKERS
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.player import Bot
+from salvo_lab.bots.random_bot import RandomBot
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 _SECONDS = 60.0

@@ -26,10 +26,10 @@ from integration import players
 from processes import started
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.view import OwnSalvo
-from salvo_server.cli.gateway import read_gateway, with_rules_of_gateways
-from salvo_server.cli.serve import serve
+from salvo_gateways.commands.gateway import read_gateway, with_rules_of_gateways
+from salvo_league.file import load_league
+from salvo_server.commands.serve import serve
 from salvo_server.game_lengths import duration, turns_of
-from salvo_server.league.file import load_league
 from salvo_server.settings import load_settings
 
 TEXT = "".join(guide.read_text() for guide in GUIDES)

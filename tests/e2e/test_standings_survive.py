@@ -20,9 +20,9 @@ from integration.mosquitto import Mosquitto
 from integration.postgresql import PostgreSQL
 from programs import needs
 from salvo.codec.announcements import SERVER, STANDINGS
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import StandingsShown
 from salvo.net.mqtt import Connection
+from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.journal.database import JournalReader
 from salvo_server.storage.transcript import repeat_game

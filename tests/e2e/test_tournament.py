@@ -18,7 +18,7 @@ import pytest
 
 from command_line import run
 from processes import started
-from salvo_server.templates import FOLDER
+from salvo_lab.templates import FOLDER
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -212,7 +212,7 @@ def test_an_example_file_is_a_tournament_and_what_goes_wrong_is_a_line(tmp_path:
 @pytest.mark.parametrize("debugged", [False, True], ids=["alone", "under a debugger"])
 def test_under_a_debugger_nothing_times_out(tmp_path: Path, debugged: bool) -> None:
     (tmp_path / "slow.py").write_text(
-        "import time, salvo\nfrom salvo.lab.bots.random_bot import RandomBot\n"
+        "import time, salvo\nfrom salvo_lab.bots.random_bot import RandomBot\n"
         "class Slow(RandomBot):\n    def place_fleet(self, rules):\n        time.sleep(0.3)\n"
         "        return super().place_fleet(rules)\n"
     )

@@ -11,14 +11,14 @@ import pytest
 from e2e.browser import END, Browser
 from e2e.test_game_page_in_a_browser import colour, contrast
 from programs import needs
-from salvo.lab.pictures.html import luminance
-from salvo_server.spectate.archive import Archive
-from salvo_server.spectate.site import make_site_of_games
-from salvo_server.tournament.file import load_tournament
-from salvo_server.tournament.games import GamesFile
-from salvo_server.tournament.highlights import choose
-from salvo_server.tournament.run import games_path, play_tournament, stand
-from salvo_server.tournament.site import make_site
+from salvo_display.pictures.html import luminance
+from salvo_lab.tournament.file import load_tournament
+from salvo_lab.tournament.games import GamesFile
+from salvo_lab.tournament.highlights import choose
+from salvo_lab.tournament.run import games_path, play_tournament, stand
+from salvo_lab.tournament.site import make_site
+from salvo_watch.archive import Archive
+from salvo_watch.site import make_site_of_games
 from unit.test_replay import GOLDEN
 
 pytestmark = needs("chromium")

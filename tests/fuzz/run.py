@@ -19,12 +19,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from salvo.distribution import PACKAGES
+
 if TYPE_CHECKING:  # it must be imported under atheris's eyes
     from fuzz.targets import Target
 
 #: An input takes microseconds; libFuzzer ends the process after so long.
 HANG_SECONDS: Final = 60
-_INSTRUMENTED: Final = ["salvo", "salvo_server", "amqtt"]
+_INSTRUMENTED: Final = [*PACKAGES, "amqtt"]
 #: What a mutation may put in beside what it has seen.
 _DICTIONARY: Final = (
     *"{}[]:,/+#",

@@ -63,6 +63,14 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, Fleet
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Blob, make_blob, parse_blob
 from salvo.topics import TOPICS, Publisher
+from salvo_gateways.accounts import GatewayError
+from salvo_gateways.classic.bus import Frames, calls
+from salvo_gateways.classic.words import NotUnderstood, Reply, Shoot, reply, shoot
+from salvo_gateways.classic.words import read as read_classic
+from salvo_gateways.jsonline.words import BadBody, Dialect, Values, Wording, read_request
+from salvo_gateways.peer import Broken, Lines
+from salvo_gateways.smackdown import lines as smackdown
+from salvo_gateways.xbs import words as xbs
 from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.addresses import BrokerError, split_address
 from salvo_server.brokers.embedded.broker import HardenedBroker
@@ -75,14 +83,6 @@ from salvo_server.core.journal import GameOpened, JournalError, SavedGame, StepT
 from salvo_server.core.recovery import recover
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
-from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.classic.bus import Frames, calls
-from salvo_server.gateways.classic.words import NotUnderstood, Reply, Shoot, reply, shoot
-from salvo_server.gateways.classic.words import read as read_classic
-from salvo_server.gateways.jsonline.words import BadBody, Dialect, Values, Wording, read_request
-from salvo_server.gateways.peer import Broken, Lines
-from salvo_server.gateways.smackdown import lines as smackdown
-from salvo_server.gateways.xbs import words as xbs
 from salvo_server.service import Service
 from salvo_server.storage.identity import Identity, IdentityError, load_identity
 from salvo_server.storage.roster import Roster, RosterError

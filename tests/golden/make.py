@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from salvo import messages as m
 from salvo.codec.header import TRANSCRIPT_VERSION
-from salvo.lab.sources import load
 from salvo.messages import State
 from salvo.player import Bot
 from salvo.rules import (
@@ -36,9 +35,11 @@ from salvo.rules import (
     Spacing,
 )
 from salvo.rules.book import Announce, Starter
+from salvo.sources import load
+from salvo.step import Step
 from salvo.view import Feed, Shot, View
 from salvo_server.core.referee import Referee
-from salvo_server.core.table import Step, Table
+from salvo_server.core.table import Table
 from salvo_server.storage.transcript import no_status, write_transcript
 
 FOLDER = Path(__file__).parent / f"v{TRANSCRIPT_VERSION}"

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from salvo.rules import RuleBook
-from salvo_server.gateways.accounts import OpenAccounts
-from salvo_server.gateways.host import Door, Host
-from salvo_server.gateways.table_watch import TableWatch
+from salvo_gateways.accounts import OpenAccounts
+from salvo_gateways.host import Door, Host
+from salvo_gateways.table_watch import TableWatch
 
 
 @contextlib.contextmanager

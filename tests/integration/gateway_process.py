@@ -18,7 +18,7 @@ class GatewayProcess:
         self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "salvo_server", "gateway", *self._arguments, "--listen", "127.0.0.1:0"]
+        command = [sys.executable, "-m", "salvo", "gateway", *self._arguments, "--listen", "127.0.0.1:0"]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         line = self._process.stdout.readline()

@@ -12,19 +12,19 @@ from typing import Any
 
 from integration.mosquitto import ContestMosquitto
 from salvo.client import play as play_contest
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import Limits
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.permissions import Role
+from salvo_audit.doctor.probe import Login, Probe
+from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
-from salvo_server.doctor.probe import Login, Probe
+from salvo_server.referee_view import RefereeViews
 from salvo_server.service import Service, last_will
 from salvo_server.settings import ServerSettings
-from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import SERVER_USER, Roster
 from salvo_server.storage.roster_watcher import RosterWatcher

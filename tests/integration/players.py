@@ -9,11 +9,11 @@ from typing import Any
 
 from salvo import client, topics
 from salvo import messages as m
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import Connection
 from salvo.player import Answer, Bot
 from salvo.view import View
-from salvo_server.cli.health import ask
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_server.commands.health import ask
 
 SECONDS = 60.0
 

@@ -13,11 +13,11 @@ from random import Random
 from typing import Any
 
 from conformance.smackdown_client import Program
-from salvo_server.gateways.accounts import OpenAccounts
-from salvo_server.gateways.children import Child
-from salvo_server.gateways.host import Host
-from salvo_server.gateways.smackdown import Names, child_door, door
-from salvo_server.gateways.table_watch import TableWatch
+from salvo_gateways.accounts import OpenAccounts
+from salvo_gateways.children import Child
+from salvo_gateways.host import Host
+from salvo_gateways.smackdown import Names, child_door, door
+from salvo_gateways.table_watch import TableWatch
 
 CLIENT = Path(__file__).parents[1] / "conformance" / "smackdown_client.py"
 COMMAND = [sys.executable, str(CLIENT)]

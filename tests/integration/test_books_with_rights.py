@@ -13,15 +13,15 @@ from integration.guarded import guarded, wait_for_users
 from integration.test_views import onlooker, until
 from salvo.client import GameReport
 from salvo.client import play as play_contest
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
 from salvo.rules import BOOKS, RuleBook
 from salvo.view import Shot, View
-from salvo_server.doctor import Target, Verdict, examine, temporary_teams
-from salvo_server.spectate.watching import RefereeWatcher
+from salvo_audit.doctor import Target, Verdict, examine, temporary_teams
+from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.storage.identity import Identity
 from salvo_server.verify import compare_stories, verify_file
+from salvo_watch.watching import RefereeWatcher
 
 EVERY_BOOK = pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 

@@ -22,12 +22,12 @@ from integration.conftest import Broker, StartServer
 from integration.players import Heard, join
 from salvo.adapter import closing
 from salvo.errors import BotError
-from salvo.lab import arena
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.simulation import simulate
-from salvo.lab.sources import load, make
-from salvo.testing import check_bot
-from salvo_server.gateways.visits.xbs import XbsVisit
+from salvo.sources import load, make
+from salvo_gateways.visits.xbs import XbsVisit
+from salvo_lab import arena
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.simulation import simulate
+from salvo_lab.testing import check_bot
 
 #: Every method with the arguments of the guide; the helper raises in the one that is asked for.
 BOT = """\
@@ -152,7 +152,7 @@ def tournament(file: Path, method: str) -> str:
 
 
 def program(file: Path, method: str) -> str:
-    said = _command("play", f"exec:{sys.executable} -m salvo.lab.programs {file}", "random", "--seed", "1")
+    said = _command("play", f"exec:{sys.executable} -m salvo_lab.programs {file}", "random", "--seed", "1")
     return re.sub(r"again: [^\n]*|exec:[^\n]*", "", said)
 
 

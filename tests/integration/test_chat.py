@@ -18,11 +18,11 @@ from integration.secured import Client, Secured, secured
 from programs import BROKERS
 from salvo import messages as m
 from salvo.codec.command_writer import write_participation
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import Connection
 from salvo.permissions import Role
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot, View
+from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.service import Service
 from salvo_server.storage.register import Account
 

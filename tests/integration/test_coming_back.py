@@ -24,8 +24,8 @@ from salvo import messages as m
 from salvo.net.mqtt import Connection
 from salvo.player import Answer, Bot
 from salvo.rules import Fleet, RuleBook
-from salvo.testing import board
 from salvo.view import View
+from salvo_lab.testing import board
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = [

@@ -60,7 +60,7 @@ class Program:
 
 
 def salvo(folder: Path, *arguments: str, **environment: str) -> Program:
-    return Program(folder, "-m", "salvo_server", *arguments, **environment)
+    return Program(folder, "-m", "salvo", *arguments, **environment)
 
 
 @pytest.mark.long

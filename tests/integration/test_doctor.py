@@ -27,6 +27,7 @@ from integration.mosquitto import ContestMosquitto, Mosquitto
 from ports import Port
 from processes import started
 from programs import BROKERS, needs
+from salvo.cli import main
 from salvo.client import play
 from salvo.codec.command_writer import write_participation
 from salvo.messages import State
@@ -35,13 +36,12 @@ from salvo.permissions import Role
 from salvo.player import Answer, Bot
 from salvo.seal import fingerprint
 from salvo.view import View
+from salvo_audit.doctor import Finding, Login, Target, Verdict, examine, temporary_teams
+from salvo_audit.doctor import target as target_module
+from salvo_audit.doctor.probe import Heard, Probe
 from salvo_server.brokers.embedded.tls import ServerTls
-from salvo_server.cli import main
-from salvo_server.cli.tls import make_certificates
+from salvo_server.commands.tls import make_certificates
 from salvo_server.contest import Contest
-from salvo_server.doctor import Finding, Login, Target, Verdict, examine, temporary_teams
-from salvo_server.doctor import target as target_module
-from salvo_server.doctor.probe import Heard, Probe
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
@@ -80,9 +80,9 @@ SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 
 @pytest.fixture(autouse=True)
 def brief_floods(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.doctor.break_in._FLOOD_SECONDS", 0.4)
-    monkeypatch.setattr("salvo_server.doctor.break_in._FLOOD_WAIT_SECONDS", 1.0)
-    monkeypatch.setattr("salvo_server.doctor.break_in._SILENT", 60)
+    monkeypatch.setattr("salvo_audit.doctor.break_in._FLOOD_SECONDS", 0.4)
+    monkeypatch.setattr("salvo_audit.doctor.break_in._FLOOD_WAIT_SECONDS", 1.0)
+    monkeypatch.setattr("salvo_audit.doctor.break_in._SILENT", 60)
 
 
 def of(findings: list[Finding], verdict: Verdict) -> set[str]:
@@ -196,7 +196,7 @@ class _ShortQueue(ContestMosquitto):
 def test_mosquitto_without_the_front_is_found_to_lose_messages_and_to_be_filled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("salvo_server.doctor.break_in._SILENT", 600)
+    monkeypatch.setattr("salvo_audit.doctor.break_in._SILENT", 600)
     with guarded("mosquitto", tmp_path, mosquitto=_ShortQueue) as contest:
         findings = examined(contest)
     assert of(findings, Verdict.FAIL) == set()
@@ -207,7 +207,7 @@ def test_mosquitto_without_the_front_is_found_to_lose_messages_and_to_be_filled(
 @needs("mosquitto")
 @needs("haproxy")
 def test_behind_the_front_every_attempt_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.doctor.break_in._SILENT", 600)
+    monkeypatch.setattr("salvo_audit.doctor.break_in._SILENT", 600)
     with guarded("mosquitto", tmp_path) as contest:
         ports = [BrokerUrl.parse(url).port for url in (contest.url, contest.websocket_url)]
         with Front(tmp_path, *ports) as front:
@@ -225,7 +225,7 @@ def test_every_defence_that_is_listed_is_tried_and_every_attempt_is_listed() -> 
 
 
 def test_accounts_that_the_server_does_not_know_are_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.doctor.reach._ADMISSION_SECONDS", 0.5)
+    monkeypatch.setattr("salvo_audit.doctor.reach._ADMISSION_SECONDS", 0.5)
     with guarded("embedded", tmp_path) as contest:
         other = Roster(tmp_path / "other.json")
         target = Target(BrokerUrl.parse(contest.url))
@@ -359,8 +359,8 @@ class _Waits(Bot):
 def test_the_clock_is_compared_with_a_turn_that_is_on(
     fast_ms: int, verdict: Verdict, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("salvo_server.doctor.reach._clock_ms", lambda: time.time() * 1000 + fast_ms)
-    monkeypatch.setattr("salvo_server.doctor.reach._TURN_SECONDS", 0.1)
+    monkeypatch.setattr("salvo_audit.doctor.reach._clock_ms", lambda: time.time() * 1000 + fast_ms)
+    monkeypatch.setattr("salvo_audit.doctor.reach._TURN_SECONDS", 0.1)
     _Waits.ended.clear()
     with guarded("embedded", tmp_path) as contest:
         secrets = {name: contest.roster.add(name) for name in ("red", "blue")}
@@ -416,7 +416,7 @@ def test_a_server_of_another_profile_than_is_wanted_is_a_failure(tmp_path: Path)
 
 def _run(*arguments: str, **given: str) -> subprocess.CompletedProcess[str]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")} | given
-    command = [sys.executable, "-m", "salvo_server", "doctor", *arguments]
+    command = [sys.executable, "-m", "salvo", "doctor", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
 
 
@@ -465,7 +465,7 @@ def test_a_doctor_that_is_interrupted_takes_its_accounts_with_it(number: signal.
     with guarded("embedded", tmp_path) as contest:
         other = Roster(tmp_path / "other.json")
         other.add("red")
-        command = [sys.executable, "-m", "salvo_server", "doctor", contest.url, "--roster", str(other.path)]
+        command = [sys.executable, "-m", "salvo", "doctor", contest.url, "--roster", str(other.path)]
         with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
             end = time.monotonic() + 60
             while len(other.members()) < 3:

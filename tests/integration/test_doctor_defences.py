@@ -21,12 +21,12 @@ from integration.mosquitto import ContestMosquitto
 from programs import needs
 from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
+from salvo_audit.doctor import Finding, Target, Verdict, break_in, examine, reach, temporary_teams
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.limits import Action, BrokerLimits
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.mosquitto import dynamic_security
 from salvo_server.brokers.mosquitto.dynamic_security import Acl
-from salvo_server.doctor import Finding, Target, Verdict, break_in, examine, reach, temporary_teams
 from salvo_server.storage.register import Account
 
 README = Path(__file__).parents[2] / "server" / "README.md"

@@ -21,19 +21,19 @@ from integration.players import SECONDS, Heard, join, over
 from processes import started
 from programs import needs
 from salvo import messages as m
-from salvo.lab import arena
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.sources import make
 from salvo.player import Bot
 from salvo.rules import SALVO, Placement
-from salvo_server.templates import FOLDER
+from salvo.sources import make
+from salvo_lab import arena
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.templates import FOLDER
 
 ROOT = Path(__file__).parents[2]
 SALVO_COMMAND = str(Path(sysconfig.get_path("scripts")) / "salvo")
 PYTHON = shlex.quote(sys.executable)
 PROGRAMS = {
-    "hunter": f"{PYTHON} -m salvo.lab.programs hunter",
+    "hunter": f"{PYTHON} -m salvo_lab.programs hunter",
     "python": f"{PYTHON} -I -S {FOLDER}/program.py",
     "perl": f"perl {FOLDER}/program.pl",
     "javascript": f"node {FOLDER}/program.js",

@@ -20,9 +20,9 @@ from integration.secured import SECONDS, Client
 from integration.web import web_front
 from programs import needs
 from salvo.net.mqtt import BrokerUrl, Connection
+from salvo_audit.doctor.probe import Login, Probe
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
-from salvo_server.doctor.probe import Login, Probe
-from salvo_server.web.app import POLICY
+from salvo_watch.web.app import POLICY
 
 pytestmark = [needs("mosquitto"), needs("haproxy")]
 RED = Login("red", "secret-of-red")

@@ -15,13 +15,13 @@ from conformance.gateway_stage import Winners, served, until
 from integration.gateway_process import GatewayProcess
 from integration.guarded import guarded
 from salvo.rules import CLASSIC
-from salvo_server.cli import gateway_classic
-from salvo_server.cli.gateway_classic import command
-from salvo_server.gateways.accounts import OpenAccounts, RosterAccounts
-from salvo_server.gateways.classic import Role, bus, door
-from salvo_server.gateways.classic.caller import call_again_and_again
-from salvo_server.gateways.host import Host
-from salvo_server.gateways.table_watch import TableWatch
+from salvo_gateways.accounts import OpenAccounts, RosterAccounts
+from salvo_gateways.classic import Role, bus, door
+from salvo_gateways.classic.caller import call_again_and_again
+from salvo_gateways.commands import gateway_classic
+from salvo_gateways.commands.gateway_classic import command
+from salvo_gateways.host import Host
+from salvo_gateways.table_watch import TableWatch
 
 
 @pytest.mark.long

@@ -15,11 +15,11 @@ from programs import BROKERS
 from salvo.errors import ConnectionLost
 from salvo.events import Event, FleetWanted, GameEnded, GameTakenUp, SalvoWanted
 from salvo.messages import Limits
-from salvo_server.gateways.accounts import GatewayError, OpenAccounts, RosterAccounts
-from salvo_server.gateways.guest import Guest
-from salvo_server.gateways.host import Door, Host
-from salvo_server.gateways.peer import Broken
-from salvo_server.gateways.table_watch import TableWatch
+from salvo_gateways.accounts import GatewayError, OpenAccounts, RosterAccounts
+from salvo_gateways.guest import Guest
+from salvo_gateways.host import Door, Host
+from salvo_gateways.peer import Broken
+from salvo_gateways.table_watch import TableWatch
 
 
 class Parrot(Guest):
@@ -141,8 +141,8 @@ def test_a_guest_is_where_it_was_after_the_gateway_was_started_again(tmp_path: P
 
 
 def test_a_gateway_to_a_table_that_is_not_there_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.gateways.table_watch.ACCOUNT_SECONDS", 1.0)
-    monkeypatch.setattr("salvo_server.gateways.table_watch.TABLE_SECONDS", 2.0)
+    monkeypatch.setattr("salvo_gateways.table_watch.ACCOUNT_SECONDS", 1.0)
+    monkeypatch.setattr("salvo_gateways.table_watch.TABLE_SECONDS", 2.0)
     with guarded("embedded", tmp_path) as contest:
         house = TableWatch(contest.url, "elsewhere", RosterAccounts(contest.roster, "parrot"), pin=False)
         with contextlib.closing(house), pytest.raises(GatewayError, match="no server has table 'elsewhere'"):

@@ -15,12 +15,12 @@ from integration.guarded import guarded
 from integration.players import Heard, over, salvos
 from salvo.messages import GameWon
 from salvo.rules import STREAK
+from salvo_gateways.accounts import RosterAccounts
+from salvo_gateways.host import Host
+from salvo_gateways.jsonline import door
+from salvo_gateways.table_watch import TableWatch
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.contest import Contest
-from salvo_server.gateways.accounts import RosterAccounts
-from salvo_server.gateways.host import Host
-from salvo_server.gateways.jsonline import door
-from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.settings import ServerSettings
 
 

@@ -23,16 +23,16 @@ from integration.players import Heard, Slower, join, over, until_online
 from integration.smackdown import COMMAND, Player, Socket, children, house, tcp_gateway
 from programs import needs
 from salvo import messages as m
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, RuleBook
+from salvo_gateways.accounts import GatewayError, RosterAccounts
+from salvo_gateways.children import Child
+from salvo_gateways.commands.gateway_smackdown import command
+from salvo_gateways.host import Host
+from salvo_gateways.smackdown import door
+from salvo_gateways.table_watch import TableWatch
+from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.brokers.embedded import EmbeddedBroker
-from salvo_server.cli.gateway_smackdown import command
 from salvo_server.contest import Contest
-from salvo_server.gateways.accounts import GatewayError, RosterAccounts
-from salvo_server.gateways.children import Child
-from salvo_server.gateways.host import Host
-from salvo_server.gateways.smackdown import door
-from salvo_server.gateways.table_watch import TableWatch
 from salvo_server.settings import ServerSettings
 
 SECONDS = 60.0
@@ -233,7 +233,7 @@ def test_what_a_child_writes_to_standard_error_is_in_the_log_and_bounded(
         tmp_path, "print('\\x1b[2Jred', file=sys.stderr)\nfor _ in range(3000): print('x' * 3000, file=sys.stderr)"
     )
     socks: list[Any] = []
-    with caplog.at_level("INFO", "salvo_server.gateways.children"):
+    with caplog.at_level("INFO", "salvo_gateways.children"):
         # As long as it is wanted, a slow machine has time for what it writes.
         child = Child(command, "alice", lambda sock, _: socks.append(sock), lambda: len(caplog.messages) < 1001)
         child.start()
@@ -277,7 +277,7 @@ def test_a_client_that_is_cut_off_comes_back_into_its_game_and_hears_how_it_stan
 SERVE = [
     sys.executable,
     "-m",
-    "salvo_server",
+    "salvo",
     "serve",
     "--players",
     "2",
@@ -322,7 +322,7 @@ def test_games_go_on_after_the_gateway_or_the_server_was_killed(victim: str, tmp
     log = tmp_path / "log"
     with Mosquitto() as broker:
         serve = [*SERVE, "--broker", broker.url, "--journal", str(tmp_path / "journal")]
-        gateway = [sys.executable, "-m", "salvo_server", "gateway", "smackdown", "--broker", broker.url, "--games", "1"]
+        gateway = [sys.executable, "-m", "salvo", "gateway", "smackdown", "--broker", broker.url, "--games", "1"]
         gateway += ["--exec", f"{sys.executable} {slow}", "--name", "alice"]
         gateway += ["--exec", f"{sys.executable} {slow}", "--name", "bob"]
         processes = {"server": start(serve, log)}

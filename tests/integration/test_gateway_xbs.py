@@ -26,12 +26,12 @@ from ports import Port
 from programs import needs
 from salvo import Bot, View
 from salvo import messages as m
-from salvo.lab.bots.hunter import Hunter
 from salvo.net.mqtt import Connection
 from salvo.player import Answer
+from salvo_gateways.xbs import door
+from salvo_lab.bots.hunter import Hunter
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.contest import Contest
-from salvo_server.gateways.xbs import door
 from salvo_server.settings import ServerSettings
 
 #: Code Smackdown's client at a table of three, where it is told of what others shoot at its rival, too.
@@ -467,7 +467,7 @@ def test_a_game_that_the_server_gives_up_is_aborted(tmp_path: Path) -> None:
 
 @contextlib.contextmanager
 def gateway_process(url: str, listen: str) -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
-    command = [sys.executable, "-m", "salvo_server", "gateway", "xbs", "--broker", url, "--listen", listen]
+    command = [sys.executable, "-m", "salvo", "gateway", "xbs", "--broker", url, "--listen", listen]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

@@ -19,8 +19,8 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
 from salvo.errors import ConnectionLost, ImpostorError, SalvoError
 from salvo.fairness.known_servers import KnownServers
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import BrokerUrl, Connection
+from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity

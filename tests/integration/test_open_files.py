@@ -83,7 +83,7 @@ def test_connections_beyond_the_open_files_wait(
     answer: bytes,
 ) -> None:
     words = [broker.url if word == "BROKER" else word for word in command]
-    shell = ["sh", "-c", f'ulimit -n {_FILES}; exec "$@"', "sh", sys.executable, "-m", "salvo_server", *words]
+    shell = ["sh", "-c", f'ulimit -n {_FILES}; exec "$@"', "sh", sys.executable, "-m", "salvo", *words]
     with (
         start_server(rules="xbs"),
         started(shell, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process,

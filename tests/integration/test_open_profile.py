@@ -35,12 +35,12 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
 from salvo.rules import SALVO
 from salvo.seal import Sealer, make_blob
+from salvo_audit.doctor import Target, Verdict, examine
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.open_access import OpenAccess
 from salvo_server.brokers.mosquitto.config import Listener, open_server, write_open
-from salvo_server.cli.mosquitto import mosquitto
+from salvo_server.commands.mosquitto import mosquitto
 from salvo_server.contest import Contest
-from salvo_server.doctor import Target, Verdict, examine
 from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import SERVER_USER, Roster

@@ -12,8 +12,8 @@ from integration.players import SECONDS, Heard, join, salvos
 from integration.raw import retained_at
 from salvo import messages as m
 from salvo.events import GameTakenUp
-from salvo.lab.bots.hunter import Hunter
 from salvo.messages import State
+from salvo_lab.bots.hunter import Hunter
 
 
 class Timed(Heard):

@@ -15,19 +15,19 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.recap_writer import write_recap
-from salvo.lab import arena
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import SalvoResolved
 from salvo.net.mqtt import Connection
 from salvo.player import Bot
 from salvo.rules import ALTERNATE, BOOKS, CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, RuleBook
 from salvo.view import Shot, View
+from salvo_lab import arena
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
 from salvo_server.contest import Contest
+from salvo_server.recordings import open_recordings
 from salvo_server.settings import ServerSettings
-from salvo_server.spectate.recordings import open_recordings
 
 SEED = "11"
 TEAMS: dict[str, type[Bot]] = {"ann": Hunter, "bob": RandomBot}

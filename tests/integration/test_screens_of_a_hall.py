@@ -30,7 +30,7 @@ class Screen:
         self.log = log
         with log.open("w") as file:
             self.process = subprocess.Popen(
-                [sys.executable, "-u", "-m", "salvo_server", "watch", contest.url, *options],
+                [sys.executable, "-u", "-m", "salvo", "watch", contest.url, *options],
                 env={**os.environ, "SALVO_TEAM": "hall", "SALVO_SECRET": secret},
                 stdout=file,
                 stderr=subprocess.STDOUT,

@@ -21,10 +21,10 @@ from programs import needs, on_both_brokers
 from salvo import client
 from salvo import messages as m
 from salvo.errors import SalvoError
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import Connection
 from salvo.player import Answer, Bot
 from salvo.view import View
+from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 

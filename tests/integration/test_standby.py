@@ -25,7 +25,7 @@ from salvo.view import View
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
-SALVO = [sys.executable, "-m", "salvo_server"]
+SALVO = [sys.executable, "-m", "salvo"]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from processes import started
 pytestmark = pytest.mark.long
 
 _STANDINS = Path(__file__).parents[1] / "standins"
-_SALVO = [sys.executable, "-m", "salvo_server"]
+_SALVO = [sys.executable, "-m", "salvo"]
 _SECONDS = 60.0
 
 

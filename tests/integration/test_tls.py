@@ -17,8 +17,8 @@ from integration.mosquitto import Mosquitto
 from programs import BROKERS
 from salvo import client
 from salvo.errors import ConnectionLost
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import BrokerUrl, Connection
+from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.contest import Contest

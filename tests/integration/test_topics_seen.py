@@ -21,13 +21,13 @@ from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcements import RESULT
 from salvo.codec.log_reader import read_entry, take_apart
 from salvo.fairness.proof import Proof, ProofConnection
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.rules import Fleet, RuleBook
 from salvo.topics import Publisher, Reader
-from salvo_server.spectate.watching import Watcher
+from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.verify import compare_stories, verify_file, verify_lines
+from salvo_watch.watching import Watcher
 
 OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
 _PRINTED = ("sunk_as_printed", "defeated_as_printed")
@@ -247,7 +247,7 @@ def test_the_same_accepted_commands_give_the_same_announcements_in_process(
 def test_the_same_seed_is_the_same_game_over_a_broker_and_in_the_arena(
     broker: Broker, start_server: StartServer, observer: Observer
 ) -> None:
-    from salvo.lab import arena
+    from salvo_lab import arena
 
     with start_server(players=3):
         observer.until(said("/game/state", b"lobby"))

@@ -24,13 +24,13 @@ from processes import started
 from programs import BROKERS
 from salvo import client
 from salvo import messages as m
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.net.mqtt import BrokerUrl
-from salvo.testing.troublemaker import ANSWERED, DEPARTURES, HUNG_UP, LET_IN, PIECES, Troublemaker
+from salvo_audit.doctor.probe import Login, Probe
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.testing.troublemaker import ANSWERED, DEPARTURES, HUNG_UP, LET_IN, PIECES, Troublemaker
 from salvo_server import service
 from salvo_server.contest import Contest
 from salvo_server.core.referee import Referee
-from salvo_server.doctor.probe import Login, Probe
 
 _SECONDS = 60.0
 Step = tuple[int, m.Input | None, list[m.Announcement]]
@@ -93,7 +93,7 @@ def test_an_honest_game_beside_a_rude_team_ends_and_each_rudeness_gets_what_the_
 
 
 def test_it_is_a_program_that_tells_what_it_did(broker: Broker, start_server: StartServer) -> None:
-    command = [sys.executable, "-m", "salvo.testing.troublemaker", broker.url, "--seed", "3", "--games", "1"]
+    command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", broker.url, "--seed", "3", "--games", "1"]
     with start_server(players=2):
         bot = join(broker.url, "ann", seed="7")  # a game that lasts long enough for all of its pieces
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=True)
@@ -109,7 +109,7 @@ def test_in_a_contest_it_comes_as_a_team_of_the_roster(kind: str, tmp_path: Path
         secrets = {name: contest.roster.add(name) for name in ("ann", "rude")}
         wait_for_users(contest.url, "rude.4", secrets["rude"])
         (tmp_path / "secret").write_text(secrets["rude"] + "\n")
-        command = [sys.executable, "-m", "salvo.testing.troublemaker", contest.url, "--seed", "3", "--games", "1"]
+        command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", contest.url, "--seed", "3", "--games", "1"]
         play(contest, ["ann"])
         done = subprocess.run(
             [*command, "--as", f"rude:{tmp_path / 'secret'}"], capture_output=True, text=True, timeout=_SECONDS
@@ -168,7 +168,7 @@ def test_ctrl_c_ends_it_with_its_summary_and_nobody_waits_for_it_in_the_lobby(
     broker: Broker, start_server: StartServer
 ) -> None:
     heard = Heard()
-    command = [sys.executable, "-m", "salvo.testing.troublemaker", broker.url, "--json"]
+    command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", broker.url, "--json"]
     with start_server(heard, players=2):
         with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
             heard.until(lambda said: sum(isinstance(each, m.PlacementJudged) and each.approved for each in said) >= 65)
@@ -186,7 +186,7 @@ def test_ctrl_c_ends_it_with_its_summary_and_nobody_waits_for_it_in_the_lobby(
 
 
 def test_it_ends_by_itself_after_its_time(broker: Broker, start_server: StartServer) -> None:
-    command = [sys.executable, "-m", "salvo.testing.troublemaker", broker.url, "--seconds", "0.2"]
+    command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", broker.url, "--seconds", "0.2"]
     with start_server(players=2):
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
     assert (done.returncode, done.stderr) == (0, "")
@@ -195,7 +195,7 @@ def test_it_ends_by_itself_after_its_time(broker: Broker, start_server: StartSer
 
 def test_without_an_account_it_says_what_it_needs(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
-        command = [sys.executable, "-m", "salvo.testing.troublemaker", contest.url]
+        command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", contest.url]
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
     assert done.returncode == 1
     assert done.stderr.startswith("error: not_authorised: ")

@@ -24,8 +24,8 @@ from salvo.messages import State
 from salvo.permissions import Role
 from salvo.rules import SALVO, Fleet
 from salvo_server.core.match import Player
-from salvo_server.spectate import watching
-from salvo_server.spectate.watching import RefereeWatcher, TeamWatcher, Watcher
+from salvo_watch import watching
+from salvo_watch.watching import RefereeWatcher, TeamWatcher, Watcher
 
 KINDS = BROKERS
 _SECONDS = 60.0
@@ -123,7 +123,7 @@ def test_boards_that_wait_for_their_delay_follow_when_the_game_is_over(tmp_path:
 
 def _watch(*arguments: str, **environment: str) -> AbstractContextManager[subprocess.Popen[str]]:
     clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
-    command = [sys.executable, "-m", "salvo_server", "watch", *arguments]
+    command = [sys.executable, "-m", "salvo", "watch", *arguments]
     return started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean | environment)
 
 

@@ -31,10 +31,10 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.messages import Limits, State
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker
-from salvo_server.web.app import MAX_STREAMS, POLICY
+from salvo_watch.web.app import MAX_STREAMS, POLICY
 
 pytestmark = pytest.mark.long
-_SALVO = (sys.executable, "-m", "salvo_server")
+_SALVO = (sys.executable, "-m", "salvo")
 _SECONDS = 60.0
 _SHIP = re.compile(r"[a-z]")
 

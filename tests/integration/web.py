@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from processes import started
 
-_SALVO = (sys.executable, "-m", "salvo_server")
+_SALVO = (sys.executable, "-m", "salvo")
 _SECONDS = 60.0
 
 
@@ -65,6 +65,6 @@ def web_front(broker: str, *words: str, account: tuple[str, str] | None = None) 
 
 def static_files() -> list[Path]:
     """Return the web front's own files."""
-    import salvo_server.web
+    import salvo_watch.web
 
-    return sorted((Path(salvo_server.web.__path__[0]) / "static").iterdir())
+    return sorted((Path(salvo_watch.web.__path__[0]) / "static").iterdir())

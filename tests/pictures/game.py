@@ -7,10 +7,10 @@ from html import escape
 from string import ascii_uppercase
 from typing import Final
 
-from salvo.lab import arena
-from salvo.lab.bots import HOUSE_BOTS
 from salvo.messages import SalvoResolved
 from salvo.view import Shot
+from salvo_lab import arena
+from salvo_lab.bots import HOUSE_BOTS
 
 _CELL: Final = 32
 _BOARD: Final = 10 * _CELL

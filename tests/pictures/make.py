@@ -20,12 +20,12 @@ from integration.players import Heard, salvos
 from integration.web import web_front
 from pictures.game import Film
 from pictures.tree import play, topic_tree
-from salvo_server.cli.explain import explain
-from salvo_server.cli.play import play as play_here
+from salvo_display.page import html_page
+from salvo_lab.commands.explain import explain
+from salvo_lab.commands.play import play as play_here
 from salvo_server.contest import Contest
+from salvo_server.recordings import open_recordings
 from salvo_server.settings import ServerSettings
-from salvo_server.spectate.page import html_page
-from salvo_server.spectate.recordings import open_recordings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.roster import Roster
 

@@ -14,8 +14,8 @@ from typing import Final
 from integration.players import Heard
 from salvo import client
 from salvo import messages as m
-from salvo.lab.bots.hunter import Hunter
 from salvo.net.mqtt import Connection
+from salvo_lab.bots.hunter import Hunter
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity

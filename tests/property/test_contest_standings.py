@@ -15,7 +15,7 @@ from proofs import IDENTITY, entries_of
 from salvo import messages as m
 from salvo.codec.announcements import STANDINGS
 from salvo.messages import Limits
-from salvo_server.cli.serve_report import ServeReport
+from salvo_server.commands.serve_report import ServeReport
 from salvo_server.core.journal import Result, ResultAnnulled, when
 from salvo_server.service import Service
 from salvo_server.standings.chronicle import EVENING_GAP_MS, Chronicle

@@ -30,8 +30,8 @@ from salvo.rules import SALVO, Fleet, Orientation, Placement
 from salvo.rules.game import Game, draw_starter
 from salvo.seal import SALT_BYTES, Sealer
 from salvo_server.core.authenticator import Authenticator
+from salvo_server.referee_view import RefereeViews
 from salvo_server.service import Service
-from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.storage.identity import Identity
 from simulation import crypto
 from unbrokered import Wire

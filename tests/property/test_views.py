@@ -12,8 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from salvo.lab import arena
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (
@@ -31,6 +29,8 @@ from salvo.rules import (
     generator,
 )
 from salvo.view import Feed, Shot, Untouched, View
+from salvo_lab import arena
+from salvo_lab.bots.random_bot import RandomBot
 
 BOOKS = [
     SALVO,

@@ -22,9 +22,9 @@ from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.rules import RuleBook, Sinkings
 from salvo_server.core.referee import Referee
-from salvo_server.spectate.referee_view import RefereeViews
-from salvo_server.web.chances import chances
-from salvo_server.web.tables import END_SECONDS, PLAY_OUT_SECONDS, Forget, Heard, Table, read
+from salvo_server.referee_view import RefereeViews
+from salvo_watch.web.chances import chances
+from salvo_watch.web.tables import END_SECONDS, PLAY_OUT_SECONDS, Forget, Heard, Table, read
 
 
 def tell(table: Table, topic: str, payload: bytes, *, retained: bool, now: float = 0.0) -> None:

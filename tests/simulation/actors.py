@@ -14,13 +14,13 @@ from salvo import messages as m
 from salvo.client import Contestant
 from salvo.codec.command_writer import write_host
 from salvo.events import Event, Refused
-from salvo.lab.bots import HOUSE_BOTS
 from salvo.net.inbound import Inbound
 from salvo.player import Answer, Bot
 from salvo.rules import RuleBook
 from salvo.seal import NONCE_BYTES, Sealer, make_blob
 from salvo.session import Session
 from salvo.view import View
+from salvo_lab.bots import HOUSE_BOTS
 from salvo_server.core.authenticator import Authenticator, Opened, Waiting
 from salvo_server.core.referee import Referee
 from salvo_server.service import Resume, Service, last_will

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from cheap_keys import keys_cost_little
-from salvo.lab.simulation import pool
-from salvo_server.tournament.judge import Alarm
+from salvo_lab.simulation import pool
+from salvo_lab.tournament.judge import Alarm
 
 #: Used by pytest.
 __all__ = ["keys_cost_little"]

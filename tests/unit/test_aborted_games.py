@@ -14,20 +14,20 @@ from proofs import SMALL, Played, entries_of, verify
 from property.test_web_tables import tell
 from salvo import messages as m
 from salvo import topics
+from salvo.cli import cli
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.programs import EndTold, read_told, write_told
 from salvo.messages import State
-from salvo_server.cli import cli
+from salvo_display import replay_text
+from salvo_display.page import html_page
+from salvo_display.replay import REFEREE, Replay
 from salvo_server.metrics import Metrics
 from salvo_server.service import Service
-from salvo_server.spectate import replay_text
-from salvo_server.spectate.archive import Archive
-from salvo_server.spectate.page import html_page
-from salvo_server.spectate.page.games import site_list
-from salvo_server.spectate.replay import REFEREE, Replay
-from salvo_server.spectate.watching import RefereeWatcher, Watcher
 from salvo_server.storage.transcript import check, read_transcript, write_transcript
-from salvo_server.web.tables import END_SECONDS, Table
+from salvo_watch.archive import Archive
+from salvo_watch.games_page import site_list
+from salvo_watch.watching import RefereeWatcher, Watcher
+from salvo_watch.web.tables import END_SECONDS, Table
 from unit.test_referee_view import TOPIC, Room
 from unit.test_replay import ALICE, BOB
 from unit.test_watching import begin, connected, lines

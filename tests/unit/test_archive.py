@@ -12,17 +12,18 @@ from click.testing import CliRunner
 
 from salvo.codec.header import Header, write_header
 from salvo.errors import SalvoError
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
-from salvo_server.cli.site import site as command
+from salvo.step import Step
+from salvo_display.replay import REFEREE
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.recording import play_at_table
+from salvo_server import recordings
 from salvo_server.core.journal import Batch, GameOpened, StepTaken
-from salvo_server.core.table import Step
-from salvo_server.spectate import recordings
-from salvo_server.spectate.archive import Archive, Query, transcript_of
-from salvo_server.spectate.page.games import site_list
-from salvo_server.spectate.replay import REFEREE
 from salvo_server.storage.journal.database import DatabaseJournal
-from salvo_server.storage.transcript import Transcript, check, play_at_table, read_transcript, write_transcript
+from salvo_server.storage.transcript import Transcript, check, read_transcript, write_transcript
+from salvo_watch.archive import Archive, Query, transcript_of
+from salvo_watch.commands.site import site as command
+from salvo_watch.games_page import site_list
 from unit.test_game_page import RUDE, Read
 from unit.test_replay import GOLDEN
 

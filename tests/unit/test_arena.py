@@ -13,17 +13,17 @@ import pytest
 
 import salvo
 from salvo.errors import BotError
-from salvo.lab import arena
-from salvo.lab.bots import HOUSE_BOTS
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.bots.rude import Rude
-from salvo.lab.sources import load, make, team_name
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import BOOKS, SALVO, Fleet, RuleBook, generator
-from salvo.testing import check_bot
+from salvo.sources import load, make, team_name
 from salvo.view import Shot, Untouched, View
+from salvo_lab import arena
+from salvo_lab.bots import HOUSE_BOTS
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.bots.rude import Rude
+from salvo_lab.testing import check_bot
 
 
 def results(seed: int, game: int = 1) -> list[SalvoResolved]:
@@ -236,7 +236,7 @@ def test_a_bot_without_a_fleet_is_named() -> None:
         arena.play({"a": Homeless(), "b": RandomBot()})
 
 
-# --- salvo.testing ------------------------------------------------------------------------------------------------
+# --- salvo_lab.testing ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["random", "hunter", "density", "meanfield", "admiral"])

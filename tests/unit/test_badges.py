@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo_server.spectate.page.badges import COLOURS, EMBLEMS, badge_of, badges_of
+from salvo_display.page.badges import COLOURS, EMBLEMS, badge_of, badges_of
 
 NAMES = st.sets(st.text(max_size=8), max_size=20)
 

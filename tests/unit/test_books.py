@@ -11,10 +11,6 @@ from typing import Any
 import pytest
 
 from salvo.errors import BotError, IllegalCommand
-from salvo.lab import arena
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.bots.rude import Rude
 from salvo.messages import GameWon, PlayerStats, SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (
@@ -42,9 +38,13 @@ from salvo.rules import (
     random_fleet,
 )
 from salvo.rules.game import Game, begin, set_starter
-from salvo.testing import check_bot
 from salvo.view import Shot, View
-from salvo_server.storage.transcript import play_at_table
+from salvo_lab import arena
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.bots.rude import Rude
+from salvo_lab.recording import play_at_table
+from salvo_lab.testing import check_bot
 
 H, V = Orientation.HORIZONTAL, Orientation.VERTICAL
 

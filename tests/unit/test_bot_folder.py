@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from salvo.errors import BotError
-from salvo.lab import arena
-from salvo.lab.simulation import simulate
-from salvo.lab.sources import load, make
 from salvo.player import Bot
+from salvo.sources import load, make
+from salvo_lab import arena
+from salvo_lab.simulation import simulate
 
 BOT = """\
 import salvo
@@ -171,7 +171,7 @@ def test_any_process_finds_the_functions_of_a_bot(tmp_path: Path, how: str) -> N
     """Not only a forked one, which has them already; and salvo.run at the end of the file starts no game in it."""
     (tmp_path / "mine.py").write_text(_pool(how))
     _package(tmp_path)
-    again = "import sys\nfrom salvo.lab.sources import load\nload(sys.argv[1])\nprint(load(sys.argv[1]).function(None))"
+    again = "import sys\nfrom salvo.sources import load\nload(sys.argv[1])\nprint(load(sys.argv[1]).function(None))"
     asked = subprocess.run([sys.executable, "-c", again, tmp_path / "mine.py"], capture_output=True, text=True)
     assert (asked.stdout, asked.stderr) == ("2\n", "")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 from salvo import messages as m
-from salvo.lab import arena
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import SALVO, generator
 from salvo.view import Feed, Shot, View
+from salvo_lab import arena
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
 
 
 def seen_by(bot: Bot, players: tuple[str, ...] = ("me", "you", "they")) -> View:

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 import command_line
+from salvo.cli import output
 from salvo.permissions import Role
 from salvo_server import running
-from salvo_server.cli import output
+from salvo_server.cards import Venue, cards_page
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings
-from salvo_server.spectate.page.cards import Venue, cards_page
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.roster import Member, Roster
 
@@ -163,7 +163,7 @@ def test_a_running_server_tells_address_and_key(roster: Roster, tmp_path: Path) 
 
 def test_without_a_server_it_is_this_machines_address(roster: Roster, monkeypatch: pytest.MonkeyPatch) -> None:
     for addresses, address in (([], "127.0.0.1"), (["192.0.2.7", "192.0.2.8"], "192.0.2.7")):
-        monkeypatch.setattr("salvo_server.cli.teams.lan_addresses", lambda host, found=addresses: found)
+        monkeypatch.setattr("salvo_server.commands.teams.lan_addresses", lambda host, found=addresses: found)
         done = teams(roster, "add", f"team{len(addresses)}", "--cards", "cards.html")
         assert f"1 card for mqtt://{address}:1883, " in done.stdout
 

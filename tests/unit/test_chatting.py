@@ -15,15 +15,15 @@ from salvo.codec.command_reader import read_say
 from salvo.codec.commands import Line
 from salvo.errors import BotError, WireError
 from salvo.events import Said
-from salvo.lab import arena
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import State
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook, generator
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo.testing import ScriptedServer
 from salvo.view import View
+from salvo_lab import arena
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.testing import ScriptedServer
 from salvo_server.settings import SettingsError, load_settings
 from unbrokered import Wire
 

@@ -9,13 +9,13 @@ import pytest
 
 from command_line import run
 from salvo.errors import BotError, MissingExtra, SalvoError
-from salvo.lab import cluster
-from salvo.lab.cluster import Cluster, security_for, ship
-from salvo.lab.simulation.on_hosts import Games
-from salvo.lab.simulation.seats import Seats
-from salvo.lab.simulation.worker import Batch, Spec
-from salvo.lab.versions import MAX_FILES
 from salvo.rules import SALVO
+from salvo.versions import MAX_FILES
+from salvo_lab import cluster
+from salvo_lab.cluster import Cluster, security_for, ship
+from salvo_lab.simulation.on_hosts import Games
+from salvo_lab.simulation.seats import Seats
+from salvo_lab.simulation.worker import Batch, Spec
 from unit.test_missing_extra import Absent
 
 BOT = "import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n"

@@ -11,20 +11,11 @@ import pytest
 
 import salvo
 from salvo.errors import BotError
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.comparison import (
-    STAKES,
-    Comparison,
-    SequentialTest,
-    Verdict,
-    compare,
-    interval,
-    log_capital,
-    mirrored,
-)
 from salvo.rules import generator
 from salvo.view import Shot, View
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.comparison import STAKES, Comparison, SequentialTest, Verdict, compare, interval, log_capital, mirrored
 
 
 def _pairs(seed: int, chance: float) -> Iterator[float]:

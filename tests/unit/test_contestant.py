@@ -13,14 +13,14 @@ from salvo import messages as m
 from salvo.client import Contestant
 from salvo.codec.announcement_writer import write_announcement
 from salvo.events import SalvoWanted
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import SalvoResolved, State
 from salvo.player import Bot
 from salvo.rules import BOOKS, SALVO, RuleBook, generator
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo.testing import ScriptedServer
 from salvo.view import Feed, Shot, View
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.testing import ScriptedServer
 from unbrokered import Wire
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from salvo_server.cli import cli
-from salvo_server.cli.serve import serve
-from salvo_server.cli.web import web
+from salvo.cli import cli
+from salvo_server.commands.serve import serve
 from salvo_server.settings import ServerSettings
+from salvo_watch.commands.web import web
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))

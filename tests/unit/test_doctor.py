@@ -18,9 +18,9 @@ from ports import Port
 from salvo.errors import SalvoError
 from salvo.messages import TurnBegan
 from salvo.net.mqtt import BrokerUrl
-from salvo_server.cli.doctor import _target, doctor
+from salvo_audit.commands.doctor import _target, doctor
+from salvo_audit.doctor import Finding, Target, Verdict, is_here, machine, reach
 from salvo_server.contest import check_start
-from salvo_server.doctor import Finding, Target, Verdict, is_here, machine, reach
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings, SettingsError
 from salvo_server.storage.journal.database import DatabaseJournal
@@ -299,7 +299,7 @@ def test_findings_are_lines_for_people_and_records_for_programs(tmp_path: Path, 
 
 def test_warnings_are_counted_and_fail_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Finding] = []
-    monkeypatch.setattr("salvo_server.cli.doctor.examine", lambda *_: iter(found))
+    monkeypatch.setattr("salvo_audit.commands.doctor.examine", lambda *_: iter(found))
     for verdict, last, code in (
         (Verdict.PASS, "1 check: 1 PASS", 0),
         (Verdict.WARN, "2 checks: 1 PASS, 1 WARN", 0),

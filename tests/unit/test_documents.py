@@ -13,18 +13,18 @@ import click
 import pytest
 
 from documents import GUIDES, ROOT, prose
-from salvo.lab import versions
-from salvo.lab.comparison import compare
+from salvo import versions
+from salvo.cli import cli
 from salvo.player import Bot
 from salvo.rules.books import BOOKS
 from salvo.view import View
-from salvo_server.cli import cli
-from salvo_server.cli.web import MAX_CONNECTIONS
+from salvo_lab.comparison import compare
 from salvo_server.core import chat
 from salvo_server.settings import ServerSettings
 from salvo_server.standings import chronicle
 from salvo_server.storage import roster
-from salvo_server.web import relay
+from salvo_watch.commands.web import MAX_CONNECTIONS
+from salvo_watch.web import relay
 
 README, CLIENT, SERVER = GUIDES
 SCALE = ROOT / "docs" / "scale.md"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from salvo.errors import ConnectionLost
-from salvo_server.gateways.accounts import GatewayError, RosterAccounts
+from salvo_gateways.accounts import GatewayError, RosterAccounts
 from salvo_server.storage import roster_watcher
 from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import Roster, RosterError
@@ -56,7 +56,7 @@ def test_a_gateway_keeps_so_many_accounts_and_the_oldest_guest_that_is_away_make
     roster: Roster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Anyone who reached the port wrote 240 names into the roster for good, in twelve seconds."""
-    monkeypatch.setattr("salvo_server.gateways.accounts.MAX_GUEST_ACCOUNTS", 3)
+    monkeypatch.setattr("salvo_gateways.accounts.MAX_GUEST_ACCOUNTS", 3)
     roster.add("red")
     accounts = RosterAccounts(roster, "xbs", lambda seconds: None)
     accounts.onlooker("")
@@ -77,7 +77,7 @@ def test_a_gateway_keeps_so_many_accounts_and_the_oldest_guest_that_is_away_make
 
 
 def test_a_guest_that_came_twice_and_left_once_is_here(roster: Roster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.gateways.accounts.MAX_GUEST_ACCOUNTS", 1)
+    monkeypatch.setattr("salvo_gateways.accounts.MAX_GUEST_ACCOUNTS", 1)
     accounts = RosterAccounts(roster, "xbs", lambda seconds: None)
     accounts.secret_of("ann")
     accounts.secret_of("ann")

@@ -12,7 +12,7 @@ import pytest
 from command_line import run
 from salvo import script
 from salvo.errors import SalvoError
-from salvo.lab.bots.random_bot import RandomBot
+from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.running import announced, running_servers
 from salvo_server.settings import VARIABLES_OF_OTHERS, RecordedSettings, ServerSettings, SettingsError, load_settings
 

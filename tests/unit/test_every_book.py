@@ -30,17 +30,18 @@ from salvo.net.inbound import Inbound
 from salvo.rules import BOOKS, SMACKDOWN, STREAK, Announce, Ending, Fleet, Repeats, RuleBook, Sinkings, generator
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo.testing import ScriptedServer
+from salvo.step import Step
 from salvo.view import Shot, View
+from salvo_lab.testing import ScriptedServer
 from salvo_server.core.log import TableLog
 from salvo_server.core.referee import Referee
-from salvo_server.core.table import Step, Table
-from salvo_server.spectate.referee_view import RefereeViews
-from salvo_server.spectate.watching import RefereeWatcher, TeamWatcher, Watcher
+from salvo_server.core.table import Table
+from salvo_server.referee_view import RefereeViews
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import no_status
 from salvo_server.storage.transcript_folder import proof_lines
 from salvo_server.verify import verify_lines
+from salvo_watch.watching import RefereeWatcher, TeamWatcher, Watcher
 from unit.test_watching import Held, connected
 
 IDENTITY = Identity(bytes(32))

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from salvo.lab import arena
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.sources import load
 from salvo.player import Bot
-from salvo.testing import check_bot
+from salvo.sources import load
+from salvo_lab import arena
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.testing import check_bot
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples"

@@ -26,17 +26,17 @@ from processes import processes, started
 from programs import needs
 from salvo.codec.programs import TurnAsked
 from salvo.errors import BotError
-from salvo.lab import arena
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.programs import exec_bot, process
-from salvo.lab.programs.exec_bot import ExecBot
-from salvo.lab.sources import load, make, team_name
-from salvo.lab.time_limits import TimeLimits, limit_time
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
+from salvo.programs import exec_bot, process
+from salvo.programs.exec_bot import ExecBot
 from salvo.rules import BOOKS, SALVO, RuleBook
+from salvo.sources import load, make, team_name
 from salvo.view import Feed, Shot, View
-from salvo_server.templates import FOLDER
+from salvo_lab import arena
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.templates import FOLDER
+from salvo_lab.time_limits import TimeLimits, limit_time
 
 ROOT = Path(__file__).parents[2]
 RUDE = ROOT / "tests" / "rude_program.py"
@@ -92,7 +92,7 @@ def test_a_command_is_a_source_and_its_program_names_the_team() -> None:
 
 
 def test_a_bot_plays_the_same_games_as_a_program() -> None:
-    with closing(make(f"exec:{shlex.quote(sys.executable)} -m salvo.lab.programs hunter")) as program:
+    with closing(make(f"exec:{shlex.quote(sys.executable)} -m salvo_lab.programs hunter")) as program:
         for game, book in enumerate((SALVO, *BOOKS.values()), start=1):
             mine = play({"ann": make("hunter"), "bob": RandomBot()}, game=game, book=book)
             its = play({"ann": program, "bob": RandomBot()}, game=game, book=book)

@@ -16,14 +16,15 @@ from click.testing import CliRunner
 
 from proofs import OTHERS, SMALL
 from salvo.errors import SalvoError
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.explain import Explainer
 from salvo.rules import SALVO, Fleet, Grid, Repeats, RuleBook, ShipClass
-from salvo_server.cli.explain import explain as command
-from salvo_server.spectate.explaining import explain
-from salvo_server.spectate.recordings import open_recordings
-from salvo_server.spectate.replay import REFEREE, Replay
-from salvo_server.storage.transcript import play_at_table, write_transcript
+from salvo_display.replay import REFEREE, Replay
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.commands.explain import explain as command
+from salvo_lab.explaining.explain import Explainer
+from salvo_lab.explaining.replays import explain
+from salvo_lab.recording import play_at_table
+from salvo_server.recordings import open_recordings
+from salvo_server.storage.transcript import write_transcript
 from unit.test_replay import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, _play
 
 FEW = ("--fleets", "100")
@@ -194,7 +195,7 @@ def test_a_page_has_the_maps_of_the_salvos(tmp_path: Path) -> None:
 
 
 def test_a_terminal_has_colours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.cli.explain.has_terminal", lambda: True)
+    monkeypatch.setattr("salvo_lab.commands.explain.has_terminal", lambda: True)
     arguments = [str(GOLDEN / "2-players-1.jsonl.gz"), *FEW, "--turn", "6"]
     shown = CliRunner().invoke(command, arguments, color=True, catch_exceptions=False).stdout
     assert shown.count("\x1b[38;5;") == 100

@@ -12,10 +12,6 @@ import pytest
 
 from salvo import Bot
 from salvo.errors import SalvoError
-from salvo.lab import arena
-from salvo.lab.bots.clues import chart
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.explain import Explainer, Explanation, Outlook, account
 from salvo.messages import SalvoResolved
 from salvo.rules import (
     SALVO,
@@ -27,6 +23,10 @@ from salvo.rules import (
     generator,
 )
 from salvo.view import Feed, Shot, View
+from salvo_lab import arena
+from salvo_lab.bots.clues import chart
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.explaining.explain import Explainer, Explanation, Outlook, account
 from unit.test_posterior import layouts
 
 #: Two ships on 4 x 4: 648 fleets.

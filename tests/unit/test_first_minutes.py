@@ -17,20 +17,20 @@ from pathlib import Path
 
 import pytest
 
-from salvo.lab import arena
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.pictures.lines import Boards, board_lines
-from salvo.lab.pictures.marks import Mark
-from salvo.lab.pictures.watched import Watched
-from salvo.lab.replay_command import warn_of_chance
-from salvo.lab.time_limits import telling_of_waits
+from salvo.cli import main
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, Grid, RuleBook
 from salvo.view import Shot, View
-from salvo_server.cli import main
-from salvo_server.spectate.recordings import open_recordings
-from salvo_server.spectate.replay import REFEREE, Frame
+from salvo_display.pictures.lines import Boards, board_lines
+from salvo_display.pictures.marks import Mark
+from salvo_display.pictures.watched import Watched
+from salvo_display.replay import REFEREE, Frame
+from salvo_lab import arena
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.chance import warn_of_chance
+from salvo_lab.time_limits import telling_of_waits
+from salvo_server.recordings import open_recordings
 
 FIRES = "import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n"
 
@@ -150,9 +150,7 @@ def test_an_interrupted_game_gives_the_screen_back(monkeypatch: pytest.MonkeyPat
     assert sys.stdout is out
 
 
-@pytest.mark.parametrize(
-    "command", [["mybot.py", "--watch"], ["-m", "salvo_server", "play", "mybot.py", "hunter", "--watch"]]
-)
+@pytest.mark.parametrize("command", [["mybot.py", "--watch"], ["-m", "salvo", "play", "mybot.py", "hunter", "--watch"]])
 def test_without_a_terminal_a_watched_game_is_a_line_for_each_salvo(tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "mybot.py").write_text(FIRES + "salvo.run(fire)\n")
     done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -289,7 +287,7 @@ def _python(file: Path, **env: str) -> subprocess.CompletedProcess[str]:
         (FIRES, "mybot.py defines a bot but never plays it; end it with salvo.run(fire)\n"),
         ("import salvo\nclass One(salvo.Bot): ...\n", "end it with salvo.run(One)\n"),
         (FIRES + "salvo.run(fire)\n", ""),
-        (FIRES + "from salvo.lab import arena\narena.play({'a': fire(), 'b': fire()})\n", ""),
+        (FIRES + "from salvo_lab import arena\narena.play({'a': fire(), 'b': fire()})\n", ""),
         ("import salvo\nsalvo.Bot\n", ""),
     ],
 )

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from command_line import run
 from salvo import messages as m
-from salvo.lab import arena
-from salvo.lab.bots.hunter import Hunter
 from salvo.rules import BOOKS
+from salvo_lab import arena
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.tournament.schedule import sizes_of_tables
+from salvo_league.file import LeagueError, load_league
+from salvo_league.plan import Plan
 from salvo_server.game_lengths import TURNS, duration, longest, turns_of
-from salvo_server.league.file import LeagueError, load_league
-from salvo_server.league.plan import Plan
-from salvo_server.tournament.schedule import sizes_of_tables
 
 
 def turns_of_game(teams: int, seed: int, rules: str = "salvo") -> int:

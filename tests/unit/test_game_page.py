@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
 from proofs import random_games
-from salvo.lab.pictures.marks import Mark
 from salvo.rules import SALVO, SMACKDOWN, Announce, Fleet, Grid, RuleBook, ShipClass, Shots, generator, random_fleet
-from salvo_server.cli.replay import replay as command
-from salvo_server.spectate.page import html_page
-from salvo_server.spectate.page.moves import CODES
-from salvo_server.spectate.page.rendering import render
-from salvo_server.spectate.recordings import open_recordings
-from salvo_server.spectate.replay import REFEREE, Replay, ReplayError
+from salvo_display.page import html_page
+from salvo_display.page.moves import CODES
+from salvo_display.page.rendering import render
+from salvo_display.pictures.marks import Mark
+from salvo_display.replay import REFEREE, Replay, ReplayError
+from salvo_server.recordings import open_recordings
+from salvo_watch.commands.replay import replay as command
 from unit.test_replay import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, _hidden_from_alice, _play
 
 GAMES = (
@@ -278,7 +278,7 @@ def test_a_name_is_text_wherever_it_stands(view: str) -> None:
 
 def test_a_template_that_names_what_it_is_not_given_makes_no_page() -> None:
     with pytest.raises(UndefinedError, match="'policy' is undefined"):
-        render("spectate/page/base.html.j2", style="")
+        render("salvo_display/page/base.html.j2", style="")
 
 
 def test_a_page_has_nothing_from_elsewhere_and_runs_its_own_script_only() -> None:

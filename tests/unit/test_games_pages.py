@@ -18,12 +18,12 @@ import uvicorn
 from starlette.applications import Starlette
 
 from integration.web import WebFront
-from salvo_server.spectate.archive import Archive, Entry, Query
-from salvo_server.spectate.page import html_page
-from salvo_server.spectate.page.games import Part, served_list
-from salvo_server.spectate.recordings import open_recordings
+from salvo_display.page import html_page
+from salvo_server.recordings import open_recordings
 from salvo_server.storage.transcript import check, read_transcript
-from salvo_server.web.games import routes
+from salvo_watch.archive import Archive, Entry, Query
+from salvo_watch.games_page import Part, served_list
+from salvo_watch.web.games import routes
 from unit.test_archive import _commit
 from unit.test_game_page import RUDE, Read
 from unit.test_replay import GOLDEN

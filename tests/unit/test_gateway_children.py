@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from salvo_server.gateways import children
-from salvo_server.gateways.children import AGAIN_SECONDS, MAX_PAUSE_SECONDS, Child
-from salvo_server.gateways.smackdown import Names, lines
+from salvo_gateways import children
+from salvo_gateways.children import AGAIN_SECONDS, MAX_PAUSE_SECONDS, Child
+from salvo_gateways.smackdown import Names, lines
 
 PROCESSES = 9
 

@@ -12,12 +12,12 @@ import pytest
 
 from gateway_hall import Hall
 from salvo.rules import CLASSIC
-from salvo_server.gateways.classic import bus, door
-from salvo_server.gateways.classic import words as w
-from salvo_server.gateways.hidden_fleet import room
-from salvo_server.gateways.hidden_fleet.replies import Word
-from salvo_server.gateways.host import Host
-from salvo_server.gateways.peer import Broken
+from salvo_gateways.classic import bus, door
+from salvo_gateways.classic import words as w
+from salvo_gateways.hidden_fleet import room
+from salvo_gateways.hidden_fleet.replies import Word
+from salvo_gateways.host import Host
+from salvo_gateways.peer import Broken
 
 
 def cell(row: str, column: int) -> int:

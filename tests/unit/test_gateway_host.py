@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from gateway_hall import NoAccounts
-from salvo_server.gateways.guest import Guest
-from salvo_server.gateways.host import Door, Host
-from salvo_server.gateways.peer import Broken
-from salvo_server.gateways.table_watch import TableWatch
+from salvo_gateways.guest import Guest
+from salvo_gateways.host import Door, Host
+from salvo_gateways.peer import Broken
+from salvo_gateways.table_watch import TableWatch
 
 
 class Echo(Guest):
@@ -32,7 +32,7 @@ class Echo(Guest):
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
     """A gateway with four places."""
-    monkeypatch.setattr("salvo_server.gateways.host.MAX_GUESTS", 4)
+    monkeypatch.setattr("salvo_gateways.host.MAX_GUESTS", 4)
     opened = Host(TableWatch("mqtt://127.0.0.1:1", "", NoAccounts()), Door(Echo))
     opened.open("127.0.0.1", 0)
     with contextlib.closing(opened):

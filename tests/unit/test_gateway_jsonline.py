@@ -10,8 +10,8 @@ import pytest
 
 from salvo.errors import SalvoError, WireError
 from salvo.rules import STREAK
-from salvo_server.gateways.jsonline.words import BadBody, Dialect, Status, Values, Wording, read_request, same_ships
-from salvo_server.gateways.peer import Broken
+from salvo_gateways.jsonline.words import BadBody, Dialect, Status, Values, Wording, read_request, same_ships
+from salvo_gateways.peer import Broken
 
 LONG = b'{"a": "' + b"x" * 9000 + b'"}'
 

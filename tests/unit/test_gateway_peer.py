@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo_server.gateways import peer as peers
-from salvo_server.gateways.peer import MAX_WAITING, Broken, Lines, Peer
+from salvo_gateways import peer as peers
+from salvo_gateways.peer import MAX_WAITING, Broken, Lines, Peer
 
 
 @pytest.fixture

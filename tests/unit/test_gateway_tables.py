@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from salvo.rules import XBS
-from salvo_server.cli.gateway import read_gateway, with_rules_of_gateways
+from salvo_gateways.commands.gateway import read_gateway, with_rules_of_gateways
 from salvo_server.contest import Contest
 from salvo_server.settings import PEOPLE_TURN_SECONDS, ServerSettings, load_settings
 

@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 
 from salvo.errors import WireError
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.player import Bot
 from salvo.rules import CLASSIC, SALVO, STREAK, Fleet, RuleBook
-from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.hidden_fleet import house_bot, replies
-from salvo_server.gateways.hidden_fleet.game import UnseenGame
-from salvo_server.gateways.hidden_fleet.house_bot import Sitting
-from salvo_server.gateways.hidden_fleet.reenact import both_sides_of
-from salvo_server.gateways.hidden_fleet.replies import Replies, Word, kind_of
-from salvo_server.gateways.hidden_fleet.room import MAX_WAITING, Room
+from salvo_gateways.accounts import GatewayError
+from salvo_gateways.hidden_fleet import house_bot, replies
+from salvo_gateways.hidden_fleet.game import UnseenGame
+from salvo_gateways.hidden_fleet.house_bot import Sitting
+from salvo_gateways.hidden_fleet.reenact import both_sides_of
+from salvo_gateways.hidden_fleet.replies import Replies, Word, kind_of
+from salvo_gateways.hidden_fleet.room import MAX_WAITING, Room
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
 
 BOOKS = {book.name: book for book in (STREAK, CLASSIC)}
 

@@ -10,9 +10,9 @@ import pytest
 
 from salvo.rules import BOOKS, XBS, Grid, Repeats, RuleBook, ShipClass, Spacing
 from salvo.topics import check_name
-from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.xbs import door, words
-from salvo_server.gateways.xbs.name_registry import MAX_REASONS, NameRegistry
+from salvo_gateways.accounts import GatewayError
+from salvo_gateways.xbs import door, words
+from salvo_gateways.xbs.name_registry import MAX_REASONS, NameRegistry
 
 EXAMPLE = ".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."
 

@@ -11,16 +11,16 @@ from random import Random
 import pytest
 
 from salvo.errors import BotError
-from salvo.lab import arena
-from salvo.lab.bots.chances import heat_map
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.pictures import HeatMap
-from salvo.lab.pictures.heat import percentage
-from salvo.lab.pictures.marks import Mark
 from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS, SALVO, SMACKDOWN, Grid, Repeats, RuleBook, ShipClass, generator
 from salvo.view import Feed, Shot, View
+from salvo_display.pictures import HeatMap
+from salvo_display.pictures.heat import percentage
+from salvo_display.pictures.marks import Mark
+from salvo_lab import arena
+from salvo_lab.bots.chances import heat_map
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
 
 POND = Grid(3, 2)
 CHANCES = (0.25, 0.0, 0.004, 1.0, 0.0, 0.996)

@@ -15,10 +15,10 @@ import pytest
 from command_line import run
 from salvo.errors import SalvoError
 from salvo.fairness.known_servers import KnownServers
-from salvo.lab.versions import keep_content
 from salvo.user_folders import private_folder
+from salvo.versions import keep_content
+from salvo_gateways.accounts import OpenAccounts
 from salvo_server.contest import open_identity, open_journal
-from salvo_server.gateways.accounts import OpenAccounts
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings, gateway_key_path, roster_path
 from salvo_server.storage.identity import load_identity

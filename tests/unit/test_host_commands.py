@@ -15,11 +15,11 @@ from attacks.stage import Stage, fleet, secret
 from proofs import IDENTITY, verify
 from salvo import messages as m
 from salvo import topics
+from salvo.cli import cli
 from salvo.codec.command_writer import write_host, write_placement
 from salvo.messages import Limits, State
 from salvo.permissions import Role
 from salvo.seal import Sealer, derive_key
-from salvo_server.cli import cli
 from salvo_server.core.journal import SavedGame
 from salvo_server.service import Service
 from salvo_server.storage.register import Account, Register

@@ -18,10 +18,10 @@ from salvo.rules import BOOKS
 from salvo.seal import Sealer
 from salvo.seat import Seat
 from salvo.session import Session
-from salvo.testing.script import ScriptedServer
 from salvo.view import Feed, Shot
-from salvo_server.human.channel import Channel, Clock, FleetAsked, Line, Link, News, Salvo, Seen, Taunt, Told
-from salvo_server.human.contest import Person
+from salvo_lab.human.channel import Channel, Clock, FleetAsked, Line, Link, News, Salvo, Seen, Taunt, Told
+from salvo_lab.human.contest import Person
+from salvo_lab.testing.script import ScriptedServer
 from unbrokered import Wire
 from unit.test_human_sight import fleet_in_rows
 
@@ -90,7 +90,7 @@ def test_a_person_is_asked_for_a_fleet_once_it_is_listed_and_the_fleet_is_sent()
 
 def test_a_person_is_told_who_is_there_and_how_long_all_have_to_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr("salvo_server.human.contest.time.monotonic", lambda: now)
+    monkeypatch.setattr("salvo_lab.human.contest.time.monotonic", lambda: now)
     place = Place()
     place.lobby()
     place.desk.news()
@@ -118,7 +118,7 @@ def test_a_person_who_is_away_is_not_told_every_minute_that_it_was_left_out() ->
 
 
 def test_a_person_is_told_whose_turn_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.human.contest.time.monotonic", lambda: 10.0)
+    monkeypatch.setattr("salvo_lab.human.contest.time.monotonic", lambda: 10.0)
     place = Place()
     place.game()
     place.turn(1, "ann")

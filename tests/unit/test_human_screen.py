@@ -20,15 +20,15 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 from proofs import SMALL
-from salvo.lab import arena
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.pictures.marks import Mark, display_name
 from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS, Fleet, Grid, RuleBook
 from salvo.view import Feed, Shot, View
-from salvo_server.human.app import Mode, Table
-from salvo_server.human.board import BoardView
-from salvo_server.human.channel import (
+from salvo_display.pictures.marks import Mark, display_name
+from salvo_lab import arena
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.human.app import Mode, Table
+from salvo_lab.human.board import BoardView
+from salvo_lab.human.channel import (
     Again,
     Channel,
     Clock,
@@ -44,9 +44,9 @@ from salvo_server.human.channel import (
     Taunt,
     Told,
 )
-from salvo_server.human.cursor import Cursor
-from salvo_server.human.local import Human
-from salvo_server.human.snapshot import Snapshot
+from salvo_lab.human.cursor import Cursor
+from salvo_lab.human.local import Human
+from salvo_lab.human.snapshot import Snapshot
 from unit.test_human_sight import fleet_in_rows, view_of
 
 Act = Callable[["Person"], Coroutine[Any, Any, None]]
@@ -644,9 +644,7 @@ def test_a_line_of_chat_is_given_up_with_escape_and_there_is_none_among_bots() -
 
 
 def test_without_textual_the_error_says_what_to_install() -> None:
-    code = (
-        "import sys; sys.modules['textual'] = None; from salvo_server.cli import main; main(['play', 'human', 'slow'])"
-    )
+    code = "import sys; sys.modules['textual'] = None; from salvo.cli import main; main(['play', 'human', 'slow'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith("error: missing_extra: playing yourself needs an optional part: pip install ")

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from salvo.errors import IllegalCommand
-from salvo.lab.pictures.marks import Mark
 from salvo.rules import BOOKS, Fleet, Grid, Orientation, Placement, RuleBook, ShipClass
-from salvo_server.human.setup import Setup
+from salvo_display.pictures.marks import Mark
+from salvo_lab.human.setup import Setup
 
 CLASSIC = BOOKS["classic"]
 

@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
-from salvo.lab.pictures.marks import Mark
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.rules import BOOKS, Fleet, Orientation, Placement, RuleBook
 from salvo.view import Feed, Shot, View
-from salvo_server.human.board import COLOURS, TARGET_COLOURS
-from salvo_server.human.snapshot import SUNK, Snapshot, incoming_words, result_words
+from salvo_display.pictures.marks import Mark
+from salvo_lab.human.board import COLOURS, TARGET_COLOURS
+from salvo_lab.human.snapshot import SUNK, Snapshot, incoming_words, result_words
 
 
 def fleet_in_rows(book: RuleBook) -> Fleet:

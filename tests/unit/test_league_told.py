@@ -11,11 +11,11 @@ import pytest
 from command_line import run
 from league_model import World
 from salvo.messages import State
-from salvo_server.cli import league as command
+from salvo_league.book import Book
+from salvo_league.commands import league as command
+from salvo_league.file import CHANGE_SECONDS, League, load_league
+from salvo_league.lines import Assigned, Drawn, Record, Result, record_path
 from salvo_server.game_lengths import duration, longest
-from salvo_server.league.book import Book
-from salvo_server.league.file import CHANGE_SECONDS, League, load_league
-from salvo_server.league.lines import Assigned, Drawn, Record, Result, record_path
 
 ACCOUNT = {"SALVO_TEAM": "desk", "SALVO_SECRET": "s"}
 CUP = League(name="cup", rounds=2, table_size=2, tables=("t1", "t2"), wait_seconds=5, seed="1")

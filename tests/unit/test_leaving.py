@@ -19,7 +19,7 @@ from salvo.fairness.proof import write_sent
 from salvo.messages import Limits, State
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo.testing.script import ScriptedServer
+from salvo_lab.testing.script import ScriptedServer
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.referee import Referee
 from salvo_server.service import Service

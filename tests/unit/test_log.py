@@ -26,9 +26,9 @@ from salvo.errors import WireError
 from salvo.fairness import proof
 from salvo.messages import Draw
 from salvo.rules import SALVO, Orientation, Placement
+from salvo.step import Step
 from salvo.v1 import announcements_pb2, log_pb2, transcript_pb2
 from salvo_server.core.log import GameLog, TableLog, game_secret
-from salvo_server.core.table import Step
 from salvo_server.storage.identity import Identity
 from schema import Pair, of_the_class, of_the_schema
 

@@ -10,21 +10,21 @@ from html.parser import HTMLParser
 
 import pytest
 
-from salvo.lab import arena
-from salvo.lab.arena import Failure, Outcome
-from salvo.lab.bots.chances import heat_map
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.comparison import compare
-from salvo.lab.pictures import HeatMap
-from salvo.lab.pictures.html import COLOURS, ink, luminance, shade
-from salvo.lab.pictures.marks import Mark
-from salvo.lab.simulation import Played, Seats, simulate
-from salvo.lab.solo import Summary, summary
 from salvo.messages import PlayerStats
 from salvo.rules import BOOKS, SALVO, Fleet, Grid, RuleBook, Sinkings, generator
-from salvo.testing import board
 from salvo.view import Feed, Shot, View
+from salvo_display.pictures import HeatMap
+from salvo_display.pictures.html import COLOURS, ink, luminance, shade
+from salvo_display.pictures.marks import Mark
+from salvo_lab import arena
+from salvo_lab.arena import Failure, Outcome
+from salvo_lab.bots.chances import heat_map
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.comparison import compare
+from salvo_lab.simulation import Played, Seats, simulate
+from salvo_lab.solo import Summary, summary
+from salvo_lab.testing import board
 
 HOSTILE = "<script>alert('\"&')</script>"
 FLEET = board("""
@@ -271,6 +271,6 @@ def test_a_summary_shows_mean_error_and_histogram() -> None:
 
 
 def test_nothing_of_it_is_imported_before_somebody_looks() -> None:
-    code = "import salvo, sys; salvo.View, salvo.Fleet; print('salvo.lab.pictures' in sys.modules)"
+    code = "import salvo, sys; salvo.View, salvo.Fleet; print('salvo_display.pictures' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"

@@ -16,9 +16,9 @@ from salvo.codec.command_writer import write_participation, write_placement, wri
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, SALVO, Grid, ShipClass, generator, random_fleet
-from salvo_server.cli.serve_report import ServeReport
-from salvo_server.spectate.recordings import Summary, open_recordings
-from salvo_server.spectate.replay import REFEREE
+from salvo_display.replay import REFEREE
+from salvo_server.commands.serve_report import ServeReport
+from salvo_server.recordings import Summary, open_recordings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import check, read_transcript, repeat_game
 from salvo_server.storage.transcript_folder import TranscriptFolder, proof_lines

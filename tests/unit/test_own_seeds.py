@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from salvo.lab import arena
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.sources import make
 from salvo.player import Bot
 from salvo.rules import own_seed
+from salvo.sources import make
+from salvo_lab import arena
+from salvo_lab.bots.random_bot import RandomBot
 from seed_thief import SHOTS, Thief
 
 #: As a run draws its own: nobody finds it by trying.

@@ -25,17 +25,17 @@ from salvo.messages import Limits, State
 from salvo.rules import SALVO, SMACKDOWN, STREAK, XBS, RuleBook, generator, random_fleet
 from salvo.seal import Sealer, key_to_team, make_blob
 from salvo.session import Session
-from salvo_server.cli.control import read_arguments
-from salvo_server.cli.serve_report import ServeReport
+from salvo_display.replay import REFEREE as REFEREES_VIEW
+from salvo_display.replay import Replay
+from salvo_league.file import load_league
+from salvo_server.commands.control import read_arguments
+from salvo_server.commands.serve_report import ServeReport
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.game_lengths import turns_of
-from salvo_server.league.file import load_league
 from salvo_server.settings import SettingsError, load_settings
-from salvo_server.spectate.replay import REFEREE as REFEREES_VIEW
-from salvo_server.spectate.replay import Replay
-from salvo_server.spectate.watching import Watcher
 from salvo_server.storage.transcript import check, export, read_transcript
+from salvo_watch.watching import Watcher
 from unit.test_log_recovery import LoggedWorld
 from unit.test_watching import begin, connected
 

@@ -9,10 +9,10 @@ from itertools import product
 
 import pytest
 
-from salvo.lab.bots.clues import Chart, Clue, cells_of, chart, mask_of
-from salvo.lab.bots.meanfield import chances
-from salvo.lab.bots.posterior import Candidates, draw_by_keys, draw_in_turn
 from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, Sinkings, Spacing, generator
+from salvo_lab.bots.clues import Chart, Clue, cells_of, chart, mask_of
+from salvo_lab.bots.meanfield import chances
+from salvo_lab.bots.posterior import Candidates, draw_by_keys, draw_in_turn
 
 SMALL = replace(SALVO, name="small", grid=Grid(4, 4), fleet=(ShipClass("c", 3), ShipClass("b", 2), ShipClass("a", 2)))
 TWO_ROWS = replace(SALVO, name="rows", grid=Grid(4, 3), fleet=(ShipClass("c", 3), ShipClass("a", 1), ShipClass("b", 1)))

@@ -18,8 +18,8 @@ from salvo.messages import Limits, State
 from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, generator, random_fleet
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Sealer, key_to_team, make_blob
 from salvo.session import Session
-from salvo.testing import ScriptedServer
 from salvo.view import Feed
+from salvo_lab.testing import ScriptedServer
 from salvo_server.core.referee import Referee
 
 NOW = 1_760_000_000_000

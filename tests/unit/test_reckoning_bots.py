@@ -7,15 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from salvo.lab import arena
-from salvo.lab.bots import HOUSE_BOTS, admiral
-from salvo.lab.bots.admiral import Admiral
-from salvo.lab.bots.clues import Clue, clues, is_alone, mask_of
-from salvo.lab.bots.density import Density
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.meanfield import MeanField
-from salvo.lab.bots.posterior import Candidates
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import Earlier, SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (
@@ -36,6 +27,15 @@ from salvo.rules import (
     generator,
 )
 from salvo.view import Feed, Shot, View
+from salvo_lab import arena
+from salvo_lab.bots import HOUSE_BOTS, admiral
+from salvo_lab.bots.admiral import Admiral
+from salvo_lab.bots.clues import Clue, clues, is_alone, mask_of
+from salvo_lab.bots.density import Density
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.meanfield import MeanField
+from salvo_lab.bots.posterior import Candidates
+from salvo_lab.bots.random_bot import RandomBot
 
 
 def ships(*lengths: int) -> tuple[ShipClass, ...]:

@@ -11,15 +11,25 @@ import pytest
 
 from salvo import Bot
 from salvo.codec.header import write_header
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.recording import play_at_table
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.journal import Batch, GameEnded, GameOpened, Journal, JournalError, Result, SavedGame, StepTaken
-from salvo_server.spectate.recordings import open_recordings
+from salvo_server.core.journal import (
+    Batch,
+    GameEnded,
+    GameOpened,
+    Journal,
+    JournalError,
+    Result,
+    SavedGame,
+    StepTaken,
+)
+from salvo_server.recordings import open_recordings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.journal.kept import KeptGames
-from salvo_server.storage.transcript import check, play_at_table, read_transcript
+from salvo_server.storage.transcript import check, read_transcript
 from salvo_server.storage.transcript_folder import PROOF, TranscriptFolder
 
 

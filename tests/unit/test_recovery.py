@@ -21,8 +21,8 @@ from salvo.rules import SALVO, XBS, Orientation, Placement, generator, random_fl
 from salvo.seal import Sealer
 from salvo_server.core.journal import Batch, Journal, JournalError, JournalUnavailable
 from salvo_server.core.table import Table
+from salvo_server.referee_view import RefereeViews
 from salvo_server.service import JOURNAL_RETRY_MS, Resume, Service
-from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.journal.wrapper import JournalWrapper
 from unbrokered import Wire, learn

@@ -30,8 +30,8 @@ from salvo.rules import (
 from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.session.playing import PlayingEvent
-from salvo.testing import ScriptedServer
 from salvo.view import Feed, Shot
+from salvo_lab.testing import ScriptedServer
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.settings import load_settings

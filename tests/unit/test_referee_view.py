@@ -14,11 +14,12 @@ from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcements import Publication
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, generator, random_fleet
+from salvo.step import Step
 from salvo_server.core.referee import Referee
 from salvo_server.core.retained_sync import RetainedSync
-from salvo_server.core.table import Follower, Step, Table
+from salvo_server.core.table import Follower, Table
+from salvo_server.referee_view import RefereeViews
 from salvo_server.settings import SettingsError, load_settings
-from salvo_server.spectate.referee_view import RefereeViews
 from salvo_server.storage.transcript import no_status
 from unit.test_replay import ALICE, BOB
 

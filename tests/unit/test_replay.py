@@ -14,16 +14,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from salvo import messages as m
-from salvo.lab.pictures.marks import Mark
 from salvo.rules import SALVO, Fleet, RuleBook, generator, random_fleet
 from salvo.rules.book import Announce
-from salvo.testing import board
+from salvo.step import Step
+from salvo_display import replay_text
+from salvo_display.pictures.marks import Mark
+from salvo_display.replay import REFEREE, Replay, ReplayError
+from salvo_lab.testing import board
 from salvo_server.core.referee import Referee
-from salvo_server.core.table import Step, Table
-from salvo_server.spectate import replay_text
-from salvo_server.spectate.replay import REFEREE, Replay, ReplayError
-from salvo_server.spectate.viewer import Viewer
+from salvo_server.core.table import Table
 from salvo_server.storage.transcript import execute, no_status, read_transcript
+from salvo_watch.viewer import Viewer
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "v1"
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from salvo.errors import WireError
 from salvo.permissions import Role
-from salvo_server.cli.teams import teams
+from salvo_server.commands.teams import teams
 from salvo_server.storage.register import Register
 from salvo_server.storage.roster import SCREENS, Roster, RosterError, is_lost
 

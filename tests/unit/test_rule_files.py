@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from salvo.lab import arena
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.rules import BOOKS, STREAK, Ending, Grid, Order, ShipClass, Spacing
 from salvo.rules.files import RuleFileError, load_book
+from salvo_lab import arena
+from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.settings import load_settings
 
 WHOLE = """\

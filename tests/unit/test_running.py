@@ -11,7 +11,7 @@ import pytest
 
 from salvo.errors import SalvoError
 from salvo_server import running
-from salvo_server.cli import health, teams
+from salvo_server.commands import health, teams
 from salvo_server.running import announced, running_servers
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.roster import Roster

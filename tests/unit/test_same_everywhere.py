@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from salvo.lab import arena
-from salvo.lab.bots.admiral import Admiral
-from salvo.lab.bots.density import Density
-from salvo.lab.bots.meanfield import MeanField
+from salvo.cli import cli
 from salvo.rules import BOOKS
-from salvo_server.cli import cli
+from salvo_lab import arena
+from salvo_lab.bots.admiral import Admiral
+from salvo_lab.bots.density import Density
+from salvo_lab.bots.meanfield import MeanField
 
 
 def _before_3_12(numbers: Iterable[Any], start: Any = 0) -> Any:

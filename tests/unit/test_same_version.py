@@ -12,13 +12,13 @@ import pytest
 
 from command_line import run
 from salvo.errors import BotError
-from salvo.lab.simulation import stream
-from salvo_server.templates import FOLDER
-from salvo_server.tournament.file import Tournament, TournamentError, load_tournament
-from salvo_server.tournament.games import GamesFile, Played
-from salvo_server.tournament.on_hosts import play_on_hosts
-from salvo_server.tournament.run import play_tournament, schedule
-from salvo_server.tournament.schedule import games_of
+from salvo_lab.simulation import stream
+from salvo_lab.templates import FOLDER
+from salvo_lab.tournament.file import Tournament, TournamentError, load_tournament
+from salvo_lab.tournament.games import GamesFile, Played
+from salvo_lab.tournament.on_hosts import play_on_hosts
+from salvo_lab.tournament.run import play_tournament, schedule
+from salvo_lab.tournament.schedule import games_of
 
 from .test_tournament import played
 

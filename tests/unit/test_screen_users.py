@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from salvo.errors import ConnectionLost
-from salvo_server.spectate.screen_users import MAX_TRIES, SETTLED_SECONDS, ScreenUsers
+from salvo_server.screen_users import MAX_TRIES, SETTLED_SECONDS, ScreenUsers
 
 IN_USE = ConnectionLost("account_in_use", "somebody else")
 REFUSED = ConnectionLost("not_authorised", "no such user")

@@ -16,13 +16,13 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import SEAT
 from salvo.errors import ConnectionLost, ImpostorError
 from salvo.fairness.known_servers import KnownServers
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.messages import SeatGiven, State
 from salvo.net.inbound import Inbound, Link
 from salvo.rules import SALVO
 from salvo.seal import Sealer
 from salvo.seat import Seat
 from salvo.session import Session
+from salvo_lab.bots.random_bot import RandomBot
 from unbrokered import Wire
 
 Monkey = pytest.MonkeyPatch

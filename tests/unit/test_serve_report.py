@@ -18,7 +18,7 @@ from salvo.messages import Limits, State
 from salvo.rules import SALVO, XBS
 from salvo_server.brokers.embedded import addresses
 from salvo_server.brokers.embedded.addresses import lan_addresses
-from salvo_server.cli.serve_report import ServeReport
+from salvo_server.commands.serve_report import ServeReport
 from salvo_server.core.referee import Referee
 
 LATE = m.CommandRefused("ann", "turn_timeout", "turn 3 ended after 30 s with 5 shots not fired")

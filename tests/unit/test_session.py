@@ -33,8 +33,8 @@ from salvo.rules import SALVO, SMACKDOWN, Grid, Placement, generator, random_fle
 from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.session.returning import ReturningState
-from salvo.testing import ScriptedServer
 from salvo.view import Shot
+from salvo_lab.testing import ScriptedServer
 from salvo_server.storage.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))

@@ -32,8 +32,8 @@ from salvo.session.session import (
     TableEvent,
     TableState,
 )
-from salvo.testing import ScriptedServer
 from salvo.view import Shot
+from salvo_lab.testing import ScriptedServer
 from salvo_server.storage.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))

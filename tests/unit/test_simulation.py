@@ -17,17 +17,17 @@ import pytest
 
 import salvo
 from salvo.errors import BotError
-from salvo.lab import arena
-from salvo.lab.arena import Supervision
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.replay_command import again
-from salvo.lab.simulation import Seats, Simulation, pool, simulate, stream
-from salvo.lab.simulation.pool import _is_single_threaded
-from salvo.lab.simulation.seats import places_alike, seating
 from salvo.player import Bot
+from salvo.replay_command import again
 from salvo.rules import BOOKS, SALVO, Fleet, RuleBook, Starter
 from salvo.view import Shot, View
+from salvo_lab import arena
+from salvo_lab.arena import Supervision
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.simulation import Seats, Simulation, pool, simulate, stream
+from salvo_lab.simulation.pool import _is_single_threaded
+from salvo_lab.simulation.seats import places_alike, seating
 
 
 class Fickle(RandomBot):

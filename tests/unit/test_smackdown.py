@@ -6,7 +6,7 @@ import pytest
 
 from salvo.errors import SalvoError
 from salvo.rules import SMACKDOWN, Orientation
-from salvo_server.gateways.smackdown import Names, lines
+from salvo_gateways.smackdown import Names, lines
 
 
 def test_a_program_is_told_the_sizes_as_the_protocols_text_has_them() -> None:

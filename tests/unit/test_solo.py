@@ -12,14 +12,14 @@ import pytest
 from click.testing import CliRunner
 
 from salvo.errors import BotError
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.solo import Cleared, Summary, clear, summary
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import BOOKS, SALVO, XBS, RuleBook
 from salvo.view import Shot, View
-from salvo_server.cli.solo import solo
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.commands.solo import solo
+from salvo_lab.solo import Cleared, Summary, clear, summary
 
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=lambda book: book.name)

@@ -16,7 +16,7 @@ from salvo.codec.announcements import MAX_ANNOUNCEMENT_BYTES, STANDINGS, Publica
 from salvo_server.contest import Followers
 from salvo_server.core.journal import Batch, GameEnded, Journal, JournalUnavailable, Result, ResultAnnulled, result_of
 from salvo_server.core.table import Follower
-from salvo_server.spectate.referee_view import RefereeViews
+from salvo_server.referee_view import RefereeViews
 from salvo_server.standings.chronicle import EVENING_GAP_MS, MOST_ROWS, MOST_UNCOUNTED, Chronicle
 from salvo_server.standings.live import CountedJournal, LiveStandings
 from salvo_server.standings.page import page

@@ -17,16 +17,16 @@ import pytest
 from click.testing import CliRunner
 
 from programs import needs
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.programs import process_pool
-from salvo.lab.programs.exec_bot import ExecBot
-from salvo.lab.programs.process_pool import ProgramPool
-from salvo.lab.simulation import Played, stream
-from salvo.lab.solo import clear, summary
-from salvo.lab.sources import load
+from salvo.programs import process_pool
+from salvo.programs.exec_bot import ExecBot
+from salvo.programs.process_pool import ProgramPool
 from salvo.rules import SALVO
-from salvo_server.cli.solo import solo
-from salvo_server.templates import FOLDER
+from salvo.sources import load
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.commands.solo import solo
+from salvo_lab.simulation import Played, stream
+from salvo_lab.solo import clear, summary
+from salvo_lab.templates import FOLDER
 
 PYTHON = f"{shlex.quote(sys.executable)} -I -S"
 PROGRAM = Path(__file__).parents[1] / "staying_program.py"

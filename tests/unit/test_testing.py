@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from salvo.lab.bots import HOUSE_BOTS
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.bots.rude import Rude
 from salvo.player import Bot
 from salvo.rules import SALVO, Orientation, Placement, RuleBook, generator
-from salvo.testing import board, check_bot, draw
 from salvo.view import Shot, View
+from salvo_lab.bots import HOUSE_BOTS
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.bots.rude import Rude
+from salvo_lab.testing import board, check_bot, draw
 
 PICTURE = """
     A A A A A . . . . .

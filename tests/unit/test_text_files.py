@@ -19,19 +19,20 @@ from proofs import SMALL, Played
 from salvo.errors import SalvoError
 from salvo.fairness.known_servers import KnownServers
 from salvo.fairness.proof import Proof
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.permissions import Role
 from salvo.rules.files import load_book
 from salvo.text_files import read_secret
-from salvo_server.league.file import load_league
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.recording import play_at_table
+from salvo_lab.tournament.file import load_tournament
+from salvo_league.file import load_league
+from salvo_server.recordings import open_recordings
 from salvo_server.settings import load_settings
-from salvo_server.spectate.recordings import open_recordings
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.lines_file import LinesFile, whole_lines
 from salvo_server.storage.roster import Roster
 from salvo_server.storage.roster_csv import read_entries
-from salvo_server.storage.transcript import check, play_at_table, read_transcript, write_transcript
-from salvo_server.tournament.file import load_tournament
+from salvo_server.storage.transcript import check, read_transcript, write_transcript
 from salvo_server.verify import verify_file
 
 ROOT = Path(__file__).parents[2]

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from salvo.lab import arena, time_limits
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.programs import debugger
-from salvo.lab.time_limits import TimeLimits, limit_time
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
+from salvo.programs import debugger
 from salvo.view import View
+from salvo_lab import arena, time_limits
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.time_limits import TimeLimits, limit_time
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 

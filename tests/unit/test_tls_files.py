@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from salvo.errors import MissingExtra, SalvoError
-from salvo_server.cli.tls import make_certificates, tls
+from salvo_server.commands.tls import make_certificates, tls
 
 
 def test_a_set_is_made_with_the_key_for_its_owner_only(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ from itertools import product
 
 import pytest
 
-from salvo.lab.bots.clues import Clue, chart, clues, hit_by_others, mask_of
-from salvo.lab.bots.posterior import draw_by_keys, learned
-from salvo.lab.bots.together import Together, Turn, turns
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.rules import SALVO, Announce, Grid, ShipClass, Sinkings, generator
 from salvo.view import Feed, Shot, View
+from salvo_lab.bots.clues import Clue, chart, clues, hit_by_others, mask_of
+from salvo_lab.bots.posterior import draw_by_keys, learned
+from salvo_lab.bots.together import Together, Turn, turns
 from unit.test_posterior import layouts
 
 FLEET = (ShipClass("c", 3), ShipClass("a", 2))

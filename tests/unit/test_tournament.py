@@ -17,24 +17,24 @@ from typing import Any
 import pytest
 
 from salvo.errors import MissingExtra
-from salvo.lab import arena
-from salvo.lab.programs.exec_bot import ExecBot
-from salvo.lab.replay_command import seat_names
-from salvo.lab.sources import make
+from salvo.programs.exec_bot import ExecBot
+from salvo.replay_command import seat_names
 from salvo.rules import BOOKS, Fleet, RuleBook, own_seed
+from salvo.sources import make
 from salvo.text_files import line_of
-from salvo_server.league.file import League
-from salvo_server.league.lines import Drawn, Record, Result
+from salvo_lab import arena
+from salvo_lab.tournament import workers
+from salvo_lab.tournament.file import Format, Tournament, TournamentError, load_tournament
+from salvo_lab.tournament.games import GamesFile, Played, read_games
+from salvo_lab.tournament.judge import Alarm, NoWatch
+from salvo_lab.tournament.page import page
+from salvo_lab.tournament.run import play_tournament, schedule, stand
+from salvo_lab.tournament.schedule import Match, games_of, number_of_games, swiss_round, whole_schedule
+from salvo_lab.tournament.standings import points_by_bot, record, standings
+from salvo_lab.tournament.workers import Task, Workers, play_game, seated_here
+from salvo_league.file import League
+from salvo_league.lines import Drawn, Record, Result
 from salvo_server.standings.counting import points_of
-from salvo_server.tournament import workers
-from salvo_server.tournament.file import Format, Tournament, TournamentError, load_tournament
-from salvo_server.tournament.games import GamesFile, Played, read_games
-from salvo_server.tournament.judge import Alarm, NoWatch
-from salvo_server.tournament.page import page
-from salvo_server.tournament.run import play_tournament, schedule, stand
-from salvo_server.tournament.schedule import Match, games_of, number_of_games, swiss_round, whole_schedule
-from salvo_server.tournament.standings import points_by_bot, record, standings
-from salvo_server.tournament.workers import Task, Workers, play_game, seated_here
 
 from .test_missing_extra import Absent
 

@@ -18,19 +18,19 @@ from click.testing import CliRunner
 
 from salvo.errors import SalvoError
 from salvo.rules import BOOKS
-from salvo_server.cli.tournament import tournament as command
-from salvo_server.spectate.replay import REFEREE
-from salvo_server.spectate.site import SiteFolder
-from salvo_server.tournament.file import Tournament, load_tournament
-from salvo_server.tournament.games import GamesFile, Played, read_games
-from salvo_server.tournament.highlights import Selection, choose
-from salvo_server.tournament.judge import Alarm, NoWatch
-from salvo_server.tournament.recorded import Recorded, is_the_same, replay_of
-from salvo_server.tournament.run import games_path, play_tournament, stand
-from salvo_server.tournament.schedule import Pairing
-from salvo_server.tournament.site import KIND, make_site, task_of, without_paths
-from salvo_server.tournament.standings import Standings
-from salvo_server.tournament.workers import Task, play_game, seated_here
+from salvo_display.replay import REFEREE
+from salvo_display.site_folder import SiteFolder
+from salvo_lab.commands.tournament import tournament as command
+from salvo_lab.tournament.file import Tournament, load_tournament
+from salvo_lab.tournament.games import GamesFile, Played, read_games
+from salvo_lab.tournament.highlights import Selection, choose
+from salvo_lab.tournament.judge import Alarm, NoWatch
+from salvo_lab.tournament.recorded import Recorded, is_the_same, replay_of
+from salvo_lab.tournament.run import games_path, play_tournament, stand
+from salvo_lab.tournament.schedule import Pairing
+from salvo_lab.tournament.site import KIND, make_site, task_of, without_paths
+from salvo_lab.tournament.standings import Standings
+from salvo_lab.tournament.workers import Task, play_game, seated_here
 from unit.test_tournament import BOTS, played, tournament
 
 BOTS_OF_ALL_KINDS = (

@@ -10,20 +10,20 @@ import pytest
 
 from salvo import Bot
 from salvo.errors import WireError
-from salvo.lab import arena
-from salvo.lab.bots.hunter import Hunter
-from salvo.lab.bots.random_bot import RandomBot
 from salvo.view import Shot, View
+from salvo_lab import arena
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.recording import play_at_table
+from salvo_lab.tournament.games import GamesFile
 from salvo_server.storage.transcript import (
     TranscriptError,
     check,
     parse_transcript,
-    play_at_table,
     read_transcript,
     write_lines,
     write_transcript,
 )
-from salvo_server.tournament.games import GamesFile
 
 
 @pytest.fixture

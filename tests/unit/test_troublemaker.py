@@ -9,8 +9,8 @@ import pytest
 from ports import Port
 from salvo import events as e
 from salvo.messages import SalvoResolved
-from salvo.testing import troublemaker
-from salvo.testing.troublemaker import PIECES, SHUT_OUT, Piece, Troublemaker, main
+from salvo_lab.testing import troublemaker
+from salvo_lab.testing.troublemaker import PIECES, SHUT_OUT, Piece, Troublemaker, main
 
 
 class _Waits(threading.Event):

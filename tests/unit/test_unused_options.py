@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 import pytest
 
+from salvo.cli import COMMANDS, cli, main
+from salvo.cli.checked import Checked, option_of
+from salvo.unused import UnusedOption
 from salvo_server import settings
-from salvo_server.cli import COMMANDS, cli, main
-from salvo_server.cli.checked import Checked, option_of
 from salvo_server.settings import load_settings
-from salvo_server.unused import UnusedOption
 
 #: A command line, and the option in it that does nothing.
 USELESS = {

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from proofs import BOOKS, IDENTITY, LOOSE, SMALL, Entries, Played, cheated, entries_of, signed, verify
 from salvo import messages as m
+from salvo.cli import cli
 from salvo.codec.log import MAX_ENTRY_BYTES, message_digest
 from salvo.codec.log_reader import Fault
 from salvo.errors import SalvoError
@@ -24,8 +25,7 @@ from salvo.fairness.proof import Proof, write_sent
 from salvo.messages import Draw
 from salvo.rules import Orientation, Placement, RuleBook
 from salvo.seal import fingerprint
-from salvo_server.cli import cli
-from salvo_server.spectate.recordings import open_recordings
+from salvo_server.recordings import open_recordings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript_folder import proof_lines
 from salvo_server.verify import compare_stories, verify_file, verify_lines

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from salvo import versions
 from salvo.errors import BotError
-from salvo.lab import versions
-from salvo.lab.replay_command import seat_names
-from salvo.lab.sources import load
-from salvo.lab.versions import kept, pinned
+from salvo.replay_command import seat_names
+from salvo.sources import load
+from salvo.versions import kept, pinned
 
 BOT = """\
 from pathlib import Path

@@ -15,10 +15,11 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 from proofs import SMALL
-from salvo.lab.bots.random_bot import RandomBot
-from salvo_server.spectate.replay import REFEREE, Replay, ReplayError
-from salvo_server.spectate.viewer import Viewer
-from salvo_server.storage.transcript import execute, play_at_table, read_transcript
+from salvo_display.replay import REFEREE, Replay, ReplayError
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.recording import play_at_table
+from salvo_server.storage.transcript import execute, read_transcript
+from salvo_watch.viewer import Viewer
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "v1"
 Act = Callable[[Viewer, Pilot[None]], Coroutine[Any, Any, None]]
@@ -173,7 +174,7 @@ def test_a_view_or_turn_that_is_not_there_is_told_before_the_screen_is_taken() -
 
 def test_without_textual_the_error_says_what_to_install_and_what_does_without() -> None:
     missing = "import sys; sys.modules['textual'] = None; sys.modules['textual.app'] = None"
-    code = f"{missing}; import salvo_server.spectate.viewer"
+    code = f"{missing}; import salvo_watch.viewer"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "the replay viewer (--plain does without) needs an optional part" in done.stderr
     assert 'pip install "battleship-salvo[terminal]"' in done.stderr

@@ -13,7 +13,6 @@ from functools import partial
 import pytest
 
 from salvo import messages as m
-from salvo.lab.bots.hunter import Hunter
 from salvo.player import Answer, Bot
 from salvo.rules import Fleet, Orientation, Placement, RuleBook, generator, own_seed
 from salvo.rules.books.alternate import ALTERNATE
@@ -21,14 +20,15 @@ from salvo.rules.books.streak import STREAK
 from salvo.rules.books.xbs import XBS
 from salvo.rules.game import begin
 from salvo.view import Shot, View
+from salvo_gateways.accounts import GatewayError
+from salvo_gateways.visits import TryLater
+from salvo_gateways.visits.jsonline import JsonVisit
+from salvo_gateways.visits.line import visits
+from salvo_gateways.visits.smackdown import SmackdownVisit
+from salvo_gateways.visits.xbs import XbsVisit
+from salvo_gateways.xbs.words import complete
+from salvo_lab.bots.hunter import Hunter
 from salvo_server.brokers.embedded.addresses import BrokerError
-from salvo_server.gateways.accounts import GatewayError
-from salvo_server.gateways.visits import TryLater
-from salvo_server.gateways.visits.jsonline import JsonVisit
-from salvo_server.gateways.visits.line import visits
-from salvo_server.gateways.visits.smackdown import SmackdownVisit
-from salvo_server.gateways.visits.xbs import XbsVisit
-from salvo_server.gateways.xbs.words import complete
 
 
 class Scripted(Bot):
@@ -494,7 +494,7 @@ def test_a_finished_game_is_reported_whatever_the_server_does_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The story: a server read boards in another form and ended its process; ``--games 1`` played for ever."""
-    monkeypatch.setattr("salvo_server.gateways.visits.line._END_SECONDS", 0.2)
+    monkeypatch.setattr("salvo_gateways.visits.line._END_SECONDS", 0.2)
     with elsewhere(play(then)) as where:
         [report] = visits(f"{scheme}://{where}", Hunter(), "we", "seed", 1)
     assert (report.winner, report.place) == (winner, 1 if winner == "we" else 2)

@@ -15,23 +15,15 @@ from salvo import permissions, seal
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
-from salvo.lab.pictures.marks import Mark
 from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import SALVO, XBS, Grid, Orientation, Placement, generator, random_fleet
-from salvo_server.cli import watch
+from salvo_display.pictures.marks import Mark
 from salvo_server.service import Service
-from salvo_server.spectate import watching
-from salvo_server.spectate.watching import (
-    EVERYBODY,
-    REFEREE,
-    RefereeWatcher,
-    TeamWatcher,
-    Watcher,
-    WatchError,
-    screen_account,
-)
+from salvo_watch import watching
+from salvo_watch.commands import watch
+from salvo_watch.watching import EVERYBODY, REFEREE, RefereeWatcher, TeamWatcher, Watcher, WatchError, screen_account
 from unbrokered import Wire
 
 SHIPS = ("aaaaa.....", "bbbb......", "ccc.......", "ddd.......", "ee........")

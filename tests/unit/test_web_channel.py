@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from salvo_server.web import relay
-from salvo_server.web.relay import Channel
+from salvo_watch.web import relay
+from salvo_watch.web.relay import Channel
 
 _ALIVE = b"event: alive\ndata:\n\n"
 

@@ -12,11 +12,12 @@ from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.messages import HostAction, Limits, State
 from salvo.rules import SALVO, generator, random_fleet
+from salvo.step import Step
+from salvo_league.director import OPEN_HALL
 from salvo_server.core.referee import Referee
-from salvo_server.core.table import Step, Table
-from salvo_server.league.director import OPEN_HALL
-from salvo_server.spectate.referee_view import RefereeViews
-from salvo_server.web.tables import BOARDS_SECONDS, END_SECONDS, PLAY_OUT_SECONDS
+from salvo_server.core.table import Table
+from salvo_server.referee_view import RefereeViews
+from salvo_watch.web.tables import BOARDS_SECONDS, END_SECONDS, PLAY_OUT_SECONDS
 from unit.test_web_standings import DELAY, Front
 
 NAMES = [f"team{number}" for number in range(8)]

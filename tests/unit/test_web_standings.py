@@ -11,8 +11,8 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.net.inbound import Inbound
-from salvo_server.web.relay import Relay, Source
-from salvo_server.web.tables import BOARDS_SECONDS, MAX_STANDINGS, PLAY_OUT_SECONDS
+from salvo_watch.web.relay import Relay, Source
+from salvo_watch.web.tables import BOARDS_SECONDS, MAX_STANDINGS, PLAY_OUT_SECONDS
 
 DELAY = 20.0
 SHOWN_AFTER = DELAY + PLAY_OUT_SECONDS + BOARDS_SECONDS

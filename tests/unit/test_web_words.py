@@ -9,13 +9,13 @@ from click.testing import CliRunner
 
 from salvo import messages as m
 from salvo.rules import SALVO
-from salvo_server.cli.play import play
-from salvo_server.spectate.recordings import open_recordings
-from salvo_server.spectate.referee_view import Charts, snapshot
-from salvo_server.spectate.replay import REFEREE, told_to
-from salvo_server.web.chances import Race, chances
-from salvo_server.web.commentary import Standing, comment
-from salvo_server.web.tables import Salvo
+from salvo_display.replay import REFEREE, told_to
+from salvo_lab.commands.play import play
+from salvo_server.recordings import open_recordings
+from salvo_server.referee_view import Charts, snapshot
+from salvo_watch.web.chances import Race, chances
+from salvo_watch.web.commentary import Standing, comment
+from salvo_watch.web.tables import Salvo
 
 
 def standing(out: str = "", **afloat: int) -> Standing:

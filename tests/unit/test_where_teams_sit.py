@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from salvo.lab import arena
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.sources import load
+from salvo.sources import load
+from salvo_lab import arena
+from salvo_lab.bots.random_bot import RandomBot
 
 #: Python reads it before anything else, in every process. What the standard library itself needs here is loaded first.
 _ELSEWHERE = """
@@ -46,7 +46,7 @@ def test_every_module_of_the_sdk_is_imported(tmp_path: Path) -> None:
 def test_a_program_plays_where_an_ended_process_cannot_be_left_a_zombie(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on macOS before Python 3.13."""
     monkeypatch.delattr(os, "waitid")
-    bots = {"program": load(f"exec:{sys.executable} -m salvo.lab.programs random")(), "random": RandomBot()}
+    bots = {"program": load(f"exec:{sys.executable} -m salvo_lab.programs random")(), "random": RandomBot()}
     with contextlib.closing(bots["program"]):
         assert arena.play(bots, seed=1).turns > 1
 
@@ -57,10 +57,10 @@ def test_a_program_plays_where_an_ended_process_cannot_be_left_a_zombie(monkeypa
         (("play", "hunter", "random", "--seed", "1"), "winner: "),
         (("solo", "hunter", "--boards", "20", "--jobs", "2"), "salvos:"),
         (("compare", "hunter", "random", "--games", "40", "--jobs", "2"), "hunter"),
-        (("play", "hunter", "exec:{python} -m salvo.lab.programs random", "--seed", "1"), "winner: "),
+        (("play", "hunter", "exec:{python} -m salvo_lab.programs random", "--seed", "1"), "winner: "),
     ],
     ids=["play", "solo", "compare", "program"],
 )
 def test_a_bot_is_tried_out(words: tuple[str, ...], says: str, tmp_path: Path) -> None:
     words = tuple(word.format(python=sys.executable) for word in words)
-    assert says in _run(tmp_path, "-m", "salvo_server", *words)
+    assert says in _run(tmp_path, "-m", "salvo", *words)

@@ -14,13 +14,13 @@ from proofs import SMALL, Played
 from property.test_web_tables import tell
 from salvo import messages as m
 from salvo.messages import Fate
-from salvo_server.cli.serve_report import ServeReport
-from salvo_server.core.table import Step
-from salvo_server.spectate import replay_text
-from salvo_server.spectate.page import html_page
-from salvo_server.spectate.replay import REFEREE, Replay
-from salvo_server.spectate.watching import Watcher
-from salvo_server.web.tables import Table
+from salvo.step import Step
+from salvo_display import replay_text
+from salvo_display.page import html_page
+from salvo_display.replay import REFEREE, Replay
+from salvo_server.commands.serve_report import ServeReport
+from salvo_watch.watching import Watcher
+from salvo_watch.web.tables import Table
 from unit.test_watching import connected, lines
 
 Do = m.HostAction

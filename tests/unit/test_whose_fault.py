@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 import pytest
 
-from salvo.lab.cluster import ship
-from salvo.lab.simulation import Seats, simulate
-from salvo.lab.simulation.on_hosts import Games
-from salvo.lab.simulation.worker import Spec
 from salvo.rules import SALVO
-from salvo_server.tournament.file import Tournament
-from salvo_server.tournament.games import Played
-from salvo_server.tournament.on_hosts import _Games
-from salvo_server.tournament.run import schedule
-from salvo_server.tournament.schedule import games_of
-from salvo_server.tournament.workers import Workers
+from salvo_lab.cluster import ship
+from salvo_lab.simulation import Seats, simulate
+from salvo_lab.simulation.on_hosts import Games
+from salvo_lab.simulation.worker import Spec
+from salvo_lab.tournament.file import Tournament
+from salvo_lab.tournament.games import Played
+from salvo_lab.tournament.on_hosts import _Games
+from salvo_lab.tournament.run import schedule
+from salvo_lab.tournament.schedule import games_of
+from salvo_lab.tournament.workers import Workers
 
 #: Whoever shares a process with the guilty bot finds its event, sets it, and waits until the process is gone.
 HONEST = """

@@ -13,18 +13,19 @@ import pytest
 from click.testing import CliRunner
 
 from proofs import SMALL
-from salvo.lab.bots.density import Density
-from salvo.lab.bots.random_bot import RandomBot
-from salvo.lab.explain import Explainer
-from salvo.lab.verdict import BOARDS, SURE, Verdict, clearing_cost
 from salvo.player import Bot
 from salvo.rules import SALVO, XBS, Fleet, Grid, RuleBook, generator
 from salvo.view import Shot, View
-from salvo_server.cli.explain import explain as command
-from salvo_server.spectate.explaining import explain
-from salvo_server.spectate.replay import REFEREE, Replay
-from salvo_server.spectate.why import Why, explain_end, lines
-from salvo_server.storage.transcript import play_at_table, write_transcript
+from salvo_display.replay import REFEREE, Replay
+from salvo_lab.bots.density import Density
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.commands.explain import explain as command
+from salvo_lab.explaining.explain import Explainer
+from salvo_lab.explaining.replays import explain
+from salvo_lab.explaining.verdict import BOARDS, SURE, Verdict, clearing_cost
+from salvo_lab.explaining.why import Why, explain_end, lines
+from salvo_lab.recording import play_at_table
+from salvo_server.storage.transcript import write_transcript
 
 POND = replace(SALVO, name="pond", grid=Grid(7, 7), fleet=SALVO.fleet[2:])
 

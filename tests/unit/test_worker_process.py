@@ -11,8 +11,8 @@ from multiprocessing.connection import Connection
 
 import pytest
 
-from salvo.lab.programs import worker_process
-from salvo.lab.programs.worker_process import WorkerProcess, end_all, how_it_ended
+from salvo_lab.programs import worker_process
+from salvo_lab.programs.worker_process import WorkerProcess, end_all, how_it_ended
 
 FORK = multiprocessing.get_context("fork")
 

@@ -10,15 +10,16 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from salvo.lab.highlights import Lost, Score, lost_by_least, lost_by_most, lost_since, score_of
-from salvo.lab.intervals import change_and_error
-from salvo.lab.simulation import simulate
-from salvo_server.cli import dev_bench, output
-from salvo_server.cli.compare import compare
-from salvo_server.cli.dev_bench import Bench, Failed, Round, saved
-from salvo_server.cli.dev_report import is_decided
-from salvo_server.cli.output import progress_bar
-from salvo_server.cli.play import play
+from salvo.cli import output
+from salvo.cli.output import progress_bar
+from salvo_lab.commands import dev_bench
+from salvo_lab.commands.compare import compare
+from salvo_lab.commands.dev_bench import Bench, Failed, Round, saved
+from salvo_lab.commands.dev_report import is_decided
+from salvo_lab.commands.play import play
+from salvo_lab.highlights import Lost, Score, lost_by_least, lost_by_most, lost_since, score_of
+from salvo_lab.intervals import change_and_error
+from salvo_lab.simulation import simulate
 
 WON = Score(1, 1.0, 17, 9)
 FAR, AGAIN, NEAR = Score(2, 0.0, 4, 17), Score(3, 0.0, 4, 17), Score(4, 0.0, 16, 17)

@@ -41,8 +41,8 @@ from salvo.codec.log import (
     write_entry,
     write_hidden,
 )
+from salvo.step import Step
 from salvo_server.core.rate_limit import Bucket, Rate
-from salvo_server.core.table import Step
 
 #: Inputs that are public.
 PUBLIC_INPUTS: Final = (m.Participate, m.HostCommand, m.StruckOff, m.TimePassed, m.Resumed, m.TurnDelivered)

@@ -12,6 +12,7 @@ from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.codec.header import write_header
 from salvo.net.inbound import Inbound
+from salvo.step import Step
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal import (
     GameClosed,
@@ -31,7 +32,7 @@ from salvo_server.core.log import TableLog
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.recovery import Openings, recover
 from salvo_server.core.referee import Referee
-from salvo_server.core.table import Follower, Step, Table
+from salvo_server.core.table import Follower, Table
 
 log = logging.getLogger(__name__)
 

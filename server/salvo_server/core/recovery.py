@@ -17,10 +17,11 @@ from salvo.codec.header import Header, read_header
 from salvo.codec.steps import read_input
 from salvo.errors import WireError
 from salvo.rules import RuleBook
+from salvo.step import Step
 from salvo_server.core.journal import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.core.log import KeyOwner, TableLog
 from salvo_server.core.referee import Referee
-from salvo_server.core.table import Step, Table, seat
+from salvo_server.core.table import Table, seat
 
 _FIX = "start with the version that wrote it, restore it from a copy, or begin a new one with --journal FILE"
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from salvo import messages as m
 from salvo import topics
@@ -18,33 +17,13 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.codec.header import Header, write_header
 from salvo.codec.steps import write_input
-from salvo_server import __version__
+from salvo.distribution import __version__
+from salvo.step import Step
 from salvo_server.core.referee import Referee
 
 #: What stays retained after a reset (SALVO-END-4).
 _KEPT = (topics.STATE, topics.RULES, topics.SERVER)
 CHECK_BYTES = 16
-
-
-class Step(NamedTuple):
-    """One input and all that followed from it.
-
-    Attributes:
-        game: the number of the game that the input belongs to.
-        recorded: whether it changed anything, so that it belongs to the game's record.
-        text: the input as JSON; empty when it is not recorded.
-        check: the chain's value after this step.
-    """
-
-    table: str
-    game: int
-    at: int
-    command: m.Input
-    recorded: bool
-    text: str
-    announcements: Sequence[m.Announcement]
-    publications: Sequence[Publication]
-    check: bytes
 
 
 class Table:

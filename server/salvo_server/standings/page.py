@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Final
 
-from salvo_server.spectate.page import emblems, team_style
-from salvo_server.spectate.page.rendering import policy, render
-from salvo_server.spectate.replay_text import when as time_of
+from salvo_display.page import emblems, team_style
+from salvo_display.page.rendering import policy, render
+from salvo_display.replay_text import when as time_of
 from salvo_server.standings.chronicle import Standings
 
 #: Teams of whom each has a column in the open, and of whom there is one at all.
@@ -24,7 +24,7 @@ def page(standings: Standings, title: str) -> str:
     rows, style = standings.ranked(), page_style()
     podium = [(row.place, row.name, f"{round(row.points, 2):g} points") for row in rows if row.place <= 3]
     return render(
-        "standings/page.html.j2",
+        "salvo_server/standings/page.html.j2",
         title=title,
         style=style,
         policy=policy(style),

@@ -16,11 +16,11 @@ from typing import Final
 import nacl.public
 import nacl.signing
 
+from salvo.atomic_file import create_file
 from salvo.errors import SalvoError
 from salvo.seal import fingerprint, open_sealed
 from salvo.text_files import text_of
 from salvo.user_folders import private_folder
-from salvo_server.storage.atomic_file import create_file
 
 #: First line of the file; the number is the form's version.
 TITLE: Final = "salvo identity 1"

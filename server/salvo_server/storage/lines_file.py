@@ -14,9 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from salvo.atomic_file import sync_folder
 from salvo.errors import MissingExtra
 from salvo.text_files import end_last_line, lines_of
-from salvo_server.storage.atomic_file import sync_folder
 
 try:
     import filelock

@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
+from salvo.atomic_file import create_file, replace_file
 from salvo.errors import MissingExtra, SalvoError, WireError
 from salvo.permissions import Role
 from salvo.text_files import read_text
 from salvo.topics import check_name
 from salvo.user_folders import private_folder
-from salvo_server.storage.atomic_file import create_file, replace_file
 from salvo_server.storage.register import Account
 from salvo_server.storage.vault import Vault
 

@@ -17,21 +17,16 @@ from pathlib import Path
 from typing import Final
 
 from salvo import messages as m
+from salvo.atomic_file import create_file, replace_file
 from salvo.codec.header import Header
 from salvo.codec.log import sign_entry
 from salvo.codec.transcript import EndOfGame, read_line
 from salvo.errors import SalvoError, WireError
+from salvo.step import Step
 from salvo_server.core.journal import GameOpened, SavedGame, StepTaken
 from salvo_server.core.log import GameLog, KeyOwner, game_secret
-from salvo_server.core.table import Step
-from salvo_server.storage.atomic_file import create_file, replace_file
 from salvo_server.storage.identity import Identity
-from salvo_server.storage.transcript import (
-    TranscriptError,
-    repeat_game,
-    transcript_bytes,
-    until_forgotten,
-)
+from salvo_server.storage.transcript import TranscriptError, repeat_game, transcript_bytes, until_forgotten
 
 log = logging.getLogger(__name__)
 

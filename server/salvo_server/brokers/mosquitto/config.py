@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from salvo import permissions
+from salvo.atomic_file import create_file, replace_file
 from salvo.errors import SalvoError
 from salvo.permissions import Action, Role
 from salvo_server.brokers.mosquitto.dynamic_security import (
@@ -29,7 +30,6 @@ from salvo_server.brokers.mosquitto.dynamic_security import (
     fingerprint,
     roles_of,
 )
-from salvo_server.storage.atomic_file import create_file, replace_file
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Credentials
 

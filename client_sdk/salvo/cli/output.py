@@ -1,0 +1,239 @@
+"""What several commands print alike."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import click
+
+from salvo.atomic_file import replace_file
+from salvo.errors import SalvoError
+from salvo.text_files import read_secret
+from salvo.topics import check_name
+
+
+class Integer(click.IntRange):
+    """An integer within bounds; an error calls it an integer, not an integer range."""
+
+    name = "integer"
+
+
+def table_name(text: str) -> str:
+    """Return a table's name, empty for the default table, as it was given.
+
+    Raises:
+        WireError: ``bad_name``.
+    """
+    return text and check_name(text, "table")
+
+
+class Number(click.FloatRange):
+    """Within bounds, and a number: what is neither nan nor infinite."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        converted: float = super().convert(value, param, ctx)
+        if not math.isfinite(converted):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return converted
+
+
+#: Processes to play in.
+JOBS: Final = Integer(1, 256)
+#: How long a bot may think.
+SECONDS: Final = Number(0, min_open=True)
+#: Wherever bots are played here; an error that ends the command is shown by who runs it.
+TRACEBACK: Final = click.option("--traceback", is_flag=True, help="Show the whole traceback of a bot's error.")
+#: Of commands that record games.
+FORCE: Final = click.option("--force", is_flag=True, help="Overwrite an existing recording.")
+#: How a page begins.
+_PAGE: Final = b"<!doctype html>"
+#: Between two lines that say how far it is.
+PROGRESS_SECONDS: Final = 10.0
+
+
+class Progress(Protocol):
+    """Shows how much is done, and how it stands; called with nothing, that there is no news yet."""
+
+    def __call__(self, done: int | None = None, standing: str = "", /) -> None: ...
+
+
+def end_with_input() -> None:
+    """End this process at the end of its standard input: a server has started it, and ends it so, however it ends."""
+    threading.Thread(target=_wait_for_end, daemon=True).start()
+
+
+def _wait_for_end() -> None:
+    while os.read(0, 4096):  # not sys.stdin, whose lock a thread that reads would keep at the end
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def given_secret(file: Path | None, secret: str | None = None) -> str | None:
+    """Return the secret from the command line, else from the file, else from the environment.
+
+    It is not the option's default: that would print it with ``--help``.
+    """
+    if secret is not None or file is None:
+        return secret or os.environ.get("SALVO_SECRET") or None
+    return read_secret(file, partial(SalvoError, "secret_file"))
+
+
+def may_ask() -> bool:
+    """Whether a person is there to answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask_secret(name: str) -> str:
+    """Ask the person at the terminal for an account's secret, which is not shown."""
+    return str(click.prompt(f"secret of {name}", hide_input=True, err=True))
+
+
+def watch_line(urls: Sequence[str]) -> str:
+    """Return where a web front is, the likeliest address for other machines first."""
+    more = f", or at {', '.join(urls[1:])}" if urls[1:] else ""
+    return f"watch: {urls[0]}{more}"
+
+
+def has_terminal() -> bool:
+    """Whether a person looks at the output."""
+    return sys.stdout.isatty() and sys.stderr.isatty()
+
+
+def print_table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print a table of standings, ruled on a terminal; its second column has names."""
+    if has_terminal():
+        try:
+            from rich.console import Console
+            from rich.table import Table
+            from rich.text import Text
+        except ModuleNotFoundError:
+            pass  # plain lines do
+        else:
+            table = Table()
+            for column, heading in enumerate(headings):
+                table.add_column(heading, justify="left" if column == 1 else "right")
+            for line in lines:
+                table.add_row(*map(Text, line))
+            Console().print(table)
+            return
+    widths = [max(map(len, column)) for column in zip(headings, *lines, strict=True)]
+    for line in (headings, *lines):
+        cells = [
+            f"{cell:<{width}}" if column == 1 else f"{cell:>{width}}"
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        click.echo("  ".join(cells).rstrip())
+
+
+def winner_line(winner: str, places: Mapping[str, int]) -> str:
+    """Return who has won, or who ties, in words."""
+    if winner:
+        return f"winner: {winner}"
+    return f"tie: {', '.join(name for name, place in places.items() if place == 1)}"
+
+
+def look_again(file: Path) -> str:
+    """Return a line with the command that shows a transcript."""
+    return f"show:   salvo replay {shlex.quote(str(file))}"
+
+
+def keep_recorded(path: Path, *, force: bool) -> None:
+    """Keep a recorded game from being overwritten by another one.
+
+    Raises:
+        SalvoError: ``transcript_exists``.
+    """
+    if path.is_file() and not force:
+        raise SalvoError("transcript_exists", f"{path} is there already; name another file, or replace it with --force")
+
+
+def write_page(path: Path, page: str, *, private: bool = False) -> None:
+    """Write a page for the browser. One that is there is replaced, since a command makes another; nothing else is.
+
+    Args:
+        private: whether only the owner may read it, also if others could read the one that is replaced.
+
+    Raises:
+        SalvoError: ``html_unwritable``.
+    """
+    check_page(path, private=private)
+    try:
+        replace_file(path, page.encode(), 0o600 if private else 0o666)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def check_page(path: Path, *, private: bool = False) -> None:
+    """Keep what is not a page from being replaced by one.
+
+    Args:
+        private: whether it shall be a file that only its owner may read, which a device or a pipe is not.
+
+    Raises:
+        SalvoError: ``html_unwritable``.
+    """
+    try:
+        if path.is_file():
+            is_page = path.read_bytes()[: len(_PAGE)].lower() in (b"", _PAGE)
+        else:
+            is_page = not (private and path.exists())
+        if private:
+            path.parent.stat()
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    if not is_page:
+        raise SalvoError("html_unwritable", f"{path} exists and is not a page; name another file, or remove it")
+
+
+def _unwritable(path: Path, error: OSError) -> SalvoError:
+    return SalvoError("html_unwritable", f"{path}: {error.strerror}; name another file")
+
+
+@contextmanager
+def progress_bar(
+    length: int, label: str, *, plain: bool = False, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Progress]:
+    """Show on standard error how far it is; what is given is called with how much is done, or with nothing if no more.
+
+    On a terminal it is a bar, at once; elsewhere, and where ``plain``, a line now and then of what takes long.
+    """
+    if plain or not has_terminal():
+        yield _lines_now_and_then(length, label, clock)
+        return
+    with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
+
+        def show(done: int | None = None, standing: str = "") -> None:
+            if done is not None:
+                bar.label = f"{label}, {standing}" if standing else label
+                bar.update(done - bar.pos)
+
+        yield show
+
+
+def _lines_now_and_then(length: int, label: str, clock: Callable[[], float]) -> Progress:
+    start = last = clock()
+    done, stands = 0, ""
+
+    def show(more: int | None = None, standing: str = "") -> None:
+        nonlocal last, done, stands
+        now = clock()
+        if more is not None:
+            done, stands = more, f"; {standing}" if standing else ""
+        if now - last >= PROGRESS_SECONDS:
+            last = now
+            click.echo(f"{label}: {done:,} of {length:,} after {now - start:.0f} s{stands}", err=True)
+
+    return show

@@ -1,0 +1,1 @@
+"""The command of a team in a contest."""

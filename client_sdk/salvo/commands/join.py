@@ -1,0 +1,204 @@
+"""``salvo join``."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from salvo.adapter import closing
+from salvo.cli.checked import Checked, ca_rule
+from salvo.cli.output import Integer, ask_secret, end_with_input, given_secret, may_ask
+from salvo.client import GameReport, secret_teller
+from salvo.client import play as play_contest
+from salvo.errors import SalvoError
+from salvo.events import Event, ServerMet
+from salvo.net.mqtt import BrokerUrl
+from salvo.player import Bot
+from salvo.programs.exec_bot import ExecBot
+from salvo.rules import generator
+from salvo.seat import Seat
+from salvo.sources import EXEC, make, team_name
+from salvo.unused import Unused, is_set
+from salvo_gateways.visits import SCHEMES
+from salvo_lab.human import HUMAN
+
+#: What a Code Smackdown referee appends: the bot's name and its opponent's.
+_NAMES_OF_A_CHILD: Final = 2
+
+
+def _is_elsewhere(given: Mapping[str, Any]) -> bool:
+    """Whether the URL names a server of an older system."""
+    return str(given["url"]).partition(":")[0] in SCHEMES
+
+
+@click.command(
+    cls=Checked,
+    unused=[
+        ca_rule("url"),
+        *(
+            Unused(name, _is_elsewhere, "on a server of an older system; leave it out")
+            for name in ("secret", "secret_file", "table", "no_pin", "proof", "strict")
+        ),
+        Unused("secret_file", is_set("secret"), "with --secret, which takes precedence; leave one of them out"),
+        Unused(
+            "strict", lambda given: given["bot"] == HUMAN, f"for {HUMAN}, which is not a bot that fails; leave it out"
+        ),
+    ],
+)
+@click.argument("url")
+@click.argument("bot", required=False)
+@click.argument("names", nargs=-1, metavar="[OWN OPPONENT]")
+@click.option("--exec", "command", metavar="CMD", help="A program in place of BOT; the same as exec:CMD.")
+@click.option("--team", envvar="SALVO_TEAM", help="The team's name.  [default: the file's]")
+@click.option("--secret", help="The team's secret, visible to others on this machine; better use SALVO_SECRET.")
+@click.option(
+    "--secret-file", type=click.Path(path_type=Path), envvar="SALVO_SECRET_FILE", help="A file with the team's secret."
+)
+@click.option(
+    "--table",
+    envvar="SALVO_TABLE",
+    default="",
+    help="Name of the table.  [default: where a host gives the team a seat, else the default table]",
+)
+@click.option("--ca", metavar="FILE", help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]")
+@click.option("--no-pin", is_flag=True, help="Do not pin or check the server's key.")
+@click.option("--games", type=Integer(min=1), help="End after this many games.  [default: no limit]")
+@click.option(
+    "--seed", help="Seed of the bot's random choices, fleets included: keep it secret. 128 random bits by default."
+)
+@click.option(
+    "--proof",
+    type=click.Path(path_type=Path),
+    help="Write the server's signed log and what the team sends here, for salvo verify; an existing file is continued.",
+)
+@click.option("--strict", is_flag=True, help="End when the bot fails, instead of losing the turn.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per game.")
+@click.option("--until-eof", is_flag=True, hidden=True)
+def join(
+    url: str,
+    bot: str | None,
+    names: tuple[str, ...],
+    command: str | None,
+    team: str | None,
+    secret: str | None,
+    secret_file: Path | None,
+    table: str,
+    ca: str | None,
+    no_pin: bool,
+    games: int | None,
+    seed: str | None,
+    proof: Path | None,
+    strict: bool,
+    as_json: bool,
+    until_eof: bool,
+) -> None:
+    """Play BOT (a file.py, file.py:Name, exec:CMD, a built-in bot, or human: you) in the contest at URL.
+
+    It reconnects after a lost connection. CMD is a program in any language, which reads JSON lines and answers with
+    them.
+
+    The team's secret is in SALVO_SECRET or in a file; at a terminal, the command asks for it where it is wanted. On an
+    open server (profile open) a team without a secret gets a random one, which is shown.
+
+    With xbs://HOST:PORT or jsonline://HOST:PORT, the bot plays on a server of that older system; a JSON-lines server
+    that does not survive a cell as row and column needs ?cells=xy behind. With smackdown: it plays on standard streams,
+    as a child process of a Code Smackdown referee, which appends both names.
+    """
+    if logging.getLogger().level > logging.INFO:
+        logging.getLogger("salvo").setLevel(logging.INFO)
+    if (bot is None) is (command is None):
+        raise click.UsageError("name the bot once: BOT, or --exec CMD")
+    bot = bot or f"{EXEC}{command}"
+    if until_eof:  # a league has started it, and ends it so, however it ends itself
+        end_with_input()
+    if names and not (len(names) == _NAMES_OF_A_CHILD and url.startswith("smackdown:")):
+        raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
+    if _is_elsewhere({"url": url}):
+        _visit(url, bot, names, team, games, seed, as_json)
+        return
+    if bot == HUMAN:
+        from salvo_lab.human.runner import check_terminal
+
+        check_terminal()
+    team = team or team_name(bot)
+    seat: dict[str, Any] = {"table": table, "ca": ca, "pin": not no_pin, "proof": proof}
+
+    def play(secret: str | None) -> list[GameReport]:
+        if bot == HUMAN:
+            return _play_yourself(url, team, secret, games, seed, **seat)
+        own = {"games": games, "seed": seed, "listener": _say_open}
+        return _play_bot(make(bot), url, team, secret, strict=strict, **seat, **own)
+
+    for report in _with_secret(play, url, team, given_secret(secret_file, secret)):
+        _print(report, team, as_json)
+
+
+def _with_secret(
+    play: Callable[[str | None], list[GameReport]], url: str, team: str, secret: str | None
+) -> list[GameReport]:
+    """Play; where the contest wants a secret, and none was given, ask the person at the terminal."""
+    try:
+        return play(secret)
+    except SalvoError as error:
+        given = secret is not None or BrokerUrl.parse(url).username is not None
+        if given or error.code not in ("secret_wanted", "not_authorised") or not may_ask():
+            raise
+    return play(ask_secret(team))
+
+
+def _print(report: GameReport, team: str, as_json: bool) -> None:
+    if as_json:
+        record = {"game": report.game, "winner": report.winner, "place": report.place}
+        click.echo(json.dumps(record | ({"aborted": True} if report.aborted else {})))
+    else:
+        click.echo(report.line(team))
+
+
+def _visit(
+    url: str, bot: str, names: tuple[str, ...], team: str | None, games: int | None, seed: str | None, as_json: bool
+) -> None:
+    """Play on a server of an older system."""
+    from salvo_gateways.visits.line import visit_on_streams, visits
+
+    if bot == HUMAN:
+        raise click.UsageError(f"{HUMAN} plays in contests only; name a bot")
+    seed = secrets.token_hex(16) if seed is None else seed
+    with closing(make(bot), team or team_name(bot)) as player:
+        if url.startswith("smackdown:"):
+            own, opponent = names or (team or team_name(bot), "opponent")
+            visit_on_streams(player, own, opponent, seed)
+            return
+        team = team or team_name(bot)
+        for report in visits(url, player, team, seed, games):
+            _print(report, team, as_json)
+
+
+def _say_open(event: Event) -> None:
+    """Say that a wrong secret goes unnoticed."""
+    if isinstance(event, ServerMet) and event.profile == "open":
+        logging.getLogger("salvo.client").info("open server: secrets are not checked against a roster")
+
+
+def _play_bot(bot: Bot, url: str, team: str, *where: Any, strict: bool, **seat: Any) -> list[GameReport]:
+    if isinstance(bot, ExecBot):
+        bot.strict, bot.most_lines = strict, None  # a contest cannot be played again
+    with closing(bot, team) as player:
+        return play_contest(player, url, team, *where, strict=strict, **seat)
+
+
+def _play_yourself(
+    url: str, team: str, secret: str | None, games: int | None, seed: str | None, **seat: Any
+) -> list[GameReport]:
+    from salvo_lab.human.channel import Channel
+    from salvo_lab.human.contest import play_there
+
+    random = generator(secrets.token_hex(16) if seed is None else seed, team)
+    place = Seat(url, team, secret, random, **seat)
+    listener = secret_teller(team, place.secret) if secret is None else None
+    return play_there(Channel(), place, random, games, listener)

@@ -1,7 +1,0 @@
-"""``python -m salvo.lab.programs mybot.py`` plays a bot of the SDK as a program."""
-
-from __future__ import annotations
-
-from salvo.lab.programs.bot_server import main
-
-main()

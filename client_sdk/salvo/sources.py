@@ -1,0 +1,167 @@
+"""Where bots come from: a team's file, a program in any language, or the bots that ship.
+
+:mod:`salvo.player` defines what a bot is; this module finds one by what people type on a command line.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any, Final
+
+from salvo import adapter, topics
+from salvo.bot_errors import described_in, placed, trace_in
+from salvo.bot_folder import load_module
+from salvo.errors import BotError, WireError, let_signals_pass
+from salvo.player import Bot
+from salvo.programs.process_pool import ProgramPool
+from salvo.text_files import missing_file
+from salvo.versions import path_of, revision_of, split
+from salvo_lab.bots import HOUSE_BOTS
+
+#: Prefix of the command of a program that speaks JSON lines (SALVO-EXEC-1).
+EXEC: Final = "exec:"
+
+
+def load(source: str, *, strict: bool = False, staying: ProgramPool | None = None) -> type[Bot]:
+    """Return a bot class: ``file.py``, ``file.py:Name``, ``exec:COMMAND``, or the name of a bot that ships.
+
+    ``HEAD:file.py`` is the file as git has it, with everything next to it then (:mod:`salvo.versions`).
+
+    Args:
+        strict: whether a program's mistake is raised, like a Python bot's, instead of just costing the turn.
+        staying: where a program's processes wait between games of different bots; None ends each with its bot.
+
+    Raises:
+        BotError: ``bad_bot`` when there is no such file, name, program or bot, or when the file itself fails;
+            ``bad_version`` when git has no such version.
+    """
+    if source.startswith(EXEC):
+        return _program(source, strict, staying)
+    path, name = split(source)
+    if path.endswith(".py"):
+        return _choose(_load_module(path), name, path)
+    if source in HOUSE_BOTS:
+        return HOUSE_BOTS[source]()
+    near = f"did you mean {guess}? Otherwise " if (guess := _guessed(source)) else ""
+    raise BotError(
+        "bad_bot", f"no bot {source!r}; {near}give a file.py, exec:COMMAND or one of {', '.join(HOUSE_BOTS)}"
+    )
+
+
+def _guessed(source: str) -> str:
+    """Return a suggestion for a mistyped source; may be empty."""
+    if Path(source).is_file():
+        return f"'{EXEC}COMMAND {source}'" if not os.access(source, os.X_OK) else f"'{EXEC}./{source}'"
+    if Path(f"{source}.py").is_file():
+        return f"{source}.py"
+    return next(iter(difflib.get_close_matches(source, HOUSE_BOTS, n=1)), "")
+
+
+def make(source: str, *, staying: ProgramPool | None = None) -> Bot:
+    """Return an instance of :func:`load`'s class.
+
+    Args:
+        staying: see :func:`load`.
+
+    Raises:
+        BotError: ``bad_bot``: see :func:`load`, or its class cannot be called.
+    """
+    kind = load(source, staying=staying)
+    try:
+        return adapter.made(kind)
+    except BotError as error:
+        raise BotError(error.code, placed(error.text, f"creating {source}"), error.trace) from error.__cause__
+
+
+def team_name(source: str) -> str:
+    """Return a team name for a bot's source: the file's, the program's or the built-in bot's, made legal."""
+    stem = re.sub(r"[^A-Za-z0-9_-]", "-", stem_of(source)).strip("-_")[:24] or "bot"
+    try:
+        return topics.check_name(stem)
+    except WireError:
+        return f"team-{stem}"
+
+
+def stem_of(source: str) -> str:
+    """Return a source's short name: that of its file or program, without folder and suffix.
+
+    Raises:
+        BotError: ``bad_bot``: there is no command after ``exec:``.
+    """
+    if not source.startswith(EXEC):
+        revision, path = revision_of(split(source)[0])
+        version = re.sub(r"[^A-Za-z0-9_]+", "-", revision).strip("-")[:12]
+        return f"{Path(path).stem}-{version}" if version else Path(path).stem
+    return script_of(source).stem
+
+
+def script_of(source: str) -> Path:
+    """Return the file that people edit behind ``exec:COMMAND``: the first with a suffix, else the program itself.
+
+    Raises:
+        BotError: ``bad_bot``: there is no command.
+    """
+    words = words_of(source)
+    return Path(next((word for word in words if Path(word).suffix and Path(word).is_file()), words[0]))
+
+
+def words_of(source: str) -> list[str]:
+    """Return the words of a program's command.
+
+    Raises:
+        BotError: ``bad_bot``: there is none.
+    """
+    try:
+        words = shlex.split(source.removeprefix(EXEC))
+    except ValueError as error:
+        raise BotError("bad_bot", f"{source!r}: {str(error).lower()}") from None
+    if not words:
+        raise BotError(
+            "bad_bot", f"{source!r} names no program; such as {EXEC}./mybot, or '{EXEC}perl mybot.pl --fast'"
+        )
+    return words
+
+
+def _program(source: str, strict: bool, staying: ProgramPool | None) -> type[Bot]:
+    from salvo.programs.exec_bot import ExecBot
+
+    words = words_of(source)
+    if shutil.which(words[0]) is None:
+        raise BotError("bad_bot", f"no program {words[0]!r} that may be executed; a file here is ./{words[0]}")
+    members = {"command": tuple(words), "strict": strict, "staying": staying, "__module__": __name__}
+    return type("Program", (ExecBot,), members)
+
+
+def _load_module(path: str) -> Any:
+    file = path_of(path)
+    if not file.is_file():
+        raise BotError("bad_bot", missing_file(Path(path)))
+    try:
+        return load_module(file)
+    except (Exception, SystemExit) as error:
+        let_signals_pass(error)
+        own = str(file.absolute())
+        text = placed(described_in(own, error), f"importing {path}")
+        raise BotError("bad_bot", text, trace_in(own, error)) from error
+
+
+def _choose(module: Any, name: str, path: str) -> type[Bot]:
+    found = {
+        key: value
+        for key, value in vars(module).items()
+        if inspect.isclass(value) and issubclass(value, Bot) and value.__module__ == module.__name__
+    }
+    if name:
+        if name not in found:
+            raise BotError("bad_bot", f"{path} has no bot {name!r}; it has {', '.join(found) or 'none'}")
+        return found[name]
+    if not found:
+        wanted = "a class derived from salvo.Bot or a function under @salvo.bot"
+        raise BotError("bad_bot", f"{path} has no bot: {wanted}; a program is named by its command, {EXEC}COMMAND")
+    return list(found.values())[-1]

@@ -1,0 +1,121 @@
+"""What the answers so far reveal about a rival's board, cell by cell: :func:`heat_map`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from math import fsum
+from random import Random
+
+from salvo.errors import BotError
+from salvo.rules import Grid, generator
+from salvo.view import View
+from salvo_display.pictures import HeatMap
+from salvo_display.pictures.marks import Mark
+from salvo_display.pictures.views import known_marks
+from salvo_lab.bots.clues import clues, is_alone, numbers_told
+from salvo_lab.bots.meanfield import MeanField
+from salvo_lab.bots.posterior import draw_fleets, learned, shares
+from salvo_lab.bots.together import MAX_DRAWS, Together, turns
+
+
+def heat_map(
+    view: View,
+    target: str,
+    *,
+    aimed: Iterable[tuple[str, int, int]] = (),
+    random: Random | None = None,
+    fleets: int = 500,
+) -> HeatMap:
+    """Return the chance that a ship lies there, for every cell of a rival's board.
+
+    Fleets are sampled evenly from all that agree with every answer; the chance of a cell is the share of them that
+    covers it, give or take 0.02 with 500. If others fire, too, at targets that are not announced, their hits are
+    assumed to be anywhere on ships. Boards that share the answer to a salvo are sampled together, 400 fleets at most,
+    which takes about 0.1 s per salvo; the note mentions answers that are left out. If that is too hard, as with six
+    ships, each ship is treated almost independently; the map is not ``exact`` then, and says so.
+
+    Args:
+        aimed: shots to highlight, as a bot returns them: (player, x, y); those at other players are ignored.
+        random: source of the sample; by default, seeded by game, turn and target. The view's own is never used.
+        fleets: how many to sample, 1 or more.
+
+    Raises:
+        BotError: ``unknown_target``: not an opponent in the game; ``bad_heat_map``: ``fleets`` is less than 1.
+    """
+    if target not in view.opponents:
+        standing = ", ".join(view.opponents) or "nobody"
+        raise BotError("unknown_target", f"{target!r} is none of those that still stand: {standing}")
+    if fleets < 1:
+        raise BotError("bad_heat_map", f"fleets {fleets!r}; 1 or more")
+    book, told = view.rules, clues(view, target)
+    source = random or generator("heat map", view.game, view.turn, target)
+    left_out = sum(hits is None for _, hits in numbers_told(view, told))
+    together = _sampled_together(view, target, source, fleets) if left_out else None
+    if together is not None:
+        drawn, left_out = together.fleets(target), len(together.unused(target))
+    else:
+        known = partial(learned, book, told)
+        drawn = draw_fleets(book, alone=is_alone(view), known=known, random=source, count=fleets)
+    return map_of(
+        target,
+        book.grid,
+        shares(drawn, book.grid.size) if drawn else estimated(view, target),
+        marks=known_marks(view, target),
+        aimed=(book.grid.cell(x, y) for player, x, y in aimed if player == target),
+        fleets=len(drawn),
+        left_out=left_out,
+    )
+
+
+def _sampled_together(view: View, target: str, random: Random, count: int) -> Together | None:
+    """Sample fleets of the target and of players with which it shares answers; None if there are none."""
+    told = turns({player: clues(view, player) for player in view.players if player != view.me})
+    together = Together(view.rules, random, min(count, MAX_DRAWS))
+    for turn in told:
+        together.learn(turn)
+    return together if together.draws and target in together.boards else None
+
+
+def map_of(
+    target: str,
+    grid: Grid,
+    chances: Sequence[float],
+    *,
+    marks: Mapping[int, str],
+    aimed: Iterable[int],
+    fleets: int,
+    left_out: int,
+) -> HeatMap:
+    """Return the map of a rival's board, with a note on where its chances come from.
+
+    Args:
+        chances: one per cell, 0..1, row by row.
+        marks: by cell, the mark of what is known.
+        aimed: cells to highlight.
+        fleets: how many were sampled; 0 if the chances are estimated.
+        left_out: the number of answers that the chances ignore.
+    """
+    title = f"{target}: chance of a ship in %"
+    return HeatMap(grid, tuple(chances), title, marks, tuple(aimed), bool(fleets), _source_of(fleets, left_out))
+
+
+def _source_of(fleets: int, left_out: int) -> str:
+    """Return where chances come from, in words."""
+    note = "estimated ship by ship: which whole fleets agree with all answers is too hard to say"
+    if fleets:
+        note = f"the share of {fleets} fleets that agree with all answers"
+    return f"{note}, {left_out} left out" if left_out else note
+
+
+def estimated(view: View, target: str) -> list[float]:
+    """Return, by cell, the chance that a ship lies there, estimated without sampling whole fleets.
+
+    The chances come from :class:`MeanField`, scaled to add up to the cells of a fleet; none exceeds 1.
+    """
+    weights = MeanField().density(view, target)
+    hits = {cell for cell, mark in known_marks(view, target).items() if mark is Mark.HIT}
+    open_weight = fsum(weight for cell, weight in enumerate(weights) if cell not in hits)
+    left = len(view.rules.ship_of_cell) - len(hits)
+    scale = left / open_weight if open_weight else 0.0
+    return [1.0 if cell in hits else min(1.0, weight * scale) for cell, weight in enumerate(weights)]

@@ -1,0 +1,702 @@
+"""Work of the laboratory on several hosts: blocks of it travel by Dask, and each host plays them on its own processes.
+
+    salvo lab scheduler --listen HOST:PORT         on one host
+    salvo lab worker tls://HOST:PORT --tls DIR     on each that plays
+    salvo compare A B --scheduler tls://HOST:PORT --tls DIR
+
+Dask knows no bot: it queues blocks, moves them to hosts, and gives those of a lost host to another one. Bots run where
+they always do, in processes that a host may end. Results come in the order of the work, so that their reader
+cannot tell how many hosts there were.
+
+Anyone who can connect to a scheduler or to a worker can run code there: outside of one machine both want certificates.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import ipaddress
+import logging
+import os
+import queue
+import socket
+import sys
+import threading
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar, cast
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from salvo.distribution import PACKAGES
+from salvo.errors import BotError, MissingExtra, SalvoError
+from salvo.sources import EXEC
+from salvo.text_files import missing_file
+from salvo.versions import code_files, contents_of, keep_content, path_of, split
+from salvo_lab.programs.worker_process import LOOK_SECONDS, cores
+
+if TYPE_CHECKING:
+    from distributed import Client, Future, Security
+
+#: How long a host should work on a block, in seconds: long compared with the way to it, short compared with a run.
+BLOCK_SECONDS: Final = 2.0
+#: Towards the end blocks get smaller, so that all hosts end together, down to one in so many.
+SHARES: Final = 16
+#: Blocks that a host has at a time: the one that it plays, and the next.
+BLOCKS_AHEAD: Final = 2
+#: One block in so many is played by a second host, too.
+CHECKED: Final = 100
+#: Hosts that may be lost while they have the same block; then it is perhaps the block that ends them.
+ALLOWED_LOSSES: Final = 20
+#: Seconds of silence after which a host counts as lost.
+SILENCE_SECONDS: Final = 30
+#: Seconds to connect to a scheduler, and to wait for one that has restarted.
+CONNECT_SECONDS: Final = 30
+#: Seconds after which a host ends the processes of a run that has no more blocks for it.
+IDLE_SECONDS: Final = 10.0
+#: Files of ``salvo tls``.
+CA, CERTIFICATE, KEY = "ca.pem", "server.pem", "server.key"
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+#: Carries out a block on a host; the second argument is called about ten times a second, and raises to end it.
+Carrying = Callable[[Sequence[Item], Callable[[], None]], list[Result]]
+
+_log = logging.getLogger(__name__)
+
+
+class Work(ABC, Generic[Item, Result]):
+    """What hosts do with items; it is pickled."""
+
+    @abstractmethod
+    def begin(self, jobs: int) -> AbstractContextManager[Carrying[Item, Result]]:
+        """Start that many processes on this host."""
+
+    @abstractmethod
+    def essence(self, results: list[Result]) -> dict[str, object]:
+        """Return by item what must be the same on all hosts; not times, and no item that the clock has decided."""
+
+
+# --- bots ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """A bot's file with all that is in its folder.
+
+    Attributes:
+        source: as it was typed.
+        folder: where it is on the machine of the command.
+        inside: its source in that folder.
+        content: by name in the folder; None for a bot that ships with Salvo.
+    """
+
+    source: str
+    folder: str = ""
+    inside: str = ""
+    content: dict[str, bytes] | None = None
+
+    def unpacked(self) -> str:
+        """Return its source on this host; what is there already is used again."""
+        return self.source if self.content is None else str(keep_content(self.content) / self.inside)
+
+    def seen_there(self, text: str) -> str:
+        """Return a text with this host's paths replaced."""
+        if self.content is None:
+            return text
+        here = split(self.unpacked())[0]
+        return text.replace(here, split(self.source)[0]).replace(os.path.dirname(here), self.folder)
+
+
+def ship(sources: Iterable[str]) -> list[Shipped]:
+    """Return bots by content, so that hosts need no file of theirs.
+
+    Raises:
+        BotError: ``bad_bot``: a program, or no such file; ``bad_version``: more than 1,000 files or 20 MB in its
+            folder, or git has no such version.
+    """
+    folders: dict[Path, dict[str, bytes]] = {}
+    shipped = []
+    for source in sources:
+        if source.startswith(EXEC):
+            raise BotError(
+                "bad_bot", f"{source} is a program of this machine; other hosts play bots in Python, or built-in ones"
+            )
+        file, name = split(source)
+        if not file.endswith(".py"):
+            shipped.append(Shipped(source))
+            continue
+        path = path_of(file).resolve()
+        if not path.is_file():
+            raise BotError("bad_bot", missing_file(Path(file)))
+        if path.parent not in folders:
+            folders[path.parent] = contents_of(path.parent)
+        inside = path.name + (f":{name}" if name else "")
+        shipped.append(Shipped(source, str(path.parent), inside, folders[path.parent]))
+    return shipped
+
+
+# --- what hosts must have in common ---------------------------------------------------------------------------------
+
+
+@cache
+def software() -> dict[str, str]:
+    """Return what decides how a game ends, and must be the same everywhere: rules and built-in bots are in the code."""
+    code = hashlib.sha256()
+    for package in PACKAGES:
+        spec = find_spec(package)
+        folder = Path(spec.origin).parent if spec and spec.origin else Path()
+        for file in code_files(folder) if spec else ():
+            code.update(f"\n{package} {file.relative_to(folder)}\n".encode() + file.read_bytes())
+    return {"Python": ".".join(map(str, sys.version_info[:2])), "Salvo's code": code.hexdigest()[:12]}
+
+
+def _check_software(wanted: Mapping[str, str], host: str, found: Mapping[str, str]) -> None:
+    for what, value in wanted.items():
+        if found.get(what) != value:
+            raise SalvoError(
+                "host_versions",
+                f"{what} is {found.get(what)} on host {host}, and {value} here; install the same on both, and start "
+                "the worker again",
+            )
+
+
+# --- on each host -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What all blocks of a run share, and a host gets once."""
+
+    token: str
+    software: dict[str, str]
+    work: Work[Any, Any]
+
+
+class _Answer(NamedTuple):
+    """What a host makes of a block.
+
+    Attributes:
+        seconds: that it took.
+        results: None after an error.
+        error: its code, text and trace.
+    """
+
+    host: str
+    seconds: float
+    results: list[Any] | None
+    error: tuple[str, str, str] = ("", "", "")
+
+
+class _Gone(Exception):
+    """No one is waiting for this block."""
+
+
+class _Started:
+    """Processes of a run on this host, which end when it has had no block for a while."""
+
+    def __init__(self, work: Work[Any, Any], jobs: int) -> None:
+        self._stack = ExitStack()
+        self.carry_out = self._stack.enter_context(work.begin(jobs))
+        self.used = time.monotonic()
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+_started: dict[str, _Started] = {}
+#: A host plays one block at a time, on all of its cores.
+_lock = threading.Lock()
+
+
+def _same(run: _Run) -> _Run:
+    """Keep a run on a host: Dask moves what a task returns to the hosts that need it, once, and makes it again."""
+    return run
+
+
+def _carry_out(run: _Run, items: Sequence[Any]) -> _Answer:
+    from distributed import Status, get_worker
+
+    worker = get_worker()
+    key = worker.get_current_task()
+    host = str(worker.name)
+
+    def look() -> None:
+        task = worker.state.tasks.get(key)
+        if task is None or task.state == "cancelled" or worker.status not in (Status.running, Status.paused):
+            raise _Gone
+
+    with _lock:
+        start = time.monotonic()
+        try:
+            _check_software(run.software, host, software())
+            started = _started.pop(run.token, None)
+            if started is None:
+                started = _Started(run.work, int(worker.state.total_resources.get("cores", 0)) or cores())
+            try:
+                results = started.carry_out(items, look)
+            except BaseException:
+                started.close()
+                raise
+            started.used = time.monotonic()
+            _started[run.token] = started
+            threading.Timer(IDLE_SECONDS, close_idle, [IDLE_SECONDS]).start()
+        except SalvoError as error:
+            return _Answer(host, 0.0, None, (error.code, error.text, getattr(error, "trace", "")))
+        return _Answer(host, time.monotonic() - start, results)
+
+
+def close_idle(seconds: float = 0.0) -> None:
+    """End the processes of runs that this host has not heard of for that long."""
+    with _lock:
+        for token, started in list(_started.items()):
+            if time.monotonic() - started.used >= seconds:
+                _started.pop(token).close()
+
+
+# --- for a command ------------------------------------------------------------------------------------------------
+
+
+class _Block(NamedTuple):
+    """Consecutive items.
+
+    Attributes:
+        number: from 0.
+        first: what another host has answered already; None if this is the first time.
+        hosts: the addresses of those that may play it; empty: all.
+    """
+
+    number: int
+    items: Sequence[Any]
+    first: _Answer | None = None
+    hosts: frozenset[str] = frozenset()
+
+
+class Cluster:
+    """A connection to the hosts of a scheduler. Use it in a ``with`` block, whose end ends what hosts do for it."""
+
+    def __init__(self, url: str, tls: Path | None = None) -> None:
+        """Connect.
+
+        Args:
+            url: of the scheduler, ``tls://HOST:PORT``, or ``tcp://`` on this machine.
+            tls: the folder of ``salvo tls``.
+
+        Raises:
+            SalvoError: ``bad_lab_url``, ``lab_without_tls``, ``bad_tls``; ``no_scheduler``; ``host_versions``.
+            MissingExtra: ``cluster`` is not installed.
+        """
+        security = security_for(url, tls)
+        _knock(url, security)
+        distributed = _distributed(logging.CRITICAL)  # what is wrong is raised here
+        self._url = url
+        try:
+            self._client: Client = distributed.Client(
+                url, timeout=CONNECT_SECONDS, security=security, set_as_default=False, name="salvo"
+            )
+        except (OSError, TimeoutError) as error:
+            raise _no_scheduler(url, error) from None
+        self._hosts: dict[str, tuple[str, int]] = {}
+        self._looked = 0.0
+        self._is_empty = False
+        try:
+            self._dashboard = self._client.run_on_scheduler(dashboard)
+            found = self._client.run(software)
+        except Exception as error:
+            self.close()
+            raise SalvoError("host_versions", f"a host has another version of Salvo: {error}") from None
+        self._look()
+        for address, (host, _) in self._hosts.items():
+            if address in found:
+                _check_software(software(), host, found[address])
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Hang up."""
+        with suppress(OSError, TimeoutError):
+            self._client.close(timeout=5)
+
+    @property
+    def in_words(self) -> str:
+        """How many hosts and cores there are, and where the dashboard is."""
+        count = len(self._hosts)
+        many = f"{count} host{'' if count == 1 else 's'}, {sum(count for _, count in self._hosts.values())} cores"
+        return f"{many}; dashboard: {self._dashboard}"
+
+    def play(
+        self, work: Work[Item, Result], items: Sequence[Item], waiting: Callable[[], object] | None = None
+    ) -> Iterator[list[Result]]:
+        """Have hosts carry out work, and yield the results block by block, in the order of the items.
+
+        One block in :data:`CHECKED`, the first one included, is carried out by two hosts if there are two.
+
+        Args:
+            work: carries them out.
+            items: may be endless, as a range.
+            waiting: called about ten times a second; an exception from it ends the work on all hosts.
+
+        Raises:
+            SalvoError: ``hosts_differ``, ``host_versions``, ``host_failed``, ``scheduler_lost``; what the work raises.
+        """
+        feed = _Feed(self._client, _Run(uuid4().hex, software(), work))
+        done: dict[int, _Answer] = {}
+        position, end, count, blocks, yielded, called = 0, len(items), 1, 0, 0, time.monotonic()
+        again: list[_Block] = []
+        try:
+            while position < end or yielded < blocks:
+                if self._look():
+                    again += feed.freed(self._hosts)
+                for block in again:
+                    feed.give(block)
+                again.clear()
+                while position < end and len(feed) < BLOCKS_AHEAD * max(1, len(self._hosts)):
+                    share = -(-(end - position) // (BLOCKS_AHEAD * max(1, len(self._hosts))))
+                    size = max(1, min(count, max(share, count // SHARES)))
+                    feed.give(_Block(blocks, items[position : position + size]))
+                    position, blocks = position + size, blocks + 1
+                if waiting is not None and time.monotonic() - called >= LOOK_SECONDS:
+                    waiting()
+                    called = time.monotonic()
+                for block, answer in feed.answers():
+                    if answer is None:
+                        again.append(block)
+                        continue
+                    if answer.results is None:
+                        done[block.number] = answer
+                        end = position  # whatever comes later, this is the error of the run
+                        continue
+                    grown = len(block.items) * BLOCK_SECONDS / max(answer.seconds, 1e-6)
+                    count = max(1, min(int(grown), 8 * len(block.items)))
+                    others = frozenset(address for address, (name, _) in self._hosts.items() if name != answer.host)
+                    if block.first is None and block.number % CHECKED == 0 and others:
+                        again.append(block._replace(first=answer, hosts=others))
+                        continue
+                    if block.first is not None:
+                        _compare(work, block, answer)
+                    done[block.number] = answer
+                while yielded in done:
+                    answer = done.pop(yielded)
+                    if answer.results is None:
+                        raise BotError(*answer.error)
+                    yield answer.results
+                    yielded += 1
+        finally:
+            feed.close()
+
+    def _look(self) -> bool:
+        """Look once a second which hosts are there; return whether it did."""
+        if time.monotonic() - self._looked < 1:
+            return False
+        self._looked = time.monotonic()
+        try:
+            workers = self._client.scheduler_info()["workers"]
+        except (OSError, TimeoutError):
+            return False  # the scheduler is away, which the blocks tell
+        now = {
+            address: (str(each["name"]), int(each.get("resources", {}).get("cores", 1)))
+            for address, each in workers.items()
+        }
+        for host, _ in (self._hosts[address] for address in self._hosts.keys() - now.keys()):
+            _log.warning("host %s is gone; others play its blocks", host)
+        for host, count in (now[address] for address in now.keys() - self._hosts.keys()):
+            _log.info("host %s plays on %d cores", host, count)
+        if not now and not self._is_empty:
+            _log.warning("no host is there; start one: salvo lab worker %s", self._url)
+        self._is_empty = not now
+        self._hosts = now
+        return True
+
+
+def _compare(work: Work[Any, Any], block: _Block, answer: _Answer) -> None:
+    first = block.first
+    assert first is not None
+    assert first.results is not None
+    assert answer.results is not None
+    here, there = work.essence(first.results), work.essence(answer.results)
+    differing = [item for item in here.keys() & there.keys() if here[item] != there[item]]
+    if differing:
+        raise SalvoError(
+            "hosts_differ",
+            f"{min(differing)} ends differently on hosts {first.host} and {answer.host}: a bot ignores its seed or "
+            "depends on what only one host has, else one of the hosts is broken",
+        )
+
+
+class _Feed:
+    """The blocks that hosts have, or will have next."""
+
+    def __init__(self, client: Client, run: _Run) -> None:
+        self._client = client
+        self._run = run
+        self._kept: Future[_Run] | None = None
+        self._blocks: dict[str, tuple[_Block, Future[_Answer]]] = {}
+        self._ready: queue.SimpleQueue[Future[_Answer]] = queue.SimpleQueue()
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def give(self, block: _Block) -> None:
+        """Queue a block."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of the size of what is sent, which is sent once
+            if self._kept is None:
+                self._kept = self._client.submit(_same, self._run, pure=False)
+        future = self._client.submit(
+            _carry_out,
+            self._kept,
+            block.items,
+            key=f"salvo-{uuid4().hex}",
+            workers=list(block.hosts) or None,
+            pure=False,
+        )
+        self._blocks[str(future.key)] = block, future
+        future.add_done_callback(self._ready.put)
+
+    def freed(self, hosts: Mapping[str, object]) -> list[_Block]:
+        """Take back the blocks that only hosts may play which are gone."""
+        lost = [key for key, (block, _) in self._blocks.items() if block.hosts and not block.hosts & hosts.keys()]
+        freed = []
+        for key in lost:
+            block, future = self._blocks.pop(key)
+            future.cancel()
+            freed.append(block._replace(hosts=frozenset()))
+        return freed
+
+    def answers(self) -> Iterator[tuple[_Block, _Answer | None]]:
+        """Wait a little for blocks that are done, and yield them; None for one that is to be given again."""
+        timeout = LOOK_SECONDS
+        while True:
+            try:
+                future = self._ready.get(timeout=timeout)
+            except queue.Empty:
+                return
+            timeout = 0.0
+            if str(future.key) in self._blocks:
+                block, _ = self._blocks.pop(str(future.key))
+                yield block, self._answer(future)
+
+    def _answer(self, future: Future[_Answer]) -> _Answer | None:
+        from distributed import CancelledError, KilledWorker
+
+        try:
+            answer: _Answer = future.result()
+        except CancelledError:  # the scheduler has lost it, as one does that starts again
+            self._kept = None
+            self._reconnect()
+            return None
+        except KilledWorker as error:
+            raise SalvoError("host_failed", f"{ALLOWED_LOSSES} hosts were lost with the same block: {error}") from None
+        except (SalvoError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            raise SalvoError(
+                "host_failed", f"a host cannot carry out a block: {type(error).__name__}: {error}"
+            ) from error
+        return answer
+
+    def _reconnect(self) -> None:
+        if self._client.status == "connecting":
+            _log.warning("the scheduler is away; waiting for it")
+        while self._client.status == "connecting":
+            time.sleep(LOOK_SECONDS)
+        if self._client.status != "running":
+            raise SalvoError("scheduler_lost", f"the scheduler has been away for {CONNECT_SECONDS} s; start it again")
+
+    def close(self) -> None:
+        """Take back all blocks; hosts stop within a tenth of a second."""
+        futures: list[Future[Any]] = [future for _, future in self._blocks.values()]
+        if self._kept is not None:
+            futures.append(self._kept)
+        with suppress(OSError, TimeoutError):
+            self._client.cancel(futures, force=True)
+
+
+# --- scheduler and worker -----------------------------------------------------------------------------------------
+
+
+def _distributed(level: int | None = None) -> Any:
+    """Import Dask.
+
+    Args:
+        level: of what it logs; None for that of the command.
+
+    Raises:
+        MissingExtra: ``cluster`` is not installed.
+    """
+    try:
+        import dask
+        import distributed
+    except ModuleNotFoundError as error:
+        if error.name not in ("distributed", "dask"):
+            raise
+        raise MissingExtra("a laboratory on several hosts", "cluster") from None
+    # It would look at the stack a hundred times a second, in processes that play no game themselves.
+    dask.config.set({"distributed.worker.profile.enabled": False})
+    log = logging.getLogger("distributed")
+    log.handlers.clear()
+    log.propagate = True
+    log.setLevel(logging.getLogger().level if level is None else level)
+    return distributed
+
+
+def _no_scheduler(url: str, error: Exception) -> SalvoError:
+    return SalvoError("no_scheduler", f"no scheduler answers at {url} ({error}); salvo lab scheduler starts one")
+
+
+def _knock(url: str, security: Security | None) -> None:
+    """Look whether a scheduler listens; Dask would go on trying."""
+    parts = urlsplit(url)
+    try:
+        with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=5) as door:
+            if security is not None:
+                security.get_connection_args("client")["ssl_context"].wrap_socket(door).close()
+    except OSError as error:
+        raise _no_scheduler(url, error) from None
+
+
+def security_for(url: str, tls: Path | None) -> Security | None:
+    """Return the certificates for a URL; None on this machine without any.
+
+    Raises:
+        SalvoError: ``bad_lab_url``; ``lab_without_tls``: a URL of another machine without TLS, or no folder;
+            ``bad_tls``: a file is missing.
+        MissingExtra: ``cluster`` is not installed.
+    """
+    parts = urlsplit(url)
+    try:
+        there = parts.scheme in ("tcp", "tls") and parts.hostname and parts.port is not None
+    except ValueError:
+        there = False
+    if not there or parts.path or parts.username:
+        raise SalvoError("bad_lab_url", f"{url!r} is no tls://HOST:PORT, or tcp://HOST:PORT on this machine")
+    assert parts.hostname is not None
+    host = parts.hostname
+    if parts.scheme == "tcp":
+        if tls is not None or not _is_loopback(host):
+            why = "--tls needs tls://" if tls is not None else "anyone who reaches it could run code"
+            fix = f"salvo tls DIR --host {host}; copy DIR to all hosts, and give tls://{parts.netloc} --tls DIR"
+            raise SalvoError("lab_without_tls", f"{url} is not encrypted: {why}. {fix}")
+        return None
+    if tls is None:
+        raise SalvoError("lab_without_tls", f"{url} needs --tls DIR, a folder that salvo tls has made, on all hosts")
+    ca, certificate, key = (str(tls / name) for name in (CA, CERTIFICATE, KEY))
+    for file in (ca, certificate, key):
+        if not os.access(file, os.R_OK):
+            raise SalvoError("bad_tls", f"{file} cannot be read; salvo tls DIR makes it, with the others")
+    return cast(
+        "Security",
+        _distributed().Security(
+            require_encryption=True,
+            tls_ca_file=ca,
+            **{
+                f"tls_{who}_{what}": file
+                for who in ("client", "scheduler", "worker")
+                for what, file in (("cert", certificate), ("key", key))
+            },
+        ),
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    with suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost"
+
+
+_dashboard = ""
+
+
+def dashboard() -> str:
+    """Return the address of the dashboard in the scheduler's process."""
+    return _dashboard
+
+
+async def schedule(url: str, tls: Path | None, pages: str, told: Callable[[str, str], object]) -> None:
+    """Be a scheduler until this is cancelled.
+
+    Args:
+        pages: HOST:PORT of its dashboard.
+        told: called with the addresses of scheduler and dashboard once it listens.
+
+    Raises:
+        SalvoError: as in :func:`security_for`; ``bad_lab_url``: the address cannot be used.
+    """
+    security = security_for(url, tls)
+    distributed = _distributed()
+    import dask
+
+    dask.config.set(
+        {
+            "distributed.scheduler.allowed-failures": ALLOWED_LOSSES,
+            "distributed.scheduler.worker-ttl": f"{SILENCE_SECONDS} s",
+        }
+    )
+    parts = urlsplit(url)
+    try:
+        scheduler = await distributed.Scheduler(
+            host=url.removesuffix(f":{parts.port}"), port=parts.port, security=security, dashboard_address=pages
+        )
+    except (OSError, RuntimeError) as error:
+        cause = error.__cause__ or error
+        raise SalvoError("bad_lab_url", f"{url} cannot be listened at: {getattr(cause, 'strerror', cause)}") from None
+    async with scheduler:
+        shown = scheduler.http_server
+        port = shown.port if shown is not None else 0
+        global _dashboard
+        _dashboard = f"http://{pages.rpartition(':')[0]}:{port}/status"
+        told(scheduler.address, _dashboard)
+        await scheduler.finished()
+
+
+async def serve_blocks(url: str, tls: Path | None, jobs: int | None, name: str, told: Callable[[str], object]) -> None:
+    """Play blocks for a scheduler until this is cancelled; connect again whenever it comes back.
+
+    Args:
+        jobs: processes to play in, all cores if None.
+        told: called with the address of this host's worker whenever it is connected.
+
+    Raises:
+        SalvoError: as in :func:`security_for`; ``no_scheduler``: there is none at the start.
+    """
+    security = security_for(url, tls)
+    distributed = _distributed()
+    host = urlsplit(url).hostname or ""
+    here = distributed.utils.get_ip(host)
+    _knock(url, security)
+    software()  # of the code that runs here, whatever is installed while it runs
+    is_first = True
+    while True:
+        try:
+            async with distributed.Worker(
+                url,
+                nthreads=1,
+                name=name,
+                host=here,
+                security=security,
+                memory_limit=0,
+                dashboard=False,
+                dashboard_address="127.0.0.1:0",
+                resources={"cores": jobs or cores()},
+                death_timeout=CONNECT_SECONDS if is_first else None,
+            ) as worker:
+                told(worker.address)
+                is_first = False
+                await worker.finished()
+        except (OSError, RuntimeError, ValueError) as error:  # the latter for a name that is taken
+            if is_first:
+                raise _no_scheduler(url, error) from None
+        finally:
+            close_idle()
+        await asyncio.sleep(1)

@@ -1,0 +1,212 @@
+"""``salvo compare``."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shlex
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import click
+
+from salvo.cli.checked import Checked
+from salvo.cli.output import JOBS, SECONDS, TRACEBACK, Integer, Progress, progress_bar
+from salvo.replay_command import again
+from salvo.versions import pinned
+from salvo_lab.commands.failures import failure_lines
+from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
+from salvo_lab.comparison import Comparison, SequentialTest, Verdict
+from salvo_lab.comparison import compare as compare_bots
+from salvo_lab.highlights import Lost
+from salvo_lab.intervals import percent
+from salvo_lab.simulation import TURN_SECONDS, Seats
+
+_LEGEND: Final = (
+    "legend:   win rate: games won, a tie is half a win; the range has the true rate with that confidence\n"
+    "          in pairs: two games each on the same fleets, with the sides exchanged"
+)
+
+
+@click.command(cls=Checked, unused=UNUSED)
+@click.argument("first")
+@click.argument("others", metavar="SECOND...", nargs=-1, required=True)
+@click.option(
+    "--games",
+    type=Integer(min=2),
+    default=20_000,
+    help="At most this many games against each, in pairs.",
+)
+@click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
+@click.option("--seed", help="Seed of all games; 128 random bits by default, because a bot can guess a small one.")
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    default=0.95,
+    help="Probability that no verdict is wrong: 0.95 is 95%.",
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 0.5, max_open=True),
+    default=0.02,
+    help="Also stop when the win rate is certainly this close to 50%: 0.02 is 48% to 52%; 0 disables this.",
+)
+@click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
+@hosts
+@click.option(
+    "--turn-seconds",
+    type=SECONDS,
+    default=TURN_SECONDS,
+    help="Seconds for a salvo; a bot that takes longer fails.",
+)
+@TRACEBACK
+@click.option("--json", "as_json", is_flag=True, help="One JSON line for each SECOND.")
+@click.pass_context
+def compare(
+    ctx: click.Context,
+    first: str,
+    others: tuple[str, ...],
+    games: int,
+    rules: str,
+    seed: str | None,
+    confidence: float,
+    margin: float,
+    jobs: int | None,
+    scheduler: str | None,
+    tls: Path | None,
+    turn_seconds: float,
+    traceback: bool,
+    as_json: bool,
+) -> None:
+    """Decide whether the bot FIRST is better or worse than SECOND, or that the games leave it undecided.
+
+    Several SECONDs are played one by one, with the same fleets. HEAD:mybot.py is the bot as committed in git.
+
+    Games are played in pairs with the same fleets and start, and the sides exchanged; bots that place their own fleets
+    keep them. It stops as soon as the verdict is certain enough, which it may check after every pair:
+    salvo_lab.comparison explains how. At the end it lists lost games to look at. Bot output is discarded.
+    """
+    seed = seed or secrets.token_hex(16)
+    first, others = pinned(first), tuple(pinned(other) for other in others)
+    words = ["salvo", "compare", first, *others, "--seed", seed]
+    for option, value, default in (
+        ("--games", games, 20_000),
+        ("--rules", rules, "salvo"),
+        ("--confidence", confidence, 0.95),
+        ("--margin", margin, 0.02),
+    ):
+        if value != default:
+            words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
+    command = shlex.join(words)
+
+    def game_again(other: str, game: int) -> str:
+        return again([first, other], seed, game, rules=rules, seats=Seats.PAIRED)
+
+    cluster = ctx.with_resource(connected(scheduler, tls))
+    compared: list[Comparison] = []
+    for other in others:
+        start = time.monotonic()
+        label = "games" if len(others) == 1 else f"games against {other}"
+        with progress_bar(games, label, plain=as_json) as show:
+
+            def progress(test: SequentialTest, show: Progress = show) -> None:
+                show(2 * test.pairs, f"{percent(test.mean)} won")
+
+            found = compare_bots(
+                first,
+                other,
+                games=games,
+                seed=seed,
+                rules=rules,
+                confidence=1 - (1 - confidence) / len(others),  # all together err as often as stated (Bonferroni)
+                margin=margin or None,
+                jobs=jobs,
+                turn_seconds=turn_seconds,
+                progress=progress,
+                waiting=show,
+                cluster=cluster,
+            )
+        compared.append(found)
+        if as_json:
+            click.echo(json.dumps({**_record(found, partial(game_again, other)), "rules": rules, "again": command}))
+        else:
+            for line in _lines(found, partial(game_again, other), time.monotonic() - start, traceback):
+                click.echo(line)
+    if any(found.failures for found in compared):
+        if not as_json:
+            click.echo(f"again:    {command}")
+        raise SystemExit(1)
+    if as_json:
+        return
+    if len(others) > 1:
+        click.echo(_in_all(compared, others, confidence))
+    for lost, other in _worth_seeing(compared, others):
+        click.echo(f"{lost.in_words}: {game_again(other, lost.score.game)}")
+    click.echo(_LEGEND)
+    click.echo(f"again:    {command}")
+
+
+def _lines(found: Comparison, command: Callable[[int], str], seconds: float, traceback: bool) -> Iterator[str]:
+    # First, since a verdict on a bot that fails says little of how it plays.
+    yield from failure_lines(found.failures, command, traceback=traceback)
+    if found.failures:
+        failed = " and ".join(sorted({failure.player for failure in found.failures}))
+        yield f"no verdict against {found.bots[1]}: {failed} failed, so the games do not tell how well it plays"
+        return
+    yield found.in_words
+    yield (
+        f"win rate: {found.rate:.1%} against {found.bots[1]}, {found.low:.1%} to {found.high:.1%} with "
+        f"{percent(1 - found.error)} confidence, {found.games} games in pairs, {seconds:.1f} s"
+    )
+
+
+def _in_all(compared: Sequence[Comparison], others: Sequence[str], confidence: float) -> str:
+    """Return all verdicts in a line, with the error of all together."""
+    told = []
+    for verdict, words in (
+        (Verdict.BETTER, "better than"),
+        (Verdict.WORSE, "worse than"),
+        (Verdict.UNDECIDED, "undecided against"),
+    ):
+        pairs = zip(compared, others, strict=True)
+        if names := [other for found, other in pairs if found.verdict is verdict and not found.failures]:
+            told.append(f"{words} {', '.join(names)}")
+    error = f"the chance that any of it is wrong is at most {percent(1 - confidence)}"
+    return f"in all:   {compared[0].bots[0]} is {'; '.join(told)}; {error}"
+
+
+def _worth_seeing(compared: Sequence[Comparison], others: Sequence[str]) -> Iterator[tuple[Lost, str]]:
+    """Yield of all lost games the one lost by most and the one lost by least, and the opponents."""
+    lost = [(one, other) for found, other in zip(compared, others, strict=True) for one in found.lost]
+    lost.sort(key=lambda each: each[0].score.lead)
+    if lost:
+        yield lost[0]
+        if lost[-1][0].why == "lost by least":
+            yield lost[-1]
+
+
+def _record(found: Comparison, command: Callable[[int], str]) -> dict[str, object]:
+    return {
+        "bots": found.bots,
+        "verdict": None if found.failures else found.verdict,
+        "within_margin": found.within_margin,
+        "games": found.games,
+        "rate": found.rate,
+        "interval": [found.low, found.high],
+        "error": round(found.error, 12),
+        "margin": found.margin,
+        "games_needed": found.games_needed,
+        "seed": found.seed,
+        "pairs": {f"{score:g}": count for score, count in found.pairs.items()},
+        "failures": [
+            {"player": f.player, "game": f.game, "turn": f.turn, "code": f.code, "text": f.text} for f in found.failures
+        ],
+        "lost": [
+            {"why": why, "game": score.game, "hits": score.hits, "rival_hits": score.rival_hits}
+            | {"again": command(score.game)}
+            for why, score in found.lost
+        ],
+    }

@@ -1,0 +1,152 @@
+"""``salvo dev``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from salvo.cli.checked import Checked
+from salvo.cli.output import JOBS, SECONDS, TRACEBACK, Integer, has_terminal
+from salvo.errors import BotError
+from salvo.sources import EXEC
+from salvo.unused import Unused, is_set
+from salvo.versions import pinned
+from salvo_lab.commands.dev_bench import BEFORE, PATIENCE_SECONDS, Bench, Signature, Trial, file_of, saved
+from salvo_lab.commands.dev_report import is_decided, lines, record
+from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
+from salvo_lab.simulation import TURN_SECONDS
+
+#: Games against each opponent, for an error that means something.
+LEAST_GAMES = 4
+#: Games at every save, before there are more of them.
+GAMES = 200
+
+
+@click.command(
+    cls=Checked,
+    unused=[
+        *UNUSED,
+        Unused("traceback", is_set("as_json"), "with --json, whose lines have no trace; leave one of them out"),
+    ],
+)
+@click.argument("bot")
+@click.option(
+    "--against",
+    multiple=True,
+    default=("hunter",),
+    help=f"An opponent, or several: a file, HEAD:file.py, a built-in bot, or {BEFORE}: BOT as it was at the start.",
+)
+@click.option(
+    "--games",
+    type=Integer(min=LEAST_GAMES),
+    help="Games at every save, in pairs, divided among the opponents.  [default: 200, and more until they show "
+    f"what the save has changed, for {PATIENCE_SECONDS:.0f} seconds at most]",
+)
+@click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
+@click.option("--seed", default="dev", help="Seed of all games, the same at every save, so that changes show.")
+@click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
+@hosts
+@click.option(
+    "--turn-seconds",
+    type=SECONDS,
+    default=TURN_SECONDS,
+    help="Seconds for a salvo.",
+)
+@TRACEBACK
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per save.")
+@click.pass_context
+def dev(
+    ctx: click.Context,
+    bot: str,
+    against: tuple[str, ...],
+    games: int | None,
+    rules: str,
+    seed: str,
+    jobs: int | None,
+    scheduler: str | None,
+    tls: Path | None,
+    turn_seconds: float,
+    traceback: bool,
+    as_json: bool,
+) -> None:
+    """Play BOT, a file or file.py:Name, now and whenever a Python file in its folder is saved, until Ctrl-C.
+
+    For a program, exec:COMMAND, it watches the files in its folder that have the same ending.
+
+    It plays the same games every time, and compares them with those of the last save that was played to the end: the
+    first line says what this save has changed: better, worse, undecided or unchanged. With --against before, BOT plays
+    against itself as it was at the start, with the files next to it. The first error ends the games and is shown with
+    its line. +- is a 95% interval. Bot output is discarded.
+    """
+    file = file_of(bot)
+    if not file.is_file():
+        raise BotError("bad_bot", f"no file {file}; salvo dev plays a file whenever it is saved")
+    share = _share(GAMES if games is None else games, against)
+    opponents = [_opponent(name, bot, file) for name in against]
+    cluster = ctx.with_resource(connected(scheduler, tls))
+    bench = Bench(bot, opponents, share, rules, seed, jobs, turn_seconds, cluster, further=games is None)
+
+    def report(trial: Trial, last: Trial | None) -> None:
+        if as_json:
+            click.echo(json.dumps(record(trial, last, bench)))
+        else:
+            for line in lines(trial, last, bench, traceback=traceback):
+                click.echo(line)
+
+    last: Trial | None = None
+    seen: Signature | None = None
+    if has_terminal():
+        what = f"{file.suffix} file of its folder" if file.suffix else "file"
+        click.echo(f"{file} is played whenever a {what} is saved; Ctrl-C ends", err=True)
+    try:
+        while True:
+            seen = saved(file, seen)
+            trial, reported = None, False
+            for trial in bench.play(seen):
+                if trial.wrong or (not reported and (last is None or is_decided(trial, last))):
+                    reported = True
+                    report(trial, last)
+            if trial is None:
+                seen = None  # whatever has changed may be undone by now
+                continue
+            if not reported:
+                report(trial, last)
+            if trial.rounds:
+                last = trial
+    except KeyboardInterrupt:
+        click.echo("", err=True)
+
+
+def _share(games: int, against: Sequence[str]) -> int:
+    """Return how many games each opponent gets, an even number."""
+    least = LEAST_GAMES * len(against)
+    if games < least:
+        raise click.UsageError(f"--games {games}: {len(against)} opponents need {least} or more")
+    for name in against:
+        if against.count(name) > 1:
+            raise click.UsageError(f"--against {name}: named {against.count(name)} times")
+    return games // len(against) // 2 * 2
+
+
+def _opponent(name: str, bot: str, file: Path) -> tuple[str, str]:
+    """Return an opponent as it is called and as it is played.
+
+    Raises:
+        BotError: ``bad_bot``: ``before`` could be two things; ``bad_version``.
+    """
+    if name != BEFORE:
+        return name, pinned(name)
+    if bot.startswith(EXEC):
+        raise BotError("bad_version", f"--against {BEFORE} is of bots in Python; keep a copy of {file} and play that")
+    for folder in (Path(), file.parent):
+        if (folder / f"{BEFORE}.py").exists():
+            other = folder / f"{BEFORE}.py"
+            raise BotError(
+                "bad_bot",
+                f"--against {BEFORE} is {file.name} as it is now, and there is {other} too: --against {other} is "
+                "the file; for the version call it otherwise",
+            )
+    return name, ""

@@ -1,0 +1,194 @@
+"""What ``salvo dev`` tells of a save, in lines and for programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from textwrap import indent
+
+from salvo.errors import BotError, SalvoError
+from salvo_lab.commands.dev_bench import BEFORE, Bench, Failed, Round, Trial
+from salvo_lab.commands.failures import traced
+from salvo_lab.highlights import Lost, lost_by_most, lost_since
+from salvo_lab.intervals import change_and_error, rate_and_error
+
+#: Below the time of the first line.
+INDENT = " " * 10
+_PLACE = re.compile(r"(?P<file>[^:\n]+\.py):(?P<line>\d+): ")
+
+
+def is_decided(trial: Trial, last: Trial) -> bool:
+    """Whether it is clear what has become of the same games, or there are no more of them to compare."""
+    new, old = _same(trial, last)
+    return trial.length >= last.length or _verdict(new.pairs, old.pairs, trial.looks) != "undecided"
+
+
+def _same(trial: Trial, last: Trial) -> tuple[Trial, Trial]:
+    """Return the games that both have played."""
+    games = min(trial.length, last.length)
+    return trial.first(games), last.first(games)
+
+
+def _verdict(new: Sequence[float], old: Sequence[float], looks: int) -> str:
+    """Return in a word what has become of the same pairs."""
+    if new == old:
+        return "unchanged"
+    moved, unsure = change_and_error(new, old, looks)
+    return "better" if moved > unsure else "worse" if moved < -unsure else "undecided"
+
+
+def _worth_seeing(trial: Trial, last: Trial | None) -> Iterator[tuple[Lost, str]]:
+    """Yield what fell deepest since the last save and what was lost by most, and the sources of the opponents."""
+    if last is not None and trial.pairs == last.pairs:
+        return  # it was reported already
+    earlier = last.rounds if last is not None else ()
+    fell = [(lost_since(new.scores, old.scores), new.source) for new, old in zip(trial.rounds, earlier, strict=False)]
+    most = [(lost_by_most(each.scores), each.source) for each in trial.rounds]
+    for found in (fell, most):
+        chosen = [(lost, source) for lost, source in found if lost is not None]
+        if chosen:
+            yield min(chosen, key=lambda each: each[0].score.lead)
+
+
+def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = False) -> Iterator[str]:
+    """Yield what came of a save for people: what it has changed, by opponent, and what is better since dev began.
+
+    Args:
+        last: what it is compared with.
+        traceback: whether to show the whole traceback of an error.
+    """
+    trace = _trace(trial.wrong)
+    if isinstance(trial.wrong, Failed):
+        text, where = _told(bench, trial.wrong)
+        whose = where or trial.wrong.against
+        yield f"{trial.at}  {whose + ': ' if whose else ''}{trial.wrong.failure.code}: {text}"
+        yield from _told_whole(trace if traceback else "")
+        yield f"{INDENT}again: {traced(trial.wrong.command, trace)}"
+        return
+    if trial.wrong is not None:
+        text, where = _told(bench, trial.wrong)
+        told = f"{where}: {text}" if where else str(trial.wrong)
+        yield f"{trial.at}  {told}".replace("\n", f"\n{INDENT}")
+        yield from _told_whole(trace if traceback else "")
+        return
+    if last is not None:
+        trial, last = _same(trial, last)
+    shown = trial if last is not None else trial.played
+    games = f"{shown.games} games in " if shown.rounds else ""
+    yield f"{trial.at}  {_first_line(trial, last, bench)}  ({games}{trial.seconds:.1f} s)"
+    if shown.rounds:
+        yield from (f"{INDENT}{row}" for row in _table(trial, last))
+        if last is None:
+            yield f"{INDENT}a tie is half a win; +- is the 95% interval"
+    for each in trial.rounds if last is not None else ():
+        if each.against == BEFORE:
+            yield f"{INDENT}{_since_before(each, trial.looks)}"
+    for lost, source in _worth_seeing(trial, last):
+        yield f"{INDENT}{lost.in_words}: {bench.again(source, lost.score.game)}"
+
+
+def _trace(wrong: Failed | SalvoError | None) -> str:
+    return wrong.failure.trace if isinstance(wrong, Failed) else wrong.trace if isinstance(wrong, BotError) else ""
+
+
+def _told_whole(trace: str) -> Iterator[str]:
+    if trace:
+        yield indent(trace.rstrip(), INDENT)
+
+
+def _first_line(trial: Trial, last: Trial | None, bench: Bench) -> str:
+    if last is None:
+        if not trial.played.rounds:
+            return f"{bench.file.name} plays; {BEFORE} means this version"
+        kept = f", and {BEFORE} means this version" if len(trial.rounds) > len(trial.played.rounds) else ""
+        return f"baseline; the next save is compared with it{kept}"
+    verdict = _verdict(trial.pairs, last.pairs, trial.looks)
+    return f"{verdict} by this save: {_change(trial.pairs, last.pairs, trial.looks)}"
+
+
+def _table(trial: Trial, last: Trial | None) -> Iterator[str]:
+    """Yield a row for each opponent and one for all, under one of headings."""
+    rounds = trial.rounds if last is not None else trial.played.rounds
+    olds = [each.pairs for each in last.rounds] if last is not None else [each.pairs for each in rounds]
+    rows = [(each.against, each.pairs, old) for each, old in zip(rounds, olds, strict=True)]
+    if len(rows) > 1:
+        rows.append(("all", trial.pairs if last is not None else trial.played.pairs, last.pairs if last else []))
+    width = max(len("against"), *(len(against) for against, _, _ in rows))
+    headings = f"{'against':{width}}  {'games won':>15}"
+    yield headings if last is None else f"{headings}  {'at ' + last.at:>11}  by this save"
+    for against, pairs, old in rows:
+        row = f"{against:{width}}  {_rate(pairs):>15}"
+        yield (
+            row if last is None else f"{row}  {f'{rate_and_error(old)[0]:.1%}':>11}  {_change(pairs, old, trial.looks)}"
+        )
+
+
+def _since_before(played: Round, looks: int) -> str:
+    """Return what games of the bot against itself show directly."""
+    verdict = _verdict(played.pairs, [0.5] * len(played.pairs), looks)
+    found = f"{verdict} than {BEFORE}" if verdict in ("better", "worse") else verdict
+    return f"since dev began: {found}, {_rate(played.pairs)} of the games against that version won"
+
+
+def _rate(pairs: Sequence[float]) -> str:
+    rate, error = rate_and_error(pairs)
+    return f"{rate:.1%} +- {error:.1%}"
+
+
+def _change(new: Sequence[float], old: Sequence[float], looks: int) -> str:
+    """Return what has become of the same pairs."""
+    if new == old:
+        return "no game ended differently"
+    moved, unsure = change_and_error(new, old, looks)
+    return f"{moved:+.1%} +- {unsure:.1%}"
+
+
+def _told(bench: Bench, wrong: Failed | SalvoError) -> tuple[str, str]:
+    """Return a text without the line that it names, and the line as editors open it, where it is the bot's."""
+    text = wrong.failure.text if isinstance(wrong, Failed) else wrong.text
+    found = _PLACE.match(text)
+    if found is None or (isinstance(wrong, Failed) and wrong.against):
+        return text, ""
+    file = bench.file.parent / found["file"]
+    return (text[found.end() :], f"{file}:{found['line']}") if file.is_file() else (text, "")
+
+
+def record(trial: Trial, last: Trial | None, bench: Bench) -> dict[str, object]:
+    """Return what came of a save for JSON."""
+    told: dict[str, object] = {"seconds": round(trial.seconds, 3)}
+    if isinstance(trial.wrong, Failed):
+        failure = trial.wrong.failure
+        text, where = _told(bench, trial.wrong)
+        return told | {
+            "failure": {"player": failure.player, "game": failure.game, "turn": failure.turn, "code": failure.code}
+            | {"text": text, "where": where, "again": trial.wrong.command}
+        }
+    if trial.wrong is not None:
+        text, where = _told(bench, trial.wrong)
+        return told | {"error": {"code": trial.wrong.code, "text": text, "where": where}}
+    if last is not None:
+        trial, last = _same(trial, last)
+    shown = trial if last is not None else trial.played
+    if not shown.rounds:
+        return told | {"games": 0, "opponents": [], "lost": []}
+    olds = [None] * len(shown.rounds) if last is None else [each.pairs for each in last.rounds]
+    told |= {"games": shown.games} | _figures(shown.pairs, None if last is None else last.pairs, trial.looks)
+    told["opponents"] = [
+        {"against": each.against, "games": len(each.scores)} | _figures(each.pairs, old, trial.looks)
+        for each, old in zip(shown.rounds, olds, strict=True)
+    ]
+    told["lost"] = [
+        {"why": lost.why, "game": lost.score.game, "hits": lost.score.hits, "rival_hits": lost.score.rival_hits}
+        | {"again": bench.again(source, lost.score.game)}
+        for lost, source in _worth_seeing(trial, last)
+    ]
+    return told
+
+
+def _figures(new: Sequence[float], old: Sequence[float] | None, looks: int) -> dict[str, object]:
+    rate, error = rate_and_error(new)
+    if old is None:
+        return {"rate": rate, "plus_minus": error}
+    moved, unsure = change_and_error(new, old, looks)
+    verdict = _verdict(new, old, looks)
+    return {"rate": rate, "plus_minus": error, "verdict": verdict, "change": moved, "change_plus_minus": unsure}

@@ -1,0 +1,107 @@
+"""``salvo explain``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from salvo.cli.output import has_terminal, progress_bar, write_page
+from salvo_display import replay_text
+from salvo_display.pictures.html import Colour, ink
+from salvo_display.pictures.marks import PLAIN
+from salvo_display.replay import Replay
+from salvo_lab.explaining import reasons, why
+from salvo_lab.explaining.explain import FEWEST_FLEETS, FLEETS, MAX_FLEETS, Explainer, Explanation
+from salvo_lab.explaining.replays import explain as explain_game
+from salvo_lab.explaining.replays import salvos_of
+from salvo_server.recordings import open_recordings
+
+
+@click.command()
+@click.argument("file")
+@click.option("--turn", type=int, help="Only this turn, with heat maps.  [default: all, in a table]")
+@click.option("--player", help="This player's salvos only.  [default: all players']")
+@click.option("--fleets", default=FLEETS, help=f"Fleets to sample for each board, {FEWEST_FLEETS}..{MAX_FLEETS}.")
+@click.option("--seed", help="Seed of the sample.  [default: the game's seed and number]")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="One JSON line per salvo; without --turn one per player, and why the game was won.",
+)
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the heat maps as a page, too.")
+@click.option("--table", help="Table of a journal; the default table is ''.  [default: any]")
+@click.option("--game", type=int, help="Game of a journal.  [default: the latest in which anything happened]")
+def explain(
+    file: str,
+    turn: int | None,
+    player: str | None,
+    fleets: int,
+    seed: str | None,
+    as_json: bool,
+    html: Path | None,
+    table: str | None,
+    game: int | None,
+) -> None:
+    """Analyse what each bot knew, what its shots gained, and luck versus skill.
+
+    FILE is a transcript, a proof file, or a server's journal, as for salvo replay.
+
+    For each salvo, fleets are sampled evenly from all that agree with what its player knew; the share of them that
+    covers a cell is the chance of a hit. So a well hidden fleet is bad luck for its opponent. For a game of two, the
+    end says why it was won: it divides the lead in hits into its causes.
+    """
+    replay = open_recordings(file, table, game).replay()
+    header = replay.header
+    seed = f"{header.seed}/{header.game}" if seed is None else seed
+    explainer = Explainer(seed, fleets)
+    count = len(salvos_of(replay, player, turn))
+    with progress_bar(count, "salvos", plain=as_json) as progress:
+        told = explain_game(replay, explainer, player=player, turn=turn, progress=progress)
+    found = why.explain_end(replay, told, seed) if (turn, player) == (None, None) else None
+    verdict = [] if found is None else why.lines(found)
+    if html is not None:
+        write_page(html, reasons.html_page(replay, told, fleets if turn is None else None, verdict))
+        click.echo(f"page: {html}", err=True)
+    if as_json:
+        _tell_programs(replay, told, turn)
+        if found is not None:
+            click.echo(json.dumps({"why": why.record(found)}))
+    elif turn is None:
+        click.echo("\n".join([replay_text.heading(replay), *reasons.game_lines(replay, told, fleets, verdict)]))
+    else:
+        click.echo(replay_text.heading(replay))
+        for each in told:
+            _tell_salvo(replay, each)
+
+
+def _tell_programs(replay: Replay, told: Sequence[Explanation], turn: int | None) -> None:
+    for each in told:
+        boards = {} if turn is None else {"boards": reasons.boards_record(each)}
+        click.echo(json.dumps({**reasons.salvo_record(each), **boards}))
+    if turn is None:
+        for player, own in reasons.accounts(replay, told).items():
+            click.echo(json.dumps(reasons.account_record(player, reasons.outcome(replay, player), own)))
+
+
+def _tell_salvo(replay: Replay, told: Explanation) -> None:
+    click.echo(replay_text.salvo_line(replay.frame(told.player, told.turn)))
+    for rival, drawn in told.maps.items():
+        click.echo()
+        click.echo(reasons.knowledge_line(rival, told.known[rival]))
+        click.echo(drawn.draw(_paint) if has_terminal() else str(drawn).translate(PLAIN))
+    click.echo()
+    click.echo("\n".join(reasons.salvo_lines(told, replay.header.rules.book)))
+
+
+def _paint(text: str, colour: Colour) -> str:
+    return click.style(text, fg=_of_256(ink(colour)), bg=_of_256(colour))
+
+
+def _of_256(colour: Colour) -> int:
+    """Return the nearest colour of the cube of 6 x 6 x 6 that most terminals have."""
+    red, green, blue = (round(part / 255 * 5) for part in colour)
+    return 16 + 36 * red + 6 * green + blue

@@ -1,0 +1,398 @@
+"""``salvo play``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import click
+
+from salvo.adapter import Adapter, closing
+from salvo.cli.checked import Checked, force_rule
+from salvo.cli.output import (
+    FORCE,
+    JOBS,
+    SECONDS,
+    TRACEBACK,
+    Integer,
+    has_terminal,
+    keep_recorded,
+    look_again,
+    progress_bar,
+    winner_line,
+)
+from salvo.errors import BotError, SalvoError
+from salvo.replay_command import again, seat_names
+from salvo.rules import RuleBook
+from salvo.rules.files import load_book
+from salvo.rules.game import draw_starter
+from salvo.sources import EXEC, make
+from salvo.unused import Unused, is_set
+from salvo_display.pictures.lines import Boards
+from salvo_display.pictures.watched import Watched
+from salvo_display.replay_text import places_line
+from salvo_lab import arena
+from salvo_lab.arena import Outcome
+from salvo_lab.chance import warn_of_chance
+from salvo_lab.commands.failures import failure_lines, repeated_by
+from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
+from salvo_lab.human import HUMAN
+from salvo_lab.intervals import rate_and_error
+from salvo_lab.recording import play_at_table
+from salvo_lab.simulation import TURN_SECONDS, Played, Seats, simulate, stream
+from salvo_lab.simulation.seats import places_alike, seating
+from salvo_lab.time_limits import TimeLimits, limit_time, telling_of_waits
+from salvo_server.storage.transcript import write_transcript
+
+#: Stands for the game's number in the name of a file.
+_GAME = "{game}"
+
+
+class _Recording(NamedTuple):
+    """Where games are recorded.
+
+    Attributes:
+        force: whether a game that is there is replaced.
+    """
+
+    name: str
+    force: bool
+
+    def file(self, game: int) -> Path:
+        return Path(self.name.replace(_GAME, str(game)))
+
+    def check(self, game: int) -> None:
+        """Raise before the game is played, not when it is lost."""
+        keep_recorded(self.file(game), force=self.force)
+
+
+_SEVERAL_AT_ONCE: Final = [
+    Unused(
+        name,
+        lambda given: (
+            given["games"] == 1
+            or any(given[each] is not None for each in ("record", "bank"))
+            or given["commands"]
+            or any(bot.startswith(EXEC) for bot in given["bots"])
+        ),
+        "for one game, with --record or --bank, or where programs play: those play one by one; leave it out",
+    )
+    for name in ("jobs", "scheduler")
+]
+
+
+_WATCHED: Final = (
+    Unused("watch", is_set("as_json"), "with --json, which is for programs; leave one of them out"),
+    Unused("watch", lambda given: HUMAN in given["bots"], f"with {HUMAN}, who has a screen already; leave it out"),
+    Unused(
+        "watch",
+        lambda given: given["games"] != 1,
+        "in several games; leave out --games, and choose one of them with --game",
+    ),
+)
+
+
+@click.command(cls=Checked, unused=[*_SEVERAL_AT_ONCE, *UNUSED, *_WATCHED, force_rule("record")])
+@click.argument("bots", nargs=-1)
+@click.option(
+    "--exec", "commands", metavar="CMD", multiple=True, help="A program, seated before BOTS; the same as exec:CMD."
+)
+@click.option("--seed", help="Seed of the whole game; 128 random bits by default, because a bot can guess a small one.")
+@click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
+@click.option("--game", type=Integer(min=1), default=1, help="Number of the (first) game of the seed.")
+@click.option("--games", type=Integer(min=1), default=1, help="How many games.")
+@click.option(
+    "--seats",
+    type=click.Choice([each.value for each in Seats]),
+    default=Seats.FIXED.value,
+    help="From game to game: fixed, rotated by one seat, or paired: the same fleets and start from every side.",
+)
+@click.option("--jobs", type=JOBS, help="Processes that play several games.  [default: all cores]")
+@hosts
+@click.option(
+    "--turn-seconds",
+    type=SECONDS,
+    help=f"Seconds for a salvo, in wall-clock time.  [default: {TURN_SECONDS:g} in several games, else no limit]",
+)
+@click.option("--bank", type=SECONDS, help="Time bank: seconds for all salvos of a bot in a game.  [default: no limit]")
+@click.option(
+    "--record", metavar="FILE", help="Write the game to a transcript; for several, {game} in the name is the number."
+)
+@FORCE
+@TRACEBACK
+@click.option("--watch", is_flag=True, help="Show the boards during the game; without a terminal, a line per salvo.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per game.")
+def play(
+    bots: tuple[str, ...],
+    commands: tuple[str, ...],
+    seed: str | None,
+    rules: str,
+    game: int,
+    games: int,
+    seats: str,
+    jobs: int | None,
+    scheduler: str | None,
+    tls: Path | None,
+    turn_seconds: float | None,
+    bank: float | None,
+    record: str | None,
+    force: bool,
+    traceback: bool,
+    watch: bool,
+    as_json: bool,
+) -> None:
+    """Play BOTS (files, file.py:Name, HEAD:file.py, exec:CMD, or built-in bots) against each other, in play order.
+
+    One of them may be human: you, at this terminal. CMD is a program in any language, which reads JSON lines and
+    answers with them; if it fails, it loses the turn.
+
+    A single game stops at the error of a bot, and shows where it is. Several games use all cores, discard bot output,
+    and continue without a bot that fails. In a single game with --json, bot output goes to standard error.
+    """
+    bots = tuple(EXEC + command for command in commands) + bots
+    if len(bots) < 2:
+        first = shlex.quote(bots[0]) if bots else "mybot.py"
+        raise BotError(
+            "too_few_players",
+            f"{len(bots)} bot{'' if bots else 's'}; a game has two or more, such as: salvo play {first} hunter",
+        )
+    if record is not None and games > 1 and _GAME not in record:
+        raise click.UsageError(f"--record {record}: {games} games need {_GAME} in the name, such as g-{_GAME}.jsonl.gz")
+    if HUMAN in bots and games > 1:
+        raise click.UsageError(f"--games {games}: {HUMAN} asks for the next game by r, when one is over")
+    if record is not None and seats == Seats.PAIRED and len(bots) > 2:
+        raise click.UsageError(
+            f"--record: with {len(bots)} bots seats are {Seats.FIXED} or {Seats.ROTATED}, not {seats}"
+        )
+    recording = None if record is None else _Recording(record, force)
+    if recording is not None:
+        for number in range(game, game + games):
+            recording.check(number)
+    seed = seed or secrets.token_hex(16)
+    programs = any(bot.startswith(EXEC) for bot in bots)
+    timed = [f" --{name} {value:g}" for name, value in (("turn-seconds", turn_seconds), ("bank", bank)) if value]
+    command = again(bots, seed, game, games, rules, seats) + "".join(timed)
+    if games > 1 and record is None and bank is None and not programs:
+        how = {"games": games, "seed": seed, "rules": rules, "jobs": jobs, "seats": Seats(seats), "first": game}
+        how["turn_seconds"] = turn_seconds or TURN_SECONDS
+        with connected(scheduler, tls) as how["cluster"]:
+            _play_many(bots, how, command, traceback=traceback, as_json=as_json)
+        return
+    limits = TimeLimits(turn_seconds, bank) if turn_seconds is not None or bank is not None else None
+    say = partial(click.echo, file=sys.stdout)
+    boards = Watched(moving=has_terminal()) if watch else Boards()
+    with contextlib.ExitStack() as leaving:
+        if games > 1:
+            nowhere = leaving.enter_context(open(os.devnull, "w", encoding="utf-8"))
+            leaving.enter_context(contextlib.redirect_stdout(nowhere))
+        elif as_json and HUMAN not in bots:
+            leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
+        table = _Table(load_book(rules), seed, game, games, Seats(seats), recording)
+        outcomes = _seat(bots, table, partial(_make, limits, leaving, _warn), boards)
+        leaving.enter_context(repeated_by(command))
+        if watch:
+            with boards:
+                outcomes = iter((next(outcomes),))
+        warning = ""
+        if games == 1 and recording is None and limits is None and not programs and HUMAN not in bots:
+            outcome = next(outcomes)
+            once_more = partial(_make, limits, leaving, lambda text: None)
+            warning = warn_of_chance(outcome, boards, lambda other: next(_seat(bots, table, once_more, other)))
+            outcomes = iter((outcome,))
+        if not (as_json or HUMAN in bots) and has_terminal():
+            outcomes = _with_boards(outcomes, boards)
+        _play_on(outcomes, bots, seed, game, games, recording, command, as_json, say)
+    if warning:
+        _warn(warning)
+
+
+def _warn(text: str) -> None:
+    click.echo(f"warning: {text}", err=True)
+
+
+def _with_boards(outcomes: Iterator[Outcome], boards: Boards) -> Iterator[Outcome]:
+    """Show the boards as a game has left them."""
+    for outcome in outcomes:
+        if boards.salvos:
+            click.echo("\n".join(boards.lines(outcome.fleets, coloured=not os.environ.get("NO_COLOR"))))
+        yield outcome
+
+
+def _make(
+    limits: TimeLimits | None, leaving: contextlib.ExitStack, report: Callable[[str], object], source: str
+) -> Adapter:
+    """Return a bot that is closed when all games are over; what goes wrong then is reported."""
+    [name] = seat_names([source])
+    adapter = leaving.enter_context(closing(make(source), name, report))
+    if limits is not None:
+        limit_time(adapter.bot, limits)
+    leaving.enter_context(telling_of_waits(adapter.bot, name))
+    return adapter
+
+
+def _play_on(
+    outcomes: Iterator[Outcome],
+    bots: Sequence[str],
+    seed: str,
+    game: int,
+    games: int,
+    recording: _Recording | None,
+    command: str,
+    as_json: bool,
+    say: Callable[[str], None],
+) -> None:
+    """Play one game after the other with the same bots."""
+    wins: Counter[str] = Counter()
+    ties = 0
+    for outcome in _with_progress(outcomes, games) if games > 1 and not as_json else outcomes:
+        wins.update(outcome.winners)
+        ties += not outcome.winner
+        if as_json:
+            say(json.dumps(_record(outcome)))
+        elif games == 1:
+            say(f"{winner_line(outcome.winner, outcome.places)} after {outcome.turns} salvos")
+            say(f"places: {places_line(outcome.places)}")
+            for name in outcome.silent:
+                say(f"out:    {name}, after {arena.EMPTY_TURNS} turns in a row without a shot")
+    if not as_json:
+        if games > 1:
+            lost = {name: games - ties - wins[name] for name in seat_names(bots)}
+            scores = {name: [1.0] * wins[name] + [1 / len(bots)] * ties + [0.0] * lost[name] for name in lost}
+            say(_wins_line(wins, ties, games, {name: rate_and_error(worth) for name, worth in scores.items()}))
+        say(f"seed:   {seed}")
+        say(f"again:  {command}")
+        if recording is not None and wins:
+            say(f"why:    salvo explain {shlex.quote(str(recording.file(game)))}")
+            say(look_again(recording.file(game)))
+
+
+def _with_progress(outcomes: Iterator[Outcome], games: int) -> Iterator[Outcome]:
+    """Say now and then how far it is; a bar would be among what bots print to standard error."""
+    with progress_bar(games, "games", plain=True) as show:
+        for done, outcome in enumerate(outcomes, start=1):
+            show(done)
+            yield outcome
+
+
+def _play_many(bots: Sequence[str], how: Mapping[str, Any], command: str, *, traceback: bool, as_json: bool) -> None:
+    """Play games on all cores; ``how`` is what :func:`~salvo_lab.simulation.simulate` takes."""
+    games = how["games"]
+    if as_json:
+        for played in stream(bots, **how):
+            click.echo(json.dumps(_record(played)))
+        return
+    with progress_bar(games, "games") as show:
+        simulation = simulate(bots, **how, progress=lambda done, _: show(done), waiting=show)
+    if has_terminal():
+        click.echo(f"{games / simulation.seconds:,.0f} games a second", err=True)
+    wins = Counter({name: sum(name in played.winners for played in simulation) for name in simulation.bots})
+    rates = {name: (simulation.rate(name), simulation.error(name)) for name in simulation.bots}
+    click.echo(_wins_line(wins, simulation.ties, games, rates))
+    for line in failure_lines(simulation.failures, simulation.again, traceback=traceback):
+        click.echo(line)
+    click.echo(f"seed:   {how['seed']}")
+    click.echo(f"again:  {command}")
+
+
+def _wins_line(wins: Counter[str], ties: int, games: int, rates: Mapping[str, tuple[float, float]]) -> str:
+    """Return the wins of each bot.
+
+    Args:
+        rates: by name, the mean score, in which a tie counts in part, and half the width of its 95 % interval.
+    """
+    tied = f", ties: {ties}, of which each has a share" if ties else ""
+    shown = [f"{name} {wins[name]} of {games} ({rate:.1%} +- {error:.1%})" for name, (rate, error) in rates.items()]
+    return "wins:   " + ", ".join(shown) + tied
+
+
+class _Table(NamedTuple):
+    """What games are played by."""
+
+    book: RuleBook
+    seed: str
+    first: int
+    games: int
+    seats: Seats
+    recording: _Recording | None
+
+
+def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Adapter], boards: Boards) -> Iterator[Outcome]:
+    """Return the outcomes of games to be played; those with a person are played already."""
+    if HUMAN not in bots:
+        seated = {name: make(bot) for name, bot in zip(seat_names(bots), bots, strict=True)}
+        return _games(seated, table, boards)
+    if bots.count(HUMAN) > 1:
+        raise SalvoError("one_human", f"{bots.count(HUMAN)} times {HUMAN}; one person plays at a terminal")
+    from salvo_lab.human.channel import Channel
+    from salvo_lab.human.local import Human, play_here
+    from salvo_lab.human.runner import check_terminal
+
+    desk = Channel()
+    names = zip(seat_names(bots), bots, strict=True)
+    seated = {name: Adapter(Human(desk)) if bot == HUMAN else make(bot) for name, bot in names}
+    check_terminal()
+    again = table.recording is None or _GAME in table.recording.name
+    return iter(
+        play_here(
+            desk,
+            lambda game: next(_games(seated, table._replace(first=game, games=1), boards)),
+            table.first,
+            again=again,
+        )
+    )
+
+
+def _games(bots: dict[str, Adapter], table: _Table, boards: Boards) -> Iterator[Outcome]:
+    book, seed, first, count, seats, recording = table
+    exchanged = places_alike([type(adapter.bot) for adapter in bots.values()])
+    for number in range(first, first + count):
+        order, fleets, starter = seating(seats, list(bots), seed, number, book, exchanged=exchanged)
+        if recording is None:
+            seated = {name: bots[name] for name in order}
+            yield arena.play(
+                seated,
+                seed=seed,
+                game=number,
+                book=book,
+                fleets=fleets,
+                starter=starter,
+                opening=boards.begin,
+                listener=boards.follow,
+            )
+        else:
+            recording.check(number)
+            if starter is not None:  # at a table the seed draws who begins: let that be the same player's seat
+                turn = starter - draw_starter(book, seed, "", number, len(order))
+                order = order[turn:] + order[:turn]
+            seated = {name: bots[name] for name in order}
+            outcome, header, steps = play_at_table(
+                seated, seed=seed, game=number, book=book, fleets=fleets, boards=boards
+            )
+            write_transcript(recording.file(number), header, steps)
+            yield outcome
+
+
+def _record(outcome: Outcome | Played) -> dict[str, object]:
+    failures = outcome.failures if isinstance(outcome, Played) else ()
+    failed = {"failures": [{"player": f.player, "turn": f.turn, "code": f.code, "text": f.text} for f in failures]}
+    return {
+        "winner": outcome.winner,
+        "places": outcome.places,
+        "turns": outcome.turns,
+        "seed": outcome.seed,
+        "game": outcome.game,
+        "stats": {
+            name: {"shots": s.shots, "hits": s.hits, "sunk": s.sunk, "turns": s.turns, "place": s.place}
+            for name, s in outcome.stats.items()
+        },
+        **(failed if failures else {}),
+    }

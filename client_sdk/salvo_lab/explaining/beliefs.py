@@ -1,0 +1,188 @@
+"""What can be inferred about a rival's board, and which answers to shots at it to expect.
+
+A :class:`Belief` consists of fleets drawn evenly from all that agree with the answers; if that is too hard, as with
+more than five ships and only a number for each salvo, of chances estimated ship by ship. Boards of several rivals are
+independent of each other, except for those that share answers (:mod:`salvo_lab.bots.together`), whose fleets are drawn
+together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, partial
+from math import fsum, log2
+from random import Random
+from typing import Final, NamedTuple
+
+from salvo.rules import RuleBook
+from salvo.view import View
+from salvo_lab.bots.chances import estimated
+from salvo_lab.bots.clues import Clue, is_alone, layers_of, mask_of, numbers_told
+from salvo_lab.bots.posterior import draw_fleets, learned, shares
+from salvo_lab.bots.together import Together, Turn
+
+#: Parts of the draws. Everything is counted in each part; they differ only by chance.
+PARTS: Final = 4
+
+#: Probability by number of hits.
+Numbers = Sequence[float]
+
+
+class Belief(NamedTuple):
+    """What can be inferred about one board.
+
+    Attributes:
+        chances: by cell, that a ship lies there.
+        parts: the same for each part of the draws; all equal if nothing was drawn.
+        fleets: those drawn, or all if they are few, as masks; none if the chances are estimated.
+        unused: answers that are left out.
+        together: whether each fleet was drawn together with the fleet of the same number of other such boards.
+    """
+
+    chances: tuple[float, ...]
+    parts: tuple[tuple[float, ...], ...]
+    fleets: tuple[int, ...]
+    unused: int = 0
+    together: bool = False
+
+    def numbers(self, cells: Sequence[int]) -> Numbers:
+        """Return the probability of each number of hits; a repeated cell is hit twice."""
+        if not self.fleets:
+            return _independent([self.chances[cell] for cell in cells])
+        counts = Counter(self.hits(cells))
+        return [counts[hits] / len(self.fleets) for hits in range(len(cells) + 1)]
+
+    def hits(self, cells: Sequence[int]) -> list[int]:
+        """Return how many of these cells hit, by fleet."""
+        layers = layers_of(cells)
+        return [sum([(fleet & layer).bit_count() for layer in layers]) for fleet in self.fleets]
+
+    def answer(self, cells: Iterable[int], hits: Iterable[int]) -> tuple[float, float]:
+        """Return how likely an answer is that tells hit or miss of each cell, and the entropy of such answers in bits.
+
+        Args:
+            cells: that were shot at.
+            hits: those of them that were hits.
+        """
+        aimed, met = set(cells), set(hits)
+        if not self.fleets:
+            return self._independent_answer(aimed, met)
+        mask, answer = mask_of(aimed), mask_of(met)
+        counts = Counter([fleet & mask for fleet in self.fleets])
+        return counts[answer] / len(self.fleets), entropy([count / len(self.fleets) for count in counts.values()])
+
+    def _independent_answer(self, aimed: set[int], met: set[int]) -> tuple[float, float]:
+        likely, bits = 1.0, 0.0
+        for cell in aimed:
+            chance = self.chances[cell]
+            likely *= chance if cell in met else 1 - chance
+            bits += entropy([chance, 1 - chance])
+        return likely, bits
+
+
+def infer(view: View, target: str, told: Sequence[Clue], random: Random, count: int) -> Belief:
+    """Return what can be inferred about a board.
+
+    Args:
+        told: the view's clues about it.
+        count: how many fleets to draw.
+    """
+    book, known = view.rules, cache(partial(learned, view.rules, told))
+    draw = partial(draw_fleets, book, alone=is_alone(view), known=known, random=random)
+    # Separately: a heavy fleet is copied within its draw, which must not count as agreement.
+    drawn = [draw(count=-(-count // PARTS)) for _ in range(PARTS)]
+    every = all(part == drawn[0] for part in drawn)  # all that exist, if they are few
+    unused = sum(hits is None for _, hits in numbers_told(view, told))
+    fleets = drawn[0] if every else [fleet for part in drawn for fleet in part]
+    if not fleets:
+        chances = tuple(estimated(view, target))
+        return Belief(chances, (chances,) * PARTS, (), unused)
+    parts = tuple(shares(part or fleets, book.grid.size) for part in drawn)
+    return Belief(shares(fleets, book.grid.size), parts, tuple(fleets), unused)
+
+
+class Shared:
+    """Beliefs about the boards that share answers, independent of how often they are read."""
+
+    def __init__(self, book: RuleBook, random: Random, count: int) -> None:
+        """Start from what is known before the first turn.
+
+        Args:
+            count: how many fleets of each board to draw.
+        """
+        self._size = book.grid.size
+        self._parts = [Together(book, random, -(-count // PARTS)) for _ in range(PARTS)]
+        self._told: list[Turn] = []
+
+    def learn(self, told: Sequence[Turn]) -> bool:
+        """Take in new clues; return False, without any change, if they do not continue the earlier ones."""
+        known = len(self._told)
+        if self._told != told[:known]:
+            return False
+        for turn in told[known:]:
+            for part in self._parts:
+                part.learn(turn)
+        self._told = list(told)
+        return True
+
+    def beliefs(self) -> dict[str, Belief]:
+        """Return beliefs by player; none if whole fleets are too hard to find."""
+        boards = self._parts[0].boards
+        return {player: self._belief(player) for player in boards if all(part.draws for part in self._parts)}
+
+    def _belief(self, player: str) -> Belief:
+        drawn = [part.fleets(player) for part in self._parts]
+        fleets = tuple([fleet for part in drawn for fleet in part])
+        unused = {number for part in self._parts for number in part.unused(player)}
+        parts = tuple([shares(part, self._size) for part in drawn])
+        return Belief(shares(fleets, self._size), parts, fleets, len(unused), together=True)
+
+
+def numbers(beliefs: Mapping[str, Belief], cells: Mapping[str, Sequence[int]]) -> Numbers:
+    """Return the probability of each number of hits of a salvo.
+
+    Args:
+        cells: by player, the cells that are shot at.
+    """
+    found: Numbers = [1.0]
+    joint = [player for player in cells if beliefs[player].together]
+    if len(joint) > 1:
+        hits = [beliefs[player].hits(cells[player]) for player in joint]
+        counts = Counter(map(sum, zip(*hits, strict=True)))
+        found = [counts[each] / len(hits[0]) for each in range(sum([len(cells[player]) for player in joint]) + 1)]
+    for player in cells:
+        if len(joint) < 2 or player not in joint:
+            found = added(found, beliefs[player].numbers(cells[player]))
+    return found
+
+
+def added(one: Numbers, other: Numbers) -> Numbers:
+    """Return the probability of each number of hits on two boards together."""
+    both = [0.0] * (len(one) + len(other) - 1)
+    for hits, likely in enumerate(one):
+        for more, too in enumerate(other):
+            both[hits + more] += likely * too
+    return both
+
+
+def _independent(chances: Iterable[float]) -> Numbers:
+    numbers: Numbers = [1.0]
+    for chance in chances:
+        numbers = added(numbers, [1 - chance, chance])
+    return numbers
+
+
+def entropy(shares: Iterable[float]) -> float:
+    """Return the average information of an answer, in bits.
+
+    Args:
+        shares: probability of each answer.
+    """
+    return fsum(share * log2(1 / share) for share in shares if share > 0)
+
+
+def spread(numbers: Numbers) -> float:
+    """Return the standard deviation of a number of hits."""
+    mean = fsum(hits * likely for hits, likely in enumerate(numbers))
+    return float(fsum(likely * (hits - mean) ** 2 for hits, likely in enumerate(numbers)) ** 0.5)

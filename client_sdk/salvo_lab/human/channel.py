@@ -1,0 +1,229 @@
+"""Where a game and the person meet: the game runs on a separate thread, the screen on the main one.
+
+Both only put messages down and pick up the other's. The game sends :data:`News`, the person an :data:`Answer`; all of
+them are immutable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from random import Random
+from threading import Event
+from typing import TypeVar
+
+from salvo.rules import Fleet, RuleBook
+from salvo.view import Shot
+from salvo_lab.human.snapshot import Snapshot
+
+_Wanted = TypeVar("_Wanted")
+
+
+class PersonLeft(BaseException):
+    """The person has left: the game's thread ends. No error, and not to be taken for a bot's."""
+
+
+# --- what the game tells ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FleetAsked:
+    """The person is to place a fleet.
+
+    Attributes:
+        random: to fill the rest of a fleet with; belongs to the person from here on.
+    """
+
+    rules: RuleBook
+    me: str
+    game: int
+    random: Random
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How the game stands; with ``sight.shots`` it is the person's turn."""
+
+    sight: Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What came of a salvo, or anything else in a line.
+
+    Attributes:
+        player: who has fired; empty for anything else.
+    """
+
+    text: str
+    player: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The game is over.
+
+    Attributes:
+        winner: empty after a tie, and after a host has aborted the game.
+        fleets: by player, where the rules show them.
+        again: whether the person may begin another one.
+    """
+
+    game: int
+    winner: str
+    places: Mapping[str, int]
+    fleets: Mapping[str, Fleet] = field(default_factory=dict)
+    again: bool = False
+    aborted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Whose time runs.
+
+    Attributes:
+        player: whose turn it is; empty before the game, when all set up their fleets, and between two turns.
+        deadline: on the monotonic clock; None where it is not known.
+    """
+
+    player: str = ""
+    deadline: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Whether there is a connection, and a server behind it."""
+
+    trouble: str
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The game cannot go on."""
+
+    error: BaseException
+
+
+News = FleetAsked | Seen | Told | Over | Clock | Link | Broken
+
+
+# --- what the person answers --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Salvo:
+    """Shots of a turn; none to skip what is left of it."""
+
+    game: int
+    turn: int
+    shots: tuple[Shot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A chat line.
+
+    Attributes:
+        to: the player who alone reads it; empty for everybody.
+    """
+
+    text: str
+    to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Taunt:
+    """What is said to anyone who hits, or misses, the person's board.
+
+    Attributes:
+        text: empty to say nothing any more.
+    """
+
+    hit: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Another game."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The person goes."""
+
+
+Answer = Fleet | Salvo | Line | Taunt | Again | Leave
+
+
+class Channel:
+    """Holds news and answers until the other side picks them up.
+
+    Attributes:
+        wake: called after every answer, to wake a game that waits for something else, too; on the screen's thread.
+        chat: whether the person may write a :class:`Line`.
+        left: set when the person goes.
+    """
+
+    def __init__(self) -> None:
+        self.wake: Callable[[], None] = lambda: None
+        self.chat = False
+        self.left = Event()
+        self._news: SimpleQueue[News] = SimpleQueue()
+        self._answers: SimpleQueue[Answer] = SimpleQueue()
+
+    # --- the game's side
+
+    def tell(self, news: News) -> None:
+        """Tell the person."""
+        self._news.put(news)
+
+    def wait(self, wanted: type[_Wanted]) -> _Wanted:
+        """Return the next answer of a wanted kind; others came too late.
+
+        Raises:
+            PersonLeft: nobody will answer any more.
+        """
+        while True:
+            answer = self._answers.get()
+            if isinstance(answer, Leave):
+                raise PersonLeft
+            if isinstance(answer, wanted):
+                return answer
+
+    def answers(self) -> list[Answer]:
+        """Return what was answered since the last time, without waiting.
+
+        Raises:
+            PersonLeft: nobody will answer any more.
+        """
+        answers = _all_of(self._answers)
+        if any(isinstance(answer, Leave) for answer in answers):
+            raise PersonLeft
+        return answers
+
+    # --- the person's side
+
+    def news(self) -> list[News]:
+        """Return the news since the last time."""
+        return _all_of(self._news)
+
+    def answer(self, answer: Answer) -> None:
+        """Answer the game."""
+        if isinstance(answer, Leave):
+            self.left.set()
+        self._answers.put(answer)
+        self.wake()
+
+
+_Each = TypeVar("_Each")
+
+
+def _all_of(queue: SimpleQueue[_Each]) -> list[_Each]:
+    taken: list[_Each] = []
+    while True:
+        try:
+            taken.append(queue.get_nowait())
+        except Empty:
+            return taken

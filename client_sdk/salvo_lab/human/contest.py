@@ -1,0 +1,262 @@
+"""A person in a contest: a separate thread keeps the team's connection up, however long the person thinks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Final
+
+from salvo import events as e
+from salvo import messages as m
+from salvo.client import FINAL, MAX_WAIT_SECONDS, GameReport
+from salvo.errors import CODES, BotError, SalvoError, WireError
+from salvo.events import Event, GameVerified, LogDoubted
+from salvo.messages import State
+from salvo.player import check_salvo
+from salvo.rules import Fleet
+from salvo.seal import fingerprint
+from salvo.seat import Seat
+from salvo.team import Team
+from salvo.view import Shot, View
+from salvo_lab.human.channel import Answer, Channel, Clock, FleetAsked, Line, Link, Over, Salvo, Seen, Taunt, Told
+from salvo_lab.human.runner import sit_down
+from salvo_lab.human.snapshot import Snapshot, result_words
+
+#: A deadline that moved by less has not moved: it is computed again for every picture.
+_SAME_DEADLINE_SECONDS: Final = 0.5
+
+
+class Person:
+    """A team for which a person answers; all of it happens on the connection's thread.
+
+    Attributes:
+        reports: of the games that are over.
+    """
+
+    def __init__(
+        self,
+        desk: Channel,
+        seat: Seat,
+        random: Random,
+        games: int | None = None,
+        listener: Callable[[Event], None] | None = None,
+    ) -> None:
+        """Take the seat, which :meth:`play` closes; nothing is sent before.
+
+        Args:
+            random: to fill fleets with.
+            games: how many to play; None for as many as there are.
+            listener: gets every event first.
+        """
+        self.reports: list[GameReport] = []
+        self._desk = desk
+        self._seat = seat
+        self._session = seat.session
+        self._random = random
+        self._games = games
+        self._listener = listener
+        self._team = Team(seat.session, seat.connection, self._handle, meet=seat.meet)
+        self._fleet_wanted = False
+        self._server_here = True
+        self._was_connected = False
+        self._trouble = ""
+        self._shown: Snapshot | None = None
+        self._taunts: dict[bool, list[str]] = {True: [], False: []}
+        self._placing_seconds: int | None = None
+        self._listed: frozenset[str] = frozenset()  # since the lobby opened
+        self._told: set[tuple[str, int]] = set()  # what is told once a game
+        self._told_players: tuple[str, ...] = ()
+        self._struck = 0  # shots at the own board that were answered with a taunt, if there was one
+        seat.session.tap = self._look_on
+        desk.wake = seat.connection.wake
+        desk.chat = True
+
+    def play(self) -> None:
+        """Keep the connection up, tell the person what happens and send what it answers, until it leaves.
+
+        Raises:
+            PersonLeft: at the end.
+            SalvoError: what :func:`salvo.client.play` raises.
+        """
+        try:
+            while True:
+                self._show()
+                self._team.hear(MAX_WAIT_SECONDS)
+                for answer in self._desk.answers():
+                    self._take(answer)
+                self._session.wants_to_play = self._games is None or len(self.reports) < self._games
+                self._team.act()
+        finally:
+            self._seat.connection.finish_proof(len(self.reports))
+            self._seat.close()
+
+    # --- from the table to the person
+
+    def _handle(self, event: Event) -> None:
+        if self._listener is not None:
+            self._listener(event)
+        match event:
+            case e.FleetWanted(rules, game):
+                self._fleet_wanted, self._struck = True, 0
+                self._desk.tell(FleetAsked(rules, self._session.name, game, self._random))
+            case e.GameTakenUp(game):
+                self._struck = len(self._session.view.incoming) if self._session.view is not None else 0
+                self._tell(f"back in game {game}")
+            case e.SalvoHeard(result) if self._session.view is not None:
+                self._desk.tell(Told(result_words(result, self._session.view), result.player))
+                self._taunt(result.player, self._session.view)
+            case e.GameEnded():
+                self._ended(event)
+            case e.HostSeen(acted):
+                self._tell(str(acted))
+            case e.Refused(code, text):
+                if code in FINAL:
+                    raise SalvoError(code, text)
+                if code == "placement_timeout" and self._was_told(code):
+                    return  # a person who is away is listed and left out again and again
+                self._tell(f"{code}: {text}")
+            case e.Said(sender, text, private):
+                who = "you say" if sender == self._session.name else f"{sender or 'the server'} says"
+                self._tell(f"{who}{' to you' * private}: {text}")
+            case e.Waits(_, text):
+                self._tell(text)
+            case e.ServerSeen(online):
+                self._server_here = online
+            case e.ServerMet(keys) if keys is not None:
+                self._tell(f"the server is {fingerprint(keys.sign)}")
+            case LogDoubted(text):
+                self._tell(f"{text}; asked the server how the game stands")
+            case GameVerified(game, True):
+                self._tell(f"game {game} was as the server had committed to it")
+
+    def _look_on(self, said: m.Announcement, retained: bool) -> None:
+        """Tell what no event of the session's tells: who is in the lobby, and whose time runs."""
+        now = time.monotonic()
+        match said:
+            case m.RulesAnnounced():
+                self._placing_seconds = said.placing_clock_seconds
+            case m.StateChanged(State.LOBBY):
+                self._listed, self._told_players = frozenset(), ()
+                self._desk.tell(Clock())
+            case m.PlayersListed(names) if self._session.state is State.LOBBY and names:
+                if names != self._told_players:
+                    self._tell(f"players: {', '.join(names)}")
+                self._told_players = names
+                if not retained and not self._listed.issuperset(names):  # each newcomer starts the time again
+                    self._desk.tell(Clock("", None if self._placing_seconds is None else now + self._placing_seconds))
+                self._listed = self._listed.union(names)
+            case m.TurnBegan():
+                seconds = (said.deadline - said.now) / 1000
+                self._desk.tell(Clock(said.player, None if retained else now + seconds))
+            case m.SalvoResolved():
+                self._desk.tell(Clock())
+
+    def _was_told(self, code: str) -> bool:
+        known = (code, self._session.game) in self._told
+        self._told.add((code, self._session.game))
+        return known
+
+    def _tell(self, text: str) -> None:
+        self._desk.tell(Told(text))
+
+    def _ended(self, ended: e.GameEnded) -> None:
+        self._show()
+        places = {name: stats.place for name, stats in sorted(ended.stats.items(), key=lambda pair: pair[1].place)}
+        view = self._session.view
+        self._desk.tell(
+            Over(ended.game, ended.winner, places, dict(view.revealed) if view else {}, aborted=ended.aborted)
+        )
+        place = places.get(self._session.name, 0)
+        self.reports.append(GameReport(ended.game, ended.winner, place, ended.stats, ended.aborted))
+
+    def _show(self) -> None:
+        """Tell how the connection and the game stand, when that has changed."""
+        trouble = "" if self._server_here else "the server is away"
+        if self._seat.connection.connected:
+            self._was_connected = True
+        else:
+            trouble = "connection lost" if self._was_connected else f"connecting to {self._seat.connection.url}"
+        if trouble != self._trouble:
+            self._trouble = trouble
+            self._desk.tell(Link(trouble))
+        view = self._session.view
+        if view is None:
+            return
+        sight = Snapshot.of(view)
+        if self._shown != sight or _moved(self._shown.deadline, sight.deadline):
+            self._shown = sight
+            self._desk.tell(Seen(sight))
+
+    # --- from the person to the table
+
+    def _take(self, answer: Answer) -> None:
+        view = self._session.view
+        match answer:
+            case Fleet():
+                if self._fleet_wanted and self._session.state is State.LOBBY and answer.book == self._session.rules:
+                    self._fleet_wanted = False
+                    self._session.place(answer, time.monotonic())
+                else:
+                    self._tell(f"the fleet came too late: {CODES['placement_timeout'].meaning}")
+            case Salvo(game, turn, shots):
+                if view is None or (view.game, view.turn) != (game, turn) or not view.shots:
+                    self._tell(f"too late for turn {turn}")
+                elif shots:
+                    self._fire(shots, view)
+                else:
+                    self._session.skip()
+
+            case Line(text, to):
+                self._chat(text, to)
+            case Taunt(hit, text):
+                self._taunts[hit] = [*self._taunts[hit], text] if text else []
+                kept = ", ".join(self._taunts[hit]) or "nothing"
+                self._tell(f"said to anyone who {'hits' if hit else 'misses'} you: {kept}")
+
+    def _taunt(self, shooter: str, view: View) -> None:
+        """Answer a salvo at the own board with one of the person's texts."""
+        struck = view.incoming
+        fresh, self._struck = struck[self._struck :], len(struck)
+        fleet = {view.rules.grid.xy(cell) for cell in view.fleet.cells}
+        texts = self._taunts[any(cell in fleet for cell in fresh)]
+        if fresh and texts and shooter != view.me:
+            self._chat(self._random.choice(texts), shooter)
+
+    def _chat(self, text: str, to: str) -> None:
+        try:
+            self._team.say(text, to)
+        except WireError as error:
+            self._tell(f"{error.code}: {error.text}")
+        else:
+            if to:  # the server returns to its sender only what everybody reads
+                self._tell(f"you say to {to}: {text}")
+
+    def _fire(self, shots: Sequence[Shot], view: View) -> None:
+        try:
+            self._session.fire(check_salvo(shots, view))
+        except BotError as error:  # the view has changed meanwhile
+            self._tell(error.text)
+
+
+def _moved(before: float | None, after: float | None) -> bool:
+    if before is None or after is None:
+        return before is not after
+    return abs(after - before) > _SAME_DEADLINE_SECONDS
+
+
+def play_there(
+    desk: Channel, seat: Seat, random: Random, games: int | None, listener: Callable[[Event], None] | None = None
+) -> list[GameReport]:
+    """Let a person play in a contest until it leaves; see :class:`Person`.
+
+    Returns:
+        How the games came out that were played to their end.
+
+    Raises:
+        KeyboardInterrupt: the person pressed Ctrl-C.
+        SalvoError: what :func:`salvo.client.play` raises.
+    """
+    person = Person(desk, seat, random, games, listener)
+    sit_down(desk, person.play)
+    return person.reports

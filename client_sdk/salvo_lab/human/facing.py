@@ -1,0 +1,85 @@
+"""A person in place of a gateway's bot, at the gateway's terminal."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from threading import Event
+
+from salvo.messages import SalvoResolved
+from salvo.player import Answer, Bot
+from salvo.rules import Fleet, RuleBook
+from salvo.view import View
+from salvo_lab.human.channel import Channel, Link, Over, PersonLeft, Told
+from salvo_lab.human.local import Human
+from salvo_lab.human.runner import check_terminal, sit_down
+
+
+class Place:
+    """Where a person sits opposite of programs that come and go."""
+
+    def __init__(self, role: str) -> None:
+        """Take the terminal.
+
+        Args:
+            role: what the person's side is connecting as, in the words of the title.
+
+        Raises:
+            SalvoError: ``no_terminal``.
+        """
+        check_terminal()
+        self._desk = Channel()
+        self._role = role
+
+    def player(self) -> Bot:
+        """Return the person's player for one game."""
+        return _Player(self._desk)
+
+    def is_alone(self) -> None:
+        """Show that no program is connected."""
+        self._desk.tell(Link(f"Connecting as {self._role}"))
+
+    def serve(self, serve: Callable[[Event, Callable[[str], object]], None]) -> None:
+        """Show the screen until the person leaves.
+
+        Args:
+            serve: serves programs until an event is set, which the person does that leaves; may say something to it.
+        """
+        self.is_alone()
+        sit_down(self._desk, lambda: serve(self._desk.left, lambda line: self._desk.tell(Told(line))))
+
+
+class _ThreadEnds(SystemExit):
+    """Ends a program's thread without a word, and is no error of a bot."""
+
+
+@contextlib.contextmanager
+def _ending_the_thread() -> Iterator[None]:
+    """End a program's thread when the person leaves."""
+    try:
+        yield
+    except PersonLeft:
+        raise _ThreadEnds from None
+
+
+class _Player(Human):
+    """Asks the person at the desk, and shows it the end of its game."""
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        """Ask for a fleet: somebody has come to play."""
+        self._desk.tell(Link(""))
+        with _ending_the_thread():
+            return super().place_fleet(rules)
+
+    def choose_salvo(self, view: View) -> Answer:
+        """Ask for a shot."""
+        with _ending_the_thread():
+            return super().choose_salvo(view)
+
+    def on_result(self, result: SalvoResolved) -> None:
+        """Show the result of a shot; in a game of two, one that defeats a player ends it."""
+        super().on_result(result)
+        if result.defeated and self._view is not None:
+            places = {name: 1 + (name in result.defeated) for name in self._view.players}
+            winner = next(name for name, place in places.items() if place == 1)
+            self._desk.tell(Over(self._view.game, winner, places))

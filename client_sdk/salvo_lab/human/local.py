@@ -1,0 +1,92 @@
+"""A person against bots in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+
+from salvo.messages import SalvoResolved
+from salvo.player import Answer, Bot
+from salvo.rules import Fleet, RuleBook
+from salvo.view import View
+from salvo_lab.arena import Outcome
+from salvo_lab.human.channel import Again, Channel, FleetAsked, Over, Salvo, Seen, Told
+from salvo_lab.human.runner import sit_down
+from salvo_lab.human.snapshot import Snapshot, result_words
+
+
+class Human(Bot):
+    """Takes a bot's place in the arena; asks the person at the desk."""
+
+    def __init__(self, desk: Channel) -> None:
+        self._desk = desk
+        self._game = 1
+        self._view: View | None = None
+        self._unheard: list[SalvoResolved] = []
+
+    def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
+        """Take a seat."""
+        super().prepare(name, seed, game)
+        self._game, self._view, self._unheard = game, None, []
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        """Ask for a fleet."""
+        self._desk.tell(FleetAsked(rules, self.name, self._game, Random(self.random.random())))
+        return self._desk.wait(Fleet)
+
+    def choose_salvo(self, view: View) -> Answer:
+        """Ask for shots."""
+        self._view = view
+        self._hear()
+        self._desk.tell(Seen(Snapshot.of(view)))
+        return self._desk.wait(Salvo).shots
+
+    def on_result(self, result: SalvoResolved) -> None:
+        """Show the result of a salvo, and with the first one what happened before the player's first turn."""
+        self._unheard.append(result)
+        if self._view is not None:
+            self._hear()
+            self._desk.tell(Seen(Snapshot.of(self._view)))
+
+    def _hear(self) -> None:
+        assert self._view is not None
+        unheard, self._unheard = self._unheard, []
+        for result in unheard:
+            self._desk.tell(Told(result_words(result, self._view), result.player))
+
+
+def play_here(desk: Channel, play_one: Callable[[int], Outcome], first: int, *, again: bool = True) -> list[Outcome]:
+    """Let a person play at a table with bots until it leaves.
+
+    Args:
+        play_one: plays the game of a number; one of its bots is a :class:`Human` at this desk.
+        first: number of the first game; the next one has the next number, so the starter alternates where the rules
+            have that.
+        again: whether more than one game may be played.
+
+    Returns:
+        How the games came out that were played to their end.
+
+    Raises:
+        KeyboardInterrupt: the person pressed Ctrl-C.
+        BotError: a bot failed.
+    """
+    outcomes: list[Outcome] = []
+
+    def play() -> None:
+        number = first
+        while True:
+            outcome = play_one(number)
+            outcomes.append(outcome)
+            desk.tell(Over(number, outcome.winner, outcome.places, _shown(outcome), again))
+            desk.wait(Again)
+            number += 1
+
+    sit_down(desk, play)
+    return outcomes
+
+
+def _shown(outcome: Outcome) -> Mapping[str, Fleet]:
+    """Return the fleets that the rules show when the game is over."""
+    reveal = next(iter(outcome.fleets.values())).book.reveal
+    return outcome.fleets if reveal else {}

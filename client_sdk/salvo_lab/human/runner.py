@@ -1,0 +1,85 @@
+"""A person sits down: the screen on this thread, the game on another one; the end of either ends the other."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from salvo.errors import SalvoError
+from salvo_lab.human import HUMAN
+from salvo_lab.human.app import Table
+from salvo_lab.human.channel import Broken, Channel, Leave, PersonLeft, Told
+
+#: How long a game's thread may take to say goodbye when the person leaves; a bot may think for ever.
+_GOODBYE_SECONDS: Final = 3.0
+
+
+def check_terminal() -> None:
+    """Make sure that there is a person to play.
+
+    Raises:
+        SalvoError: ``no_terminal``.
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise SalvoError(
+            "no_terminal", f"{HUMAN} plays at a terminal, but standard input and standard error are not both one"
+        )
+
+
+def sit_down(desk: Channel, play: Callable[[], None]) -> None:
+    """Show the screen until the person leaves or the game fails.
+
+    Args:
+        play: plays games over the channel; runs on a separate thread and ends by ``PersonLeft``.
+
+    Raises:
+        KeyboardInterrupt: the person pressed Ctrl-C.
+        Exception: whatever the game raised.
+    """
+    table = Table(desk)
+    game = threading.Thread(target=_play, args=(desk, play), name="game", daemon=True)
+    with _log_at(desk):
+        game.start()
+        try:
+            left = table.run()
+        finally:
+            desk.answer(Leave())
+            game.join(_GOODBYE_SECONDS)
+    if table.error is not None:
+        raise table.error
+    if left not in ("left", "broken"):
+        raise KeyboardInterrupt
+
+
+def _play(desk: Channel, play: Callable[[], None]) -> None:
+    try:
+        play()
+    except PersonLeft:
+        pass
+    except BaseException as error:
+        desk.tell(Broken(error))
+
+
+class _DeskLog(logging.Handler):
+    """Shows the log on the screen: on standard error it would be written over the boards."""
+
+    def __init__(self, desk: Channel) -> None:
+        super().__init__()
+        self._desk = desk
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._desk.tell(Told(record.getMessage()))
+
+
+@contextlib.contextmanager
+def _log_at(desk: Channel) -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, root.handlers = root.handlers, [_DeskLog(desk)]
+    try:
+        yield
+    finally:
+        root.handlers = handlers

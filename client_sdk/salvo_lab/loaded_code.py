@@ -1,0 +1,128 @@
+"""Which code bots run, by file, so that games of two versions of a bot are not added up.
+
+Of a Python bot that is its file and whatever it has imported from its folder so far; of a program, every file that its
+command names. Not seen is what a bot reads or executes by itself, what a program loads, and what is installed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from salvo.bot_folder import PREFIX
+from salvo.errors import BotError
+from salvo.sources import EXEC, words_of
+from salvo.versions import revision_of, split
+
+#: Of each file, when it was read: time of its last change, size and number, and its digest.
+_digests: Final[dict[str, tuple[tuple[int, int, int], str]]] = {}
+
+
+#: Endings of files that hold data or a log, and no ending at all, unless the file can be executed.
+_OF_DATA: Final = frozenset(
+    ("", ".csv", ".db", ".json", ".jsonl", ".log", ".out", ".sqlite", ".toml", ".txt", ".yaml", ".yml")
+)
+
+
+class LoadedCode:
+    """The code of some bots, as this process runs it."""
+
+    def __init__(self, sources: Iterable[str], base: str, folders: Mapping[str, str] | None = None) -> None:
+        """Begin with nothing loaded.
+
+        Args:
+            sources: of the bots.
+            base: the folder that files are named from.
+            folders: how the folders of Python bots are called, if not by where they are.
+        """
+        sources = list(sources)
+        self._base = base
+        self._named = [name for source in sources if source.startswith(EXEC) for name in files_named(source, base)]
+        self._folders = folders_of(sources, base) if folders is None else folders
+        self._modules = 0  # how many there were
+        self._shown: dict[str, str] = {}
+
+    def fresh(self) -> dict[str, str]:
+        """Return the digests by file that are new since the last call."""
+        found = {name: digest for name in self._named if (digest := digest_of(name, self._base))}
+        if len(sys.modules) != self._modules:
+            self._modules = len(sys.modules)
+            for file in _files_of_bots():
+                name = self._name_of(file)
+                if name and name not in self._shown:  # later changes do not change what is loaded
+                    found[name] = digest_of(file)
+        fresh = {name: digest for name, digest in found.items() if self._shown.get(name) != digest}
+        self._shown |= fresh
+        return fresh
+
+    def _name_of(self, file: str) -> str:
+        for folder, called in self._folders.items():
+            if file.startswith(folder + os.sep):
+                return os.path.normpath(os.path.join(called, os.path.relpath(file, folder)))
+        return ""
+
+
+def _files_of_bots() -> set[str]:
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith(PREFIX)]
+    return {os.path.realpath(file) for module in modules if (file := getattr(module, "__file__", None))}
+
+
+def folders_of(sources: Iterable[str], base: str) -> dict[str, str]:
+    """Return the folders of Python bots, and how they are called; what git has does not change."""
+    files = [split(source)[0] for source in sources if not source.startswith(EXEC)]
+    plain = [file for file in files if file.endswith(".py") and not revision_of(file)[0]]
+    folders = {os.path.dirname(os.path.realpath(os.path.join(base, file))) for file in plain}
+    return {folder: os.path.relpath(folder, base) for folder in folders}
+
+
+def files_named(source: str, base: str = "") -> list[str]:
+    """Return the words of a program's command that are files of code, also behind ``=``; the first may be in PATH.
+
+    Files of data are left out, which a program may write while it plays.
+
+    Raises:
+        BotError: ``bad_bot``: there is no command.
+    """
+    first, *words = words_of(source)
+    parts = [part for word in words for part in (word, word.partition("=")[2])]
+    return list(dict.fromkeys([first, *(part for part in parts if part and _is_code(Path(base, part)))]))
+
+
+def _is_code(path: Path) -> bool:
+    return path.is_file() and (os.access(path, os.X_OK) or path.suffix.lower() not in _OF_DATA)
+
+
+def digest_of(name: str, base: str = "") -> str:
+    """Return the digest of a file, or of a program that is found by PATH; empty if there is none."""
+    path = Path(base, name)
+    found = str(path) if path.is_file() else shutil.which(name) or ""
+    try:
+        status = os.stat(found)
+        state = (status.st_mtime_ns, status.st_size, status.st_ino)
+        if _digests.get(found, ((), ""))[0] != state:
+            with open(found, "rb") as file:
+                _digests[found] = (state, hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=8)).hexdigest())
+    except OSError:
+        return ""
+    return _digests[found][1]
+
+
+def changed(code: Mapping[str, str]) -> list[str]:
+    """Return the files that are no longer what they were."""
+    return [name for name, digest in code.items() if digest_of(name) != digest]
+
+
+def check_same(code: dict[str, str], more: Mapping[str, str]) -> None:
+    """Add what further games were played with.
+
+    Raises:
+        BotError: ``code_changed``: a file is another one than before.
+    """
+    differing = [name for name, digest in more.items() if code.setdefault(name, digest) != digest]
+    if differing:
+        raise BotError("code_changed", f"{', '.join(differing)} changed while games were played; start them again")

@@ -1,0 +1,151 @@
+"""A bot of the SDK as a program on standard streams: ``python -m salvo_lab.programs mybot.py`` (SALVO-EXEC).
+
+With the same seed it plays the same game as the bot itself. So a bot can run in its own process, with limits that hold;
+and this is a reference for the same in another language.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import closing
+from typing import IO
+
+from salvo import messages as m
+from salvo.adapter import Adapter, made
+from salvo.bot_errors import placed
+from salvo.codec.programs import (
+    Answer,
+    EndTold,
+    FleetAsked,
+    GameTold,
+    HeardBody,
+    LineSaid,
+    ResultTold,
+    TurnAsked,
+    read_told,
+    write_answer,
+)
+from salvo.codec.rules import check_playable
+from salvo.errors import BotError, WireError
+from salvo.player import Bot
+from salvo.programs.process import answers_apart
+from salvo.rules import Fleet, RuleBook
+from salvo.sources import load
+from salvo.view import Feed, Shot, View
+
+
+class _Game:
+    """One game of a bot: the lines that it gets become its view."""
+
+    def __init__(self, kind: type[Bot], told: GameTold) -> None:
+        self._adapter = Adapter(made(kind))
+        self._bot = self._adapter.bot
+        self._book = told.rules
+        check_playable(self._book)
+        self._number = told.game
+        self._view: View | None = None
+        self._adapter.prepare(told.me, told.seed_text, told.game)
+
+    def fleet(self, asked: FleetAsked) -> Answer:
+        fleet = tuple(map(m.ShipPlace.of, self._adapter.fleet(self._book).placements))
+        return Answer(id=asked.id, fleet=fleet, say=self._said(), stays=True)
+
+    def turn(self, asked: TurnAsked) -> Answer:
+        view = self._view
+        if view is None:
+            view = self._view = _new_view(self._bot, self._book, asked)
+        self._hear(asked.results, asked.heard)
+        for x, y in asked.landed:
+            Feed(view).landed(Shot(view.me, x, y))
+        already = len(view.fired_this_turn)
+        Feed(view).fired(asked.fired[already:])
+        limit = asked.milliseconds
+        Feed(view).begin_turn(asked.turn, asked.shots, None if limit is None else time.monotonic() + limit / 1000)
+        shots = self._adapter.salvo(view)
+        Feed(view).fired(shots)
+        fired = tuple(shots) or None
+        return Answer(id=asked.id, shots=fired, skip=None if fired else True, say=self._said(), stays=True)
+
+    def end(self, told: EndTold) -> None:
+        self._hear(told.results, told.heard)
+        stats = {name: m.PlayerStats(name, **each) for name, each in told.stats.items()}
+        self._adapter.on_game_over("" if isinstance(told.winner, list) else told.winner, stats)
+
+    def close(self) -> None:
+        self._adapter.close()
+
+    def _said(self) -> tuple[LineSaid, ...]:
+        """Return the bot's chat lines since the last call."""
+        unsaid, self._bot.unsaid = self._bot.unsaid or (), None
+        return tuple(LineSaid(line.text, line.to) for line in unsaid)
+
+    def _hear(self, results: Iterable[ResultTold], heard: Iterable[HeardBody]) -> None:
+        for told in results:
+            if self._view is not None:
+                if told.fired is not None and not self._view.fired_this_turn:  # from before this process was started
+                    Feed(self._view).fired(told.fired)
+                Feed(self._view).resolved(told.result)
+            self._adapter.on_result(told.result)
+        for line in heard:
+            self._adapter.on_message(line.sender, line.text, line.private)
+
+
+def _new_view(bot: Bot, book: RuleBook, asked: TurnAsked) -> View:
+    fleet = Fleet(book, asked.fleet)
+    return View(book, bot.name, asked.players, asked.game, fleet, bot.random)
+
+
+class BotServer:
+    """Answers lines with a new bot for every game, so that the process can stay (SALVO-EXEC-10)."""
+
+    def __init__(self, kind: type[Bot]) -> None:
+        self._kind = kind
+        self._game: _Game | None = None
+
+    def answer(self, line: bytes, out: IO[bytes]) -> None:
+        """Handle a line, and write the answer if it needs one.
+
+        Raises:
+            BotError: the bot fails.
+            WireError: it is no line of this protocol.
+        """
+        told = read_told(line)
+        where = {GameTold: "prepare", EndTold: "on_game_over", FleetAsked: "place_fleet"}.get(type(told), "turn")
+        try:
+            self._answer(told, out)
+        except BotError as error:
+            raise BotError(error.code, placed(error.text, where), error.trace) from error.__cause__
+
+    def _answer(self, told: GameTold | FleetAsked | TurnAsked | EndTold, out: IO[bytes]) -> None:
+        if isinstance(told, GameTold):
+            self.close()
+            self._game = _Game(self._kind, told)
+            return
+        if self._game is None:
+            raise WireError("wrong_shape", f"{told.type}: the first line tells the game")
+        if isinstance(told, EndTold):
+            self._game.end(told)
+            return
+        answer = self._game.fleet(told) if isinstance(told, FleetAsked) else self._game.turn(told)
+        out.write(write_answer(answer))
+        out.flush()
+
+    def close(self) -> None:
+        """Let the bot of the last game release its resources."""
+        game, self._game = self._game, None
+        if game is not None:
+            game.close()
+
+
+def main() -> None:
+    """Play the bot whose source is the only argument; whatever it prints goes to standard error."""
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python -m salvo_lab.programs BOT, where BOT is as in salvo play")
+    try:
+        with answers_apart() as out, closing(BotServer(load(sys.argv[1]))) as answering:
+            for line in sys.stdin.buffer:
+                answering.answer(line, out)
+    except BotError as error:
+        raise SystemExit(f"{error.trace}{error}") from None

@@ -1,0 +1,280 @@
+"""The TOML file of a tournament.
+
+    name = "spring cup"
+    format = "swiss"         # round_robin, swiss, free_for_all
+    games = 10               # of each pairing, or table
+
+    [bots]                   # by name; a bot is what `salvo play` takes
+    mine = "mybot.py"
+    hunter = "hunter"
+
+    [time]
+    decision_seconds = 2
+
+Every value is looked at: a mistake names file, line and the nearest thing that exists.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Annotated, Any, Final, Generic, Self, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from salvo.distribution import __version__
+from salvo.errors import BotError, SalvoError
+from salvo.rules import RuleBook
+from salvo.rules.files import RuleFileError, load_book
+from salvo.text_files import line_of, read_text, read_toml
+from salvo.versions import pinned
+from salvo_lab.loaded_code import digest_of
+
+#: Bots of a file; that many make 2,016 pairs.
+MAX_BOTS: Final = 64
+#: Players of a game.
+MAX_SEATS: Final = 8
+M = TypeVar("M", bound="Model")
+
+
+class TournamentError(SalvoError):
+    """``bad_tournament``: a file that is not a tournament; ``bad_results``: results that are not of this one."""
+
+
+class Format(StrEnum):
+    """Who meets whom."""
+
+    ROUND_ROBIN = "round_robin"  # each against each
+    SWISS = "swiss"  # in each round those who are about equal, and no pair twice if possible
+    FREE_FOR_ALL = "free_for_all"  # several at a table
+
+
+def _whole(value: object) -> object:
+    """Refuse true and 2.0, which pydantic would take for integers."""
+    if type(value) is not int:
+        raise PydanticCustomError("integer", "input should be an integer")
+    return value
+
+
+def number(value: object) -> object:
+    if type(value) not in (int, float):
+        raise PydanticCustomError("number", "input should be a number")
+    return value
+
+
+def _text_or_integer(value: object) -> str:
+    if type(value) not in (int, str):
+        raise PydanticCustomError("seed", "input should be an integer or a text")
+    return str(value)
+
+
+Integer = Annotated[int, BeforeValidator(_whole)]
+Seconds = Annotated[float, BeforeValidator(number), Field(ge=0.01, le=3600, allow_inf_nan=False)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,31}$")]
+
+
+Seed = Annotated[str, BeforeValidator(_text_or_integer), Field(pattern=r"^[!-~]{1,64}$")]
+
+
+class Model(BaseModel):
+    """What a file has, or a table of it; nothing else may stand there."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TimeLimits(Model):
+    """How long a bot's decisions may take, wall time in seconds, and how often one may fail.
+
+    Attributes:
+        decision_seconds: a single one: a fleet, a salvo, or listening to news.
+        bank_seconds: all of a game.
+        strikes: with this many the bot is out of that game: it fires no more shots.
+    """
+
+    decision_seconds: Seconds = 5.0
+    bank_seconds: Seconds = 60.0
+    strikes: Annotated[Integer, Field(ge=1, le=1000)] = 3
+
+
+class Tournament(Model):
+    """The content of a file.
+
+    Attributes:
+        bots: source by name.
+        games: of each pairing, or of each table of a round.
+        rounds: of swiss and free for all; as many as the format needs when not given.
+        seats: the most players of a game in free for all; all bots, up to 8, when not given.
+        seed: decides all that is drawn; empty when the file has none: then the first run draws a secret one.
+    """
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    format: Format = Format.ROUND_ROBIN
+    games: Annotated[Integer, Field(ge=1, le=100_000)] = 2
+    rounds: Annotated[Integer, Field(ge=1, le=1000)] | None = None
+    seats: Annotated[Integer, Field(ge=3, le=MAX_SEATS)] | None = None
+    rules: str = "salvo"
+    seed: Seed = ""
+    time: TimeLimits = TimeLimits()
+    bots: Annotated[dict[Name, Annotated[str, Field(min_length=1)]], Field(min_length=2, max_length=MAX_BOTS)]
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.rounds is not None and self.format is Format.ROUND_ROBIN:
+            raise PydanticCustomError("rounds", "round_robin has as many rounds as it needs; leave rounds out")
+        if self.seats is not None and self.format is not Format.FREE_FOR_ALL:
+            raise PydanticCustomError("seats", "seats belongs to free_for_all; others have two players a game")
+        if self.seats is not None and self.seats > len(self.bots):
+            raise PydanticCustomError("seats", f"there are only {len(self.bots)} bots")
+        return self
+
+    @cached_property
+    def book(self) -> RuleBook:
+        """The rules.
+
+        Raises:
+            RuleFileError: there are none such.
+        """
+        return load_book(self.rules)
+
+    @property
+    def number_of_rounds(self) -> int:
+        """Rounds, said or as the format needs them: swiss ends when one can have won all."""
+        if self.format is Format.ROUND_ROBIN:
+            return 1
+        if self.rounds is not None:
+            return self.rounds
+        if self.format is Format.SWISS:
+            return math.ceil(math.log2(len(self.bots)))
+        return 1 if self.most_seats >= len(self.bots) else len(self.bots)
+
+    @property
+    def most_seats(self) -> int:
+        """Players of a game, of the largest table."""
+        if self.format is not Format.FREE_FOR_ALL:
+            return 2
+        return self.seats or min(len(self.bots), MAX_SEATS)
+
+    def with_seed(self, seed: str) -> Self:
+        """Return the same tournament with the seed that was drawn for it."""
+        return self.model_copy(update={"seed": seed})
+
+    def fingerprint(self) -> dict[str, str]:
+        """Return what must be the same in all games of a tournament, beside the code of bots, by subject."""
+        said = self.model_dump(mode="json")
+        bots = said.pop("bots")
+        marks = {key: json.dumps(value) for key, value in said.items()}
+        marks |= {"rules": f"{self.rules} {digest_of(self.rules)}".strip(), "bots": json.dumps(list(bots))}
+        marks |= {f"bot {name}": _pinned(source) for name, source in bots.items()}
+        return marks | {"salvo": __version__}
+
+
+def _pinned(source: str) -> str:
+    """Return a source with its commit, if git has it; what is wrong with it shows when it is loaded."""
+    with suppress(BotError):
+        return pinned(source)
+    return source
+
+
+def load_tournament(path: Path) -> Tournament:
+    """Return the tournament of a file. Whether its bots can be loaded is not looked at here.
+
+    Raises:
+        TournamentError: ``bad_tournament``; the text names file and line.
+    """
+    tournament = TOURNAMENT.load(path)
+    try:
+        _ = tournament.book
+    except RuleFileError as error:
+        raise mistake(path, read_text(path), "rules", error.text) from None
+    return tournament
+
+
+def mistake(path: Path, text: str, key: str, told: str, table: str = "") -> TournamentError:
+    """Return an error with the line of a file that says a key."""
+    return TournamentError("bad_tournament", at_line(path, text, key, told, table))
+
+
+def at_line(path: Path, text: str, key: str, told: str, table: str = "") -> str:
+    """Return what is wrong behind the line of a file that says a key."""
+    line = line_of(text, key, table) or (line_of(text, table) if table else 0)
+    return f"{path}, line {line}: {told}" if line else f"{path}: {told}"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[M]):
+    """A kind of file, and how its mistakes are told.
+
+    Attributes:
+        model: of its whole content.
+        tables: models by table; None for one whose keys are names.
+        what: with its article.
+        error: makes the error from a text.
+        most: the range of a number of entries, by table.
+    """
+
+    model: type[M]
+    tables: Mapping[str, type[Model] | None]
+    what: str
+    error: Callable[[str], SalvoError]
+    most: Mapping[str, str]
+
+    def load(self, path: Path) -> M:
+        """Return the content of a file.
+
+        Raises:
+            SalvoError: what :attr:`error` makes; the text names file and line.
+        """
+        text, said = read_toml(path, self.error)
+        try:
+            return self.model(**said)
+        except ValidationError as error:
+            raise self._explained(path, text, said, error.errors(include_url=False)[0]) from None
+
+    def _explained(self, path: Path, text: str, said: dict[str, Any], error: ErrorDetails) -> SalvoError:
+        """Return pydantic's first complaint as the house says it."""
+        key, told, table = self._complaint(said, error)
+        return self.error(at_line(path, text, key, told, table))
+
+    def _complaint(self, said: dict[str, Any], error: ErrorDetails) -> tuple[str, str, str]:
+        """Return the key, what is wrong with it, and the table that it is in."""
+        place = [str(part) for part in error["loc"] if part != "[key]"]
+        if not place:  # of several keys together
+            key = error["type"]
+            return key, f"{key} is {said.get(key)!r}; {error['msg']}", ""
+        where, first = ".".join(place[:2]), place[0]
+        table = first if len(place) > 1 and first in self.tables else ""
+        key = place[-1] if table else first  # an item of a list is told with its list
+        match error["type"]:
+            case "missing":
+                return key, f"{where} is missing", table
+            case "extra_forbidden":
+                keys = list((self.tables.get(table) or self.model).model_fields)
+                near = difflib.get_close_matches(key, keys, n=1, cutoff=0.5)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(keys)}"
+                return key, f"{key!r} is no key of {self.what}; {hint}", table
+            case "string_pattern_mismatch" if table and self.tables[table] is None:
+                allowed = "it is 1..32 letters, digits, blanks and _ . -, and begins with a letter or digit"
+                return key, f"the {table.removesuffix('s')}'s name is {key[:60]!r}; {allowed}", table
+            case "string_pattern_mismatch":
+                return key, f"{where} is {error['input']!r:.60}; it is 1..64 ASCII characters, no blanks", ""
+            case "too_short" | "too_long" if key in self.most:
+                return key, f"{len(error['input'])} {key}; {self.what} has {self.most[key]}", table
+        return key, f"{where} is {error['input']!r:.60}; {error['msg'].lower()}", table
+
+
+#: The file of ``salvo tournament``.
+TOURNAMENT: Final = Kind(
+    Tournament,
+    {"time": TimeLimits, "bots": None},
+    "a tournament",
+    partial(TournamentError, "bad_tournament"),
+    {"bots": f"2..{MAX_BOTS}"},
+)

@@ -1,0 +1,217 @@
+"""An HTML page of a tournament: one file that needs nothing else, with plots as SVG; or the first page of its site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
+
+from salvo.atomic_file import replace_file
+from salvo_display.page import emblems
+from salvo_display.page.rendering import policy, render
+from salvo_lab.tournament.file import TournamentError
+from salvo_lab.tournament.games import Played
+from salvo_lab.tournament.highlights import is_odd
+from salvo_lab.tournament.standings import Standings, command_of, points_by_bot
+from salvo_server.standings.page import page_style
+
+#: Of a plot, in SVG units: the space for names to its left, the plot, and the height of a line.
+_NAMES: Final = 180
+_WIDTH: Final = 560
+_LINE: Final = 26
+#: Height of the plot of ratings by match, and how many bots are in it: more lines cannot be told apart.
+_COURSE: Final = 220
+_BEST: Final = 5
+#: Of a plot of one bot alone.
+_SMALL_WIDTH: Final = 150
+_SMALL_HEIGHT: Final = 46
+#: Points of a line: more are not seen.
+_MAX_POINTS: Final = 300
+_FEW_POINTS: Final = 60
+#: Between two names at the right of a plot.
+_APART: Final = 21
+#: Bots of whom each has a column in the open.
+_FEW_BOTS: Final = 8
+#: Bots on the podium: of a tie of all the table tells.
+_MAX_PODIUM: Final = 5
+#: Games on the page, a megabyte of them. --json has all.
+_MAX_GAMES: Final = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """A linear axis from values to SVG units."""
+
+    low: float
+    high: float
+    length: float
+
+    def __call__(self, value: float) -> float:
+        return round((value - self.low) / (self.high - self.low) * self.length, 1)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return where to write which values: whole multiples of 1, 2 or 5."""
+        step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000) if (self.high - self.low) / step <= 10)
+        first = -int(-self.low // step) * step
+        return [(self(value), f"{value}") for value in range(first, int(self.high) + 1, step)]
+
+
+class Links(Protocol):
+    """Where the first page of a site leads.
+
+    Attributes:
+        odd: games in which something went wrong, those that are shown.
+        odd_in_all: how many there are.
+    """
+
+    odd: list[Played]
+    odd_in_all: int
+
+    def bot(self, bot: str, against: str = "") -> str:
+        """Return the address of a bot's games."""
+
+    def game(self, game: Played) -> str:
+        """Return the address of a game."""
+
+    def match(self, number: int) -> str:
+        """Return the address of a game of a match; empty if none of them has a page."""
+
+
+class Met(NamedTuple):
+    """A match, for its line.
+
+    Attributes:
+        sides: bots and their points in it, the best first.
+        best: the most points.
+        games: played so far.
+        address: of one of its games; empty without a site.
+    """
+
+    sides: list[tuple[str, float]]
+    best: float
+    games: int
+    address: str
+
+
+class Close(NamedTuple):
+    """The closest game: who came first and second in it, and by how many hits."""
+
+    game: Played
+    first: str
+    second: str
+    hits: tuple[int, int]
+
+
+def page(came_to: Standings, site: Links | None = None) -> str:
+    """Return the page; without the seed as long as games are left, since it reveals their fleets.
+
+    Args:
+        site: whose first page it is; it has links then in place of all games.
+    """
+    rows = came_to.rows
+    ends = [end for row in rows for end in (row.rating.low, row.rating.high)]
+    told = [mu for course in came_to.course.values() for mu in course]
+    best = [mu for row in rows[:_BEST] for mu in came_to.course[row.name]]
+    upwards = _Scale(min(best) - 1, max(best) + 1, _COURSE)
+    little = _Scale(min(told) - 1, max(told) + 1, _SMALL_HEIGHT)
+    return rendered(
+        "page.html.j2",
+        came_to=came_to,
+        given=came_to.tournament,
+        rows=rows,
+        emblems=emblems(came_to.tournament.bots),
+        podium=[(row.place, row.name, f"{row.points:.4g} points") for row in rows if row.place <= 3 and row.games],
+        most_on_podium=_MAX_PODIUM,
+        closest=_closest(came_to.games),
+        rounds=_rounds(came_to, site),
+        names=_NAMES,
+        width=_WIDTH,
+        line=_LINE,
+        course_height=_COURSE,
+        few=len(rows) <= _FEW_BOTS,
+        across=_Scale(min(ends), max(ends), _WIDTH),
+        upwards=upwards,
+        courses=[
+            (row, _polyline(came_to.course[row.name], upwards, _WIDTH, _MAX_POINTS), end)
+            for row, end in zip(rows[:_BEST], _labels([upwards(row.rating.mu) for row in rows[:_BEST]]), strict=True)
+        ],
+        small=(_SMALL_WIDTH, _SMALL_HEIGHT, round(_SMALL_HEIGHT - little(25), 1)),
+        one_by_one=[(row, _polyline(came_to.course[row.name], little, _SMALL_WIDTH, _FEW_POINTS)) for row in rows],
+        command=lambda game: command_of(game, came_to.tournament),
+        games=came_to.games[:_MAX_GAMES],
+        site=site,
+    )
+
+
+def _closest(games: Iterable[Played]) -> Close | None:
+    """Return the game whose first two were apart by the fewest hits, of several the longest; no odd one."""
+    close = [_close(game) for game in games if not is_odd(game) and len(game.bots) > 1]
+    return min(close, key=lambda each: (abs(each.hits[0] - each.hits[1]), -each.game.turns), default=None)
+
+
+def _close(game: Played) -> Close:
+    first, second = sorted(range(len(game.bots)), key=lambda seat: game.places[seat])[:2]
+    return Close(game, game.bots[first], game.bots[second], (game.hits[first], game.hits[second]))
+
+
+def _rounds(came_to: Standings, site: Links | None) -> list[tuple[int, list[Met]]]:
+    """Return the matches of each round, the latest round first; nothing where there is but one."""
+    played: dict[int, list[Played]] = {}
+    for game in came_to.games:
+        played.setdefault(game.match, []).append(game)
+    rounds: dict[int, list[Met]] = {}
+    for match in came_to.matches:
+        points = points_by_bot(came_to.tournament, [match], played.get(match.number, ()))
+        sides = sorted(((bot, points[bot]) for bot in match.bots), key=lambda side: -side[1])
+        address = site.match(match.number) if site is not None else ""
+        met = Met(sides, sides[0][1], len(played.get(match.number, ())), address)
+        rounds.setdefault(match.round, []).append(met)
+    return sorted(rounds.items(), reverse=True) if len(rounds) > 1 else []
+
+
+def _labels(heights: list[float]) -> list[float]:
+    """Return where to write names that belong to these heights, which fall, so that none covers another."""
+    placed: list[float] = []
+    for height in heights:
+        placed.append(min(height, placed[-1] - _APART) if placed else height)
+    up = max(0.0, -min(placed, default=0.0))
+    return [height + up for height in placed]
+
+
+def rendered(template: str, **said: object) -> str:
+    """Return a page made of a template, with the style of all of them."""
+    style = page_style()
+    return render(f"salvo_lab/tournament/{template}", style=style, policy=policy(style), **said)
+
+
+def _polyline(course: list[float], upwards: _Scale, width: int, points: int) -> str:
+    """Return the points of a line from the first match to the last, thinned to what can be seen."""
+    last = len(course) - 1
+    step = max(1, last // points)
+    shown = sorted({*range(0, last + 1, step), last})
+    return " ".join(
+        f"{round(width * index / max(1, last), 1)},{round(upwards.length - upwards(course[index]), 1)}"
+        for index in shown
+    )
+
+
+def write_page(came_to: Standings, path: Path) -> None:
+    """Write the page; a reader never sees half of it.
+
+    Raises:
+        TournamentError: ``bad_results``: it cannot be written.
+    """
+    write_whole(path, page(came_to), "name another file with --html")
+
+
+def write_whole(path: Path, text: str, cure: str) -> None:
+    """Write a file; a reader never sees half of it.
+
+    Raises:
+        TournamentError: ``bad_results``: it cannot be written.
+    """
+    try:
+        replace_file(path, text.encode())
+    except OSError as error:
+        raise TournamentError("bad_results", f"{path}: {error.strerror}; {cure}") from None

@@ -1,0 +1,268 @@
+"""Who meets whom, in which seats, under which seed: all of it drawn from the tournament's seed alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from random import Random
+from typing import Any, Final
+
+from salvo.errors import MissingExtra
+from salvo.rules import Starter, generator, sample
+from salvo.rules.game import draw_starter
+from salvo_lab.tournament.file import Format, Tournament
+
+#: The opponent in a bye; no bot has this name.
+BYE: Final = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Bots that meet for a number of games.
+
+    Attributes:
+        number: from 1, in order of play.
+        round: from 1.
+        bots: names; a single one has a bye.
+    """
+
+    number: int
+    round: int
+    bots: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """A game that is to be played.
+
+    Attributes:
+        match: the number of its match.
+        index: its place in the match, from 0.
+        bots: names in seat order.
+        seed, game: what ``salvo play`` takes.
+    """
+
+    match: int
+    round: int
+    index: int
+    bots: tuple[str, ...]
+    seed: str
+    game: int
+
+
+def games_of(match: Match, tournament: Tournament) -> Iterator[Pairing]:
+    """Return the games of a match, none for a bye.
+
+    Every bot sits in every seat in turn while one seat begins, so no bot begins more often than another. Where the
+    rules let the players alternate from game to game, all have begun before the seats change. After each time round the
+    table a new seating order is drawn. Each game has its own number, so that no fleet comes twice: a bot may remember
+    what it met.
+    """
+    players = len(match.bots)
+    if players < 2:
+        return
+    seed, book = f"{tournament.seed}-{match.number}", tournament.book
+    alternating = book.starter is Starter.ALTERNATING
+    number = begins = 0
+    cycle = players * players if alternating else players
+    for index in range(tournament.games):
+        step = index % cycle
+        turned = step // players if alternating else step
+        order = sample(generator(tournament.seed, "seats", match.number, index // cycle), match.bots, players)
+        number += 1
+        if not alternating:
+            while step and draw_starter(book, seed, "", number, players) != begins:
+                number += 1
+            begins = draw_starter(book, seed, "", number, players)
+        yield Pairing(match.number, match.round, index, (*order[turned:], *order[:turned]), seed, number)
+
+
+def round_robin(names: Sequence[str]) -> list[Match]:
+    """Return every pair once."""
+    return [Match(number, 1, pair) for number, pair in enumerate(combinations(names, 2), start=1)]
+
+
+def free_for_all(tournament: Tournament) -> list[Match]:
+    """Return tables of nearly equal size, drawn again every round."""
+    matches: list[Match] = []
+    names = list(tournament.bots)
+    tables = len(sizes_of_tables(len(names), tournament.most_seats))
+    for number in range(1, tournament.number_of_rounds + 1):
+        drawn = sample(generator(tournament.seed, "tables", number), names, len(names))
+        for table in range(tables):
+            matches.append(Match(len(matches) + 1, number, tuple(drawn[table::tables])))
+    return matches
+
+
+def swiss_round(
+    number: int, first: int, points: Mapping[str, float], earlier: Sequence[Match], seed: str, size: int = 2
+) -> list[Match]:
+    """Return the tables of a round at which those sit together who have about the same points.
+
+    A repeated meeting weighs more than any difference in points; what is equal then is drawn. Pairs are the best of all
+    possible ones; larger tables are improved until no exchange of two bots makes them better. Nobody has a second bye
+    before all who are there have had one: it goes to the last of those with the fewest.
+
+    Args:
+        number: of the round, from 1.
+        first: number of its first match.
+        points: by bot, of all rounds before; two or more.
+        earlier: all matches before, byes included.
+        size: the most players of a table; above 2 the tables are of nearly equal size, and nobody has a bye.
+
+    Raises:
+        MissingExtra: ``tournament`` is not installed.
+    """
+    draw = generator(seed, "swiss", number)
+    names = sample(draw, points, len(points))
+    names.sort(key=lambda name: -points[name])
+    last = min(points.values())
+    # Halves of a point are the finest differences of two players; integers keep the sums exact.
+    rank = {name: round(2 * points.get(name, last)) for name in [*names, BYE]}
+    widest = 1 + len(names) * (1 + (max(rank.values()) - min(rank.values())) ** 2)
+    met = meetings(earlier)
+
+    def cost(one: str, other: str) -> int:
+        return met[frozenset((one, other))] * widest + (rank[one] - rank[other]) ** 2
+
+    return _round(number, first, names, earlier, cost, draw, size)
+
+
+def mixed_round(
+    number: int, first: int, names: Sequence[str], earlier: Sequence[Match], seed: str, size: int = 2
+) -> list[Match]:
+    """Return the tables of a round at which as many as possible meet for the first time, at least two of them.
+
+    With an even number of names and tables of two, each meets each once in the fewest rounds. The arguments are those
+    of :func:`swiss_round`; ``names`` are in an order of drawing, and those that came later stand at its end.
+
+    Raises:
+        MissingExtra: ``tournament`` is not installed.
+    """
+    met = meetings(earlier)
+    draw = generator(seed, "mixed", number)
+    turned = _turned(names, met) if size == 2 else []
+    if turned:
+        return [Match(first + place, number, pair) for place, pair in enumerate(turned)]
+    unmet = {name: sum(not met[frozenset((name, other))] for other in names if other != name) for name in names}
+    most = 1 + max(met.values(), default=0) * len(names) ** 2
+
+    def cost(one: str, other: str) -> int:
+        times = met[frozenset((one, other))]
+        return (most + times * times) if times else 0
+
+    ordered = sorted(sample(draw, names, len(names)), key=lambda name: -unmet[name])
+    return _round(number, first, ordered, earlier, cost, draw, size)
+
+
+def _turned(names: Sequence[str], met: Mapping[frozenset[str], int]) -> list[tuple[str, ...]]:
+    """Return a round of the circle method in which all meet for the first time, with a bye if there must be one."""
+    circle = [*names, *[BYE] * (len(names) % 2)]
+    for turn in range(len(circle) - 1):
+        seats = [circle[0], *circle[1 + turn :], *circle[1 : 1 + turn]]
+        pairs = [(seats[at], seats[-1 - at]) for at in range(len(seats) // 2)]
+        if not any(met[frozenset(pair)] for pair in pairs):
+            pairs.sort(key=lambda pair: BYE in pair)
+            return [tuple(name for name in pair if name != BYE) for pair in pairs]
+    return []
+
+
+def meetings(matches: Iterable[Match]) -> Counter[frozenset[str]]:
+    """Return how often each two have met; a bye is a meeting with :data:`BYE`."""
+    return Counter(
+        frozenset(pair) for match in matches for pair in combinations((*match.bots, BYE)[: max(2, len(match.bots))], 2)
+    )
+
+
+def sizes_of_tables(players: int, size: int) -> list[int]:
+    """Return tables of nearly equal size, the larger ones first."""
+    tables = -(-players // size)
+    return [players // tables + (table < players % tables) for table in range(tables)]
+
+
+def _round(
+    number: int,
+    first: int,
+    names: Sequence[str],
+    earlier: Sequence[Match],
+    cost: Callable[[str, str], int],
+    draw: Random,
+    size: int,
+) -> list[Match]:
+    """Return the tables of a round with the least costs; names come in the order in which they are seated."""
+    tables = _pairs(names, meetings(earlier), cost, draw) if size == 2 else _tables(names, cost, size)
+    return [Match(first + place, number, tuple(table)) for place, table in enumerate(tables)]
+
+
+def _pairs(
+    given: Sequence[str], met: Mapping[frozenset[str], int], cost: Callable[[str, str], int], draw: Random
+) -> list[list[str]]:
+    names = [*given, *[BYE] * (len(given) % 2)]
+    fewest = min(met[frozenset((name, BYE))] for name in given)
+    graph = _networkx().Graph()
+    graph.add_nodes_from(range(len(names)))
+    for one, other in combinations(range(len(names)), 2):
+        drawn = int(draw.random() * _DRAWN)
+        if names[other] != BYE or met[frozenset((names[one], BYE))] == fewest:
+            graph.add_edge(one, other, weight=cost(names[one], names[other]) * 2 * len(names) * _DRAWN + drawn)
+    pairs = sorted(tuple(sorted(pair)) for pair in _networkx().min_weight_matching(graph))
+    pairs.sort(key=lambda pair: names[pair[1]] == BYE)
+    return [[names[seat] for seat in pair if names[seat] != BYE] for pair in pairs]
+
+
+def _tables(names: Sequence[str], cost: Callable[[str, str], int], size: int) -> list[list[str]]:
+    """Seat the first that is left with those that suit best, table by table; then exchange while that is better."""
+    left, tables = list(names), []
+    for seats in sizes_of_tables(len(names), size):
+        table = [left.pop(0)]
+        while len(table) < seats:
+            best = min(left, key=lambda name: sum(cost(name, other) for other in table))
+            left.remove(best)
+            table.append(best)
+        tables.append(table)
+    better = True
+    while better:
+        better = False
+        for one, other in combinations(tables, 2):
+            for a, b in product(range(len(one)), range(len(other))):
+                now = _sum(cost, one, a, one[a]) + _sum(cost, other, b, other[b])
+                if _sum(cost, one, a, other[b]) + _sum(cost, other, b, one[a]) < now:
+                    one[a], other[b] = other[b], one[a]
+                    better = True
+    return tables
+
+
+def _sum(cost: Callable[[str, str], int], table: Sequence[str], seat: int, name: str) -> int:
+    """Return what somebody costs in a seat of a table."""
+    return sum(cost(name, other) for at, other in enumerate(table) if at != seat)
+
+
+#: How finely chance distinguishes equal pairings.
+_DRAWN: Final = 1 << 20
+
+
+def _networkx() -> Any:
+    try:
+        import networkx
+    except ModuleNotFoundError:
+        raise MissingExtra("a swiss tournament", "tournament") from None
+    return networkx
+
+
+def whole_schedule(tournament: Tournament) -> list[Match] | None:
+    """Return all matches of a format that knows them beforehand; None for swiss."""
+    match tournament.format:
+        case Format.ROUND_ROBIN:
+            return round_robin(list(tournament.bots))
+        case Format.FREE_FOR_ALL:
+            return free_for_all(tournament)
+    return None
+
+
+def number_of_games(tournament: Tournament) -> int:
+    """Return how many games there are in all."""
+    matches = whole_schedule(tournament)
+    count = len(tournament.bots) // 2 * tournament.number_of_rounds if matches is None else len(matches)
+    return count * tournament.games

@@ -1,0 +1,1 @@
+"""For anyone who doubts a result or a contest."""

@@ -1,0 +1,183 @@
+"""The bus that carries the two-player game: programs find each other by multicast, and speak over TCP.
+
+    P/192.0.2.7:4001   to the group: here is a program, which takes calls at that address; A where it repeats this
+    D/192.0.2.7:4001   to the group: it has gone
+
+Of two programs one calls the other (:func:`calls`). A message on the call is two 32-bit words, 21 and its length, and
+its text. The first one is the caller's own ``P/...``; what follows is the game.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import logging
+import select
+import socket
+import struct
+import threading
+from collections.abc import Iterable
+from typing import Final
+
+from salvo_gateways.accounts import GatewayError
+from salvo_gateways.classic.words import MAX_BYTES
+from salvo_gateways.host import Host
+from salvo_gateways.peer import Broken
+from salvo_server.brokers.embedded.addresses import BrokerError, joined, split_address
+
+log = logging.getLogger(__name__)
+
+_KIND: Final = 21
+_HEAD: Final = struct.Struct(">II")
+_HERE: Final = (b"A/", b"P/")
+_GONE: Final = b"D/"
+#: The longest such message: a letter, an address and a port.
+_ADDRESS_BYTES: Final = 64
+#: Addresses that are remembered: more than one bus ever has.
+_MAX_MET: Final = 128
+_CALL_SECONDS: Final = 10.0
+_LOOK_SECONDS: Final = 0.5
+
+
+class Frames:
+    """Messages behind their length; what a program says of its address is none."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    def feed(self, data: bytes) -> Iterable[bytes | Broken]:
+        """Return what has ended."""
+        self._rest += data
+        found: list[bytes | Broken] = []
+        while len(self._rest) >= _HEAD.size:
+            kind, length = _HEAD.unpack_from(self._rest)
+            if kind != _KIND or length > MAX_BYTES:
+                self._rest.clear()  # where the next one begins, nobody knows
+                found.append(Broken("not_understood", f"a message is {_KIND}, a length up to {MAX_BYTES}, and a text"))
+            elif len(self._rest) < _HEAD.size + length:
+                break
+            else:
+                text = bytes(self._rest[_HEAD.size : _HEAD.size + length])
+                del self._rest[: _HEAD.size + length]
+                if not text.startswith(_HERE):
+                    found.append(text)
+        return found
+
+    def write(self, message: str) -> bytes:
+        """Return a message as it is sent."""
+        text = message.encode()
+        return _HEAD.pack(_KIND, len(text)) + text
+
+
+class Bus:
+    """The gateway as a program on the bus; each other one is a guest."""
+
+    def __init__(self, group: tuple[str, int], host: Host) -> None:
+        """Join the group.
+
+        Args:
+            group: a multicast address and a port, by which programs find each other.
+            host: admits the programs.
+
+        Raises:
+            GatewayError: ``cannot_listen``.
+        """
+        self._group = group
+        self._host = host
+        self._met: dict[str, socket.socket | None] = {}  # by address; with the call to it, if this side calls
+        try:
+            own = _address_towards(group[0])
+            self._calls = socket.create_server((own, 0))
+            self._air = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self._air.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._air.bind(("", group[1]))
+            member = socket.inet_aton(group[0]) + socket.inet_aton(own)
+            self._air.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
+            self._air.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(own))
+        except OSError as error:
+            raise GatewayError("cannot_listen", f"{joined(*group)}: {error.strerror or error}") from None
+        self._own = joined(own, self._calls.getsockname()[1])
+
+    def run(self, stop: threading.Event) -> None:
+        """Meet other programs until ``stop`` is set, which is noticed within half a second."""
+        with self._air, self._calls:
+            self._say(b"P/")
+            while not stop.is_set():
+                ready, _, _ = select.select([self._air, self._calls], [], [], _LOOK_SECONDS)
+                if self._air in ready:
+                    text, (source, _) = self._air.recvfrom(_ADDRESS_BYTES)
+                    self._hear(text[:2], text[2:].decode(errors="replace"), source)
+                if self._calls in ready:
+                    try:
+                        line, address = self._calls.accept()
+                    except OSError:  # out of file descriptors: retry until some are free
+                        stop.wait(_LOOK_SECONDS)
+                    else:
+                        self._host.admit(line, joined(*address))
+            self._say(_GONE)
+
+    def _say(self, sign: bytes) -> None:
+        with contextlib.suppress(OSError):  # without a network nobody is there
+            self._air.sendto(sign + self._own.encode(), self._group)
+
+    def _hear(self, sign: bytes, where: str, source: str) -> None:
+        call = self._met.get(where)
+        if where == self._own or (call is not None and call.fileno() != -1):  # the guest closes it when it leaves
+            return
+        if sign == _GONE:
+            self._met.pop(where, None)
+        elif sign in _HERE and (where in self._met or len(self._met) < _MAX_MET):
+            try:
+                self._meet(where, source)
+            except (BrokerError, OSError) as error:
+                log.warning("%s from %s: %s", where, source, error)
+
+    def _meet(self, where: str, source: str) -> None:
+        """Call a program, or let it call; nobody on another machine can name a third one to be called."""
+        first = calls(self._own, where)
+        if source not in (where.rpartition(":")[0], self._own.rpartition(":")[0], "127.0.0.1"):
+            log.warning("%s says that %s is on the bus", source, where)
+        elif first:
+            self._met[where] = self._call(where)
+        elif where not in self._met:
+            self._met[where] = None
+            self._say(b"P/")  # so that it calls
+
+    def _call(self, where: str) -> socket.socket:
+        line = socket.create_connection(split_address(where, least_port=1), _CALL_SECONDS)
+        line.settimeout(None)
+        line.sendall(Frames().write(f"P/{self._own}"))
+        self._host.admit(line, where)
+        return line
+
+
+def calls(own: str, other: str) -> bool:
+    """Whether the program at the first address calls the one at the second: the one that is less.
+
+    By the last digits, of which each is less than the next four and 9 is followed by 0; where they are equal, by all.
+
+    Raises:
+        BrokerError: ``bad_address``.
+    """
+    first, second = _number(own), _number(other)
+    digit, others = first % 10, second % 10
+    return first < second if digit == others else (digit < others) is (abs(digit - others) < 5)
+
+
+def _number(where: str) -> int:
+    """Return an address as digits: three for each byte, five for the port."""
+    host, port = split_address(where, least_port=1)
+    try:
+        address = ipaddress.IPv4Address(host).packed
+    except ValueError as error:
+        raise BrokerError("bad_address", str(error)) from None
+    return int("".join(f"{byte:03}" for byte in address) + f"{port:05}")
+
+
+def _address_towards(group: str) -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((group, 9))  # which sends nothing
+        except OSError:
+            return "127.0.0.1"  # a machine without a network has programs, too
+        return str(probe.getsockname()[0])

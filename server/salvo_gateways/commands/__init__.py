@@ -1,0 +1,1 @@
+"""The command gateway, and one command a protocol."""

@@ -1,0 +1,104 @@
+"""Battleship in JSON lines: the program asks, the server answers and plays itself.
+
+A message is a JSON object; the server reads them with or without line breaks between them, and writes one a line. The
+program always begins. The text says that shots alternate, and that a hit shoots again; its programs alternate strictly,
+so the gateway's own rules are those of ``alternate``, and the other ones have the name ``streak``. One program plays at
+a time, under one name.
+
+    GAME_INVITATION  a game; status 1 while another one is on
+    SHOT             -> HIT, MISS or SINKING; status 2 off the board, out of turn, and where was shot at before
+    SHOT_REQUEST     -> the server's shot; the same one until it is answered
+    RESULT           the answer; status 2 when no fleet agrees with all answers any more, and it can be given again
+    BOARD            the fleet, after the game: compared with every answer; status 2 names a cell that differs
+    BOARD_HISTORY    -> after the game all its shots
+    anything else    UNKNOWN, status 4
+
+Programs of the system differ from its text, and one of these signs of another dialect brings the others:
+
+    cells as {"x": 1, "y": 0}, from 0    detected; the server writes as the program wrote last
+    statuses as names                    named by the operator, as a program does not write any
+    bodies that are never null           for both: RESULT has the result again, a refusal what its type has
+    BOARD as a list of ships             detected, {"position": [...], "isShipSinking": ...} each, as the server's then
+    the winner                           for all of these, in the message of the answer to BOARD
+    SAVE_WINNER, body null               -> CLIENT WINS ! or SERVER WINS !, by the gateway's game; with names alone
+
+Status 3 is a fault of the server's and ends the game. Coordinates off the board, and fields that are missing or of the
+wrong type, are status 2; further fields are not looked at.
+
+The program's fleet is not known before the end, so the gateway plays the game itself and then once more at the table
+(:mod:`salvo_gateways.hidden_fleet`). After a broken connection or a restart of the gateway a program continues
+as if nothing had happened, unless its invitation was refused since; only a GAME_INVITATION starts over.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from salvo import sources
+from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter
+from salvo.topics import check_name
+from salvo_gateways.accounts import GatewayError
+from salvo_gateways.hidden_fleet.room import Room
+from salvo_gateways.host import Door
+from salvo_gateways.jsonline.guest import JsonGuest
+from salvo_gateways.jsonline.words import Values, Wording
+
+__all__ = ["check", "door"]
+
+
+def door(
+    book: RuleBook,
+    *,
+    opponent: str = "hunter",
+    status_names: bool = False,
+    name: str = "jsonline-client",
+    games: Path | None = None,
+) -> Door:
+    """Return a door to a table.
+
+    Args:
+        book: of the table.
+        opponent: a bot that ships or a bot's file.
+        status_names: whether a status is written as its name instead of its number.
+        name: the program's at the table.
+        games: the file that keeps games; one for each table in the user's state when not given.
+
+    Raises:
+        GatewayError: ``wrong_rules``: the table's game cannot be told in this protocol.
+        BotError: ``bad_bot``.
+        WireError: ``bad_name``.
+    """
+    check(book)
+    house_name = f"{sources.team_name(opponent)[:20]}-jsonline"
+    room = Room("jsonline", book, sources.load(opponent), check_name(name), house_name, games)
+    return Door(
+        welcome=lambda peer, watch: JsonGuest(peer, watch, room, Wording(book, names=status_names)),
+        framing=Values,
+        opened=room.open,
+        closed=room.close,
+    )
+
+
+def check(book: RuleBook) -> None:
+    """Make sure that a program can be told what is played.
+
+    Raises:
+        GatewayError: ``wrong_rules``.
+    """
+    for fits, why in (
+        (book.shots is Shots.ONE, "a message is one shot"),
+        (book.order is not Order.ROUNDS, "the answer to a shot comes at once"),
+        (book.announce is Announce.CELLS, "both sides are told where a shot fell"),
+        (book.sinkings is Sinkings.TOLD, "an answer tells that a ship sank"),
+        (
+            book.spacing is not Spacing.TOUCH,
+            "an answer must tell which ship sank, which it does where ships keep apart",
+        ),
+        (book.ending is Ending.LAST_AFLOAT, "it ends when a fleet has sunk"),
+        (book.starter is Starter.FIRST, "the client begins"),
+        (book.repeats is not Repeats.HIT, "a cell that was hit is no hit again"),
+        (book.grid.width <= 99 and book.grid.height <= 26, "rows are letters"),
+        (max(ship.length for ship in book.fleet) <= 10, "ships have up to ten cells"),
+    ):
+        if not fits:
+            raise GatewayError("wrong_rules", f"ruleset {book.name!r} cannot be played in JSON lines: {why}")

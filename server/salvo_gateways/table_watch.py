@@ -1,0 +1,203 @@
+"""What all guests of a gateway share: where the table is, the accounts, and what a spectator knows of the table."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Final
+
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcement_reader import read_announcement
+from salvo.errors import ConnectionLost, ProtocolError, WireError
+from salvo.messages import State
+from salvo.net.mqtt import BrokerUrl, Connection
+from salvo.rules import RuleBook
+from salvo.seat import Seat
+from salvo_gateways.accounts import Accounts, GatewayError
+from salvo_server.storage.roster import Credentials
+
+log = logging.getLogger(__name__)
+
+#: An account that was just written into the roster is at the broker within a second; until then it refuses it.
+ACCOUNT_SECONDS: Final = 10.0
+#: Retained messages come at once; a table that is silent for this long does not exist.
+TABLE_SECONDS: Final = 5.0
+_HEARD: Final = (topics.RULES, topics.STATE, topics.LIST, topics.SERVER, topics.TURN)
+_AGAIN_SECONDS: Final = 0.5
+_POLL_SECONDS: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class TableNews:
+    """What is public about the table at this moment.
+
+    Attributes:
+        rules: None until the table has announced them.
+        players: in the order of arrival; in play order once the game began.
+        turn: of the running game.
+    """
+
+    rules: m.RulesAnnounced | None = None
+    state: State | None = None
+    players: tuple[str, ...] = ()
+    server: m.ServerStatus | None = None
+    turn: m.TurnBegan | None = None
+
+
+class TableWatch:
+    """A gateway's table.
+
+    Attributes:
+        url: the broker, without a user.
+        table: ``""`` for the default table.
+        news: what the gateway's own connection has heard; a new object whenever something changes.
+        clock: the guests' time, in seconds that never go back.
+    """
+
+    def __init__(self, url: str, table: str, accounts: Accounts, *, ca: str | None = None, pin: bool = True) -> None:
+        """Prepare; :meth:`open` looks at the table."""
+        self.url = url
+        self.table = table
+        self.news = TableNews()
+        self.clock: Callable[[], float] = time.monotonic
+        self._accounts = accounts
+        self._ca = ca
+        self._pin = pin
+        self._stop = threading.Event()
+        self._changed = threading.Condition()
+        self._connection: Connection | None = None
+        self._thread = threading.Thread(target=self._look_on, name="onlooker", daemon=True)
+        self._failed: ConnectionLost | None = None
+
+    def open(self) -> RuleBook:
+        """Look at the table and return what is played there.
+
+        Raises:
+            GatewayError: ``no_table``: no server has it.
+            ConnectionLost: the broker refuses the gateway's own account.
+        """
+        self._thread.start()
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._failed or (self.news.rules and self.news.state), ACCOUNT_SECONDS + TABLE_SECONDS
+            )
+        if self._failed is not None:
+            raise self._failed
+        if self.news.rules is None or self.news.state is None:
+            self.close()
+            which = f"table {self.table!r}" if self.table else "the default table"
+            raise GatewayError("no_table", f"no server has {which} at {self.url}; start salvo serve first")
+        return self.news.rules.book
+
+    def close(self) -> None:
+        """Look on no longer."""
+        self._stop.set()
+        if self._thread.ident is not None:
+            self._thread.join(10)
+
+    def secret_of(self, name: str) -> str:
+        """Return a guest's secret.
+
+        Raises:
+            WireError: ``bad_name``.
+            GatewayError: ``name_taken``.
+        """
+        return self._accounts.secret_of(name)
+
+    def release(self, name: str) -> None:
+        """Note that a guest's seat is free."""
+        self._accounts.release(name)
+
+    def spelled_otherwise(self, name: str) -> bool:
+        """Whether a guest's name has an account in another spelling."""
+        return self._accounts.spelled_otherwise(name)
+
+    def seat(self, name: str) -> Seat:
+        """Return a guest's place at the table; raises what :meth:`secret_of` does."""
+        return Seat(
+            self.url,
+            name,
+            self.secret_of(name),
+            Random(),
+            table=self.table,
+            ca=self._ca,
+            pin=self._pin,
+            client="salvo-guest",
+        )
+
+    # --- the onlooker's thread ------------------------------------------------------------------------------------
+
+    def _look_on(self) -> None:
+        try:
+            self._until_let_in(self._accounts.onlooker(self.table))
+        except ConnectionLost as error:
+            with self._changed:
+                self._failed = error
+                self._changed.notify_all()
+            log.error("the gateway's onlooker: %s", error)
+
+    def _until_let_in(self, user: Credentials | None) -> None:
+        deadline = time.monotonic() + ACCOUNT_SECONDS
+        while not self._stop.is_set():
+            connection = Connection(
+                BrokerUrl.parse(self.url),
+                f"salvo-gateway-{secrets.token_hex(4)}",  # another gateway's would send this one away
+                clean_session=True,
+                username=None if user is None else user.user,
+                password=None if user is None else user.secret,
+                ca=self._ca,
+                gives_way=False,
+            )
+            connection.on_connect = lambda _: connection.subscribe(self._filters())  # noqa: B023
+            try:
+                self._listen(connection)
+            except ConnectionLost as error:
+                if error.code != "not_authorised" or time.monotonic() > deadline:
+                    raise
+                self._stop.wait(_AGAIN_SECONDS)
+            finally:
+                connection.close()
+
+    def _filters(self) -> list[str]:
+        return [topic.filter(self.table) for topic in _HEARD]
+
+    def _listen(self, connection: Connection) -> None:
+        while not self._stop.is_set():
+            for message in connection.poll(_POLL_SECONDS):
+                connection.acknowledge(message)
+                self.take_in(message.topic, message.payload)
+
+    def take_in(self, topic: str, payload: bytes) -> None:
+        """Hear a message; what no server of ours would send is noise on an open broker."""
+        try:
+            address = topics.parse(topic)
+            if address.table == self.table and address.topic in _HEARD:
+                cleared = address.topic is topics.LIST and not payload
+                self._hear(m.PlayersListed(()) if cleared else read_announcement(address, payload))
+        except (ProtocolError, WireError) as error:
+            log.warning("ignored noise on %s: %s", topic, error)
+
+    def _hear(self, said: m.Announcement | None) -> None:
+        news = self.news
+        match said:
+            case m.RulesAnnounced():
+                news = replace(news, rules=said)
+            case m.StateChanged(state):
+                news = replace(news, state=state, turn=news.turn if state is State.TURN else None)
+            case m.PlayersListed(names):
+                news = replace(news, players=names)
+            case m.ServerStatus():
+                news = replace(news, server=said)
+            case m.TurnBegan():
+                news = replace(news, turn=said)
+            case _:
+                return
+        with self._changed:
+            self.news = news
+            self._changed.notify_all()

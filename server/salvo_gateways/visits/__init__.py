@@ -1,0 +1,60 @@
+"""Our bots on servers of older systems, as clients in the system's own protocol: no table, no MQTT.
+
+    xbs://HOST:PORT         a player of a game on an Xterm Boat Sinker server
+    jsonline://HOST:PORT    the program that asks, against a JSON-lines server; ?cells=xy has the first one from 0
+    smackdown:              a child process of a Code Smackdown referee, on standard streams
+
+Each visit is a state machine without input or output: it gets the server's messages and returns what the bot answers.
+:mod:`~salvo_gateways.visits.line` carries them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from salvo.client import GameReport
+from salvo.errors import SalvoError
+
+SCHEMES = ("xbs", "jsonline", "smackdown")
+
+
+class TryLater(SalvoError):
+    """The server plays without us: ``server_busy``."""
+
+
+class Visit(ABC):
+    """One game of a bot on another system's server.
+
+    Attributes:
+        report: how the game ended; None until the server has ended it, too, or was cut off.
+    """
+
+    report: GameReport | None = None
+
+    @property
+    @abstractmethod
+    def over(self) -> bool:
+        """Whether the game is decided: whatever the server does from now on, it counts."""
+
+    def begin(self) -> Sequence[str]:
+        """Return the first messages; none where the server speaks first."""
+        return ()
+
+    @abstractmethod
+    def hear(self, message: str) -> Sequence[str]:
+        """Return the answers to a message, without line ends.
+
+        Raises:
+            TryLater: the server is in another game.
+            GatewayError: ``refused_there``, ``wrong_rules``, ``contradiction``: the visit cannot go on.
+        """
+
+    def cut_off(self) -> None:
+        """Report a game that is over although the server says no more, or nothing that can be read."""
+        if self.over and self.report is None:
+            self.end()
+
+    @abstractmethod
+    def end(self) -> None:
+        """Tell the bot how the game ended, and report it."""

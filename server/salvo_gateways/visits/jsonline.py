@@ -1,0 +1,151 @@
+"""A bot as the program that plays against a JSON-lines server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from salvo.adapter import Adapter
+from salvo.client import GameReport
+from salvo.codec.strict_json import parse_json
+from salvo.messages import PlayerStats
+from salvo.player import Bot
+from salvo.rules import RuleBook
+from salvo.rules.books.alternate import ALTERNATE
+from salvo.rules.books.streak import STREAK
+from salvo_gateways.accounts import GatewayError
+from salvo_gateways.asking import tell
+from salvo_gateways.hidden_fleet.game import GUEST, HOUSE, Move, UnseenGame
+from salvo_gateways.hidden_fleet.replies import Word
+from salvo_gateways.jsonline.words import DEEPEST, MAX_BYTES, RESULTS, Dialect, Status, Wording
+from salvo_gateways.visits import TryLater, Visit
+
+#: What the server is called; the protocol has no names.
+SERVER: Final = "server"
+
+
+class JsonVisit(Visit):
+    """One game.
+
+    Two things differ among servers, and are learned from what a server refuses: how a cell is written, and whether a
+    hit shoots again.
+    """
+
+    def __init__(
+        self,
+        bot: Bot | Adapter,
+        name: str,
+        seed: str,
+        last: JsonVisit | None = None,
+        *,
+        cells: Dialect = Dialect.TEXT,
+    ) -> None:
+        """Place the fleet.
+
+        Args:
+            seed: for this game alone.
+            last: the game before on this server, which has learned how it differs.
+            cells: how the first one is written.
+        """
+        self._bot = Adapter.of(bot)
+        self._name = name
+        self._seed = seed
+        self._game: UnseenGame = self._begin(last._game.book if last else ALTERNATE)
+        self._wording: Wording = last._wording if last else Wording(ALTERNATE, cells)
+        self._notations = {self._wording.dialect}
+        self._asked = ""
+
+    @property
+    def over(self) -> bool:
+        return self._game.over
+
+    def begin(self) -> Sequence[str]:
+        """Ask for a game."""
+        return [self._ask("GAME_INVITATION")]
+
+    def hear(self, message: str) -> Sequence[str]:
+        """Return the next request."""
+        if self._asked == "BOARD":  # what the server makes of it changes nothing
+            self.end()
+            return []
+        answer = parse_json(message.encode(), MAX_BYTES, DEEPEST)
+        if not isinstance(answer, dict):
+            raise GatewayError("refused_there", f"the server sends {message[:60]!r}, which is no answer")
+        if answer.get("status") not in (Status.OK, Status.OK.name):
+            return self._refused(answer)
+        body = answer.get("body")
+        match self._asked:
+            case "SHOT":
+                self._game.guest_replies(self._wording.read_result(body))
+            case "SHOT_REQUEST":
+                move = self._game.guest_fires(self._wording.read_cell(body))
+                return [self._ask("RESULT", RESULTS[move.word])]
+        return [self._next()]
+
+    def what_the_next_knows(self) -> JsonVisit | None:
+        """Return this visit once its connection has ended, for the next one to begin with what it has learned.
+
+        None unless it has a report, or the server hung up instead of an answer to the first shot, as some do that
+        write cells otherwise.
+        """
+        if self.report is None:
+            if self._asked != "SHOT" or self._game.moves:
+                return None
+            self._write_otherwise()
+        return self
+
+    def _write_otherwise(self) -> None:
+        self._wording.dialect = Dialect.XY if self._wording.dialect is Dialect.TEXT else Dialect.TEXT
+        self._notations.add(self._wording.dialect)
+
+    def _begin(self, book: RuleBook, moves: Sequence[Move] = ()) -> UnseenGame:
+        """Begin, and repeat what has happened."""
+        game = UnseenGame(book, self._bot, self._seed, guest_begins=False)
+        game.repeat((move.seat, move.cell, move.word, "") for move in moves)
+        return game
+
+    def _next(self) -> str:
+        if self._game.over:
+            return self._ask("BOARD", self._board())
+        if self._game.houses_turn:
+            return self._ask("SHOT", self._wording.write_cell(self._game.house_fires()))
+        return self._ask("SHOT_REQUEST")
+
+    def _board(self) -> Any:
+        """Return the fleet in the dialect that the cells have."""
+        if self._wording.dialect is Dialect.TEXT:
+            return self._wording.write_board(self._game.fleet)
+        return self._wording.write_ships(
+            self._game.fleet, {move.cell for move in self._game.moves if move.seat == GUEST}
+        )
+
+    def _refused(self, answer: dict[str, Any]) -> Sequence[str]:
+        """Try it in the other way, if there is one."""
+        status, moves = answer.get("status"), self._game.moves
+        if self._asked == "GAME_INVITATION" and status in (Status.SERVER_BUSY, Status.SERVER_BUSY.name):
+            raise TryLater("server_busy", "the server plays with another program")
+        if self._asked == "SHOT" and not moves and len(self._notations) < len(Dialect):
+            self._write_otherwise()
+            return [self._next()]
+        hit_last = bool(moves) and moves[-1].word is not Word.MISS
+        if self._asked in ("SHOT", "SHOT_REQUEST") and hit_last and self._game.book == ALTERNATE:
+            self._game = self._begin(STREAK, moves)
+            return [self._next()]
+        why = f"{str(status)[:20]} {str(answer.get('message') or '')[:80]}"
+        raise GatewayError("refused_there", f"the server refuses {self._asked}: {why.strip()}")
+
+    def _ask(self, kind: str, body: Any = None) -> str:
+        self._asked = kind
+        return json.dumps({"type": kind, "body": body})
+
+    def end(self) -> None:
+        names = {HOUSE: self._name, GUEST: SERVER}
+        winner = names[GUEST if self._game.guest_won else HOUSE]
+        stats = {}
+        for seat, name in names.items():
+            words = [move.word for move in self._game.moves if move.seat == seat]
+            hits, sunk = sum(word is not Word.MISS for word in words), words.count(Word.SUNK)
+            stats[name] = PlayerStats(name, len(words), hits, sunk, len(words), 1 if name == winner else 2)
+        tell(self._bot.on_game_over, winner, stats)
+        self.report = GameReport(1, winner, stats[self._name].place, stats)

@@ -1,0 +1,275 @@
+"""``salvo league``: games over the tables of a running contest server."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+import click
+
+from salvo.cli.checked import DEFAULT_BROKER, Checked, Suggesting, ca_rule
+from salvo.cli.output import Integer, Number, ask_secret, given_secret, may_ask, print_table
+from salvo_display.replay_text import counted
+from salvo_league.book import Book
+from salvo_league.cells import Cells
+from salvo_league.commands.league_show import show
+from salvo_league.director import HALL, Director
+from salvo_league.file import LeagueError, load_league
+from salvo_league.fill import house_bots
+from salvo_league.lines import (
+    Annulled,
+    Assigned,
+    Back,
+    Began,
+    Closing,
+    Drawn,
+    Line,
+    Plain,
+    Record,
+    Result,
+    Voided,
+    record_path,
+)
+from salvo_league.plan import Plan
+from salvo_league.run import play_league, release_tables
+from salvo_server.game_lengths import duration
+from salvo_server.places import cells_of, table_of, told
+from salvo_server.standings.counting import score_cells, score_record
+from salvo_server.supervisor import programs_beside
+
+_HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "missed", "rating", "95%")
+
+
+class _Running(Suggesting):
+    """A group whose command ``run`` needs not be named: ``salvo league FILE.toml URL``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the command in front where there is none."""
+        named = {*self.commands, *ctx.help_option_names}
+        if args and args[0] not in named and (args[0].startswith("-") or Path(args[0]).suffix):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_Running)
+def league() -> None:
+    """Play a league over the tables of a running contest server (salvo league FILE.toml URL), or show standings."""
+
+
+league.add_command(show)
+
+
+@league.command(cls=Checked, unused=[ca_rule("urls")])
+@click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
+@click.argument("urls", metavar="[URL]...", nargs=-1)
+@click.option("--team", envvar="SALVO_TEAM", help="The host's name on the roster.")
+@click.option(
+    "--secret-file", type=click.Path(path_type=Path), envvar="SALVO_SECRET_FILE", help="A file with the host's secret."
+)
+@click.option(
+    "--new",
+    type=(Integer(2, 256), Number(0.01, 24)),
+    metavar="TEAMS HOURS",
+    help="Write FILE.toml for so many teams and hours, say how the server is started, and end.",
+)
+@click.option("--fill", metavar="BOT", help="Fill empty seats with this built-in bot, on the accounts in [fill].")
+@click.option("--ca", metavar="FILE", help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]")
+@click.option("--json", "as_json", is_flag=True, help="JSON lines: what happens, and the table at the end.")
+def run(
+    file: Path,
+    urls: tuple[str, ...],
+    team: str | None,
+    secret_file: Path | None,
+    new: tuple[int, float] | None,
+    fill: str | None,
+    ca: str | None,
+    as_json: bool,
+) -> None:
+    """Play the league of FILE.toml at the tables of the contest at URL, or what is left of it.
+
+    With several URLs, the teams are seated at the tables of all these servers, which share nothing but the roster; the
+    addresses are those that teams reach. By default, URL is mqtt://127.0.0.1:1883.
+
+    It acts as a host: salvo teams add NAME --role host. The account is in SALVO_TEAM and SALVO_SECRET. Teams ask to
+    take part at the default table; salvo join without --table goes from there to the seats that they get.
+
+    What was decided and what came of it is saved at once, in FILE.league.jsonl. After an interruption, by Ctrl-C or a
+    power failure, the same command goes on.
+    """
+    if new is not None:
+        _write(file, *new)
+        return
+    given = load_league(file)
+    secret = given_secret(secret_file)
+    if team and not secret and may_ask():
+        secret = ask_secret(team)
+    if not team or not secret:
+        raise click.UsageError("a league needs a host's name and secret: SALVO_TEAM and SALVO_SECRET")
+    urls = urls or (DEFAULT_BROKER,)
+    brokers = cells_of(urls)
+    if len(brokers) < len(urls):
+        raise click.UsageError("the same URL stands there twice; each is another server's broker")
+    house = house_bots(file, given, urls[0], fill, ca) if fill is not None else []
+    record = Record(record_path(file), given)
+    try:
+        director = Director(Book(record.league, record.lines, filling=bool(house)), team, list(brokers))
+        cells = Cells(brokers, team, secret, director.tables, ca=ca)
+        if record.lines:
+            _tell_what_goes_on(director.book, as_json)
+        try:
+            with programs_beside(house, lambda name, line: None):
+                play_league(director, record, cells, _teller(as_json, director), _waiting(as_json))
+                _show(director.book, as_json)
+                _release(director, cells)
+        except (KeyboardInterrupt, SystemExit):
+            again = shlex.join(["salvo", "league", str(file), *urls])
+            click.echo(f"\n{counted(len(record.lines), 'line')} written; to continue: {again}", err=True)
+            _release(director, cells)
+            raise
+        finally:
+            cells.close()
+    finally:
+        record.close()
+
+
+def _release(director: Director, cells: Cells) -> None:
+    """Give the tables back, and print what that means."""
+    if not release_tables(director, cells):
+        click.echo("a table did not answer; to open its next lobby: salvo control next --table NAME", err=True)
+        return
+    if director.over:
+        click.echo("all tables are open again, by the server's own settings", err=True)
+        return
+    if not any(table_of(at) == HALL for at in director.book.assigned):
+        click.echo("the default table is open to all again, by the server's own settings", err=True)
+    for at, line in director.book.assigned.items():
+        click.echo(f"{told(at)}, game {line.game} is still the league's: {', '.join(line.teams)} stay there", err=True)
+
+
+def _write(file: Path, teams: int, hours: float) -> None:
+    plan = Plan.of(teams, hours)
+    try:
+        with file.open("x", encoding="utf-8") as new:
+            new.write(plan.text())
+    except OSError as error:
+        raise LeagueError("bad_league", f"{file}: {error.strerror}; name another file") from None
+    click.echo(f"{file}: {plan}")
+    click.echo(f"server: salvo serve {shlex.join(word for table in plan.tables for word in ('--table', table))}")
+    click.echo("host:   salvo teams add desk --role host")
+    click.echo(f"league: SALVO_TEAM=desk SALVO_SECRET=... {shlex.join(['salvo', 'league', str(file), 'mqtt://HOST'])}")
+
+
+def _teller(as_json: bool, director: Director) -> Callable[[Line], None]:
+    def tell(line: Line) -> None:
+        if as_json:
+            click.echo(json.dumps(asdict(line)))
+        else:
+            for text in _said(line, director.book, director.rules):
+                click.echo(text)
+
+    return tell
+
+
+def _said(line: Line, book: Book, rules: str) -> list[str]:
+    """Return what a line says to people."""
+    match line:
+        case Began():
+            return [f"{book.league.name} begins"]
+        case Drawn():
+            return [_round(line), *(_how_long(book, rules) if line.drawn == 1 else ())]
+        case Assigned(_, at, game, teams):
+            return [f"{told(at)}, game {game}: {', '.join(teams)}"]
+        case Closing(match, there):
+            why = f"only {there[0]} has come" if there else "nobody has come"
+            return [f"game of {', '.join(book.matches[match].bots)}: {why}"]
+        case Result(teams=teams, places=places, absent=absent):
+            seats = sorted(zip(places, teams, absent, strict=True))
+            ranks = [f"{place}. {team}" for place, team, out in seats if not out]
+            ranks += [f"{team} did not come" for _, team, out in seats if out]
+            return [f"{_game(line)}, result: {', '.join(ranks)}"]
+        case Voided(match, why):
+            return [f"game of {', '.join(book.matches[match].bots)} is played again: {why}"]
+        case Plain(team):
+            return [
+                f"{team} followed no seat, and plays this match at the default table; "
+                f'if it is a client that knows no seats, plain = ["{team}"] in the file saves the time to find out'
+            ]
+        case Back(team):
+            return [f"{team} is back"]
+        case Annulled(match, by):
+            return [f"{_game(book.results[match])} no longer counts: annulled by {by}"]
+    return []
+
+
+def _round(line: Drawn) -> str:
+    byes = [teams[0] for teams in line.matches if len(teams) == 1]
+    games = len(line.matches) - len(byes)
+    return f"round {line.drawn}: {counted(games, 'game')}" + (f", {byes[0]} has a bye" if byes else "")
+
+
+def _how_long(book: Book, rules: str) -> list[str]:
+    """Return how long a game and all of them take; nothing where the server's settings decide that."""
+    league, teams = book.league, max(2, len(book.teams))
+    game, whole = league.game_seconds(min(league.table_size, teams), rules), league.seconds(teams, rules)
+    if game is None and league.minutes is not None:
+        return [f"nobody knows how many turns a game has by {rules}, so the server's pace holds; write pace_seconds"]
+    if game is None:
+        return []
+    evening = "" if whole is None else f", the league of {teams} teams about {duration(whole)}"
+    return [f"a game takes about {duration(game)}{evening}, longer where teams use their time"]
+
+
+def _game(result: Result) -> str:
+    return f"{told(result.table)}, game {result.game}"
+
+
+def _tell_what_goes_on(book: Book, as_json: bool) -> None:
+    """Print what an earlier run has left."""
+    games = list(book.assigned.values())
+    if as_json:
+        click.echo(json.dumps({"goes_on": len(book.results), "games": [asdict(line) for line in games]}))
+        return
+    click.echo(f"{book.league.name}: goes on, {counted(len(book.results), 'game')} played, {len(games)} on")
+    for line in games:
+        click.echo("".join(_said(line, book, "")))
+
+
+def _waiting(as_json: bool) -> Callable[[list[str], list[str]], None]:
+    """Return what says who waits, and for which tables the league waits, whenever that has changed."""
+    said: dict[str, list[str]] = {"waiting": [], "busy": []}
+
+    def tell(teams: list[str], tables: list[str]) -> None:
+        for what, names in (("waiting", teams), ("busy", tables)):
+            if names == said[what]:
+                continue
+            said[what] = names
+            if as_json:
+                click.echo(json.dumps({what: names}))
+            elif what == "waiting" and names:
+                click.echo(f"waiting: {', '.join(names)}")
+            elif names:
+                where = ", ".join(map(told, names))
+                click.echo(
+                    f"a game that is not the league's is on at {where}; the league waits until its result was shown"
+                )
+
+    return tell
+
+
+def _show(book: Book, as_json: bool) -> None:
+    """Print the table."""
+    rows = book.rows()
+    if as_json:
+        table = [{"team": row.name, "fills": row.fills, "missed": row.missed, **score_record(row)} for row in rows]
+        results = [(book.results[match], by) for match, by in book.annulled.items()]
+        annulled = [{"table": result.table, "game": result.game, "by": by} for result, by in results]
+        click.echo(json.dumps({"name": book.league.name, "table": table, "annulled": annulled}))
+        return
+    click.echo(f"{book.league.name}: {book.league.format}, {counted(len(book.results) - len(book.annulled), 'game')}")
+    print_table(_HEADINGS, [score_cells(row, str(row.missed)) for row in rows])
+    for match, by in book.annulled.items():
+        click.echo(f"not counted: {_game(book.results[match])}, annulled by {by}")

@@ -1,0 +1,64 @@
+"""Plays a league to its end, from wherever it was left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from salvo_league.cells import Cells
+from salvo_league.director import Director, Keep
+from salvo_league.lines import Line, Record
+
+#: How often it looks at the tables when nothing is heard.
+_LOOK_SECONDS: Final = 0.25
+#: For the last seats to leave.
+_LAST_SECONDS: Final = 0.5
+#: For servers to open the lobbies that are asked for at the end; one that is away is not waited for any longer.
+_LONGEST_SECONDS: Final = 10.0
+
+
+def play_league(
+    director: Director,
+    record: Record,
+    cells: Cells,
+    told: Callable[[Line], None],
+    waiting: Callable[[list[str], list[str]], None],
+) -> None:
+    """Play until the league is over; every line is on the disk before ``told`` is called with it.
+
+    Args:
+        waiting: called at every look with the teams that have no game to play, and with the tables where others play.
+
+    Raises:
+        LeagueError: ``bad_results``: the record cannot be written.
+        ConnectionLost: the broker refuses this client, or another program runs as this host.
+    """
+    while not director.over:
+        views = cells.look(_LOOK_SECONDS)
+        for output in director.step(time.monotonic(), time.time(), views):
+            if isinstance(output, Keep):
+                record.add(output.line)
+                told(output.line)
+            else:
+                cells.act(output)
+        cells.seat(director.seats(views), last=director.over)
+        waiting(director.waiting, director.busy(views))
+
+
+def release_tables(director: Director, cells: Cells) -> bool:
+    """Give the tables back to the server's own settings; return whether that is done, or was not to be done in time.
+
+    Raises:
+        ConnectionLost: see :func:`play_league`.
+    """
+    began = time.monotonic()
+    longest = _LONGEST_SECONDS + (director.book.league.result_seconds if director.over else 0)
+    while (passed := time.monotonic() - began) < longest:
+        views = cells.look(_LOOK_SECONDS)
+        commands = director.release(time.monotonic(), views)
+        if commands is None and passed >= _LAST_SECONDS:
+            return True
+        for command in commands or ():
+            cells.act(command)
+    return False

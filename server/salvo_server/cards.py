@@ -1,0 +1,46 @@
+"""Cards to print, one for each new account, and a sheet for the hall: one page, which has the accounts' secrets."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from salvo.permissions import Role
+from salvo_display.page import emblems, text_of
+from salvo_display.page.qr import qr_code
+from salvo_display.page.rendering import policy, render
+from salvo_server.storage.roster import Member
+
+#: Characters of a secret that stand together, so that who types it keeps the place.
+_GROUP = 4
+
+
+class Venue(NamedTuple):
+    """What all cards say.
+
+    Attributes:
+        address: the broker's, as teams type it.
+        fingerprint: of the server's key, which people compare (SALVO-IDENT-3).
+        web: the web front's address, without a slash at its end; empty if there is none.
+    """
+
+    address: str
+    fingerprint: str
+    web: str = ""
+
+
+def cards_page(members: Sequence[Member], venue: Venue) -> str:
+    """Return the page; with a web front, its first sheet is the hall's, which has no secret."""
+    style = text_of("badges.css") + text_of("cards.css", "salvo_server")
+    return render(
+        "salvo_server/cards.html.j2",
+        style=style,
+        policy=policy(style),
+        emblems=emblems(member.name for member in members if member.role is Role.TEAM),
+        members=members,
+        venue=venue,
+        typed=shlex.quote(venue.address),
+        qr=qr_code(f"{venue.web}/") if venue.web else "",
+        group=_GROUP,
+    )

@@ -1,0 +1,245 @@
+"""``salvo control``."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+import time
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import click
+
+from salvo import messages as m
+from salvo.cli.checked import Checked, ca_rule
+from salvo.cli.output import ask_secret, given_secret, may_ask, table_name
+from salvo.codec.commands import HOST_ARGUMENTS
+from salvo.codec.published import read_published
+from salvo.errors import ConnectionLost, SalvoError
+from salvo.net.mqtt import BrokerUrl, Connection
+from salvo.unused import Unused, is_set
+from salvo_server.hosting import Answer, HostDesk
+from salvo_server.screen_users import ScreenUsers
+
+#: What a command without an argument takes, for people.
+_WANTED: Final = {"seconds": "SECONDS", "team": "TEAM", "text": "TEXT", "game": "GAME", "settings": "NAME=VALUE ..."}
+#: What ``set`` takes; ``pace_seconds`` takes decimals.
+_SETTINGS: Final = tuple(name for name in m.NextGame.__dataclass_fields__ if name != "pace_ms")
+
+
+#: What people call an action instead.
+_MEANT: Final = {
+    "kick": m.HostAction.REMOVE,
+    "ban": m.HostAction.REMOVE,
+    "stop": m.HostAction.PAUSE,
+    "continue": m.HostAction.RESUME,
+    "unpause": m.HostAction.RESUME,
+    "cancel": m.HostAction.ABORT,
+    "end": m.HostAction.ABORT,
+    "say": m.HostAction.ANNOUNCE,
+}
+
+
+class _Action(click.Choice[str]):
+    """An action of a host; for a word that is none, the error names the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        near = _MEANT.get(value) or next(iter(difflib.get_close_matches(value, self.choices, n=1)), "")
+        if near and value not in self.choices:
+            self.fail(f"{value!r} is no action of a host; did you mean {near}?", param, ctx)
+        return str(super().convert(value, param, ctx))
+
+
+@click.command(
+    cls=Checked,
+    unused=[
+        ca_rule("url"),
+        Unused("secret_file", is_set("secret"), "with --secret, which takes precedence; leave one of them out"),
+    ],
+)
+@click.argument("command", type=_Action([action.value for action in m.HostAction]))
+@click.argument("url")
+@click.argument("arguments", nargs=-1)
+@click.option("--team", envvar="SALVO_TEAM", help="The host's name on the roster.")
+@click.option("--secret", help="The host's secret, visible to others on this machine; better use SALVO_SECRET.")
+@click.option(
+    "--secret-file", type=click.Path(path_type=Path), envvar="SALVO_SECRET_FILE", help="A file with the host's secret."
+)
+@click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    type=table_name,
+    metavar="NAME",
+    envvar="SALVO_TABLE",
+    help="Name of the table; may be repeated.  [default: the default table]",
+)
+@click.option("--ca", metavar="FILE", help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]")
+@click.option("--timeout", "timeout_seconds", default=10.0, help="Seconds to wait for an answer.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per table.")
+def control(
+    command: str,
+    url: str,
+    arguments: tuple[str, ...],
+    team: str | None,
+    secret: str | None,
+    secret_file: Path | None,
+    tables: tuple[str, ...],
+    ca: str | None,
+    timeout_seconds: float,
+    as_json: bool,
+) -> None:
+    """Act as the host at a table of the contest at URL.
+
+    \b
+    start              begin with the fleets that are complete, two at least
+    skip               end the turn as if its time had run out
+    pause, resume      stop the clock; start it again
+    extend SECONDS     give the lobby, the turn or the result more time
+    abort              end the game without a winner
+    remove TEAM        take a team out of this game
+    announce TEXT      say something to everybody
+    next               open the next lobby at once
+    set NAME=VALUE ... for the next game: players, placement_seconds,
+                       turn_seconds, over_seconds, pace_seconds, teams=a,b
+    annul GAME         no longer count the result of a game
+
+    The host is an account of the roster: salvo teams add NAME --role host. Everybody sees what it does.
+    """
+    do = m.HostAction(command)
+    given = read_arguments(do, arguments)
+    name, key = team or "", given_secret(secret_file, secret)
+    if name and not key and may_ask():
+        key = ask_secret(name)
+    if not name or not key:
+        raise click.UsageError("a host needs a name and a secret: SALVO_TEAM and SALVO_SECRET")
+    desk = HostDesk(name, key)
+    wanted = tables or ("",)
+    end = time.monotonic() + timeout_seconds
+    connection = _connected(desk, url, wanted, ca, key, end)
+    refused = None
+    try:
+        for table in wanted:
+            answer = _act(connection, desk, table, do, given, end)
+            refused = refused or (answer.outcome if isinstance(answer.outcome, m.CommandRefused) else None)
+            _print(answer, as_json)
+    finally:
+        connection.close()
+    if refused is not None:
+        raise SalvoError(refused.code, refused.text)
+
+
+def read_arguments(do: m.HostAction, words: tuple[str, ...]) -> dict[str, Any]:
+    """Return the argument of a command as :class:`~salvo.messages.HostCommand` has it.
+
+    Raises:
+        click.UsageError: there are too few or too many words, or they are no numbers.
+    """
+    name = HOST_ARGUMENTS.get(do)
+    if name is None and not words:
+        return {}
+    if name is None or not words or (len(words) > 1 and name not in ("settings", "text")):
+        raise click.UsageError(f"salvo control {do} URL {_WANTED.get(name or '', '')}".rstrip())
+    if name == "settings":
+        return {name: _read_settings(words)}
+    if name in ("seconds", "game"):
+        return {name: _read_number(name, words[0])}
+    return {name: " ".join(words)}
+
+
+def _read_settings(words: tuple[str, ...]) -> m.NextGame:
+    given: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or name not in _SETTINGS:
+            raise click.UsageError(f"{word!r}: NAME=VALUE, and NAME is {', '.join(_SETTINGS)}")
+        if name == "pace_seconds":
+            given.update(m.NextGame.pace(_read_pace(value)))
+        else:
+            given[name] = tuple(value.split(",")) if name == "teams" else _read_number(name, value)
+    return m.NextGame(**given)
+
+
+def _read_pace(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
+        raise click.UsageError(f"pace_seconds {text[:40]!r} is not a number of seconds, like 2 or 0.4")
+    return float(text)
+
+
+def _read_number(name: str, text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        raise click.UsageError(f"{name} {text[:40]!r} is not a whole number")
+    return int(text)
+
+
+def _connected(
+    desk: HostDesk, url: str, tables: tuple[str, ...], ca: str | None, secret: str, end: float
+) -> Connection:
+    """Return a connection as one of the host's further users, so that none of its programs is disconnected."""
+    users = ScreenUsers(desk.name, Random())
+    while True:
+        address = BrokerUrl.parse(url)._replace(username=users.user, password=secret)
+        name = f"salvo-control-{os.getpid()}"
+        connection = Connection(address, name, clean_session=True, ca=ca, newcomer_gives_way=True)
+        connection.on_connect = lambda _, connection=connection: connection.subscribe(desk.filters(tables))
+        try:
+            connection.connect(max(0.1, end - time.monotonic()))
+            while not desk.statuses.keys() >= set(tables):
+                _hear(connection, desk, end, f"nothing is known of {_named(tables)} there; is the server online?")
+        except ConnectionLost as error:
+            connection.close()
+            users.go_on(error, time.monotonic())
+        except BaseException:
+            connection.close()
+            raise
+        else:
+            return connection
+
+
+def _act(
+    connection: Connection, desk: HostDesk, table: str, do: m.HostAction, given: dict[str, Any], end: float
+) -> Answer:
+    command, message = desk.command(table, do, **given)
+    connection.publish(message.topic, message.payload)
+    while True:
+        for answer in _hear(
+            connection, desk, end, f"no answer: is the server online, and {desk.name} a host on its roster?"
+        ):
+            if answer.table == table and answer.is_to(command):
+                return answer
+
+
+def _hear(connection: Connection, desk: HostDesk, end: float, otherwise: str) -> list[Answer]:
+    """Return the answers that have arrived.
+
+    Raises:
+        SalvoError: ``no_server``: the time is up, or the server is offline.
+    """
+    left = end - time.monotonic()
+    if left <= 0:
+        raise SalvoError("no_server", otherwise)
+    answers = []
+    for message in connection.poll(left):
+        if (heard := read_published(message.topic, message.payload)) is not None:
+            address, said = heard
+            answers.append(desk.hear(address.table, said, retained=message.retain))
+        connection.acknowledge(message)
+    return [answer for answer in answers if answer is not None]
+
+
+def _named(tables: tuple[str, ...]) -> str:
+    return ", ".join(f"table {table}" if table else "the default table" for table in tables)
+
+
+def _print(answer: Answer, as_json: bool) -> None:
+    acted, where = answer.outcome, f"table {answer.table}: " if answer.table else ""
+    if as_json:
+        done = {"code": "ok", "text": str(acted)}
+        if isinstance(acted, m.CommandRefused):
+            done = {"code": acted.code, "text": acted.text}
+        click.echo(json.dumps({"table": answer.table, **done}))
+    elif isinstance(acted, m.HostActed):
+        click.echo(f"{where}{acted}")

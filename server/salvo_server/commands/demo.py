@@ -1,0 +1,208 @@
+"""``salvo demo``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import threading
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from salvo import messages as m
+from salvo.cli.checked import Checked, force_rule
+from salvo.cli.output import FORCE, Integer, has_terminal, keep_recorded, look_again, winner_line
+from salvo.client import play as play_contest
+from salvo.errors import SalvoError
+from salvo.messages import State
+from salvo.replay_command import again, seat_names
+from salvo.rules import RuleBook
+from salvo.rules.files import load_book
+from salvo.sources import load
+from salvo_display.replay_text import places_line
+from salvo_display.screen import Board, draw_boards, draw_page
+from salvo_server.contest import DEFAULT_TABLE, Contest, open_journal
+from salvo_server.settings import MAX_PACE_SECONDS, ServerSettings
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.journal.kept import KeptGames
+from salvo_server.storage.transcript import export
+
+#: Pause after a salvo on a terminal, so that a whole game takes about a quarter of a minute.
+_PACE_ON_SCREEN_SECONDS = 0.1
+#: A bot that is not listed with a complete fleet by then never will be.
+_JOIN_SECONDS = 30.0
+
+
+@click.command(cls=Checked, unused=[force_rule("record")])
+@click.option("--players", type=Integer(2, 8), default=4, help="Number of bots, alternately hunter and random.")
+@click.option("--seed", help="Seed of the whole game; random by default.")
+@click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
+@click.option(
+    "--pace",
+    "--pause",
+    "pace_seconds",
+    type=click.FloatRange(0, MAX_PACE_SECONDS),
+    metavar="SECONDS",
+    help="Pause after each salvo.  [default: 0.1 on a terminal, else 0]",
+)
+@click.option("--listen", default="127.0.0.1:0", help="Where the broker listens; port 0 lets the system choose.")
+@click.option("--record", type=click.Path(path_type=Path), help="Write the game to a transcript.")
+@FORCE
+@click.option("--json", "as_json", is_flag=True, help="The result as one JSON line.")
+def demo(
+    players: int,
+    seed: str | None,
+    rules: str,
+    pace_seconds: float | None,
+    listen: str,
+    record: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Watch built-in bots play a whole game over a real broker, with broker, server and bots in this process."""
+    if record is not None:
+        keep_recorded(record, force=force)
+    live = has_terminal() and not as_json
+    pace = pace_seconds if pace_seconds is not None else (_PACE_ON_SCREEN_SECONDS if live else 0.0)
+    seed = seed or secrets.token_hex(16)
+    bots = ["hunter" if seat % 2 == 0 else "random" for seat in range(players)]
+    show = _Show(load_book(rules))
+    settings = ServerSettings(
+        listen=listen,
+        players=players,
+        seed=seed,
+        rules=rules,
+        pace_seconds=pace,
+        over_seconds=3600,
+        profile="open",
+    )
+    kept = KeptGames(open_journal(settings)) if record is not None else None
+    contest = Contest(settings, show, journal=kept, identity=Identity.fresh())
+    if not as_json:
+        click.echo(f"broker for an MQTT explorer: {contest.url}")
+    with contest.in_background(), _live(show) if live else contextlib.nullcontext() as screen:
+        threads = [_join(contest.url, name, bot, seed, show) for name, bot in _seats(bots)]
+        while not show.over.wait(0.1):
+            if screen is not None:
+                screen.update(show.page(contest), refresh=True)
+            if show.failure is not None:
+                raise show.failure
+        if screen is not None:
+            screen.update(show.page(contest), refresh=True)
+        for thread in threads:
+            thread.join(5)
+    _print_result(show, again(bots, seed, rules=rules), seed, as_json)
+    if record is not None and kept is not None:
+        export(kept.game(DEFAULT_TABLE, 1), record)
+        if not as_json:
+            click.echo(look_again(record))
+
+
+def _seats(bots: Sequence[str]) -> list[tuple[str, str]]:
+    return list(zip(seat_names(bots), bots, strict=True))
+
+
+def _live(show: _Show) -> Any:
+    from rich.live import Live
+
+    return Live(auto_refresh=False)
+
+
+def _join(url: str, name: str, source: str, seed: str, show: _Show) -> threading.Thread:
+    """Start a bot on its own thread; return once its fleet is complete, so that the play order is fixed."""
+    complete = show.complete.setdefault(name, threading.Event())
+    bot = load(source)()
+
+    def run() -> None:
+        try:
+            play_contest(bot, url, name, secrets.token_urlsafe(16), seed=seed, pin=False)
+        except SalvoError as error:
+            show.failure = error
+            complete.set()
+
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    thread.start()
+    if not complete.wait(_JOIN_SECONDS):
+        raise SalvoError("demo_failed", f"{name} did not place its fleet within {_JOIN_SECONDS:g} s")
+    return thread
+
+
+class _Show:
+    """Follows the server from inside: a demo may look at every board."""
+
+    def __init__(self, book: RuleBook) -> None:
+        self._book = book
+        self.over = threading.Event()
+        self.complete: dict[str, threading.Event] = {}
+        self.failure: SalvoError | None = None
+        self.winner = ""
+        self.stats: dict[str, m.PlayerStats] = {}
+        self.turns = 0
+        self._boards: dict[str, Board] = {}
+        self._approved: dict[str, set[str]] = {}
+        self._current = ""
+        self._news: deque[str] = deque(maxlen=5)
+
+    def __call__(self, table: str, now: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:
+        for announcement in announcements:
+            self._take_in(announcement)
+
+    def _take_in(self, announcement: m.Announcement) -> None:
+        match announcement:
+            case m.PlacementJudged(player, spelling, True):
+                approved = self._approved.setdefault(player, set())
+                approved.add(spelling)
+                if len(approved) == len(self._book.fleet):
+                    self.complete.setdefault(player, threading.Event()).set()
+            case m.PlayersListed(names):
+                ships = {ship.name: True for ship in self._book.fleet}
+                self._boards = {name: Board(dict(ships)) for name in names}
+            case m.TurnBegan(player=player):
+                self._current = player
+            case m.ShotLanded(to, x, y):
+                self._boards[to].struck.add(self._book.grid.cell(x, y))
+            case m.SalvoResolved():
+                self._salvo(announcement)
+            case m.PlayerStats(player=player):
+                self.stats[player] = announcement
+            case m.GameWon(winner):
+                self.winner = winner
+            case m.StateChanged(State.OVER):
+                self.over.set()
+            case _:
+                pass
+
+    def _salvo(self, result: m.SalvoResolved) -> None:
+        self.turns = result.turn
+        self._boards[result.player].last = f"{result.hits} of {result.shots}"
+        for ship in result.sunk:
+            self._boards[ship.player].ships[ship.ship] = False
+            self._news.append(f"turn {result.turn}: {result.player} sinks {ship.player}'s {ship.ship}")
+        for name in result.defeated:
+            self._boards[name].out = True
+            self._news.append(f"turn {result.turn}: {name} is defeated")
+
+    def page(self, contest: Contest) -> Any:
+        """Return the picture of the moment, as the referee sees it."""
+        game = contest.service.tables[""].referee.game
+        if game is not None:
+            for board, fleet in zip(self._boards.values(), game.fleets, strict=False):
+                board.fleet = fleet
+        heading = f"{contest.url}   turn {self.turns}   {self._current}" if self._current else contest.url
+        return draw_page(heading, draw_boards(self._boards, self._book.grid, self._current), list(self._news))
+
+
+def _print_result(show: _Show, command: str, seed: str, as_json: bool) -> None:
+    places = {name: stats.place for name, stats in show.stats.items()}
+    if as_json:
+        record = {"winner": show.winner, "places": places, "turns": show.turns, "seed": seed, "again": command}
+        click.echo(json.dumps(record))
+        return
+    click.echo(f"{winner_line(show.winner, places)} after {show.turns} salvos")
+    click.echo(f"places: {places_line(places)}")
+    click.echo(f"seed:   {seed}")
+    click.echo(f"again:  {command}")

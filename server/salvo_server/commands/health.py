@@ -1,0 +1,107 @@
+"""``salvo health``."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import click
+
+from salvo import topics
+from salvo.cli.checked import DEFAULT_BROKER, Checked
+from salvo.cli.output import table_name
+from salvo.codec.announcement_reader import read_announcement
+from salvo.errors import ConnectionLost, SalvoError
+from salvo.messages import ServerStatus
+from salvo.net.mqtt import BrokerUrl, Connection, without_password
+from salvo.unused import Unused, is_set
+from salvo_server.running import only_server, running_servers
+from salvo_server.settings import roster_if_any
+from salvo_server.storage.register import Account
+from salvo_server.storage.roster import Roster, has_begun
+
+
+@click.command(
+    cls=Checked,
+    unused=[
+        Unused("broker", is_set("url"), "with URL, which means the same; leave one of them out"),
+        Unused(
+            "roster",
+            lambda given: "@" in (given["url"] or given["broker"] or ""),
+            "with a URL that has a user, which is used; leave one of them out",
+        ),
+        *(
+            Unused(name, is_set("standby"), "with --standby, which asks no broker; leave it out")
+            for name in ("table", "timeout_seconds")
+        ),
+    ],
+)
+@click.argument("url", required=False)
+@click.option(
+    "--broker", metavar="URL", envvar="SALVO_BROKER", help="The broker's address.  [default: that of the server here]"
+)
+@click.option(
+    "--table",
+    type=table_name,
+    metavar="NAME",
+    default="",
+    help="The server's first table, if it is not the default table.",
+)
+@click.option("--roster", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
+@click.option("--timeout", "timeout_seconds", default=5.0, help="Seconds to wait for an answer.")
+@click.option("--standby", is_flag=True, help="Ask for the standby on this machine instead.")
+def health(
+    url: str | None, broker: str | None, table: str, roster: Path | None, timeout_seconds: float, standby: bool
+) -> None:
+    """Exit with 0 if the server behind the broker at URL is online, else with 1 and a line with the reason.
+
+    URL may also be given as --broker; without it, it is the server that runs here. On a machine with the server's
+    roster, this uses one of the server's own read-only users; elsewhere the user in the URL.
+    """
+    broker = url or broker
+    if standby:
+        waiting = [each.url for each in running_servers(roster_if_any(roster), standby=True)]
+        if (broker is not None and str(BrokerUrl.parse(broker)) not in waiting) or not waiting:
+            raise SalvoError("no_standby", f"no standby{f' for {broker}' if broker else ''} waits on this machine")
+        click.echo("standby: waits for the end of another server")
+        return
+    broker = broker or _server_here(roster)
+    status = ask(broker, table, timeout_seconds, _looker_on(broker, roster))
+    if status is None:
+        raise ConnectionLost("no_server", f"nothing is known of a server at {without_password(broker)}")
+    if not status.online:
+        raise ConnectionLost("offline", f"the server at {without_password(broker)} is offline")
+    click.echo(f"online: version {status.version}, game {status.game}, profile {status.profile}")
+
+
+def _server_here(file: Path | None) -> str:
+    server = only_server(roster_if_any(file), "name the URL of one")
+    return DEFAULT_BROKER if server is None else server.url
+
+
+def _looker_on(broker: str, file: Path | None) -> Account | None:
+    path = roster_if_any(file)
+    if path is None or BrokerUrl.parse(broker).username is not None or not has_begun(path):
+        return None
+    return Roster(path).lookers_on[0]
+
+
+def ask(broker: str, table: str, timeout_seconds: float, account: Account | None = None) -> ServerStatus | None:
+    """Return the server's retained status; None when it does not arrive in time."""
+    topic = topics.SERVER.of(table)
+    user, secret = (None, None) if account is None else (account.user, account.secret)
+    name = f"salvo-health-{os.getpid()}"
+    connection = Connection(broker, name, clean_session=True, username=user, password=secret)
+    connection.on_connect = lambda _: connection.subscribe([topic])
+    end = time.monotonic() + timeout_seconds
+    try:
+        connection.connect(timeout_seconds)
+        while (left := end - time.monotonic()) > 0:
+            for message in connection.poll(left):
+                found = read_announcement(topics.parse(message.topic), message.payload)
+                if isinstance(found, ServerStatus):
+                    return found
+        return None
+    finally:
+        connection.close()

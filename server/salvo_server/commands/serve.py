@@ -1,0 +1,325 @@
+"""``salvo serve``."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from salvo.cli.logs import VARIABLE, set_log_format
+from salvo.net.mqtt import BrokerUrl, without_password
+from salvo.permissions import Role
+from salvo_gateways.commands.gateway import GatewayCall, read_gateway, with_rules_of_gateways
+from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
+from salvo_server.commands.serve_keys import host_keys
+from salvo_server.commands.serve_report import WEB_FRONT, ServeReport
+from salvo_server.contest import Contest, check_start, open_identity, open_journal
+from salvo_server.core.journal import Journal
+from salvo_server.running import announced, reached_at
+from salvo_server.service import Listener
+from salvo_server.settings import ServerSettings, load_settings
+from salvo_server.standby import Interrupted, Standby
+from salvo_server.standings.counting import plackett_luce
+from salvo_server.storage.journal.kept import KeptGames
+from salvo_server.storage.transcript_folder import TranscriptFolder
+from salvo_server.supervisor import Program, programs_beside
+
+if TYPE_CHECKING:
+    from salvo_server.metrics import Metrics
+
+#: What any client of the broker can read and do, by profile.
+PROFILES = {
+    "open": "no login: any client plays under any name and reads what is said to any team; only the server reads what "
+    "is sent to it, and speaks as the server",
+    "contest": "users of the roster only: each reads what is public and its own, publishes its own fleet and shots",
+    "strict": "users of the roster only, under TLS: each reads what is public and its own, publishes its own fleet and "
+    "shots, sealed and signed for the very occasion",
+}
+
+#: The same of the profile open on a broker that we have not set up.
+UNGUARDED = (
+    "no login, on a broker with rights of its own: unless those forbid it, any client reads teams' secrets in open "
+    "requests, and speaks as the server; salvo mosquitto FOLDER --profile open sets up a broker that keeps both from it"
+)
+
+_ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees", Role.HOST: "hosts"}
+
+
+@click.command()
+@click.option("--listen", metavar="HOST:PORT", help="Where the embedded broker listens.  [default: 127.0.0.1:1883]")
+@click.option("--web", metavar="HOST:PORT", help="Address of the web front, where people watch.")
+@click.option("--websocket", metavar="HOST:PORT", help="Where the embedded broker speaks MQTT over WebSocket.")
+@click.option(
+    "--host",
+    "hosts",
+    metavar="NAME",
+    multiple=True,
+    help="A name by which browsers reach this server, besides this machine's own; may be repeated.",
+)
+@click.option("--broker", metavar="URL", help="A broker to use instead of the embedded one, mqtt://HOST:PORT.")
+@click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
+@click.option("--players", type=int, help="Start as soon as this many fleets are complete.")
+@click.option("--most-players", type=int, help="Teams at a table at once.  [default: 64]")
+@click.option("--profile", help="Rights on the broker: open, contest or strict.  [default: contest]")
+@click.option(
+    "--roster",
+    type=click.Path(path_type=Path),
+    help="Accounts of the contest; see salvo teams.  [default: one per user]",
+)
+@click.option("--identity", type=click.Path(path_type=Path), help="The server's own key.  [default: one per user]")
+@click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate of the embedded broker, PEM.")
+@click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM.")
+@click.option("--tls-ca", type=click.Path(path_type=Path), help="CA to trust for --broker, PEM.")
+@click.option(
+    "--rules",
+    metavar="NAME|FILE",
+    help="Ruleset: a name, or a TOML file.  [default: salvo; with --gateway, its system's]",
+)
+@click.option("--placement-seconds", type=int, help="Time to place a fleet.  [default: 60]")
+@click.option("--turn-seconds", type=int, help="Time for a salvo.  [default: 30; 300 at an xbs gateway]")
+@click.option(
+    "--bank-seconds", type=int, help="Time bank: a player's time for all its salvos of a game.  [default: no limit]"
+)
+@click.option("--increment-seconds", type=int, help="What each turn adds to the time bank.  [default: nothing]")
+@click.option(
+    "--pace",
+    "--pace-seconds",
+    "pace_seconds",
+    type=float,
+    metavar="SECONDS",
+    help="Pause after each result, such as 0.8, so that people can follow.  [default: 0]",
+)
+@click.option("--over-seconds", type=int, help="How long a result is shown.  [default: 300; 1 at a gateway's table]")
+@click.option("--empty-turns", type=int, help="Empty turns in a row that defeat a player.  [default: 3]")
+@click.option("--referee-delay-seconds", type=int, help="Show all boards to referees, this many seconds late.")
+@click.option("--chat/--no-chat", default=None, help="Whether players may chat.  [default: chat]")
+@click.option("--seed", help="Seed of everything random.")
+@click.option(
+    "--journal", metavar="FILE|URL", help="Where accepted commands are stored; or none.  [default: one per broker]"
+)
+@click.option("--journal-key", type=click.Path(path_type=Path), help="The key to the teams' secrets in it.")
+@click.option("--journal-safe", help="What a commit survives: power (loss) or process (end).  [default: power]")
+@click.option("--resume", help="When to resume a game: after a crash, always or never.  [default: crash]")
+@click.option(
+    "--transcripts", metavar="DIR", type=click.Path(path_type=Path), help="Write every game here when it is over."
+)
+@click.option(
+    "--gateway",
+    "gateways",
+    metavar="'PROTOCOL ...'",
+    multiple=True,
+    help="Run a gateway alongside the server, as salvo gateway would be called; may be repeated.",
+)
+@click.option("--standby", is_flag=True, default=None, help="Wait until no other server has the journal, then serve.")
+@click.option("--metrics", metavar="HOST:PORT", help="Where Prometheus reads the server's metrics, over plain HTTP.")
+@click.option("--log-format", help="Events and log as text, or as json: an object a line.  [default: text]")
+@click.option("--json", "log_format", flag_value="json", help="The same as --log-format json.")
+@click.option("--games", type=int, help="End after this many games at every table.")
+@click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings.")
+def serve(config: Path | None, **given: Any) -> None:
+    """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""
+    set_log_format(given["log_format"] or "")  # also of what is logged of the settings
+    settings = with_rules_of_gateways(load_settings(given, config)).with_journal()
+    set_log_format(settings.log_format)
+    check_start(settings)
+    metrics = _metrics(settings)
+    gateways = [read_gateway(line, settings.book) for line in settings.gateways]
+    report = ServeReport(settings.log_format == "json", settings.games)
+    identity = open_identity(settings)
+    try:
+        journal = _take_place(settings, report)
+    except Interrupted:
+        report.say("ended", event="ended")
+        return
+    kept: KeptGames | None = None
+    if settings.transcripts is not None:
+        report.folder = TranscriptFolder(settings.transcripts, report.written, identity)
+        journal = kept = KeptGames(journal)
+    tables = {each.table: any(one.for_people for one in gateways if one.table == each.table) for each in gateways}
+    listener: Listener = report if metrics is None else metrics.heard(report)
+    if metrics is not None:
+        journal = metrics.timed(journal)
+    contest = Contest(settings, listener, journal=journal, identity=identity, gateway_tables=tables)
+    report.contest, report.kept = contest, kept
+    contest.end_on_signals()
+    _tell_where(report, contest, settings)
+    _tell_how(report, contest, settings)
+    report.report_resumed_games()
+    if report.folder is not None and settings.journal not in (None, "none"):
+        report.folder.complete(str(settings.journal))
+    with (
+        announced(settings, contest.url, contest.websocket_url),
+        _scraped(metrics, contest, settings, report),
+        programs_beside(
+            [*_web_front(contest, settings), *_gateways(contest, gateways, settings)], report.report_output
+        ),
+        host_keys(contest, report.say_to_person) if settings.log_format == "text" else contextlib.nullcontext(),
+    ):
+        contest.run()
+    report.report_unfinished_games(settings)
+    if report.folder is not None:
+        report.folder.close()
+    report.say("ended", event="ended")
+
+
+def _take_place(settings: ServerSettings, report: ServeReport) -> Journal:
+    """Return the journal; a standby waits until it has it.
+
+    Raises:
+        Interrupted: the operator has ended the wait.
+    """
+    if not settings.standby or settings.broker is None:
+        return open_journal(settings)
+    waited_for = {"journal": "another server to end", "broker": f"the broker {without_password(settings.broker)}"}
+
+    def say(waits_for: str) -> None:
+        report.say(f"standby: waits for {waited_for[waits_for]}", event="standby", waits_for=waits_for)
+
+    plackett_luce()  # whose import need not wait for the moment of the take-over
+    standby = Standby(settings.broker, say)
+    with standby.until_signalled(), announced(settings, str(BrokerUrl.parse(settings.broker)), None, standby=True):
+        journal = open_journal(settings, standby)
+    report.say("active: takes over" if standby.waited else "active", event="active", waited=standby.waited)
+    return journal
+
+
+def _metrics(settings: ServerSettings) -> Metrics | None:
+    """Return what counts for Prometheus, whose library only such a server loads.
+
+    Raises:
+        MissingExtra: the library is not installed.
+    """
+    if settings.metrics is None:
+        return None
+    from salvo_server.metrics import Metrics
+
+    return Metrics()
+
+
+@contextlib.contextmanager
+def _scraped(
+    metrics: Metrics | None, contest: Contest, settings: ServerSettings, report: ServeReport
+) -> Iterator[None]:
+    """Answer Prometheus during a ``with`` block, and print where."""
+    if metrics is None or settings.metrics is None:
+        yield
+        return
+    metrics.watch(contest.service, contest.connection, contest.embedded)
+    with metrics.served(settings.metrics, settings.hosts) as url:
+        host, _ = split_address(settings.metrics)
+        who = "; no login and no TLS: anyone who reaches this address reads them" if lan_addresses(host) else ""
+        report.say(f"metrics {url}{who}", event="metrics", url=url)
+        yield
+
+
+def _gateways(contest: Contest, gateways: Sequence[GatewayCall], settings: ServerSettings) -> Iterator[Program]:
+    """Return the gateways, and where they find this server; they need not know it by its key."""
+    accounts = ["--no-roster"] if contest.roster is None else ["--roster", str(contest.roster.path)]
+    options = ["--broker", contest.own_url, "--no-pin", *accounts, *_trusted(contest, settings)]
+    for each in gateways:
+        words = ["gateway", *each.words, *options, *_fixed_number(each, settings)]
+        yield Program(f"gateway {each.words[0]}", words, {VARIABLE: settings.log_format})
+
+
+def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:
+    """Return the web front. It shows boards only if they are late: without a delay they could help a player."""
+    if settings.web is None:
+        return
+    account = None if contest.roster is None else contest.roster.web
+    environment: dict[str, str] = {VARIABLE: settings.log_format}
+    if account is not None:
+        environment |= {"SALVO_TEAM": account.user, "SALVO_SECRET": account.secret}
+    options = ["--listen", settings.web, "--json", *_trusted(contest, settings)]
+    if settings.referee_delay_seconds:
+        options += ["--delay", str(settings.referee_delay_seconds)]
+    if settings.tls_cert is not None:
+        options += ["--tls-cert", str(settings.tls_cert), "--tls-key", str(settings.tls_key)]
+    if (games := _games_of(settings)) is not None:
+        options += ["--games", games]
+    if others := reached_at(contest.url, settings):
+        options += ["--join", others[0]]
+    options += [word for name in settings.hosts for word in ("--host", name)]
+    yield Program(WEB_FRONT, ["web", "--broker", contest.own_url, *options], environment)
+
+
+def _games_of(settings: ServerSettings) -> str | None:
+    """Return where the games that are over are, for other programs: a database's URL may have a password in it."""
+    if settings.transcripts is not None:
+        return str(settings.transcripts)
+    return None if settings.journal in (None, "none") or "://" in str(settings.journal) else settings.journal
+
+
+def _trusted(contest: Contest, settings: ServerSettings) -> list[str]:
+    """Return what the server's own programs need to trust its broker."""
+    on_tls = contest.own_url.startswith(("mqtts:", "wss:"))
+    return ["--ca", str(settings.tls_ca)] if on_tls and settings.tls_ca is not None else []
+
+
+def _fixed_number(gateway: GatewayCall, settings: ServerSettings) -> list[str]:
+    """Return how a gateway whose clients are told so learns with how many players its table starts."""
+    return ["--players", str(settings.players)] if gateway.words[0] == "xbs" and settings.players else []
+
+
+def _tell_where(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
+    """Print where the contest is, and how teams on other machines reach it."""
+    where = f"on the broker {contest.url}"
+    others = reached_at(contest.url, settings)
+    if settings.broker is None:
+        host, _ = split_address(settings.listen)
+        port = BrokerUrl.parse(contest.url).port
+        all_of_them = f"{joined(host, port)}, here " if others and contest.url not in others else ""
+        where = f"listening on {all_of_them}{contest.url}"
+    also = f" and {contest.websocket_url}" if contest.websocket_url else ""
+    report.say(where + also, event="listening", url=contest.url, websocket=contest.websocket_url)
+    if others:
+        more = f", or at {', '.join(others[1:])}" if others[1:] else ""
+        report.say(f"teams: salvo join {others[0]} mybot.py{more}", event="reachable", urls=others)
+
+
+def _tell_how(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
+    """Print the profile, the server's identity, and where its games are kept."""
+    report.say(
+        _profile_line(settings, guarded=contest.guarded),
+        event="profile",
+        profile=settings.profile,
+        encrypted=settings.encrypted,
+    )
+    report.say(
+        f"server {contest.identity.fingerprint}, which clients remember",
+        event="identity",
+        fingerprint=contest.identity.fingerprint,
+    )
+    if contest.roster is not None:
+        members = contest.roster.members()
+        names = {role: [each.name for each in members if each.role is role] for role in _ROLES}
+        said = [f"{_ROLES[role]} {', '.join(names[role])}" for role in _ROLES if names[role]]
+        if not names[Role.TEAM]:
+            said.insert(0, "no team yet; salvo teams add NAME, while this runs")
+        report.say(
+            f"roster {contest.roster.path}: {'; '.join(said)}",
+            event="roster",
+            file=str(contest.roster.path),
+            **{_ROLES[role]: names[role] for role in _ROLES},
+        )
+    report.say(f"journal {contest.journal.name}{_why_none(settings)}", event="journal", journal=contest.journal.name)
+
+
+def _profile_line(settings: ServerSettings, *, guarded: bool) -> str:
+    """Return what any client of this broker can read and do."""
+    if not guarded:
+        return f"profile {settings.profile}: {UNGUARDED}"
+    line = f"profile {settings.profile}: {PROFILES[settings.profile]}"
+    if settings.profile != "open" and not settings.encrypted:
+        line += "; no TLS: anyone on the network can read passwords"
+    if settings.profile != "open" and settings.broker is not None and "@" in settings.broker:
+        line += "; the broker's own users and rights, which salvo doctor can try"
+    return line
+
+
+def _why_none(settings: ServerSettings) -> str:
+    if settings.journal is not None:
+        return ""
+    return ": a broker whose port the system chooses is never found again; --journal FILE keeps one all the same"

@@ -1,0 +1,293 @@
+"""What ``salvo serve`` prints about its tables: lines for people, or JSON records for programs."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from salvo import messages as m
+from salvo.cli.output import look_again, watch_line
+from salvo.codec.announcements import HOSTED
+from salvo.codec.commands import HOST_ARGUMENTS
+from salvo.messages import State
+from salvo_display.pictures.lines import OUT
+from salvo_display.replay_text import places_line
+from salvo_server.contest import Contest
+from salvo_server.core.journal import GameOpened
+from salvo_server.core.referee import Referee
+from salvo_server.game_lengths import duration, turns_of
+from salvo_server.settings import ServerSettings
+from salvo_server.storage.journal.kept import KeptGames
+from salvo_server.storage.transcript_folder import TranscriptFolder, proof_path
+
+#: What a server calls the web front that it runs.
+WEB_FRONT: Final = "web front"
+#: Games of more teams are better played as several.
+MANY_TEAMS: Final = 6
+NEW_LEAGUE: Final = "salvo league league.toml --new TEAMS HOURS"
+
+
+class ServeReport:
+    """Prints what happens at the tables.
+
+    Attributes:
+        contest: the contest reported on; set once it exists.
+        kept: the games of this run; None when no transcripts are written.
+        folder: where transcripts go; None when none are written.
+    """
+
+    def __init__(self, as_json: bool, games: int | None) -> None:
+        self._as_json = as_json
+        self._games = games
+        self._stats: dict[str, list[m.PlayerStats]] = {}
+        self._ended: dict[str, int] = {}
+        self._opened: dict[str, int] = {}  # the game that each table is in
+        self._absent: set[tuple[str, str]] = set()  # table and player
+        self._advised: dict[str, int] = {}  # for how many teams, by table
+        self._removed: set[tuple[str, str]] = set()  # table and player
+        self.contest: Contest | None = None
+        self.kept: KeptGames | None = None
+        self.folder: TranscriptFolder | None = None
+
+    def report_unfinished_games(self, settings: ServerSettings) -> None:
+        """Report the unfinished games in the journal."""
+        assert self.contest is not None
+        if settings.journal in (None, "none"):
+            return
+        for table in self.contest.service.tables.values():
+            referee = table.referee
+            if referee.state is State.TURN:
+                prefix = _prefix(referee.table)
+                self.say(
+                    f"{prefix}game {referee.number} is not over; it goes on if the server starts with --resume always",
+                    event="unfinished",
+                    table=referee.table,
+                    game=referee.number,
+                )
+
+    def report_output(self, program: str, line: str) -> None:
+        """Print a line that a program of this server printed: a gateway, or the web front, which prints JSON."""
+        if program == WEB_FRONT:
+            urls = json.loads(line)["urls"]
+            self.say(watch_line(urls), event="web", urls=urls)
+            return
+        protocol = program.removeprefix("gateway ")
+        self.say(f"{program}: {line}", event="gateway", protocol=protocol, text=line)
+
+    def report_resumed_games(self) -> None:
+        """Report which games were resumed from the journal, and their state."""
+        assert self.contest is not None
+        if self.folder is not None and self.kept is not None:
+            for game in self.kept.games():  # the former server may have died before it wrote them
+                self.folder.write_annulments(game)
+        for table in self.contest.service.tables.values():
+            referee = table.referee
+            if not table.steps:
+                continue
+            self._opened[referee.table] = referee.number
+            turn, current = (0 if referee.game is None else referee.game.turn), referee.current
+            if referee.state is State.TURN and current is not None:
+                status = f"game {referee.number} goes on: turn {turn}, {current.name}'s"
+            elif referee.state is State.TURN:
+                status = f"game {referee.number} goes on: a pause before turn {turn}"
+            elif referee.state is State.LOBBY:
+                status = f"game {referee.number}: its lobby continues"
+            else:
+                status = f"game {referee.number} is over, and its result stands"
+            if referee.stage.paused:
+                status += "; paused by a host, until one resumes it"
+            players = list(referee.players)
+            new_from = referee.number + 1 if referee.next_differs else None
+            new = "" if new_from is None else f"; the new settings hold from game {new_from} on"
+            self.say(
+                f"{_prefix(referee.table)}{status}; players: {', '.join(players) or 'none'}{new}",
+                event="resumed",
+                table=referee.table,
+                game=referee.number,
+                state=referee.state.value,
+                turn=turn,
+                current=None if current is None else current.name,
+                players=players,
+                new_settings_from=new_from,
+                paused=referee.stage.paused,
+            )
+
+    def say(self, line: str, **record: Any) -> None:
+        """Print an event with the current time; ``record`` is its form for programs."""
+        now = datetime.now().astimezone()
+        record["at"] = now.isoformat(timespec="milliseconds")
+        click.echo(json.dumps(record) if self._as_json else f"{now:%H:%M:%S} {line}")
+        sys.stdout.flush()
+
+    def say_to_person(self, line: str) -> None:
+        """Print a line that no event causes."""
+        click.echo(f"{datetime.now().astimezone():%H:%M:%S} {line}")
+
+    def __call__(self, table: str, now: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:
+        prefix = _prefix(table)
+        if isinstance(command, m.Skip):
+            self._report_given_up(table, command, announcements)
+        for announcement in announcements:
+            match announcement:
+                case m.TableOpened(opened):
+                    self._stats[table] = []
+                    self._opened[table] = opened
+                    for players in (self._absent, self._removed):
+                        players -= {each for each in players if each[0] == table}
+                    self.say(f"{prefix}game {opened}: lobby is open", event="lobby", table=table, game=opened)
+                case m.PlayersListed(names):
+                    said = f"{prefix}{self._in_game(table)}players: {', '.join(names) or 'none'}"
+                    self.say(said, event="players", table=table, game=self._opened.get(table), names=names)
+                    self._advise(table, len(names))
+                case m.StateChanged(State.TURN):
+                    foreseen = self._foreseen(table)
+                    begins = f"{prefix}{self._in_game(table)}the game begins{foreseen and f': {foreseen}'}"
+                    self.say(begins, event="begin", table=table, game=self._opened.get(table))
+                case m.HostActed():
+                    done = f"{prefix}{self._in_game(table)}{announcement}"
+                    if announcement.do is m.HostAction.REMOVE:
+                        self._removed.add((table, announcement.team))
+                    told = HOSTED.value(announcement)
+                    argument = {key: told[key] for key in HOST_ARGUMENTS.values() if key in told}
+                    self.say(done, event="host", table=table, by=announcement.by, do=announcement.do.value, **argument)
+                    if self.folder is not None and self.kept is not None and announcement.do is m.HostAction.ANNUL:
+                        self.folder.write_annulments(self.kept.game(table, self._opened[table]))
+                case m.CommandRefused(by, code, text) if isinstance(command, m.HostCommand) and by == command.by:
+                    refused = f"{prefix}{self._in_game(table)}{command.who} cannot {command.do}: {text}"
+                    self.say(refused, event="host_refused", table=table, by=by, do=command.do.value, code=code)
+                case m.CommandRefused(player, "placement_timeout" as code, _) if (
+                    m.StateChanged(State.TURN) in announcements
+                ):
+                    left_out = f"{player}: left out; the game begins with those whose fleets are complete"
+                    self.say(f"{prefix}{left_out}", event="missed", table=table, player=player, code=code)
+                case m.CommandRefused(player, "turn_timeout" | "bank_empty" | "placement_timeout" as code, text):
+                    if (table, player) not in self._absent:
+                        self.say(f"{prefix}{player}: {text}", event="missed", table=table, player=player, code=code)
+                        self._report_if_absent(table, player)
+                case m.SalvoResolved():
+                    if announcement.shots:
+                        self._absent.discard((table, announcement.player))
+                    self._report_defeats(table, announcement)
+                case m.PlayerStats():
+                    self._stats.setdefault(table, []).append(announcement)
+                case m.GameWon():
+                    self._report_end(table, self._opened.get(table, 0), announcement)
+                case _:
+                    pass
+
+    def written(self, game: GameOpened, file: Path) -> None:
+        """Report where a game's transcript and its proof are."""
+        proof = proof_path(file)
+        verify = f"; was it fair: salvo verify {shlex.quote(str(proof))}"
+        self.say(
+            f"{_prefix(game.table)}game {game.number}: {look_again(file)}{verify}",
+            event="transcript",
+            table=game.table,
+            game=game.number,
+            file=str(file),
+            proof=str(proof),
+        )
+
+    def _referee(self, table: str) -> Referee | None:
+        return None if self.contest is None else self.contest.service.tables[table].referee
+
+    def _foreseen(self, table: str, teams: int | None = None) -> str:
+        """Return how long a game of those who are listed, or of so many teams, will take; empty if nobody knows."""
+        referee = self._referee(table)
+        if referee is None:
+            return ""
+        teams = len(referee.players) if teams is None else teams
+        turns, pace_ms = turns_of(referee.book.name, teams), referee.limits.pace_ms or 0
+        if turns is None:
+            return ""
+        at_this_pace = f", {duration(turns * pace_ms / 1000)} at this pace" if pace_ms else ""
+        return f"{teams} teams, about {turns} turns{at_this_pace}"
+
+    def _advise(self, table: str, teams: int) -> None:
+        """Report once how long the game of a lobby gets that should be several games."""
+        referee = self._referee(table)
+        if referee is None or referee.state is not State.LOBBY or referee.limits.by_host:
+            return
+        if teams <= max(MANY_TEAMS, self._advised.get(table, 0)) or not (foreseen := self._foreseen(table, teams)):
+            return
+        self._advised[table] = teams
+        advice = f"places of such a game are mostly luck; a league plays at small tables: {NEW_LEAGUE}"
+        self.say(f"{_prefix(table)}{foreseen}; {advice}", event="many_teams", table=table, teams=teams)
+
+    def _in_game(self, table: str) -> str:
+        return f"game {self._opened[table]}: " if table in self._opened else ""
+
+    def _report_if_absent(self, table: str, name: str) -> None:
+        """Report once that a player is absent, and gets short turns; its further missed turns are not reported."""
+        referee = self._referee(table)
+        if referee is not None and referee.is_absent(name):
+            self._absent.add((table, name))
+            self.say(
+                f"{_prefix(table)}{name} is passed over quickly until it comes back",
+                event="absent",
+                table=table,
+                player=name,
+            )
+
+    def _report_defeats(self, table: str, salvo: m.SalvoResolved) -> None:
+        removed = [name for where, name in self._removed if where == table]
+        for name in salvo.defeated:
+            fate = salvo.fate(name, removed)
+            by = f" by {salvo.player}" if fate is m.Fate.SUNK and name != salvo.player else ""
+            self.say(
+                f"{_prefix(table)}turn {salvo.turn}: {name} {OUT[fate]}{by}",
+                event="defeated",
+                table=table,
+                game=salvo.game,
+                turn=salvo.turn,
+                player=name,
+                by=salvo.player if by else None,
+                fate=fate.value,
+            )
+
+    def _report_given_up(self, table: str, skip: m.Skip, announcements: Sequence[m.Announcement]) -> None:
+        """Report a turn that a program gave up, where the rules have no skipping: it has failed."""
+        refused = any(isinstance(each, m.CommandRefused) and each.to == skip.player for each in announcements)
+        book = None if self.contest is None else self.contest.service.tables[table].referee.terms.book
+        if refused or not announcements or book is None or book.skipping:
+            return
+        turn = "its turn" if skip.context is None else f"turn {skip.context.turn}"
+        said = f"{_prefix(table)}{skip.player}'s bot gave up {turn}"
+        self.say(said, event="given_up", table=table, player=skip.player)
+
+    def _report_end(self, table: str, game: int, won: m.GameWon) -> None:
+        assert self.contest is not None
+        if self.folder is not None and self.kept is not None:
+            self.folder.write(self.kept.game(table, game))
+        places = {stats.player: stats.place for stats in self._stats.get(table, ()) if won.winners}
+        drawn = "starter chosen fairly" if self.contest.seed is None else f"seed {self.contest.seed}"
+        self.say(
+            f"{_prefix(table)}game {game}: {_outcome(won)}{f'; places: {places_line(places)}' * bool(places)}; {drawn}",
+            event="won",
+            table=table,
+            game=game,
+            winner=won.winner,
+            places=places,
+            seed=self.contest.seed,
+        )
+        self._ended[table] = game
+        tables = self.contest.service.tables
+        if self._games is not None and all(self._ended.get(name, 0) >= self._games for name in tables):
+            self.contest.end()
+
+
+def _outcome(won: m.GameWon) -> str:
+    if not won.winners:
+        return "no winner: the host has aborted it"
+    return f"{' and '.join(won.tied)} tie" if won.tied else f"{won.winner} wins"
+
+
+def _prefix(table: str) -> str:
+    return f"table {table}: " if table else ""

@@ -1,0 +1,302 @@
+"""``salvo teams``: the roster of the contest."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+import click
+
+from salvo.cli.checked import Checked, Suggesting
+from salvo.cli.output import Integer, check_page, write_page
+from salvo.errors import SalvoError
+from salvo.net.mqtt import BrokerUrl
+from salvo.permissions import Role
+from salvo.unused import Unused, is_unset
+from salvo_server.brokers.embedded.addresses import joined, lan_addresses
+from salvo_server.running import RunningServer, reached_at, running_servers
+from salvo_server.settings import identity_path, roster_path
+from salvo_server.storage.identity import load_identity
+from salvo_server.storage.roster import MAX_SCREENS, ROLES, SCREENS, Entry, Member, Roster
+from salvo_server.storage.roster_csv import read_entries
+
+if TYPE_CHECKING:
+    from salvo_server.cards import Venue
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+#: The port of a broker, unless another one is given.
+_PORT = 1883
+_MAX_WEB_ADDRESS = 200
+_NO_CARDS = [
+    Unused(name, is_unset("cards"), "without --cards FILE, which it is about; leave it out") for name in ("url", "web")
+]
+
+
+def _with_cards(command: _Command) -> _Command:
+    """Give a command the options of the page with cards."""
+    for option in (
+        click.option(
+            "--web", metavar="URL", help="The web front's address, for the cards' QR code and a sheet for the hall."
+        ),
+        click.option(
+            "--url",
+            metavar="URL",
+            help="The broker's address that the cards tell teams, mqtt://HOST:PORT.  [default: the running server's]",
+        ),
+        click.option(
+            "--cards",
+            metavar="FILE",
+            type=click.Path(path_type=Path),
+            help="Write a page to print, with a card for each account, and do not show the secrets here; "
+            "an earlier page is replaced.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(cls=Suggesting)
+@click.option(
+    "--roster",
+    "file",
+    type=click.Path(path_type=Path),
+    envvar="SALVO_ROSTER",
+    help="The roster's file.  [default: one per user]",
+)
+@click.pass_context
+def teams(ctx: click.Context, file: Path | None) -> None:
+    """Add accounts to the roster, list and remove them, replace secrets, or allow more viewers.
+
+    A running server notices it at once, without a restart.
+    """
+    ctx.obj = roster_path(file)  # not yet a roster, which would be made: the command may be refused
+
+
+@teams.command(cls=Checked, unused=_NO_CARDS)
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option(
+    "--csv",
+    "table",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Add the names in a CSV file; its first line names the columns: name, and if needed role and screens.",
+)
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in ROLES]),
+    default="team",
+    show_default=True,
+    help="What the accounts may do.",
+)
+@click.option(
+    "--screens",
+    type=Integer(1, MAX_SCREENS),
+    default=SCREENS,
+    help="Viewer slots: how many people may watch with a watcher's or referee's secret.",
+)
+@_with_cards
+@click.option("--new", is_flag=True, help="Begin a new roster if the file is lost; its accounts are gone.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per name.")
+@click.pass_obj
+def add(
+    path: Path,
+    names: tuple[str, ...],
+    table: Path | None,
+    role: str,
+    screens: int,
+    cards: Path | None,
+    url: str | None,
+    web: str | None,
+    new: bool,
+    as_json: bool,
+) -> None:
+    """Add names, all or none of them, and show their secrets, only this once.
+
+    A team plays; a watcher reads what is public; a referee also sees all boards.
+    """
+    roster = Roster(path)
+    entries = [Entry(name, Role(role), screens) for name in names]
+    if table is not None:
+        entries += read_entries(table, Role(role), screens)
+    if not entries:
+        raise click.UsageError("Missing argument 'NAME...'; or give --csv FILE.")
+    venue = _venue(roster, cards, url, web)
+    if new:
+        roster.begin_anew()
+    roster.add_all(entries)
+    _show(roster, [entry.name for entry in entries], cards, venue, as_json)
+
+
+@teams.command("list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per name.")
+@click.pass_obj
+def list_(path: Path, as_json: bool) -> None:
+    """List the names on the roster; secrets are never shown again."""
+    roster = Roster(path)
+    members = roster.members()
+    width = max((len(member.name) for member in members), default=0)
+    for member in members:
+        if as_json:
+            click.echo(
+                json.dumps(
+                    {"name": member.name, "role": member.role.value, "since": member.since, "screens": member.screens}
+                )
+            )
+        else:
+            click.echo(f"{member.name:<{width}}  {member.role.value:<7}  secret of {member.since}")
+    if not members and not as_json:
+        click.echo(f"{roster.path} has no names yet; salvo teams add NAME")
+
+
+@teams.command(cls=Checked, unused=_NO_CARDS)
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@_with_cards
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per name.")
+@click.pass_obj
+def rotate(
+    path: Path, names: tuple[str, ...], cards: Path | None, url: str | None, web: str | None, as_json: bool
+) -> None:
+    """Give names new secrets, all or none of them; connections with an old one are ended.
+
+    A team in a game continues it once its bot is restarted with the new one.
+    """
+    roster = Roster(path)
+    venue = _venue(roster, cards, url, web)
+    roster.rotate_all(names)
+    _show(roster, names, cards, venue, as_json)
+
+
+@teams.command()
+@click.argument("name")
+@click.argument("number", type=Integer(1, MAX_SCREENS))
+@click.pass_obj
+def screens(path: Path, name: str, number: int) -> None:
+    """Allow this many viewers with a watcher's or referee's secret, which stays the same."""
+    roster = Roster(path)
+    roster.give_screens(name, number)
+    click.echo(f"{name} has users {name}.1 to {name}.{number} now" if number > 1 else f"{name} has user {name}.1 now")
+
+
+@teams.command()
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.pass_obj
+def remove(path: Path, names: tuple[str, ...]) -> None:
+    """Remove names from the roster; their connections are ended."""
+    roster = Roster(path)
+    for name in names:
+        roster.remove(name)
+        click.echo(f"{name} is struck off")
+
+
+def _show(roster: Roster, names: Iterable[str], cards: Path | None, venue: Venue | None, as_json: bool) -> None:
+    """Show new secrets: here, or on the page of cards; here, too, if that fails, since nobody sees them again."""
+    there = {member.name: member for member in roster.members()}
+    members = [there[name] for name in dict.fromkeys(names)]
+    if cards is None or venue is None:
+        _print(members, as_json, _where(roster))
+        return
+    from salvo_server.cards import cards_page  # most commands make no page
+
+    try:
+        write_page(cards, cards_page(members, venue), private=True)
+    except SalvoError:
+        _print(members, as_json, venue.address)
+        raise
+    if as_json:
+        _print(members, as_json, venue.address)
+    web = f", web front {venue.web}/" if venue.web else ""
+    count = f"{len(members)} card{'s' * (len(members) != 1)}"
+    click.echo(f"{cards}: {count} for {venue.address}, server {venue.fingerprint}{web}", err=as_json)
+    click.echo("print it, then delete it: the secrets are not shown again", err=as_json)
+
+
+def _where(roster: Roster) -> str:
+    """Return where teams reach the server that runs with this roster, if that is known."""
+    running = running_servers(roster.path)
+    if len(running) != 1:
+        return "mqtt://HOST:PORT"
+    return next(iter(reached_at(running[0].url, running[0].settings)), running[0].url)
+
+
+def _print(members: Iterable[Member], as_json: bool, address: str) -> None:
+    for member in members:
+        name, role, secret = member.name, member.role.value, member.secret
+        if as_json:
+            click.echo(json.dumps({"name": name, "role": role, "secret": secret, "screens": member.screens}))
+            continue
+        click.echo(f"{role} {name}, secret {secret} (not shown again)")
+        account = f"SALVO_TEAM={name} SALVO_SECRET={secret}"
+        if role == "team":
+            click.echo(f"  play:     {account} salvo join {address} bot.py")
+        elif role == "host":
+            click.echo(f"  host:     {account} salvo control pause {address}")
+        click.echo(f"  watch:    {account} salvo watch {address}")
+        users = f"user {name}.1" + (f" ... {name}.{member.screens}, each" if member.screens > 1 else ",")
+        click.echo(f"  explorer: {users} for one connection; password: the secret")
+
+
+# --- cards --------------------------------------------------------------------------------------------------------
+
+
+def _venue(roster: Roster, cards: Path | None, url: str | None, web: str | None) -> Venue | None:
+    """Return what all cards say, if there shall be cards; whatever is wrong with it is found before any secret is made.
+
+    Raises:
+        SalvoError: ``bad_url``, ``html_unwritable``, ``identity_key``.
+    """
+    if cards is None:
+        return None
+    from salvo_server.cards import Venue
+
+    check_page(cards, private=True)
+    given = None if url is None else BrokerUrl.parse(url)
+    server = _server(roster, given)
+    own_key = os.environ.get("SALVO_IDENTITY")
+    file = server.settings.identity if server is not None else Path(own_key) if own_key else None
+    address = _address(server) if given is None else str(given)
+    return Venue(address, load_identity(identity_path(file)).fingerprint, "" if web is None else _web_address(web))
+
+
+def _server(roster: Roster, given: BrokerUrl | None) -> RunningServer | None:
+    """Return the server that runs with this roster, if there is one; of several, the one that has the port."""
+    running = running_servers(roster.path)
+    if len(running) <= 1:
+        return running[0] if running else None
+    named = [each for each in running if given is not None and BrokerUrl.parse(each.url).port == given.port]
+    if len(named) != 1:
+        urls = ", ".join(sorted(each.url for each in running))
+        raise SalvoError("bad_url", f"several servers run with this roster, at {urls}; name the one with --url")
+    return named[0]
+
+
+def _address(server: RunningServer | None) -> str:
+    """Return what teams type; with no server, what the next one has if it listens where others reach it."""
+    if server is None:
+        return f"mqtt://{joined(next(iter(lan_addresses('0.0.0.0')), '127.0.0.1'), _PORT)}"
+    if server.settings.broker is not None:
+        raise SalvoError(
+            "bad_url",
+            f"the server that runs is at {server.url}, a broker that others may call otherwise; "
+            "name the address that teams type with --url mqtt://HOST:PORT",
+        )
+    return next(iter(reached_at(server.url, server.settings)), server.url)
+
+
+def _web_address(text: str) -> str:
+    """Return the web front's address without a slash at its end.
+
+    Raises:
+        SalvoError: ``bad_url``.
+    """
+    try:
+        parts = urlsplit(text)
+        good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        good = False
+    if not good or len(text) > _MAX_WEB_ADDRESS or not text.isprintable() or set(text) & set(" @?#"):
+        raise SalvoError("bad_url", f"--web {text[:80]!r} is not http://HOST:PORT or https://HOST:PORT")
+    return text.rstrip("/")

@@ -1,0 +1,188 @@
+"""``salvo replay``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final, TypeVar
+
+import click
+
+from salvo.cli.checked import Checked, force_rule
+from salvo.cli.output import FORCE, Integer, has_terminal, keep_recorded, look_again, write_page
+from salvo.messages import State
+from salvo.unused import Unused, is_set
+from salvo_display import replay_text
+from salvo_display.page import html_page
+from salvo_display.replay import REFEREE, Replay
+from salvo_display.replay_text import places_line
+from salvo_server.recordings import Recordings, Summary, open_recordings
+
+_Each = TypeVar("_Each")
+_OPTIONS: Final = {
+    "listed": "--games",
+    "checked": "--check",
+    "export": "--export",
+    "html": "--html",
+    "as_json": "--json",
+    "plain": "--plain",
+}
+
+
+#: What each thing to do with a game leaves aside.
+_LEAVES_ASIDE: Final = {
+    "listed": ("view", "turn", "speed", "plain"),
+    "checked": ("view", "turn", "speed", "plain"),
+    "export": ("view", "turn", "speed", "plain", "as_json"),
+    "html": ("speed", "plain", "as_json"),
+    "as_json": ("speed", "plain"),
+    "plain": ("speed",),
+}
+
+
+@click.command(
+    cls=Checked,
+    unused=[
+        *(
+            Unused(each, is_set(other), f"with {_OPTIONS[other]}; leave one of them out")
+            for other, others in _LEAVES_ASIDE.items()
+            for each in others
+        ),
+        force_rule("export"),
+    ],
+)
+@click.argument("file")
+@click.option("--view", default=REFEREE, help="Whose view: referee, or a player's name.")
+@click.option(
+    "--turn", type=Integer(min=0), help="Start at this turn, also in a page; without a terminal, show only this turn."
+)
+@click.option("--speed", type=click.FloatRange(0.01, 100), default=2.0, help="Salvos per second.")
+@click.option("--plain", is_flag=True, help="Print lines, even on a terminal.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per turn, or per game with --games.")
+@click.option("--check", "checked", is_flag=True, help="Replay the game and compare every announcement.")
+@click.option("--export", type=click.Path(path_type=Path), help="Write the game as a transcript, .jsonl or .jsonl.gz.")
+@FORCE
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the game as a page for a browser.")
+@click.option("--games", "listed", is_flag=True, help="List the games of a journal.")
+@click.option("--table", help="Table of a journal; the default table is ''.  [default: any]")
+@click.option("--game", type=int, help="Game of a journal.  [default: the latest in which anything happened]")
+def replay(
+    file: str,
+    view: str,
+    turn: int | None,
+    speed: float,
+    plain: bool,
+    as_json: bool,
+    checked: bool,
+    export: Path | None,
+    force: bool,
+    html: Path | None,
+    listed: bool,
+    table: str | None,
+    game: int | None,
+) -> None:
+    """Show a game again. FILE is a transcript, a proof file, or a server's journal: a file, or postgresql://..."""
+    if checked + listed + (export is not None) + (html is not None) > 1:
+        raise click.UsageError("--check, --export, --html and --games are different things; ask for one at a time")
+    recordings = open_recordings(file, table, game)
+    if listed:
+        _list_games(recordings, as_json)
+    elif checked:
+        _check(recordings, as_json)
+    elif export is not None:
+        keep_recorded(export, force=force)
+        steps = recordings.export(export)
+        click.echo(f"{export}: {steps} steps; {look_again(export)}", err=not export.is_file())
+    elif html is not None:
+        _write(recordings.replay(), view, turn, html)
+    elif plain or as_json or not has_terminal():
+        _tell(recordings.replay(), view, turn, as_json)
+    else:
+        _view(recordings.replay(), view, turn, speed)
+
+
+def _write(shown: Replay, view: str, turn: int | None, path: Path) -> None:
+    write_page(path, html_page(shown, view, turn or 0))
+    whose = "all boards" if view == REFEREE else f"what {view} knew"
+    click.echo(f"{path}: {shown.turns} salvos, {whose}; open it in a browser")
+
+
+def _view(shown: Replay, view: str, turn: int | None, speed: float) -> None:
+    shown.frame(view, turn or 0)  # a mistake is reported before the screen is taken
+    from salvo_watch.viewer import Viewer
+
+    Viewer(shown, view=view, turn=turn, speed=speed).run()
+
+
+def _tell(shown: Replay, view: str, turn: int | None, as_json: bool) -> None:
+    grid = shown.header.rules.book.grid
+    if turn is not None:
+        frame = shown.frame(view, turn)
+        if as_json:
+            click.echo(json.dumps({**replay_text.record(frame), "boards": replay_text.boards_record(frame, grid)}))
+        else:
+            click.echo("\n".join([replay_text.heading(shown, view), *replay_text.frame_lines(shown, frame, view)]))
+        return
+    frames = shown.frames(view)
+    shown.frame(view, 0)
+    if as_json:
+        for frame in frames[1:]:
+            click.echo(json.dumps(replay_text.record(frame)))
+        return
+    click.echo(replay_text.heading(shown, view))
+    for line in replay_text.salvo_lines(shown, view):
+        click.echo(line)
+    click.echo("\n".join(["", *replay_text.frame_lines(shown, frames[-1], view)]))
+    if frames[-1].places:
+        click.echo(f"places: {places_line(frames[-1].places)}")
+
+
+def _check(recordings: Recordings, as_json: bool) -> None:
+    games = steps = announcements = 0
+    for of_game, said in _with_progress(recordings.check(), len(recordings)):
+        games += 1
+        steps += of_game
+        announcements += said
+    if as_json:
+        click.echo(json.dumps({"games": games, "steps": steps, "announcements": announcements}))
+    else:
+        counted = f"{games} game{'s' * (games != 1)}, {steps} steps, {announcements} announcements"
+        click.echo(f"{recordings.name}: {counted}: all come out as they are recorded")
+
+
+def _with_progress(each: Iterator[_Each], count: int) -> Iterator[_Each]:
+    if count == 1 or not has_terminal():
+        yield from each
+        return
+    with click.progressbar(each, length=count, label="games", file=sys.stderr) as progress:
+        yield from progress
+
+
+def _list_games(recordings: Recordings, as_json: bool) -> None:
+    summaries = list(_with_progress(recordings.summaries(), len(recordings)))
+    if as_json:
+        for summary in summaries:
+            click.echo(json.dumps(summary._asdict()))
+        return
+    for line in _columns(summaries):
+        click.echo(line)
+
+
+def _columns(summaries: Iterable[Summary]) -> Iterator[str]:
+    rows = [("table", "game", "opened", "steps", "state", "players")]
+    rows += [
+        (
+            each.table or "-",
+            str(each.game),
+            replay_text.when(each.at) or "-",
+            str(each.steps),
+            f"won by {each.winner}" if each.winner else "aborted" if each.state == State.OVER else each.state,
+            each.trouble or ", ".join(each.players) or "-",
+        )
+        for each in summaries
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()

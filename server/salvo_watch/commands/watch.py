@@ -1,0 +1,137 @@
+"""``salvo watch``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import click
+
+from salvo.cli.checked import Checked, ca_rule
+from salvo.cli.output import Integer, ask_secret, has_terminal, may_ask, table_name
+from salvo.errors import ConnectionLost
+from salvo.fairness.proof import Proof, ProofConnection
+from salvo.net.mqtt import BrokerUrl
+from salvo.topics import check_name
+from salvo_server.screen_users import ScreenUsers
+from salvo_watch.watching import EVERYBODY, REFEREE, News, RefereeWatcher, TeamWatcher, Watcher, screen_account
+
+
+@click.command(
+    cls=Checked,
+    unused=[ca_rule("url")],
+)
+@click.argument("url")
+@click.option(
+    "--table", type=table_name, metavar="NAME", default="", help="Name of the table.  [default: the default table]"
+)
+@click.option("--view", default=EVERYBODY, metavar="VIEW", help="everybody, referee, or a team's name.")
+@click.option(
+    "--ca",
+    metavar="FILE",
+    envvar="SALVO_CA",
+    help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]",
+)
+@click.option("--games", type=Integer(min=1), help="End after this many games.  [default: never]")
+@click.option(
+    "--proof",
+    type=click.Path(path_type=Path),
+    help="Write the server's signed log here, for salvo verify; an existing file is continued.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per event.")
+def watch(
+    url: str,
+    table: str,
+    view: str,
+    ca: str | None,
+    games: int | None,
+    proof: Path | None,
+    as_json: bool,
+) -> None:
+    """Follow a table at URL live.
+
+    The public view (everybody) needs only the broker's permission. A team's view shows what that team sees; the
+    referee's shows all boards, with the server's delay.
+
+    The account is SALVO_TEAM with SALVO_SECRET, or that in the URL, mqtt://NAME@HOST; at a terminal it asks for a
+    secret that is missing. Watching uses a free viewer slot, NAME.1, NAME.2 ..., so that it disconnects no one.
+    """
+    watcher, users = _watcher(BrokerUrl.parse(url), table, view, ca, proof)
+    live = has_terminal() and not as_json
+    try:
+        with _live(watcher) if live else contextlib.nullcontext() as screen:
+            while games is None or watcher.games_ended < games:
+                for line, record in _poll(watcher, users):
+                    if not live and (as_json or line):
+                        click.echo(json.dumps(record) if as_json else line)
+                if screen is not None:
+                    screen.update(watcher.page(), refresh=True)
+    except ConnectionLost as error:
+        if error.code == "not_authorised":
+            hint = "an account may also be in the URL: mqtt://NAME:SECRET@HOST"
+            raise ConnectionLost(error.code, f"{error.text}; {hint}") from None
+        raise
+    finally:
+        if told := watcher.close():
+            click.echo(told, err=True)
+
+
+def _poll(watcher: Watcher, users: ScreenUsers) -> list[News]:
+    """Return the news; where the user is in use, try another one."""
+    try:
+        return watcher.poll(0.25)
+    except ConnectionLost as error:
+        watcher.change_user(users.go_on(error, time.monotonic()))
+        return []
+
+
+def _watcher(url: BrokerUrl, table: str, view: str, ca: str | None, proof: Path | None) -> tuple[Watcher, ScreenUsers]:
+    if view not in (EVERYBODY, REFEREE):
+        check_name(view)
+    account = screen_account(url, view, os.environ.get("SALVO_TEAM"), os.environ.get("SALVO_SECRET"))
+    if url.username and account.secret is None and may_ask():
+        account = account._replace(secret=ask_secret(url.username))
+    users = ScreenUsers(account.user, Random())
+    address = url._replace(username=users.user, password=account.secret)
+    connection = ProofConnection(
+        address, f"salvo-watch-{os.getpid()}", clean_session=True, ca=ca, newcomer_gives_way=True
+    )
+    if proof is not None:
+        connection.record(Proof(proof), table)
+    if view == REFEREE:
+        return RefereeWatcher(connection, table), users
+    if view != EVERYBODY:
+        return TeamWatcher(connection, table, view, account.secret), users
+    return Watcher(connection, table), users
+
+
+class _AmongTheNews(logging.Handler):
+    """Shows what is logged on the screen's page: on standard error it would land in the midst of it."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__()
+        self._watcher = watcher
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._watcher.note(record.getMessage())
+
+
+@contextlib.contextmanager
+def _live(watcher: Watcher) -> Iterator[Any]:
+    from rich.live import Live
+
+    root = logging.getLogger()
+    before = root.handlers[:]
+    root.handlers[:] = [_AmongTheNews(watcher)]
+    try:
+        with Live(watcher.page(), auto_refresh=False) as screen:
+            yield screen
+    finally:
+        root.handlers[:] = before

@@ -1,0 +1,186 @@
+"""``salvo web``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+from pathlib import Path
+from random import Random
+from urllib.parse import urlsplit
+
+import click
+
+from salvo.cli.checked import DEFAULT_BROKER, Checked, ca_rule
+from salvo.cli.output import Integer, end_with_input, given_secret, watch_line
+from salvo.errors import MissingExtra
+from salvo.net.mqtt import BrokerUrl, Connection
+from salvo_server.brokers.embedded import open_files
+from salvo_server.brokers.embedded.addresses import (
+    host_of,
+    joined,
+    lan_addresses,
+    listening,
+    reachable,
+    split_address,
+)
+from salvo_server.places import cells_of
+from salvo_server.screen_users import ScreenUsers
+from salvo_watch.archive import Archive
+from salvo_watch.watching import EVERYBODY, screen_account
+
+try:
+    import uvicorn
+
+    from salvo_watch.web.app import Front, application
+    from salvo_watch.web.games import routes
+    from salvo_watch.web.relay import Relay, Source
+except ModuleNotFoundError:
+    raise MissingExtra("the web front", "server") from None
+
+DEFAULT_LISTEN = "127.0.0.1:8080"
+#: Browsers at once; further ones get 503, Service Unavailable.
+MAX_CONNECTIONS = 4000
+#: For streams to end with the process.
+_END_SECONDS = 1
+
+
+@click.command(cls=Checked, unused=[ca_rule("urls")])
+@click.argument("given", metavar="[URL]...", nargs=-1)
+@click.option(
+    "--broker",
+    "urls",
+    metavar="URL",
+    multiple=True,
+    help=f"The broker, mqtt://HOST:PORT, as URL; may be repeated.  [default: {DEFAULT_BROKER}]",
+)
+@click.option("--listen", metavar="HOST:PORT", default=DEFAULT_LISTEN, show_default=True, help="Where browsers come.")
+@click.option(
+    "--delay",
+    type=Integer(min=0, max=3600),
+    envvar="SALVO_WEB_DELAY_SECONDS",
+    help="Show all boards, with the whole broadcast this many seconds late: as many as the server's "
+    "--referee-delay-seconds; needs a referee's account.  [default: only what is public, at once]",
+)
+@click.option(
+    "--games",
+    metavar="DIR|JOURNAL",
+    multiple=True,
+    envvar="SALVO_WEB_GAMES",
+    help="Offer the games that are over, from a folder of transcripts or a journal; may be repeated.",
+)
+@click.option("--join", metavar="URL", help="The broker's address that the pages tell teams.  [default: URL]")
+@click.option(
+    "--host",
+    "hosts",
+    metavar="NAME",
+    multiple=True,
+    help="A name by which browsers reach these pages, besides this machine's own; may be repeated.",
+)
+@click.option(
+    "--ca",
+    metavar="FILE",
+    envvar="SALVO_CA",
+    help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]",
+)
+@click.option(
+    "--secret-file",
+    type=click.Path(path_type=Path),
+    envvar="SALVO_SECRET_FILE",
+    help="A file with the account's secret.",
+)
+@click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate for https, PEM.")
+@click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM.")
+@click.option("--json", "as_json", is_flag=True, help="Print where it listens as a JSON line.")
+@click.option("--until-eof", is_flag=True, hidden=True)
+def web(
+    given: tuple[str, ...],
+    urls: tuple[str, ...],
+    listen: str,
+    delay: int | None,
+    games: tuple[str, ...],
+    join: str | None,
+    hosts: tuple[str, ...],
+    ca: str | None,
+    secret_file: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    as_json: bool,
+    until_eof: bool,
+) -> None:
+    """Show a contest to browsers: halls, phones, the games that are over, and this SDK for those who want to join.
+
+    With several URLs it shows the tables of all these servers, with the broker's address where two have the same name.
+
+    The account is a watcher's, or with --delay a referee's: in the broker's URL, or in SALVO_TEAM and SALVO_SECRET.
+    """
+    if (tls_cert is None) != (tls_key is None):
+        raise click.UsageError("--tls-cert and --tls-key belong together")
+    if until_eof:
+        end_with_input()
+    urls = (*urls, *given) or (DEFAULT_BROKER,)
+    brokers = cells_of(urls)
+    if len(brokers) < len(urls):
+        raise click.UsageError("the same URL stands there twice; each is another server's broker")
+    secret = given_secret(secret_file)
+    sources = [_source(cell, address, secret, ca) for cell, address in brokers.items()]
+    sock = listening(*split_address(listen))
+    pages = _addresses(listen, sock, secure=tls_cert is not None)
+    relay = Relay(sources, boards=delay is not None, delay_seconds=delay or 0)
+    address = join or str(next(iter(brokers.values())))
+    names = {host_of(listen), urlsplit(address).hostname or "", *hosts} - {""}
+    front = Front(pages[0].rstrip("/"), address, frozenset(names))
+    app = application(relay, front, routes(Archive(games)) if games else ())
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_graceful_shutdown=_END_SECONDS,
+        ssl_certfile=tls_cert,
+        ssl_keyfile=tls_key,
+    )
+    click.echo(json.dumps({"event": "listening", "urls": pages}) if as_json else watch_line(pages))
+    if delay == 0:
+        click.echo("all boards are shown at once: who sees this page can help a player", err=True)
+    open_files.allow(2 * MAX_CONNECTIONS)
+    asyncio.run(_serve(uvicorn.Server(config), sock, relay))
+
+
+def _source(cell: str, address: BrokerUrl, secret: str | None, ca: str | None) -> Source:
+    account = screen_account(address, EVERYBODY, os.environ.get("SALVO_TEAM"), secret)
+    users = ScreenUsers(account.user, Random())
+    connection = Connection(
+        address._replace(username=users.user, password=account.secret),
+        f"salvo-web-{os.getpid()}",
+        clean_session=True,
+        ca=ca,
+        newcomer_gives_way=True,
+    )
+    return Source(cell, connection, users)
+
+
+async def _serve(server: uvicorn.Server, sock: socket.socket, relay: Relay) -> None:
+    """Serve until a signal, or until the broker refuses the account."""
+    open_files.report_in(asyncio.get_running_loop())
+    following = asyncio.create_task(relay.run())
+    serving = asyncio.create_task(server.serve([sock]))
+    following.add_done_callback(lambda _: setattr(server, "should_exit", True))
+    try:
+        await serving
+    finally:
+        relay.stop()
+        await following
+
+
+def _addresses(listen: str, sock: socket.socket, *, secure: bool) -> list[str]:
+    """Return where people find the pages, the likeliest address for other machines first."""
+    host, _ = split_address(listen)
+    port = sock.getsockname()[1]
+    scheme = "https" if secure else "http"
+    hosts = [*(joined(address, port) for address in lan_addresses(host)), f"{reachable(host)}:{port}"]
+    return list(dict.fromkeys(f"{scheme}://{each}/" for each in hosts))

@@ -1,0 +1,149 @@
+"""The list of games as a page: a part of it with a form that a server answers, or all of it with a script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
+
+from salvo_display import replay_text
+from salvo_display.page import house_style, text_of
+from salvo_display.page.badges import badges_of
+from salvo_display.page.rendering import policy, render
+from salvo_server.storage.transcript_folder import DEFAULT_TABLE
+from salvo_watch.archive import Entry, Query
+
+#: Games on a served page.
+PAGE: Final = 50
+
+
+class Part(NamedTuple):
+    """What a server shows of its games.
+
+    Attributes:
+        query: what was asked for.
+        page: from 1.
+        waiting: how many recordings are still to be read.
+    """
+
+    query: Query
+    page: int
+    waiting: int
+
+
+def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> tuple[str, str]:
+    """Return a page of a server's games, and its policy.
+
+    Args:
+        listed: all games.
+        found: those that were asked for.
+    """
+    pages = max(1, -(-len(found) // PAGE))
+    page = min(max(1, part.page), pages)
+    style = house_style() + text_of("games_page.css", "salvo_watch")
+    allowed = policy(style, forms="'self'")
+    text = _page(
+        found[(page - 1) * PAGE : page * PAGE],
+        "/games/{}",
+        style=style,
+        policy=allowed,
+        title="Games",
+        links=[("Watch", "/"), ("Tables", "/tables"), ("Join", "/sdk")],
+        served=True,
+        query=part.query,
+        teams=sorted({name for entry in listed for name in entry.players}, key=str.casefold),
+        tables=_tables(listed),
+        count=len(found),
+        in_all=len(listed),
+        narrowed=part.query != Query(),
+        waiting=part.waiting,
+        page=page,
+        pages=pages,
+        earlier=_address(part.query, page - 1) if page > 1 else "",
+        later=_address(part.query, page + 1) if page < pages else "",
+        script="",
+    )
+    return text, allowed
+
+
+def site_list(listed: Sequence[Entry], title: str) -> str:
+    """Return the first page of a site of games."""
+    style, script = house_style() + text_of("games_page.css", "salvo_watch"), text_of("games_page.js", "salvo_watch")
+    return _page(
+        listed,
+        "games/{}.html",
+        style=style,
+        policy=policy(style, script),
+        title=title,
+        links=[],
+        served=False,
+        query=Query(),
+        count=len(listed),
+        narrowed=False,
+        waiting=0,
+        pages=1,
+        script=script,
+    )
+
+
+def note_page(
+    title: str, text: str, links: Sequence[tuple[str, str]], lines: Sequence[str] = (), *, refresh: bool = False
+) -> str:
+    """Return a page of a few words, in the place of what is not there or not there yet.
+
+    Args:
+        lines: more words, as a list.
+        refresh: whether a browser asks again by itself.
+    """
+    style = house_style()
+    return render(
+        "salvo_display/page/note.html.j2",
+        style=style,
+        policy=policy(style),
+        title=title,
+        text=text,
+        links=links,
+        lines=lines,
+        refresh=refresh,
+    )
+
+
+def _page(shown: Sequence[Entry], href: str, **given: object) -> str:
+    days = [(day, [_line(entry, href) for entry in games]) for day, games in groupby(shown, _day)]
+    return render("salvo_watch/games_page.html.j2", emblems=text_of("badges.svg"), days=days, **given)
+
+
+def _line(entry: Entry, href: str) -> dict[str, Any]:
+    dated = bool(replay_text.when(entry.at))
+    return {
+        **entry._asdict(),
+        "badges": badges_of(entry.players),
+        "href": href.format(entry.id),
+        "clock": f"{_time(entry):%H:%M}" if dated else "",
+        "outcome": replay_text.outcome(entry.winners),
+        "length": replay_text.length(entry.duration_ms) if dated else "",
+    }
+
+
+def _day(entry: Entry) -> str:
+    return f"{_time(entry):%A, %-d %B %Y}" if replay_text.when(entry.at) else "Without a date"
+
+
+def _time(entry: Entry) -> datetime:
+    return datetime.fromtimestamp(entry.at / 1000, UTC)
+
+
+def _tables(listed: Iterable[Entry]) -> list[str]:
+    return sorted({entry.table or DEFAULT_TABLE for entry in listed if not entry.trouble}, key=_numbers_by_size)
+
+
+def _numbers_by_size(name: str) -> tuple[str, int, str]:
+    stem = name.rstrip("0123456789")
+    return stem, int(name[len(stem) :] or 0), name
+
+
+def _address(query: Query, page: int) -> str:
+    asked = {name: str(value) for name, value in query._asdict().items() if value}
+    return "/games?" + urlencode({**asked, "page": page})

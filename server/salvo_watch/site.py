@@ -1,0 +1,75 @@
+"""The static site of the games of an evening.
+
+index.html              the list, which a script filters
+games/ID.html           the page of a game
+games/ID.jsonl.gz       its transcript, and games/ID.proof.jsonl its proof where there is one
+site.json               the manifest: which files these are, so that nothing else is ever removed
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from salvo.errors import SalvoError
+from salvo_display.page import Setting, html_page
+from salvo_display.site_folder import INDEX, Kind, SiteFolder
+from salvo_server.storage.transcript_folder import PROOF
+from salvo_watch.archive import Archive, Entry, transcript_of
+from salvo_watch.games_page import note_page, site_list
+
+#: What a page says of a game that was executed for it.
+CHECKED: Final = "executed again: every announcement agrees"
+
+
+_GAMES: Final = Kind(
+    "games", re.compile(r"index\.html|games/[A-Za-z0-9_-]+(\.html|\.jsonl\.gz|\.proof\.jsonl)"), ("games",)
+)
+
+
+def make_site_of_games(
+    archive: Archive, folder: Path, title: str, progress: Callable[[int], None] = lambda done: None
+) -> list[Entry]:
+    """Write or rewrite the site of an archive's games, as of its last look; return its list.
+
+    Every file is replaced atomically, the first page last. A game that cannot be executed has no page, and the list
+    says so.
+
+    Args:
+        progress: called with the number of games written so far.
+
+    Raises:
+        SalvoError: ``not_a_site``: there is something else in the folder; ``html_unwritable``: it cannot be written.
+    """
+    games = [entry for entry in archive.listed if entry.id]
+    neighbours = zip([None, *games], games, [*games[1:], None], strict=False)
+    listed: dict[str, Entry] = {}
+    with SiteFolder(folder, _GAMES, "") as site:
+        for done, (later, entry, earlier) in enumerate(neighbours, start=1):
+            links = [(title, f"../{INDEX}")]
+            links += [("Game before", f"{earlier.id}.html")] if earlier else []
+            links += [("Next game", f"{later.id}.html")] if later else []
+            listed[entry.id] = _write_game(archive, site, entry, links)
+            progress(done)
+        whole = [listed.get(entry.id, entry) for entry in archive.listed]
+        site.write(INDEX, site_list(whole, title))
+    return whole
+
+
+def _write_game(archive: Archive, site: SiteFolder, entry: Entry, links: list[tuple[str, str]]) -> Entry:
+    """Write a game's files; return what the list has of it."""
+    name = f"games/{entry.id}"
+    try:
+        replay, proof = archive.replay(entry.id), archive.proof(entry.id)
+    except SalvoError as error:
+        text = f"{error.code}: its record cannot be executed; salvo replay --check says where."
+        site.write(f"{name}.html", note_page("This game cannot be shown", text, links))
+        return entry._replace(id="", trouble=error.code)
+    links += [("Transcript", f"{entry.id}.jsonl.gz"), *([("Proof", f"{entry.id}{PROOF}")] if proof else [])]
+    site.write(f"{name}.html", html_page(replay, setting=Setting(links=links, checked=CHECKED)))
+    site.write(f"{name}.jsonl.gz", transcript_of(replay))
+    if proof is not None:
+        site.write(f"{name}{PROOF}", proof.read_bytes())
+    return entry

@@ -1,0 +1,194 @@
+"""The web front's addresses, and what their pages may do.
+
+Every page has the same strict policy: its own files and nothing else, no inline script, no other host.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from salvo.distribution import __version__
+from salvo.errors import WireError
+from salvo.topics import check_name
+from salvo_display.page.qr import qr_code
+from salvo_display.page.rendering import render
+from salvo_server.brokers.embedded.addresses import is_known_host
+from salvo_watch.web.relay import Relay
+from salvo_watch.web.sdk import wheel
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+_ALWAYS: Final = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-cache",  # a page and its files are of one version
+}
+#: Streams of one address: a hall of phones behind one router.
+MAX_STREAMS: Final = 512
+_HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
+_LOOPBACK: Final = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """Where the front is, for people.
+
+    Attributes:
+        address: ``http://HOST:PORT`` as other machines reach it.
+        join: the broker's address that teams type; empty where it is not known.
+        hosts: names by which browsers reach it, besides its addresses and this machine's own.
+    """
+
+    address: str
+    join: str
+    hosts: frozenset[str] = frozenset()
+
+
+def application(relay: Relay, front: Front, games: Sequence[BaseRoute] = ()) -> ASGIApp:
+    """Return the pages and streams of a relay.
+
+    Args:
+        games: the addresses of games that are over.
+    """
+    pages = _Pages(relay, front, has_games=bool(games))
+    routes = [
+        Route("/", pages.hall),
+        Route("/director", pages.hall),
+        Route("/tables", pages.tables),
+        Route("/events", pages.events),
+        Route("/sdk", pages.sdk),
+        Route("/sdk/{name}", pages.wheel),
+        Route("/qr.svg", pages.qr),
+        Route("/healthz", pages.health),
+        Route("/static/badges.css", pages.badges),
+        *games,
+        Mount("/static", StaticFiles(packages=[("salvo_watch.web", "static")])),
+    ]
+    return _Guarded(Starlette(routes=routes, exception_handlers={404: pages.missing}), front.hosts)
+
+
+class _Pages:
+    def __init__(self, relay: Relay, front: Front, *, has_games: bool) -> None:
+        self._relay, self._front, self._has_games = relay, front, has_games
+        self._streams: Counter[str] = Counter()  # by address
+
+    async def hall(self, request: Request) -> Response:
+        table = request.query_params.get("table")
+        if (refusal := _refused(table)) is not None:
+            return refusal
+        if table and self._relay.lacks(table):
+            return self._page("missing", request, status=404, title=f"There is no table {table}")
+        return self._page("hall", request, director=request.url.path == "/director")
+
+    async def tables(self, request: Request) -> Response:
+        return self._page("tables", request)
+
+    async def sdk(self, request: Request) -> Response:
+        return self._page("sdk", request, wheel=wheel().name)
+
+    async def missing(self, request: Request, error: Exception) -> Response:
+        return self._page("missing", request, status=404, title="There is no such page")
+
+    def _page(self, name: str, request: Request, status: int = 200, **given: object) -> Response:
+        about = {"broker": self._front.join, "version": __version__, "has_games": self._has_games}
+        page = render(f"salvo_watch/web/templates/{name}.html.j2", **about, host=self._address(request), **given)
+        return HTMLResponse(page, status)
+
+    def _address(self, request: Request) -> str:
+        """Return this front's address as other machines reach it: as this browser did, unless it is on this machine."""
+        host = request.headers.get("host", "")
+        if _HOST.fullmatch(host) is None or _LOOPBACK.match(host):
+            return self._front.address
+        return f"{request.url.scheme}://{host}"
+
+    async def wheel(self, request: Request) -> Response:
+        there = wheel()
+        if request.path_params["name"] != there.name:
+            return PlainTextResponse(f"no such file; this version is /sdk/{there.name}\n", 404)
+        return Response(there.content, media_type="application/octet-stream")
+
+    async def qr(self, request: Request) -> Response:
+        return Response(qr_code(f"{self._address(request)}/"), media_type="image/svg+xml")
+
+    async def badges(self, request: Request) -> Response:
+        """Answer with the teams' colours, which pages of games have inside."""
+        return Response(files("salvo_display.page").joinpath("badges.css").read_bytes(), media_type="text/css")
+
+    async def health(self, request: Request) -> Response:
+        """Answer 200 while the broker is reached, else 503."""
+        reached = self._relay.reached
+        return PlainTextResponse("ok\n" if reached else "the broker does not answer\n", 200 if reached else 503)
+
+    async def events(self, request: Request) -> Response:
+        table = request.query_params.get("table")
+        if (refusal := _refused(table)) is not None:
+            return refusal
+        address = "" if request.client is None else request.client.host
+        if self._streams[address] >= MAX_STREAMS:
+            return PlainTextResponse(f"this address follows {MAX_STREAMS} streams already; close some pages\n", 429)
+        stream = self._counted(address, self._relay.follow(table))
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+
+    async def _counted(self, address: str, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        self._streams[address] += 1
+        try:
+            async for frame in stream:
+                yield frame
+        finally:
+            self._streams[address] -= 1
+            if not self._streams[address]:
+                del self._streams[address]
+
+
+def _refused(table: str | None) -> Response | None:
+    """Return the refusal of a table's invalid name; None for a valid one."""
+    try:
+        name, _, cell = (table or "").partition("@")
+        if name:
+            check_name(name, "table")
+        if cell and _HOST.fullmatch(cell) is None:
+            raise WireError("bad_name", "there is no such address of a broker")
+    except WireError as error:
+        return PlainTextResponse(f"{error}\n", 400)
+    return None
+
+
+class _Guarded:
+    """Adds the policy to every answer, also to refusals; the first of these is of other names than this front's."""
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _ALWAYS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        host = Headers(scope=scope).get("host", "")
+        if is_known_host(host, self._hosts):
+            await self._app(scope, receive, guarded)
+        else:
+            text = "no name of this server; its operator can add it to `hosts`, or as --host of salvo web\n"
+            await PlainTextResponse(text, 421)(scope, receive, guarded)

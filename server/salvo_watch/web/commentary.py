@@ -1,0 +1,89 @@
+"""What a commentator would say about a salvo: one sentence, on its most important result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from salvo.messages import Fate
+
+if TYPE_CHECKING:
+    from salvo_watch.web.tables import Salvo
+
+
+class Standing(NamedTuple):
+    """The state of a game.
+
+    Attributes:
+        afloat: number of ships afloat by player; empty if the rules do not announce sinkings.
+        out: the defeated players.
+    """
+
+    afloat: Mapping[str, int]
+    out: frozenset[str]
+
+    def leader(self) -> str:
+        """Return the player with the most ships afloat; empty if several have as many, or it is not known."""
+        if not self.afloat:
+            return ""
+        most = max(self.afloat.values())
+        leaders = [name for name, ships in self.afloat.items() if ships == most]
+        return leaders[0] if len(leaders) == 1 else ""
+
+
+def comment(salvo: Salvo, before: Standing, after: Standing) -> str:
+    """Return a sentence about a salvo; empty where there is nothing to add to its figures.
+
+    Args:
+        before: the state of the game before the salvo.
+        after: its state now.
+    """
+    player = salvo.player
+    if salvo.defeated:
+        return _fall(salvo, [name for name in after.afloat if name not in after.out])
+    if salvo.sunk:
+        return f"{player} sinks {_ships(salvo)}{_lead(player, before, after)}."
+    if salvo.shots > 1 and salvo.hits == salvo.shots:
+        return f"{player} hits with every one of {salvo.shots} shots."
+    if salvo.shots > 2 and salvo.hits * 2 > salvo.shots:
+        return f"{player} finds a target: {salvo.hits} of {salvo.shots} hit."
+    if not salvo.shots:
+        return f"{player}'s bot gave up the turn." if salvo.given_up else f"{player} lets the turn pass."
+    if not salvo.hits:
+        return f"{player} hits nothing but water."
+    return ""
+
+
+def _fall(salvo: Salvo, left: list[str]) -> str:
+    """Return who is out with a salvo and why, and who is left."""
+    player, beaten, fates = salvo.player, " and ".join(salvo.defeated), set(salvo.defeated.values())
+    out = told = f"{beaten} {'is' if len(salvo.defeated) == 1 else 'are'} out"
+    if fates == {Fate.REMOVED}:
+        out = told = f"the host takes {beaten} out"
+    elif fates == {Fate.SILENT}:
+        out = told = f"{out} after turns without a shot"
+    elif fates == {Fate.SUNK} and player not in salvo.defeated:
+        told = f"{player} defeats {beaten}"
+    if len(left) == 1:
+        winner = " and" if told.startswith(f"{left[0]} defeats ") else f", and {left[0]}"
+        return f"{told}{winner} is the last one afloat."
+    if len(left) == 2:
+        return f"{out}: {left[0]} against {left[1]} now."
+    return f"{told}; {len(left)} are left." if left else f"{told}."
+
+
+def _ships(salvo: Salvo) -> str:
+    sunk = [f"{player}'s {ship}" for player, ship in salvo.sunk]
+    return " and ".join([", ".join(sunk[:-1]), sunk[-1]]) if len(sunk) > 1 else sunk[0]
+
+
+def _lead(player: str, before: Standing, after: Standing) -> str:
+    """Return how the sinking changes the lead, to end the sentence with; empty if there is nothing to say."""
+    leader = after.leader()
+    if not leader or len(after.afloat) < 2:
+        return " and draws level" if before.leader() and before.leader() != player and not leader else ""
+    if leader != before.leader():
+        return " and takes the lead" if leader == player else f"; {leader} leads now"
+    others = [ships for name, ships in after.afloat.items() if name != leader]
+    ahead = after.afloat[leader] - max(others)
+    return f" and is {ahead} ship{'s' * (ahead != 1)} ahead" if leader == player else ""

@@ -1,0 +1,262 @@
+"""Looking back: the addresses of the games that are over.
+
+    /games                   the list, fifty to a page, with filters
+    /games/ID                the replay page; #turn=20 leads to a turn
+    /games/ID/explain        luck and skill, once they are computed
+    /games/ID.html           the replay page as one file, to share
+    /games/ID.jsonl.gz       the transcript
+    /games/ID.proof.jsonl    the signed log, where there is one
+
+A page is the self-contained one of :mod:`salvo_display.page`, served with its own policy: by their hashes its
+style and its script are allowed, and nothing else, not even files of this server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import tempfile
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from datetime import date
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.routing import Route
+
+from salvo.errors import SalvoError
+from salvo.seal import fingerprint
+from salvo_display.page import Setting, html_page
+from salvo_display.page.rendering import policy_of
+from salvo_display.replay import Replay
+from salvo_lab.explaining.explain import FLEETS
+from salvo_server.verify import verify_file
+from salvo_watch.archive import Archive, Query, transcript_of
+from salvo_watch.games_page import Part, note_page, served_list
+from salvo_watch.site import CHECKED
+
+#: Games that are executed again at once, and pages and verdicts that are kept.
+_AT_ONCE: Final = 2
+_KEPT: Final = 64
+#: Fleets that are drawn for each board of a game of more than two, where it takes long.
+_FEW_FLEETS: Final = 200
+#: How long the analysis of a game may take, and how many games may wait for theirs.
+_EXPLAIN_SECONDS: Final = 180
+_MAX_WAITING: Final = 8
+_WAIT: Final = (
+    "The game is being analysed: how likely each shot was to hit, for all that its player knew. It takes seconds for a"
+    " duel, a minute or two for a large table. The page shows it by itself."
+)
+_FRAMING: Final = "; frame-ancestors 'none'"
+_STATUS: Final = {"no_such_game": HTTPStatus.NOT_FOUND, "analysis_busy": HTTPStatus.SERVICE_UNAVAILABLE}
+
+_Answer = Callable[[Request], Awaitable[Response]]
+
+
+def routes(archive: Archive) -> list[Route]:
+    """Return the addresses of an archive's games."""
+    pages = _Pages(archive)
+    found: dict[str, _Answer] = {
+        "/games": pages.listed,
+        "/games/{id}.html": pages.file,
+        "/games/{id}.jsonl.gz": pages.transcript,
+        "/games/{id}.proof.jsonl": pages.proof,
+        "/games/{id}/explain": pages.explained,
+        "/games/{id}": pages.game,
+    }
+    return [Route(path, _refusing(answer)) for path, answer in found.items()]
+
+
+def _refusing(answer: _Answer) -> _Answer:
+    async def answered(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except SalvoError as error:
+            status = _STATUS.get(error.code, HTTPStatus.UNPROCESSABLE_ENTITY)
+            # The text may have what a damaged file says of its boards, and where it lies.
+            words = error.text if error.code in _STATUS else "its record cannot be executed; the organiser knows more"
+            page = note_page("This game cannot be shown", f"{error.code}: {words}.", [("All games", "/games")])
+            return _html(page, policy_of(page), status=status)
+
+    return answered
+
+
+class _Pages:
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._room = asyncio.Semaphore(_AT_ONCE)
+        self._pages: OrderedDict[tuple[str, bool], str] = OrderedDict()
+        self._verdicts = _Verdicts(archive, self._room)
+
+    async def listed(self, request: Request) -> Response:
+        given = request.query_params
+        query = Query(
+            team=given.get("team", "").strip(),
+            table=given.get("table", ""),
+            text=given.get("text", ""),
+            since=_day(given.get("since", "")),
+            until=_day(given.get("until", "")),
+        )
+        number = given.get("page", "1")
+        page = int(number) if number.isdecimal() and len(number) < 7 else 1
+        text, allowed = await asyncio.to_thread(self._list, query, page)
+        return _html(text, allowed)
+
+    def _list(self, query: Query, page: int) -> tuple[str, str]:
+        waiting = self._archive.look()
+        return served_list(self._archive.listed, self._archive.find(query), Part(query, page, waiting))
+
+    async def game(self, request: Request) -> Response:
+        id_ = await self._known(request)
+        verdict = self._verdicts.known(id_)
+        key = (id_, bool(verdict))
+        if key not in self._pages:
+            async with self._room:
+                self._pages[key] = await asyncio.to_thread(self._page, id_, verdict)
+            if len(self._pages) > _KEPT:
+                self._pages.popitem(last=False)
+        self._pages.move_to_end(key)
+        text = self._pages[key]
+        return _html(text, policy_of(text))
+
+    def _page(self, id_: str, verdict: list[str]) -> str:
+        replay, proof = self._archive.replay(id_), self._archive.proof(id_)
+        links = [
+            ("All games", "/games"),
+            ("Luck and skill", f"/games/{id_}/explain"),
+            ("One file to share", f"/games/{id_}.html"),
+            ("Transcript", f"/games/{id_}.jsonl.gz"),
+            *([("Proof", f"/games/{id_}.proof.jsonl")] if proof else []),
+        ]
+        return html_page(
+            replay, setting=Setting(links=links, verdict=verdict, checked=CHECKED + (_proven(proof) if proof else ""))
+        )
+
+    async def file(self, request: Request) -> Response:
+        id_ = await self._known(request)
+        async with self._room:
+            text = await asyncio.to_thread(lambda: html_page(self._archive.replay(id_)))
+        return _html(text, policy_of(text), _attachment(f"{id_}.html"))
+
+    async def transcript(self, request: Request) -> Response:
+        id_ = await self._known(request)
+        async with self._room:
+            content = await asyncio.to_thread(lambda: transcript_of(self._archive.replay(id_)))
+        return Response(content, media_type="application/gzip", headers=_attachment(f"{id_}.jsonl.gz"))
+
+    async def proof(self, request: Request) -> Response:
+        id_ = await self._known(request)
+        proof = self._archive.proof(id_)
+        if proof is None:
+            raise SalvoError("no_such_game", "this game has no proof")
+        return FileResponse(proof, media_type="application/jsonl", filename=f"{id_}.proof.jsonl")
+
+    async def explained(self, request: Request) -> Response:
+        id_ = await self._known(request)
+        verdict = await self._verdicts.ask(id_)
+        links = [("Back to the game", f"/games/{id_}"), ("All games", "/games")]
+        page = note_page("Luck and skill", "" if verdict else _WAIT, links, verdict, refresh=not verdict)
+        return _html(page, policy_of(page))
+
+    async def _known(self, request: Request) -> str:
+        """Return a game's id, after a look whether the game has come since the last one."""
+        id_ = str(request.path_params["id"])
+        try:
+            self._archive.entry(id_)
+        except SalvoError:
+            await asyncio.to_thread(self._archive.look)
+            self._archive.entry(id_)
+        return id_
+
+
+class _Verdicts:
+    """Computes luck and skill of one game at a time, in a process of its own that may take its time."""
+
+    def __init__(self, archive: Archive, room: asyncio.Semaphore) -> None:
+        self._archive = archive
+        self._room = room
+        self._one = asyncio.Semaphore(1)
+        self._tasks: OrderedDict[str, asyncio.Task[list[str]]] = OrderedDict()
+
+    def known(self, id_: str) -> list[str]:
+        """Return a game's verdict; nothing as long as there is none."""
+        task = self._tasks.get(id_)
+        return task.result() if task is not None and task.done() and task.exception() is None else []
+
+    async def ask(self, id_: str) -> list[str]:
+        """Return a game's verdict, or nothing while it is computed.
+
+        Raises:
+            SalvoError: ``analysis_busy``, ``analysis_failed``, or why the game cannot be read.
+        """
+        task = self._tasks.get(id_)
+        if task is None:
+            if sum(not each.done() for each in self._tasks.values()) >= _MAX_WAITING:
+                raise SalvoError("analysis_busy", "several games are being analysed; come back in a minute")
+            self._tasks[id_] = task = asyncio.create_task(self._analyse(id_))
+            done = [key for key, each in self._tasks.items() if each.done()]
+            for key in done[: max(0, len(self._tasks) - _KEPT)]:
+                del self._tasks[key]
+        await asyncio.wait([task], timeout=2)
+        return task.result() if task.done() else []
+
+    async def _analyse(self, id_: str) -> list[str]:
+        async with self._one:
+            async with self._room:
+                replay = await asyncio.to_thread(self._archive.replay, id_)
+                content = await asyncio.to_thread(transcript_of, replay)
+            with tempfile.TemporaryDirectory(prefix="salvo-explain-") as folder:
+                file = Path(folder) / "game.jsonl.gz"
+                file.write_bytes(content)
+                return await _explain(file, replay)
+
+
+async def _explain(file: Path, replay: Replay) -> list[str]:
+    fleets = FLEETS if len(replay.players) == 2 else _FEW_FLEETS
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "salvo", "explain", str(file), "--fleets", str(fleets)),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        said, _ = await asyncio.wait_for(process.communicate(), _EXPLAIN_SECONDS)
+    except TimeoutError:
+        raise SalvoError("analysis_failed", "the game is too long for this") from None
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    if process.returncode:
+        raise SalvoError("analysis_failed", "the game cannot be analysed")
+    return [line.strip().replace("+-", "±") for line in said.decode().rpartition("\n\n")[2].splitlines()]
+
+
+def _proven(proof: Path) -> str:
+    """Return what a game's proof is worth, in words."""
+    report = verify_file(proof)
+    if report.finding is not None or report.key is None:
+        return "; its signed log does not agree: salvo verify says where"
+    return f"; its signed log is fair, by the server {fingerprint(report.key)}"
+
+
+def _html(
+    text: str, allowed: str, headers: dict[str, str] | None = None, status: HTTPStatus = HTTPStatus.OK
+) -> Response:
+    return HTMLResponse(text, status, {"Content-Security-Policy": allowed + _FRAMING, **(headers or {})})
+
+
+def _attachment(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

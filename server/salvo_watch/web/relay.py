@@ -1,0 +1,408 @@
+"""From the broker, or several, to every browser: one connection in from each, pictures of the tables out.
+
+A thread for each connection keeps it and reads messages; all else happens on the event loop. A channel keeps the newest
+picture only, so a browser that is slow misses pictures and delays nobody, and nothing queues up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, Final
+
+from salvo import messages as m
+from salvo import topics
+from salvo.errors import ConnectionLost, WireError
+from salvo.net.inbound import Inbound
+from salvo.net.mqtt import Connection
+from salvo.topics import Reader
+from salvo_server.places import cell_of, place_of, table_of
+from salvo_server.screen_users import ScreenUsers
+from salvo_watch.web.chances import chances
+from salvo_watch.web.tables import BOARDS_SECONDS, PLAY_OUT_SECONDS, Fact, Forget, Heard, Table, read
+
+#: Tables that are followed; on an open broker any client may make some up.
+MAX_TABLES: Final = 1000
+#: Between two pictures of a table: bots without a pace fire hundreds of salvos a second, and nobody sees that.
+PICTURE_SECONDS: Final = 0.12
+#: Between two overviews of all tables.
+OVERVIEW_SECONDS: Final = 1.0
+#: A stream that has nothing to tell says so: to proxies between, and to the page, which else takes it for lost.
+ALIVE_SECONDS: Final = 10.0
+_POLL_SECONDS: Final = 1.0
+
+
+class Channel:
+    """The newest frame of a stream, for any number of browsers.
+
+    Attributes:
+        watchers: how many follow it.
+    """
+
+    def __init__(self) -> None:
+        self.watchers = 0
+        self._frame = b""
+        self._count = 0
+        self._next: asyncio.Future[None] | None = None
+        self._alive: asyncio.TimerHandle  # ends it, if no frame does
+
+    def send(self, frame: bytes) -> None:
+        """Replace the frame, and wake everybody who waits for one."""
+        self._frame = frame
+        self._count += 1
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._next is not None:
+            self._alive.cancel()
+            self._next.set_result(None)
+        self._next = None
+
+    def _woken(self) -> asyncio.Future[None]:
+        """Return what is done with the next frame, or when it is time to tell that there is none: a timer for all."""
+        if self._next is None:
+            loop = asyncio.get_running_loop()
+            self._next = loop.create_future()
+            self._alive = loop.call_later(ALIVE_SECONDS, self._wake)
+        return asyncio.shield(self._next)
+
+    async def follow(self, first: bytes) -> AsyncIterator[bytes]:
+        """Yield frames for as long as a browser listens, beginning with one of its own."""
+        self.watchers += 1
+        try:
+            sent = self._count
+            yield first
+            while True:
+                if sent == self._count:
+                    await self._woken()
+                frame = b"event: alive\ndata:\n\n" if sent == self._count else self._frame
+                sent = self._count  # by now: what comes while a slow browser takes this frame is news to it
+                yield frame
+        finally:
+            self.watchers -= 1
+
+
+def frame_of(value: object) -> bytes:
+    """Return a value as an event of a stream."""
+    return b"data: " + json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode() + b"\n\n"
+
+
+class Source:
+    """One broker.
+
+    Attributes:
+        cell: its name among several; empty if there is one.
+        reached: whether it is there.
+        statuses: of its server's tables, by place.
+        standings: of the evening, as they are shown.
+    """
+
+    def __init__(self, cell: str, connection: Connection, users: ScreenUsers) -> None:
+        self.cell = cell
+        self.reached = False
+        self.statuses: dict[str, m.ServerStatus] = {}
+        self.standings: tuple[m.Standing, ...] = ()
+        self.standings_heard = self.standings_shown = 0
+        self.connection, self._users = connection, users
+        self._known: set[str] = set()  # tables that are followed
+
+    def listen(self, relay: Relay, stop: threading.Event, clock: Callable[[], float]) -> None:
+        """Keep the connection and read messages until the event is set; on a thread of its own.
+
+        Raises:
+            ConnectionLost: what no retry cures.
+        """
+        reached = False
+        while not stop.is_set():
+            try:
+                arrived = self.connection.poll(_POLL_SECONDS)
+            except ConnectionLost as error:
+                self.connection.change_user(self._users.go_on(error, clock()))
+                continue
+            heard = [each for message in arrived if (each := self.read(message)) is not None]
+            for message in arrived:
+                self.connection.acknowledge(message)
+            if heard:
+                relay.call(relay.take, self, heard)
+            if self.connection.connected != reached:
+                reached = self.connection.connected
+                relay.call(relay.reach, self, reached)
+
+    def subscribe(self, topics_: Sequence[topics.Topic]) -> None:
+        """Follow all tables anew."""
+        self._known = set()
+        # A broker bounds a client's filters, and there may be hundreds of tables.
+        self.connection.subscribe([f"{place}{topic.filter()}" for topic in topics_ for place in ("", "/+")])
+
+    def read(self, message: Inbound) -> tuple[str, Heard | m.ServerStatus | None] | None:
+        """Read a message; return its table's place and what it says, None for what is not read."""
+        said = read(message)
+        if said is None:
+            return None
+        address, what = said
+        if address.table not in self._known and len(self._known) >= MAX_TABLES:
+            return None
+        self._known.add(address.table)
+        return place_of(address.table, self.cell), what
+
+
+class Relay:
+    """Follows all tables of a broker, or of several.
+
+    Attributes:
+        tables: by place; ``""`` is the default one of the only broker.
+    """
+
+    def __init__(self, sources: Sequence[Source], *, boards: bool, delay_seconds: float) -> None:
+        """Prepare; :meth:`run` connects.
+
+        Args:
+            boards: whether the account is a referee's.
+            delay_seconds: how late the server shows the boards.
+        """
+        self.tables: dict[str, Table] = {}
+        self._sources = {source.cell: source for source in sources}
+        self._boards, self._delay = boards, delay_seconds
+        self._channels: dict[str, Channel] = {}
+        self._overview = Channel()
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._drawn: dict[str, float] = {}  # when the last picture of a table was sent
+        self._overview_timer: asyncio.TimerHandle | None = None
+        self._thinking = False
+        self._stop = threading.Event()
+        self._loop: asyncio.AbstractEventLoop
+        public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.retained]
+        public.sort(key=lambda topic: topic is topics.WINNER)  # last: the places are known by then
+        self._topics = [*public, topics.CHAT, *([topics.REFEREE] if boards else [])]
+        for source in sources:
+            source.connection.on_connect = lambda _, source=source: self._connected(source)
+
+    @property
+    def reached(self) -> bool:
+        """Whether a broker is there: then there is something to show."""
+        return any(source.reached for source in self._sources.values())
+
+    # --- the connections' threads -----------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Follow the brokers until :meth:`stop`.
+
+        Raises:
+            ConnectionLost: what no retry cures.
+        """
+        self._loop = asyncio.get_running_loop()
+        try:
+            await asyncio.gather(*(asyncio.to_thread(self._listen, source) for source in self._sources.values()))
+        finally:
+            for source in self._sources.values():
+                source.connection.close()
+
+    def stop(self) -> None:
+        """Make :meth:`run` return."""
+        self._stop.set()
+        for source in self._sources.values():
+            source.connection.wake()
+
+    def _listen(self, source: Source) -> None:
+        try:
+            source.listen(self, self._stop, self._loop.time)
+        finally:
+            self.stop()  # where one has ended for good, all do
+
+    def call(self, what: Any, *given: Any) -> None:
+        """Call something on the event loop, from another thread."""
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(what, *given)
+
+    def _connected(self, source: Source) -> None:
+        source.subscribe(self._topics)
+        self.call(self.forget, source)
+
+    # --- the loop -------------------------------------------------------------------------------------------------
+
+    def forget(self, source: Source) -> None:
+        """Take in that everything retained comes again."""
+        now = self._loop.time()
+        source.statuses.clear()
+        self._hear_standings(source, None, 0.0)
+        for name in self.tables.keys() & self._of(source):
+            self.tables[name].hear(Heard(Forget()), now)
+
+    def _of(self, source: Source) -> set[str]:
+        """Return the tables of a broker, also those that browsers wait for."""
+        return {name for name in self.tables.keys() | self._channels.keys() if cell_of(name) == source.cell}
+
+    def reach(self, source: Source, reached: bool) -> None:
+        """Take in that a broker is there, or is not."""
+        source.reached = reached
+        for name in self._of(source):
+            self._draw(name)
+
+    def take(self, source: Source, heard: Sequence[tuple[str, Heard | m.ServerStatus | None]]) -> None:
+        """Take in what a broker says of some tables."""
+        now = self._loop.time()
+        touched = set()
+        for name, what in heard:
+            if isinstance(what, Heard) and isinstance(what.what, m.StandingsShown):
+                self._hear_standings(source, what.what, 0.0 if what.retained else self._results_late)
+                continue
+            if isinstance(what, Heard) and isinstance(what.what, Fact) and what.what.topic is topics.STANDINGS:
+                self._hear_standings(source, None, 0.0)
+                continue
+            table = self.tables.get(name)
+            if table is None:
+                table = self.tables[name] = Table(
+                    name, boards=self._boards and bool(self._delay), delay_seconds=self._delay
+                )
+            if isinstance(what, Heard):
+                table.hear(what, now)
+            elif what is None:
+                source.statuses.pop(name, None)
+            else:
+                source.statuses[name], table.players_wanted = what, what.players
+            touched.add(name)
+        for name in touched:
+            self._advance(self.tables[name], now)
+            self._draw(name)
+
+    @property
+    def _results_late(self) -> float:
+        """How many seconds after its end a game is over on every page."""
+        return self._delay + PLAY_OUT_SECONDS + BOARDS_SECONDS if self._boards and self._delay else 0.0
+
+    def _hear_standings(self, source: Source, shown: m.StandingsShown | None, late_seconds: float) -> None:
+        """Show the standings of the evening, but no result before its table does."""
+        source.standings_heard += 1
+        rows = () if shown is None else shown.evening.rows
+        self._loop.call_later(late_seconds, self._show_standings, source, source.standings_heard, rows)
+
+    def _show_standings(self, source: Source, number: int, rows: tuple[m.Standing, ...]) -> None:
+        if number < source.standings_shown:  # newer ones were not held, after a new connection
+            return
+        source.standings, source.standings_shown = rows, number
+        for name in self._of(source):
+            self._draw(name)
+
+    def _advance(self, table: Table, now: float) -> None:
+        """Show what is due at a table; a table that is new goes to all open pages, because each lists the tables."""
+        listed = bool(table.state)
+        table.advance(now)
+        if bool(table.state) != listed:
+            for other in self._channels.keys() & self.tables.keys():
+                self._draw(other)
+
+    def _draw(self, name: str) -> None:
+        """Send a picture soon, once for all that comes together; then look when more is due."""
+        if name in self._timers:
+            return
+        now = self._loop.time()
+        at = max(now + 0.02, self._drawn.get(name, 0.0) + PICTURE_SECONDS)
+        self._timers[name] = self._loop.call_at(at, self._drawn_now, name)
+
+    def _drawn_now(self, name: str) -> None:
+        del self._timers[name]
+        table, now = self.tables.get(name) or Table(name), self._loop.time()
+        self._drawn[name] = now
+        self._advance(table, now)
+        channel = self._channels.get(name)
+        if channel is not None and channel.watchers:
+            channel.send(frame_of(self.picture(name)))
+            self._think(table)
+        if self._overview.watchers and self._overview_timer is None:
+            self._overview_timer = self._loop.call_later(OVERVIEW_SECONDS, self._send_overview)
+        due = table.next_due()
+        if due is not None and name not in self._timers:
+            self._timers[name] = self._loop.call_at(max(due, now + PICTURE_SECONDS), self._drawn_now, name)
+
+    def _send_overview(self) -> None:
+        self._overview_timer = None
+        self._overview.send(frame_of(self.overview()))
+
+    def _think(self, table: Table) -> None:
+        """Work out the chances on another thread, a table at a time; where that is too slow, some salvos have none."""
+        race = None if self._thinking else table.race()
+        last = table.game.chances
+        if race is None or (last is not None and (last.game, last.turn) == (race.game, race.turn)):
+            return
+        self._thinking = True
+        task = self._loop.run_in_executor(None, chances, race)
+        task.add_done_callback(lambda done: self._thought(table, done))
+
+    def _thought(self, table: Table, done: asyncio.Future[Any]) -> None:
+        self._thinking = False
+        if done.cancelled() or done.exception() is not None:
+            return
+        if done.result().game == table.game.number:
+            table.game.chances = done.result()
+            self._draw(table.name)
+
+    # --- what browsers ask for ------------------------------------------------------------------------------------
+
+    def place(self, shown: str) -> str:
+        """Return the place of a table that a page names; without a cell it is the first one that has such a table."""
+        places = [place_of(table_of(shown), cell) for cell in self._sources]
+        return next((place for place in [shown, *places] if place in self.tables), places[0])
+
+    def lacks(self, shown: str) -> bool:
+        """Whether there are tables, and none of this name."""
+        return bool(self._shown()) and self.place(shown) not in self.tables
+
+    def _name(self, place: str) -> str:
+        """Return what pages call a table: its name, with the cell's where two have one of that name."""
+        table = table_of(place)
+        alone = sum(place_of(table, cell) in self.tables for cell in self._sources) < 2
+        return table if alone else place
+
+    def trouble(self, name: str) -> str:
+        """Return what is wrong, as one word; empty if nothing is."""
+        table = self.tables.get(name)
+        source = self._sources[cell_of(name)]
+        own = source.statuses.get(name)
+        if own is not None and own.status_topic:
+            status = source.statuses.get(place_of(_table_of(own.status_topic), source.cell))
+        else:
+            status = own
+        if not source.reached:
+            return "broker"
+        if table is None or (status is None and not table.state):
+            return "nothing"
+        if status is not None and status.paused:
+            return "paused"
+        return "" if status is None or status.online else "server"
+
+    def picture(self, name: str) -> dict[str, Any]:
+        """Return what a page shows of a table, also of one that nothing is known of."""
+        table = self.tables.get(name) or Table(name)
+        states = [[self._name(each.name), each.state] for each in self._shown()]
+        picture = table.picture(self._loop.time(), self._sources[cell_of(name)].standings)
+        return {**picture, "table": self._name(name), "tables": states, "trouble": self.trouble(name)}
+
+    def overview(self) -> dict[str, Any]:
+        """Return what the page of all tables shows."""
+        tables = [{**table.summary(), "table": self._name(table.name)} for table in self._shown()]
+        return {"tables": tables, "trouble": "" if self.reached else "broker"}
+
+    def _shown(self) -> list[Table]:
+        tables = [table for table in self.tables.values() if table.state]
+        return sorted(tables, key=lambda table: (len(table.name), table.name))
+
+    async def follow(self, name: str | None) -> AsyncIterator[bytes]:
+        """Yield the frames of a table, as pages name it; of all tables with None."""
+        name = None if name is None else self.place(name)
+        channel = self._overview if name is None else self._channels.setdefault(name, Channel())
+        try:
+            async for frame in channel.follow(frame_of(self.overview() if name is None else self.picture(name))):
+                yield frame
+        finally:
+            if name is not None and not channel.watchers:
+                self._channels.pop(name, None)
+
+
+def _table_of(status_topic: str) -> str:
+    try:
+        return topics.parse(status_topic).table
+    except WireError:
+        return ""
