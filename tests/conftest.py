@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count
@@ -25,6 +26,13 @@ hypothesis.settings.register_profile(
     "gate", deadline=None, derandomize=True, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("gate")
+
+# Where bytecode is not to be written beside the code, every run and a hundred programs would compile all of it again.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A shell starts what it runs in the background with Ctrl-C ignored, and what we start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -48,13 +56,6 @@ def port() -> Iterator[Port]:
     """A port that nobody else has, and on which nobody listens before the test lets somebody."""
     with Port() as kept:
         yield kept
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Where bytecode is not to be written beside the code, each of some hundred programs would compile all of it."""
-    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
-        os.environ["PYTHONPYCACHEPREFIX"] = str(tmp_path_factory.mktemp("bytecode"))
 
 
 @pytest.fixture(scope="session", autouse=True)

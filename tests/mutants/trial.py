@@ -34,6 +34,7 @@ class Copy:
         self.root = Path(self._folder.name, "tree")
         self._sources = sources
         self._running: subprocess.Popen[str] | None = None
+        self._stamp = 0
         shutil.copytree(root, self.root, ignore=_LEFT_BEHIND)
         paths = os.pathsep.join(str(self.root / each) for each in sources)
         self._environment = {**os.environ, "PYTHONPATH": paths}
@@ -54,8 +55,6 @@ class Copy:
         for file in files:
             self._check_import(file)
         self.run(tests, 600)  # the first run compiles
-        # Bytecode of a mutant would be taken for that of the next one, if both are as long and from the same second.
-        self._environment["PYTHONDONTWRITEBYTECODE"] = "1"
         began = time.monotonic()
         if killer := self.run(tests, 600):
             raise ValueError(f"{killer} fails without any error")
@@ -75,11 +74,17 @@ class Copy:
         """Run tests with another text of a module, as :meth:`run` does; without an error they take ``seconds``."""
         path = self.root / file
         original = path.read_text()
-        path.write_text(text)
+        self._write(path, text)
         try:
             return self.run(tests, max(MIN_SECONDS, PATIENCE * seconds))
         finally:
-            path.write_text(original)
+            self._write(path, original)
+
+    def _write(self, path: Path, text: str) -> None:
+        """Write a module at a time of its own, else its bytecode is taken for that of the last one of its length."""
+        path.write_text(text)
+        self._stamp += 1
+        os.utime(path, (self._stamp, self._stamp))
 
     def run(self, tests: Sequence[str], seconds: float) -> str:
         """Run tests until one fails; return it, or "hung" if they do not end in time, or "" if all pass."""
