@@ -108,6 +108,68 @@ def _interrupt(folder: Path, number: signal.Signals) -> str:
     return err
 
 
+#: It plays to lose, and in its second game does something to the results as soon as there is one.
+CHEAT = """\
+import os, time
+from pathlib import Path
+
+import salvo
+
+RESULTS = Path(__file__).with_name("cup.games.jsonl")
+GAMES = []
+
+
+def rows():
+    return RESULTS.read_text().splitlines(keepends=True)
+
+
+class Cheat(salvo.Bot):
+    def prepare(self, name, seed, game):
+        super().prepare(name, seed, game)
+        GAMES.append(game)
+        if len(GAMES) == 2:
+            while len(rows()) < 2:
+                time.sleep(0.01)
+            DOES
+
+    def choose_salvo(self, view):
+        return ()
+"""
+CHEATS = {
+    "swaps the places": (
+        "RESULTS.write_text(''.join(rows()).replace('\"places\":[2,1]', '\"places\":[1,2]'))",
+        "game 1 of match 1 differs",
+    ),
+    "replaces the file": (
+        "new = Path('new'); new.write_text(rows()[0]); new.rename(RESULTS)",
+        "game 1 of match 1 is gone, game 2 of match 1 is gone, game 3 of match 1 is gone",
+    ),
+    "removes it": ("RESULTS.unlink()", "it was removed"),
+    "puts a pipe there": ("RESULTS.unlink(); os.mkfifo(RESULTS)", "it was removed"),
+    "writes no games": ("RESULTS.write_text('won\\n')", "line 1: not written by salvo tournament"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cheat", CHEATS)
+def test_results_that_a_bot_changes_are_those_that_were_played(cheat: str, tmp_path: Path) -> None:
+    does, told = CHEATS[cheat]
+    (tmp_path / "cheat.py").write_text(CHEAT.replace("DOES", does))
+    (tmp_path / "cup.toml").write_text(
+        'name = "cup"\ngames = 3\nseed = 1\n[time]\ndecision_seconds = 60\nbank_seconds = 600\n'
+        '[bots]\ncheat = "cheat.py"\nrandom = "random"\n'
+    )
+    (tmp_path / "new").touch()
+    played = run("tournament", "run", "cup.toml", "--jobs", "1", "--json", cwd=tmp_path)
+    assert played.returncode == 0, played.stderr
+    warning = f"warning: cup.games.jsonl was changed while games were played: {told}; it has the games as played again"
+    assert played.stderr.startswith(warning), played.stderr
+    assert (tmp_path / "cup.games.1.jsonl").exists() is (cheat != "removes it")
+    table = json.loads(played.stdout)
+    assert [(row["bot"], row["wins"]) for row in table["table"]] == [("random", 3), ("cheat", 0)]
+    assert _shown(tmp_path) == table
+
+
 #: Two of each of the first pairs.
 NOT_HELD = 6
 

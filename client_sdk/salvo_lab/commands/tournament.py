@@ -111,12 +111,12 @@ def run(
         with _progress(number_of_games(given), len(games.games)) as played:
             play_tournament(path, given, games, jobs or _cores(), played, cluster)
     except KeyboardInterrupt:
-        games.close()
-        there = len(read_games(games_path(path), marks)[1])
-        kept = f"{there} of {number_of_games(given)} games are played and kept"
+        kept = f"{len(games.games)} of {number_of_games(given)} games are played and kept"
         click.echo(f"\n{kept}; go on: {_command('run', file, html)}", err=True)
         raise
     finally:
+        if changed := games.mend():
+            click.echo(f"warning: {changed}", err=True)
         games.close()
     came_to = stand(given, games.games)
     _tell(came_to, file, as_json)

@@ -2,17 +2,19 @@
 
 The first line has the tournament and its seed: only its owner may read the file, since the seed of a running game
 reveals all fleets. A game is a line, and is on the disk before it is reported. A partial line of a killed process is
-cut off when the file is opened again.
+cut off when the file is opened again. Bots run with the rights of the file's owner, so a run believes what it has
+played, and not what the file says at its end.
 """
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -96,14 +98,14 @@ class GamesFile:
                 writes to it, or it cannot be written.
         """
         self._path = path
+        self._fingerprint = dict(fingerprint)
         try:
             self._file = LinesFile(path)
             self.aside = _set_aside(path) if fresh else None
             found, self.games = read_games(path, fingerprint)
             self._code = check_code(path, self.games)
             self.seed = found or seed or secrets.token_hex(16)
-            head = {"form": _FORM, "tournament": dict(fingerprint), "seed": self.seed}
-            self._file.begin(head, anew=not found)
+            self._file.begin(self._head(), anew=not found)
         except Busy:
             raise TournamentError("bad_results", f"{path}: another process plays this tournament") from None
         except OSError as error:
@@ -125,9 +127,51 @@ class GamesFile:
         finally:
             self._write(same)
 
+    def mend(self) -> str:
+        """Write all games anew if somebody else has changed the file since it was opened, which is put aside.
+
+        Returns:
+            What was changed, and where it is now; empty when nothing was.
+
+        Raises:
+            TournamentError: ``bad_results``: the file cannot be written.
+        """
+        if self._file.is_as_written():
+            return ""
+        change = self._change()
+        try:
+            aside = _set_aside(self._path)
+            self._file.begin(self._head(), anew=True)
+            self._file.add(map(_as_line, self.games))
+        except OSError as error:
+            raise TournamentError("bad_results", f"{self._path}: {error.strerror}") from None
+        there = f"; what was there is in {aside.name}" if aside is not None else ""
+        return f"{self._path} was changed while games were played: {change}; it has the games as played again{there}"
+
+    def _change(self) -> str:
+        """Return how the file differs from the games that were played."""
+        if not self._path.is_file():
+            return "it was removed"
+        try:
+            seed, games = read_games(self._path, self._fingerprint)
+        except TournamentError as error:
+            return error.text.removeprefix(f"{self._path}").lstrip(",: ").partition(";")[0]
+        there = {(game.match, game.index): _as_line(game) for game in games}
+        played = {(game.match, game.index): _as_line(game) for game in self.games}
+        words = ["the seed differs"] if seed != self.seed else []
+        for key in sorted(there.keys() | played.keys()):
+            if there.get(key) != played.get(key):
+                what = "is gone" if key not in there else "is new" if key not in played else "differs"
+                words.append(f"game {key[1] + 1} of match {key[0]} {what}")
+        more = f" and {len(words) - 3} more" if len(words) > 3 else ""
+        return ", ".join(words[:3]) + more if words else "no game differs"
+
+    def _head(self) -> dict[str, Any]:
+        return {"form": _FORM, "tournament": self._fingerprint, "seed": self.seed}
+
     def _write(self, games: Sequence[Played]) -> None:
         try:
-            self._file.add({key: said for key, said in asdict(game).items() if key != "code" or said} for game in games)
+            self._file.add(map(_as_line, games))
         except OSError as error:
             raise TournamentError("bad_results", f"{self._path}: {error.strerror}") from None
         self.games += games
@@ -135,6 +179,10 @@ class GamesFile:
     def close(self) -> None:
         """Let others write."""
         self._file.close()
+
+
+def _as_line(game: Played) -> dict[str, Any]:
+    return {key: said for key, said in asdict(game).items() if key != "code" or said}
 
 
 def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Played]]:
@@ -193,7 +241,7 @@ def check_code(path: Path, games: Iterable[Played]) -> dict[str, str]:
 
 def _set_aside(path: Path) -> Path | None:
     """Give a file another name, and return it; None when there is no such file."""
-    if not path.exists():
+    if not os.path.lexists(path):
         return None
     other = next(other for number in count(1) if not (other := path.with_suffix(f".{number}{path.suffix}")).exists())
     return path.rename(other)

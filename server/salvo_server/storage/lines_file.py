@@ -7,6 +7,7 @@ last line is whole without its line feed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Hashable, Iterable, Mapping
@@ -71,6 +72,8 @@ class LinesFile:
         self._lock = filelock.FileLock(f"{path}.lock", mode=0o600, thread_local=False)
         self._lock.acquire(timeout=0)
         self._file: BinaryIO | None = None
+        self._written = hashlib.blake2b()  # of all that should be there
+        self._is_whole = True  # whether everything could be written
 
     def begin(self, head: Mapping[str, Any], *, anew: bool) -> None:
         """Open the file for writing.
@@ -82,10 +85,13 @@ class LinesFile:
         Raises:
             OSError: it cannot be written.
         """
+        if self._file is not None:
+            self._file.close()
         self._file = open(self._path, "a+b", opener=partial(os.open, mode=0o600))  # noqa: SIM115
         if anew:
             self._file.truncate(0)
         end_last_line(self._file)
+        self._written = self._digest()
         if not whole_lines(self._path):
             self.add([head])
             sync_folder(self._path.parent)  # the file's name, too
@@ -97,9 +103,39 @@ class LinesFile:
             OSError: they cannot be written.
         """
         assert self._file is not None
-        self._file.write(b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        written = b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
+        try:
+            self._file.write(written)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError:
+            self._is_whole = False
+            raise
+        self._written.update(written)
+
+    def is_as_written(self) -> bool:
+        """Whether nobody else has changed or replaced the file since :meth:`begin`.
+
+        Where something could not be written, on a full disk, it cannot be known, and is true.
+        """
+        assert self._file is not None
+        if not self._is_whole:
+            return True
+        try:
+            there = os.stat(self._path, follow_symlinks=False)
+        except OSError:
+            return False
+        same = os.path.samestat(there, os.fstat(self._file.fileno()))
+        return same and self._digest().digest() == self._written.digest()
+
+    def _digest(self) -> hashlib.blake2b:
+        """Return the digest of what is there now."""
+        assert self._file is not None
+        self._file.seek(0)
+        digest = hashlib.blake2b()
+        while chunk := self._file.read(1 << 20):
+            digest.update(chunk)
+        return digest
 
     def close(self) -> None:
         """Let others write."""
