@@ -28,7 +28,7 @@ test: $(READY)           ## the quick tests that need nothing but Python (about 
 	$(BIN)/pytest $(TESTS) -m 'not needs and not long and not slow'
 
 check: $(READY)          ## format, lint, types, import contracts, and all tests but the slow ones (under nine minutes)
-	$(BIN)/python tests/programs.py
+	$(BIN)/python tests/kit/programs.py
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(MAKE) --jobs=2 types compiled
@@ -44,7 +44,7 @@ compiled: $(READY)
 	-@$(BIN)/pytest --collect-only --quiet >/dev/null 2>&1
 
 slow: $(READY)           ## what a release needs besides: slow tests, 10,000 simulated contests, chaos, failover, fuzz, mutants, compose (over an hour)
-	$(BIN)/python tests/programs.py
+	$(BIN)/python tests/kit/programs.py
 	$(BIN)/pytest $(TESTS) -m slow
 	$(MAKE) simulate SEEDS=10000
 	$(MAKE) chaos

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import sys
@@ -9,14 +10,22 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import hypothesis
 import pytest
 
-import programs
-from ports import Port
+from kit import programs
+from kit.cheap_keys import cheap_keys
+from kit.ports import Port
 
+if TYPE_CHECKING:
+    from kit.brokers import Broker, StartServer
+    from kit.browser import Browser
+
+_TESTS: Final = Path(__file__).parent
+#: Folders of tests that each are of a package, and ``whole``; inside, ``live`` are those with brokers and processes.
+_OF_PACKAGES: Final = ("audit", "display", "gateways", "lab", "league", "sdk", "server", "watch", "whole")
 _LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
 #: What a test is counted under that is left out for its time alone.
 _LONG: Final = "long"
@@ -56,6 +65,50 @@ def port() -> Iterator[Port]:
     """A port that nobody else has, and on which nobody listens before the test lets somebody."""
     with Port() as kept:
         yield kept
+
+
+@pytest.fixture
+def broker(request: pytest.FixtureRequest) -> Iterator[Broker]:
+    """A broker of the test's own: the embedded one, or what ``on_both_brokers`` says."""
+    from kit.brokers import new_broker
+
+    with new_broker(getattr(request, "param", "embedded")) as running:
+        yield running
+
+
+@pytest.fixture
+def start_server(broker: Broker) -> StartServer:
+    """Start a server on the broker: ``with start_server(players=2) as contest: ...``."""
+    from kit.brokers import server_on
+
+    return functools.partial(server_on, broker)
+
+
+@pytest.fixture(autouse=True)
+def _nobody_stays() -> Iterator[None]:
+    yield
+    if players := sys.modules.get("kit.players"):
+        players.send_all_home()
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Browser]:
+    """One window for a module: to start a browser takes longer than most of its tests."""
+    from kit.browser import browser
+
+    with browser() as window:
+        yield window
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _keys_cost_little_in_process(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let tests of a package derive keys cheaply, except where other processes take part."""
+    folder, *more = request.path.relative_to(_TESTS).parts
+    if folder in _OF_PACKAGES and more[0] != "live":
+        with cheap_keys():
+            yield
+    else:
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from attacks.stage import TEAMS, Stage, fleet, secret
+from kit.stage import TEAMS, Stage, fleet, secret
 from salvo import seal, topics
 from salvo.codec import command_reader, strict_json
 from salvo.codec.announcements import Publication

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from integration.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet
+from kit.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet
+from kit.socketless import Hall, run
 from salvo.permissions import Role
 from salvo_server.brokers.embedded import edges, peers
 from salvo_server.brokers.embedded.broker import HardenedBroker
@@ -28,7 +29,6 @@ from salvo_server.brokers.embedded.routing import Routes
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
 from salvo_server.core.rate_limit import Rate
 from salvo_server.storage.register import Account
-from socketless import Hall, run
 
 Patch = pytest.MonkeyPatch
 ACCEPTED = b"\x20\2\0\0"

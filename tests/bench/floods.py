@@ -25,8 +25,8 @@ from bench.figures import percentiles, row
 from bench.light import filters, login, packet, text
 from bench.profiles import HEARD
 from bench.teams import NAMES, Door, Teams
-from integration.front import Front
-from integration.mosquitto import ContestMosquitto
+from kit.front import Front
+from kit.mosquitto import ContestMosquitto
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.storage.roster import SCREENS, Roster
 

@@ -34,9 +34,9 @@ from bench.figures import percentiles
 from bench.sizes import Costs, Load, Size, predict
 from bench.teams import echo_round_trips, echo_throughput
 from bench.web import read_heard
-from integration.mosquitto import Mosquitto
-from integration.web import web_front
-from processes import started
+from kit.mosquitto import Mosquitto
+from kit.processes import started
+from watch.web_front import web_front
 
 #: Between two questions to the echo.
 _REST_SECONDS: Final = 0.1

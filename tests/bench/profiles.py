@@ -20,9 +20,9 @@ from typing import Final, NamedTuple, Protocol
 from bench.children import answer, process, table_names
 from bench.figures import rate, row
 from bench.teams import NAMES, Door, Teams
-from integration.certificates import Certificate, make_certificate
-from integration.mosquitto import ContestMosquitto, Mosquitto
-from proofs import IDENTITY, Played
+from kit.certificates import Certificate, make_certificate
+from kit.mosquitto import ContestMosquitto, Mosquitto
+from kit.proofs import IDENTITY, Played
 from salvo import messages as m
 from salvo import topics
 from salvo.rules import SALVO

@@ -43,7 +43,7 @@ from bench.reports import (
 from bench.rush import bench_rush
 from bench.shares import bench_shares
 from bench.web import bench_web
-from integration.mosquitto import Mosquitto
+from kit.mosquitto import Mosquitto
 from salvo_server.brokers.embedded import EmbeddedBroker
 
 

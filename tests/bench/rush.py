@@ -12,8 +12,8 @@ from typing import Final
 
 from bench.children import table_names
 from bench.figures import row
-from integration.mosquitto import Mosquitto
-from processes import started
+from kit.mosquitto import Mosquitto
+from kit.processes import started
 from salvo import topics
 from salvo.codec.command_writer import write_participation, write_placement
 from salvo.net.mqtt import Connection

@@ -12,7 +12,7 @@ from typing import Final
 from bench.children import answer, process
 from bench.figures import row
 from bench.teams import Door, Teams
-from integration.mosquitto import Mosquitto
+from kit.mosquitto import Mosquitto
 
 _EVERY_SECONDS: Final = 0.001
 #: The first that fits a frame's file, from the innermost frame outwards.

@@ -14,8 +14,8 @@ from typing import Final
 from bench.children import peak_mb, process, table_names
 from bench.figures import percentiles, row
 from bench.teams import Door, Teams
-from integration.mosquitto import Mosquitto
-from integration.web import web_front
+from kit.mosquitto import Mosquitto
+from watch.web_front import web_front
 
 BROWSERS: Final = 2000
 TABLES: Final = 20

@@ -15,9 +15,9 @@ from statistics import median
 
 from chaos.league import HOST, SALVO, LeagueStage, places_of_logs
 from chaos.run import Process
-from command_line import run
-from integration.mosquitto import start_mosquitto
-from ports import Port
+from kit.command_line import run
+from kit.mosquitto import start_mosquitto
+from kit.ports import Port
 from salvo import topics
 from salvo.net.mqtt import Connection
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from integration.flood import _connect, _shots
+from kit.flood import _connect, _shots
 
 _SHOTS, _AT_ONCE = 2000, 20
 _AGAIN_SECONDS = 0.05

@@ -19,9 +19,9 @@ from random import Random
 from typing import Any
 
 from chaos.run import Process
-from command_line import run
-from integration.mosquitto import start_mosquitto
-from ports import Port
+from kit.command_line import run
+from kit.mosquitto import start_mosquitto
+from kit.ports import Port
 from salvo import messages as m
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import Connection

@@ -33,9 +33,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from chaos.dying_server import MOMENTS
-from integration.mosquitto import ContestMosquitto, Mosquitto
-from integration.postgresql import PostgreSQL
-from ports import Port
+from kit.mosquitto import ContestMosquitto, Mosquitto
+from kit.ports import Port
+from kit.postgresql import PostgreSQL
 from salvo import messages as m
 from salvo.codec.steps import read_input
 from salvo.errors import SalvoError

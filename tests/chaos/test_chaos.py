@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chaos.run import parse, prepare
-from programs import needs
+from kit.programs import needs
 
 
 @pytest.mark.slow

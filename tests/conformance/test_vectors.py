@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import seal, topics
 from salvo.codec.announcement_reader import read_announcement
@@ -48,7 +49,6 @@ from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.register import Account, Register
 from salvo_server.verify import verify_lines
-from unbrokered import Wire
 
 VECTORS = Path(__file__).parents[2] / "proto" / "vectors"
 _key = functools.cache(seal.derive_key)

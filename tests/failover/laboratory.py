@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from chaos.run import SALVO, Process, work_folder
 from failover.network import Namespaces
-from ports import Port
+from kit.ports import Port
 
 HOSTS: Final = ("one", "two", "three")
 #: Namespaces of the three workers, and of whoever asks.

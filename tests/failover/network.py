@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, Self
 
-from integration.cable import Cable
+from kit.cable import Cable
 
 
 class Network(Protocol):

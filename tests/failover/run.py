@@ -32,8 +32,8 @@ import sqlalchemy as sql
 
 from chaos.run import SALVO, Process, Report, Stage, work_folder
 from failover.network import Cables, Namespaces, Network
-from integration.mosquitto import Mosquitto
-from integration.postgresql import PostgreSQL
+from kit.mosquitto import Mosquitto
+from kit.postgresql import PostgreSQL
 from salvo import topics
 from salvo.net.mqtt import Connection
 from salvo_server.storage.transcript_folder import PROOF

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from programs import needs
+from kit.programs import needs
 
 RUN = Path(__file__).with_name("run.py")
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
+from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import topics
 from salvo.codec import log, log_reader, strict_json
@@ -89,7 +90,6 @@ from salvo_server.storage.roster import Roster, RosterError
 from salvo_server.storage.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
 from salvo_server.storage.transcript_folder import proof_lines
 from salvo_server.verify import ProofError, compare_stories, verify_lines
-from unbrokered import Wire
 
 _ROOT = Path(__file__).parents[2]
 _VECTORS = _ROOT / "proto" / "vectors"
@@ -860,7 +860,7 @@ def _two_player_message(data: bytes) -> None:
 
 
 def _json_line_seeds() -> list[bytes]:
-    said = (_ROOT / "tests" / "conformance" / "gateways" / "jsonline.txt").read_text().splitlines()
+    said = (_ROOT / "tests" / "gateways" / "conversations" / "jsonline.txt").read_text().splitlines()
     lines = [line[2:] for line in said if line.startswith("> ")]
     return [
         "\n".join(lines).encode(),

@@ -18,6 +18,7 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
+from kit.schema import Pair, of_the_class, of_the_schema
 from salvo import messages as m
 from salvo.codec import steps as steps_form
 from salvo.codec import transcript as form
@@ -28,7 +29,6 @@ from salvo.codec.rules import Rules
 from salvo.rules import BOOKS
 from salvo.v1 import announcements_pb2, transcript_pb2
 from salvo_server.storage.transcript import TranscriptError, check, parse_transcript, read_transcript
-from schema import Pair, of_the_class, of_the_schema
 
 FILES = sorted(Path(__file__).parent.glob("v*/*.jsonl.gz"))
 NAMES = [f"{path.parent.name}/{path.name}" for path in FILES]

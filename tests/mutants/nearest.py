@@ -18,20 +18,20 @@ class Part(NamedTuple):
 PARTS: Final = {
     "engine": Part(
         ("client_sdk/salvo/rules/game.py",),
-        ("tests/unit/test_rules.py", "tests/unit/test_books.py", "tests/property/test_engine.py"),
+        ("tests/sdk/test_rules.py", "tests/sdk/test_books.py", "tests/sdk/test_engine.py"),
     ),
     "referee": Part(
         tuple(f"server/salvo_server/core/{name}.py" for name in ("referee", "transitions", "lobby", "turn", "match")),
         (
-            "tests/unit/test_referee.py",
-            "tests/unit/test_referee_table.py",
-            "tests/unit/test_pace.py",
-            "tests/unit/test_referee_books.py",
-            "tests/unit/test_time_bank.py",
-            "tests/unit/test_leaving.py",
-            "tests/unit/test_referee_view.py",
-            "tests/unit/test_repetitions.py",
-            "tests/unit/test_placing_again.py",
+            "tests/server/test_referee.py",
+            "tests/server/test_referee_table.py",
+            "tests/server/test_pace.py",
+            "tests/server/test_referee_books.py",
+            "tests/server/test_time_bank.py",
+            "tests/server/test_leaving.py",
+            "tests/server/test_referee_view.py",
+            "tests/server/test_repetitions.py",
+            "tests/server/test_placing_again.py",
         ),
     ),
     "authenticator": Part(
@@ -39,16 +39,16 @@ PARTS: Final = {
             f"server/salvo_server/core/{name}.py"
             for name in ("authenticator", "fates", "keyring", "rate_limit", "recaps")
         ),
-        tuple(f"tests/unit/test_{name}.py" for name in ("authenticator", "fates", "keyring", "rate_limit", "recaps")),
+        tuple(f"tests/server/test_{name}.py" for name in ("authenticator", "fates", "keyring", "rate_limit", "recaps")),
     ),
-    "outages": Part(("server/salvo_server/core/outages.py",), ("tests/unit/test_outages.py",)),
+    "outages": Part(("server/salvo_server/core/outages.py",), ("tests/server/test_outages.py",)),
     "session": Part(
         ("client_sdk/salvo/session/*.py",),
-        ("tests/unit/test_session.py", "tests/unit/test_session_tables.py", "tests/unit/test_chatting.py"),
+        ("tests/sdk/test_session.py", "tests/sdk/test_session_tables.py", "tests/sdk/test_chatting.py"),
     ),
-    "witness": Part(("client_sdk/salvo/fairness/witness.py",), ("tests/unit/test_witness.py",)),
+    "witness": Part(("client_sdk/salvo/fairness/witness.py",), ("tests/sdk/test_witness.py",)),
     "commands": Part(
         tuple(f"client_sdk/salvo/codec/{name}.py" for name in ("commands", "command_reader", "command_writer")),
-        ("tests/unit/test_commands.py", "tests/conformance/test_vectors.py::test_vector"),
+        ("tests/sdk/test_commands.py", "tests/conformance/test_vectors.py::test_vector"),
     ),
 }

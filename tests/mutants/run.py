@@ -42,7 +42,7 @@ _ROOT: Final = Path(__file__).parents[2]
 _ACCEPTED: Final = Path(__file__).with_name("accepted.toml")
 _TERMINAL: Final = Console(stderr=True)
 #: It compares a table with the document that is printed from it, so it would find every arrow without trying one.
-_COMPARES_THE_DOCUMENT: Final = "--deselect=tests/unit/test_contract.py"
+_COMPARES_THE_DOCUMENT: Final = "--deselect=tests/whole/test_contract.py"
 
 
 @dataclass(frozen=True)

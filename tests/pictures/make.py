@@ -15,9 +15,8 @@ from typing import Final
 
 from click.testing import CliRunner
 
-from e2e.browser import Browser, browser, until
-from integration.players import Heard, salvos
-from integration.web import web_front
+from kit.browser import Browser, browser, until
+from kit.players import Heard, salvos
 from pictures.game import Film
 from pictures.tree import play, topic_tree
 from salvo_display.page import html_page
@@ -28,6 +27,7 @@ from salvo_server.recordings import open_recordings
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.roster import Roster
+from watch.web_front import web_front
 
 _TESTS: Final = Path(__file__).parents[1]
 FOLDER: Final = _TESTS.parent / "examples" / "pictures"

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from integration.players import Heard
+from kit.players import Heard
 from salvo import client
 from salvo import messages as m
 from salvo.net.mqtt import Connection

@@ -11,7 +11,7 @@ from salvo.errors import IllegalCommand
 from salvo.rules import Fleet, Orientation, Placement, Repeats, RuleBook, Spacing
 from salvo_gateways.accounts import GatewayError
 
-#: Places that a search tries. Honest games need some hundreds; see tests/unit/test_gateway_unseen.py.
+#: Places that a search tries. Honest games need some hundreds; see tests/gateways/test_gateway_unseen.py.
 MAX_TRIES: Final = 100_000
 
 

@@ -1,0 +1,396 @@
+"""What the doctor finds on the machine itself, and how it tells it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+from collections import Counter
+from email.message import Message
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from click.testing import CliRunner
+
+from kit.ports import Port
+from salvo.errors import SalvoError
+from salvo.messages import TurnBegan
+from salvo.net.mqtt import BrokerUrl
+from salvo_audit.commands.doctor import _target, doctor
+from salvo_audit.doctor import Finding, Target, Verdict, is_here, machine, reach
+from salvo_server.contest import check_start
+from salvo_server.running import announced
+from salvo_server.settings import ServerSettings, SettingsError
+from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.roster import Roster
+
+
+def here(tmp_path: Path, **given: Any) -> Target:
+    settings: dict[str, Any] = {
+        "roster": tmp_path / "roster.json",
+        "identity": tmp_path / "identity.key",
+        "journal": str(tmp_path / "games.journal"),
+    }
+    return Target(BrokerUrl.parse("127.0.0.1:1883"), ServerSettings(**settings | given))
+
+
+def one(findings: Any) -> Finding:
+    [finding] = findings
+    assert isinstance(finding, Finding)
+    return finding
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def test_files_that_only_their_owner_reads_are_well(tmp_path: Path) -> None:
+    Roster(tmp_path / "roster.json").add("red")
+    found = one(machine.check_files(here(tmp_path)))
+    assert (found.verdict, "roster.json, roster.json.key" in found.text) == (Verdict.PASS, True)
+
+
+@pytest.mark.parametrize(
+    "name", ["roster.json", "roster.json.key", "identity.key", "games.journal", "games.journal.key"]
+)
+def test_a_file_with_secrets_that_others_read_is_named_with_its_cure(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"x")
+    (tmp_path / name).chmod(0o640)
+    found = one(machine.check_files(here(tmp_path)))
+    assert found.verdict is Verdict.FAIL
+    assert found.cure == f"chmod 600 {tmp_path / name}"
+
+
+@pytest.mark.parametrize(
+    "name", ["roster.json", "roster.json.key", "games.journal", "games.journal.key", "games.journal-wal"]
+)
+def test_a_server_starts_with_no_file_that_others_may_change(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Who may only read a secret is named; one that an engine has mounted, for all to read, is as it should be."""
+    settings = here(tmp_path, listen="127.0.0.1:0").settings
+    assert settings is not None
+    file = tmp_path / name
+    file.write_bytes(b"x")
+    for mode, says in (
+        (0o600, ""),
+        (0o640, ""),
+        (0o444, ""),
+        (0o644, f"others can read its secrets; chmod 600 {file}"),
+    ):
+        file.chmod(mode)
+        caplog.clear()
+        check_start(settings)
+        assert (bool(caplog.text), says in caplog.text) == (bool(says), True)
+    for mode in (0o666, 0o620, 0o602):
+        file.chmod(mode)
+        with pytest.raises(
+            SettingsError, match=rf"^file_rights: .* {mode:04o}: others could change it; chmod 600 {file}"
+        ):
+            check_start(settings)
+        assert one(machine.check_files(here(tmp_path))).verdict is Verdict.FAIL
+
+
+def test_a_lost_roster_is_a_failure_and_the_doctor_begins_none(tmp_path: Path, nowhere: str) -> None:
+    """It wrote a new one for its two accounts, and the server that ran threw out everybody else."""
+    roster = Roster(tmp_path / "roster.json")
+    roster.add("red")
+    roster.path.unlink()
+    found = one(machine.check_files(here(tmp_path, profile="contest")))
+    assert (found.verdict, "--new" in found.cure) == (Verdict.FAIL, True)
+    done = CliRunner(env={"SALVO_PROFILE": "contest"}).invoke(doctor, [nowhere, "--roster", str(roster.path)])
+    assert found.line in done.stdout
+    assert not roster.path.exists()
+
+
+def test_the_key_of_the_certificate_is_a_secret_too(tmp_path: Path) -> None:
+    key = tmp_path / "tls.key"
+    key.touch(0o644)
+    key.chmod(0o644)
+    found = one(machine.check_files(here(tmp_path, tls_key=key)))
+    assert (found.verdict, found.cure) == (Verdict.FAIL, f"chmod 600 {key}")
+
+
+def test_what_a_real_journal_writes_is_its_owners_alone(tmp_path: Path) -> None:
+    journal = DatabaseJournal(str(tmp_path / "games.journal"))
+    found = one(machine.check_files(here(tmp_path)))
+    journal.close()
+    assert found.verdict is Verdict.PASS
+    assert {"games.journal", "games.journal.key", "games.journal-wal"} <= set(found.text.split(": ")[1].split(", "))
+
+
+def test_another_machines_files_are_left_alone() -> None:
+    target = Target(BrokerUrl.parse("contest.example"))
+    for check in (machine.check_files, machine.check_disk, machine.check_ports):
+        assert one(check(target)).verdict is Verdict.SKIP
+
+
+# --- disk and ports -----------------------------------------------------------------------------------------------
+
+
+class _Usage(NamedTuple):
+    total: int
+    used: int
+    free: int
+
+
+@pytest.mark.parametrize(("free", "verdict"), [(199 * 2**20, Verdict.FAIL), (201 * 2**20, Verdict.PASS)])
+def test_a_disk_that_is_nearly_full_is_a_failure(
+    free: int, verdict: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: _Usage(2**40, 2**40 - free, free))
+    assert one(machine.check_disk(here(tmp_path))).verdict is verdict
+
+
+def test_a_port_that_another_program_has_is_a_failure_and_the_brokers_own_is_not(tmp_path: Path, port: Port) -> None:
+    with socket.create_server(("127.0.0.1", port.number)):
+        target = here(tmp_path, listen=port.address)
+        target.url = BrokerUrl.parse(port.address)
+        found = one(machine.check_ports(target))
+        assert (found.verdict, f":{port.number}'" in found.cure) == (Verdict.FAIL, True)
+        target.reachable = True
+        assert one(machine.check_ports(target)).verdict is Verdict.PASS
+    target.reachable = False
+    assert one(machine.check_ports(target)).text == f"{port.address} is free"
+
+
+def test_a_taken_port_for_websockets_is_a_failure_too(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        target = here(tmp_path, websocket=f"127.0.0.1:{taken.getsockname()[1]}")
+        target.reachable = True
+        assert [found.verdict for found in machine.check_ports(target)] == [Verdict.PASS, Verdict.FAIL]
+
+
+# --- TLS ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "settings", "verdict", "cure"),
+    [
+        ("127.0.0.1:7000", {"listen": "127.0.0.1:7000"}, Verdict.SKIP, "salvo serve --tls-cert"),
+        ("127.0.0.1:7000", {"listen": "0.0.0.0:7000"}, Verdict.WARN, "salvo serve --tls-cert"),
+        ("127.0.0.1:7000", {"listen": "[::]:7000"}, Verdict.WARN, "salvo serve --tls-cert"),
+        ("192.0.2.7:7000", {"listen": "192.0.2.7:7000"}, Verdict.WARN, "salvo serve --tls-cert"),
+        ("192.0.2.7:7000", {"broker": "mqtt://192.0.2.7:7000"}, Verdict.WARN, "mosquitto.conf"),
+        ("contest.example:7000", None, Verdict.WARN, "mosquitto.conf"),
+    ],
+)
+def test_passwords_in_the_open_are_a_warning_where_somebody_else_can_listen(
+    url: str, settings: dict[str, Any] | None, verdict: Verdict, cure: str, tmp_path: Path
+) -> None:
+    target = Target(BrokerUrl.parse(url))
+    if settings is not None:
+        target = here(tmp_path, **settings)
+        target.url = BrokerUrl.parse(url)
+    found = one(reach.check_tls(target))
+    assert (found.verdict, cure in found.cure) == (verdict, True), found
+    if settings is not None:
+        assert ("--tls-cert and" in found.cure) is ("listen" in settings)  # the other broker's cure is none
+    target.profile = "strict"
+    assert one(reach.check_tls(target)).verdict is Verdict.FAIL
+
+
+# --- software -----------------------------------------------------------------------------------------------------
+
+
+def _software(monkeypatch: pytest.MonkeyPatch, python: str, needed: list[str], installed: dict[str, str]) -> Finding:
+    def version(name: str) -> str:
+        if name not in installed:
+            raise metadata.PackageNotFoundError(name)
+        return installed[name]
+
+    monkeypatch.setattr(metadata, "requires", lambda _: needed)
+    about = Message()
+    about["Requires-Python"] = python
+    for extra in ("server", "terminal", "dev"):
+        about["Provides-Extra"] = extra
+    monkeypatch.setattr(metadata, "metadata", lambda _: about)
+    monkeypatch.setattr(metadata, "version", version)
+    return one(machine.check_python(Target(BrokerUrl.parse("x"))))
+
+
+def test_an_old_library_is_named_with_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    needed = ["paho-mqtt>=2.1", "pynacl>=1.5", "amqtt==0.12.1; extra == 'server'", "rich>=14.0; extra == 'terminal'"]
+    installed = {"paho-mqtt": "1.6.1", "pynacl": "1.10.0", "amqtt": "0.12.1"}
+    found = _software(monkeypatch, ">=3.11", needed, installed)
+    assert (found.verdict, found.text) == (Verdict.FAIL, "unfit: paho-mqtt 1.6.1 (needs >=2.1)")
+
+
+def test_an_old_python_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _software(monkeypatch, ">=3.99", [], {})
+    assert (found.verdict, "needs >=3.99" in found.text) == (Verdict.FAIL, True)
+
+
+@pytest.mark.parametrize(
+    ("needed", "fits", "unfit"),
+    [
+        (">=2.1", ("2.1", "2.1.0", "2.1.0.post1", "2.10", "3", "3.0rc1"), ("2.0.9", "2.1rc1", "1!x", "unknown")),
+        ("==0.12.1", ("0.12.1", "0.12.1+local"), ("0.12.2", "0.13", "0.12.1rc1")),
+        (">=2.0.0", ("2.0",), ("2.0.0rc1", "2.0.0.dev3")),
+        ("~=2.2", ("2.2", "2.9.1"), ("3.0", "2.1")),
+        (">=2,!=2.4,<3", ("2.3",), ("2.4", "3")),
+    ],
+)
+def test_versions_are_compared_as_pip_compares_them(
+    needed: str, fits: tuple[str, ...], unfit: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The story: == was read as >=, a release candidate passed for the release, and ~= was not read at all."""
+    for version in (*fits, *unfit):
+        found = _software(monkeypatch, ">=3.11", [f"amqtt{needed}; extra == 'server'"], {"amqtt": version})
+        assert (found.verdict is Verdict.PASS) is (version in fits), version
+
+
+def test_what_this_machine_does_not_need_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    needed = ["pynacl>=1.5; python_version < '3'", "pynacl>=9; sys_platform == 'none' and extra == 'server'"]
+    assert _software(monkeypatch, ">=3.11", needed, {"pynacl": "1.0"}).verdict is Verdict.PASS
+
+
+def test_what_only_developers_need_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _software(monkeypatch, ">=3.11", ["pytest>=9; extra == 'dev'"], {"pytest": "1.0"})
+    assert found.verdict is Verdict.PASS
+
+
+# --- the clock ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("now", "exact", "ended", "verdict"),
+    [
+        (1_004_000, True, False, Verdict.PASS),
+        (1_006_000, True, False, Verdict.FAIL),
+        (994_000, True, False, Verdict.FAIL),
+        (996_000, False, False, Verdict.PASS),
+        (994_000, False, False, Verdict.FAIL),
+        (1_034_000, False, False, Verdict.PASS),
+        (1_036_000, False, False, Verdict.FAIL),
+        (1_036_000, False, True, Verdict.PASS),  # in a pause the deadline of the turn before says nothing
+        (994_000, False, True, Verdict.FAIL),
+    ],
+)
+def test_a_clock_may_be_five_seconds_off(now: int, exact: bool, ended: bool, verdict: Verdict) -> None:
+    turn = TurnBegan(1, 1, "a", 5, 1_000_000, 1_030_000)
+    assert reach._compare(turn, now, exact=exact, ended=ended).verdict is verdict
+
+
+# --- the command --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def nowhere(port: Port) -> str:
+    """Where nobody listens."""
+    return port.address
+
+
+def test_findings_are_lines_for_people_and_records_for_programs(tmp_path: Path, nowhere: str) -> None:
+    arguments = [nowhere, "--roster", str(tmp_path / "roster.json")]
+    plain = CliRunner().invoke(doctor, arguments)
+    records = [json.loads(line) for line in CliRunner().invoke(doctor, [*arguments, "--json"]).stdout.splitlines()]
+    assert plain.exit_code == 1
+    *lines, last = plain.stdout.splitlines()
+    verdicts = Counter(line[:4] for line in lines)
+    assert verdicts["FAIL"] == 1
+    assert last == f"{len(lines)} checks: {verdicts['PASS']} PASS, 1 FAIL, {verdicts['SKIP']} SKIP"
+    assert [line[:4] for line in lines] == [record["verdict"] for record in records]
+    [network] = [record for record in records if record["check"] == "network"]
+    assert set(network) == {"check", "verdict", "text", "cure"}
+    assert network["cure"]
+
+
+def test_warnings_are_counted_and_fail_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[Finding] = []
+    monkeypatch.setattr("salvo_audit.commands.doctor.examine", lambda *_: iter(found))
+    for verdict, last, code in (
+        (Verdict.PASS, "1 check: 1 PASS", 0),
+        (Verdict.WARN, "2 checks: 1 PASS, 1 WARN", 0),
+        (Verdict.FAIL, "3 checks: 1 PASS, 1 WARN, 1 FAIL", 1),
+    ):
+        found.append(Finding("x", verdict, "x"))
+        done = CliRunner().invoke(doctor, ["contest.example"])
+        assert (done.stdout.splitlines()[-1], done.exit_code) == (last, code)
+
+
+def test_strict_is_asked_of_a_server_elsewhere_without_its_certificate(nowhere: str) -> None:
+    """It was taken for a setting of a server that is to be started here."""
+    done = CliRunner().invoke(doctor, [f"mqtts://{nowhere}", "--profile", "strict"])
+    assert done.exit_code == 1
+    assert "cannot be reached" in done.stdout
+
+
+def test_a_roster_of_another_user_leaves_what_a_stranger_can_try(tmp_path: Path, nowhere: str) -> None:
+    (tmp_path / "roster.json.key").write_bytes(b"no key")
+    done = CliRunner().invoke(doctor, [nowhere, "--roster", str(tmp_path / "roster.json")])
+    assert "cannot be reached" in done.stdout  # and no error before it
+    target = Target(BrokerUrl.parse("x"), no_accounts="the key is away")
+    found = one(reach.check_accounts(target))
+    assert (found.verdict, "the key is away" in found.text) == (Verdict.SKIP, True)
+
+
+def test_the_server_that_runs_is_the_one_to_examine(tmp_path: Path, nowhere: str) -> None:
+    roster, address = tmp_path / "roster.json", nowhere
+    arguments = ["--roster", str(roster)]
+    settings = ServerSettings(listen="127.0.0.1:0", roster=roster, journal=str(tmp_path / "j" / "games.journal"))
+    (tmp_path / "j").mkdir()
+    (tmp_path / "j" / "games.journal.key").touch(0o644)
+    (tmp_path / "j" / "games.journal.key").chmod(0o644)
+    with announced(settings, f"mqtt://{address}", None):
+        for url in ([], [address], [f"localhost:{address.partition(':')[2]}"]):
+            done = CliRunner().invoke(doctor, [*url, *arguments])
+            assert f":{address.partition(':')[2]} cannot be reached" in done.stdout
+            assert f"chmod 600 {tmp_path / 'j' / 'games.journal.key'}" in done.stdout
+        with announced(settings, "mqtt://127.0.0.1:2", None):
+            done = CliRunner().invoke(doctor, arguments)
+            assert isinstance(done.exception, SalvoError)
+            assert f"several servers run here, at mqtt://127.0.0.1:2, mqtt://{address}" in done.exception.text
+    done = CliRunner(env={"SALVO_LISTEN": address}).invoke(doctor, arguments)
+    assert f"mqtt://{address} cannot be reached" in done.stdout
+
+
+def test_where_a_running_server_comes_in_is_known_of_another_listener_of_its_broker(tmp_path: Path) -> None:
+    """Teams come in by 1883; that the server cannot be kept out is looked at where it comes in itself."""
+    roster = tmp_path / "roster.json"
+    settings = ServerSettings(broker="mqtt://127.0.0.1:1884", roster=roster)
+    with announced(settings, "mqtt://127.0.0.1:1884", None):
+        target = _target("mqtt://127.0.0.1:1883", ServerSettings(roster=roster), here=True)
+    assert target.server == BrokerUrl.parse("mqtt://127.0.0.1:1884")
+    assert not target.serves
+
+
+def test_this_machines_own_addresses_are_here() -> None:
+    assert is_here("127.0.0.1")
+    assert is_here("localhost")
+    assert is_here(socket.gethostname())
+    assert not is_here("203.0.113.7")
+    assert not is_here("nowhere.invalid")
+
+
+def test_a_roster_that_never_was_is_not_begun_by_the_doctor(tmp_path: Path, nowhere: str) -> None:
+    CliRunner().invoke(doctor, [nowhere, "--roster", str(tmp_path / "roster.json")])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_url_it_examines_the_contest_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nowhere: str
+) -> None:
+    monkeypatch.delenv("SALVO_PROFILE")
+    config = tmp_path / "contest.toml"
+    address = nowhere
+    config.write_text(f'listen = "{address}"\nroster = "{tmp_path / "roster.json"}"\n')
+    done = CliRunner().invoke(doctor, ["--config", str(config)])
+    assert f"mqtt://{address} cannot be reached" in done.stdout
+    assert f"{address} is free" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ws://127.0.0.1:9/mqtt"], "name the broker's mqtt:// address"),
+        (["mqtts://127.0.0.1:9", "--ca", "/nowhere"], "bad_ca: /nowhere: No such file"),
+        (["127.0.0.1:9", "--as", "a:/nowhere", "--as", "b:/nowhere"], "no file /nowhere"),
+        (["127.0.0.1:9", "--as", "a", "--as", "b"], "is not NAME:SECRETFILE"),
+    ],
+)
+def test_mistakes_are_told(arguments: list[str], said: str) -> None:
+    done = CliRunner().invoke(doctor, arguments)
+    assert done.exit_code != 0
+    assert said in done.output + str(done.exception)

@@ -1,0 +1,397 @@
+"""A game's page in a real browser, with keys and clicks; what it shows is what the view sees."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from display.test_game_page import RUDE, _large_game, _rude_game
+from display.test_replay import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, _play
+from kit.browser import END, HOME, LEFT, RIGHT, SPACE, TAB, Browser
+from kit.programs import needs
+from salvo.rules import SALVO, Announce, Fleet, Repeats, RuleBook
+from salvo_display.page import html_page
+from salvo_display.pictures.html import Colour, luminance
+from salvo_display.pictures.marks import Mark
+from salvo_display.replay import REFEREE, Replay
+from salvo_server.recordings import open_recordings
+
+pytestmark = needs("chromium")
+
+_MARKS = {"#h": Mark.HIT, "#m": Mark.MISS, "#f": Mark.FIRED}
+_SHOWN = """
+    return [...document.querySelectorAll(".board")].map((board) => ({
+        name: board.querySelector("h2").textContent.trim(),
+        marks: [...board.querySelectorAll(".shots use")].filter((use) => getComputedStyle(use).display !== "none")
+            .map((use) => [use.getAttribute("href"), use.x.baseVal.value / 10, use.y.baseVal.value / 10,
+                           use.classList.contains("new")]),
+        shots: Number(board.querySelector("[data-of=shots]").textContent),
+        hits: Number(board.querySelector("[data-of=hits]").textContent),
+        sunk: [...board.querySelectorAll(".fleet .sunk")].map((ship) => ship.textContent.split(" ")[0]),
+        wrecks: [...board.querySelectorAll(".wrecks rect")].filter((each) => getComputedStyle(each).display !== "none")
+            .length,
+        out: board.classList.contains("out"),
+        firing: board.classList.contains("firing"),
+    }));"""
+
+
+@pytest.fixture
+def window(shared: Browser) -> Iterator[Browser]:
+    shared.resize(1400, 1000)
+    shared.complaints()
+    yield shared
+    assert shared.complaints() == []
+    assert shared.run("return performance.getEntriesByType('resource').length") == 0
+    shared.tell("Emulation.setEmulatedMedia", features=[])
+
+
+def _replay(name: str) -> Replay:
+    return open_recordings(str(GOLDEN / f"{name}.jsonl.gz")).replay()
+
+
+def _write(folder: Path, replay: Replay, view: str = REFEREE, turn: int = 0) -> str:
+    file = folder / "game.html"
+    file.write_text(html_page(replay, view, turn), encoding="utf-8")
+    return file.as_uri()
+
+
+def _assert_shows(window: Browser, replay: Replay, view: str, turn: int) -> None:
+    frame, grid = replay.frame(view, turn), replay.header.rules.book.grid
+    boards = window.run(_SHOWN)
+    assert [board["name"] for board in boards] == list(frame.seas)
+    for board, (name, sea) in zip(boards, frame.seas.items(), strict=True):
+        shots = {cell: Mark(mark) for cell, mark in enumerate(sea.marks) if mark not in (Mark.BLANK, Mark.SHIP)}
+        assert {grid.cell(x, y): _MARKS[symbol] for symbol, x, y, _ in board["marks"]} == shots
+        assert {grid.cell(x, y) for _, x, y, new in board["marks"] if new} == sea.latest
+        assert (board["shots"], board["hits"], board["out"]) == (sea.shots, sea.hits, sea.out)
+        assert board["sunk"] == [ship.name for ship in replay.header.rules.book.fleet if ship.name in sea.sunk]
+        assert board["wrecks"] == (len(sea.sunk) if view in (REFEREE, name) else 0)
+        assert board["firing"] == (frame.result is not None and frame.result.player == name)
+    told = window.run("return document.getElementById('now').textContent")
+    assert told.startswith(f"Turn {turn}: ")
+    assert window.run("return document.querySelector('.salvos [aria-current] a').textContent") == str(turn)
+    assert int(window.run("return document.getElementById('slider').value")) == turn
+
+
+def test_keys_go_forwards_and_backwards_and_to_both_ends(window: Browser, tmp_path: Path) -> None:
+    replay = _replay("2-players-1")
+    window.open(_write(tmp_path, replay))
+    _assert_shows(window, replay, REFEREE, 0)
+    window.press(RIGHT, RIGHT, RIGHT)
+    _assert_shows(window, replay, REFEREE, 3)
+    window.press(LEFT)
+    _assert_shows(window, replay, REFEREE, 2)
+    window.press(END)
+    _assert_shows(window, replay, REFEREE, replay.turns)
+    window.press(RIGHT)
+    _assert_shows(window, replay, REFEREE, replay.turns)
+    window.press(LEFT, LEFT)
+    _assert_shows(window, replay, REFEREE, replay.turns - 2)
+    window.press(HOME, LEFT)
+    _assert_shows(window, replay, REFEREE, 0)
+
+
+@pytest.mark.parametrize("name", ["4-players-silent", "classic-2-1"])
+def test_buttons_salvos_and_the_address_lead_to_a_turn_of_a_players_view(
+    window: Browser, tmp_path: Path, name: str
+) -> None:
+    replay = _replay(name)
+    player = replay.players[0]
+    address = _write(tmp_path, replay, player, 7)
+    window.open(address)
+    _assert_shows(window, replay, player, 7)
+    window.click("#on")
+    window.click("#on")
+    window.click("#back")
+    _assert_shows(window, replay, player, 8)
+    window.click("#last")
+    _assert_shows(window, replay, player, replay.turns)
+    window.click("#first")
+    _assert_shows(window, replay, player, 0)
+    window.open(address)
+    window.click('.salvos a[href="#turn=4"]')
+    _assert_shows(window, replay, player, 4)
+    window.open(f"{address}#turn=20")
+    _assert_shows(window, replay, player, 20)
+    window.run("location.hash = '#turn=5'")
+    window.wait_for("document.getElementById('slider').value === '5'")
+    _assert_shows(window, replay, player, 5)
+    window.open(f"{address}#turn=999999")
+    _assert_shows(window, replay, player, replay.turns)
+
+
+@pytest.mark.parametrize("book", [SALVO, replace(SALVO, announce=Announce.CELLS, repeats=Repeats.MISS)])
+def test_repeated_shots_and_shots_at_the_own_board_are_what_the_view_knows(
+    window: Browser, tmp_path: Path, book: RuleBook
+) -> None:
+    odd = [("alice", "bob", 9, 1), ("alice", "bob", 1, 3), *[("alice", "alice", 1, y) for y in (1, 1, 9)]]
+    fleets = {name: Fleet(book, fleet.placements) for name, fleet in (("alice", ALICE), ("bob", BOB))}
+    replay = _play(fleets, [*AT_BOB, *AT_ALICE, *odd], book)
+    assert replay.turns == 3
+    for view in replay.views:
+        window.open(_write(tmp_path, replay, view, 3))
+        _assert_shows(window, replay, view, 3)
+        window.press(LEFT)
+        _assert_shows(window, replay, view, 2)
+
+
+def test_a_mark_and_the_chart_lead_to_their_turns(window: Browser, tmp_path: Path) -> None:
+    replay = _replay("2-players-1")
+    window.open(f"{_write(tmp_path, replay)}#turn={replay.turns}")
+    [(shot, _), *_] = replay.frame(REFEREE, 3).fired
+    seat = list(replay.players).index(shot.player) + 1
+    window.click(f'.board:nth-child({seat}) .shots use[x="{10 * shot.x}"][y="{10 * shot.y}"]')
+    turn = int(window.run("return document.getElementById('slider').value"))
+    _assert_shows(window, replay, REFEREE, turn)
+    assert shot in [fired for fired, _ in replay.frame(REFEREE, turn).fired]
+    window.press(END)
+    window.click(".chart")
+    turn = int(window.run("return document.getElementById('slider').value"))
+    assert replay.turns * 0.4 < turn < replay.turns * 0.8
+    _assert_shows(window, replay, REFEREE, turn)
+
+
+def test_keys_lead_from_sinking_to_sinking_and_to_both_ends(window: Browser, tmp_path: Path) -> None:
+    replay = _replay("2-players-1")
+    frames = replay.frames(REFEREE)
+    sinkings = [frame.turn for frame in frames[1:] if frame.result and (frame.result.sunk or frame.result.defeated)]
+    assert len(sinkings) == 5
+    window.open(_write(tmp_path, replay))
+    for turn in sinkings:
+        window.press("n")
+        _assert_shows(window, replay, REFEREE, turn)
+    window.press("n")
+    _assert_shows(window, replay, REFEREE, replay.turns)
+    window.press("p")
+    _assert_shows(window, replay, REFEREE, sinkings[-2])
+    window.click("#former")
+    window.click("#next")
+    _assert_shows(window, replay, REFEREE, sinkings[-2])
+    window.press(HOME, "p")
+    _assert_shows(window, replay, REFEREE, 0)
+
+
+def test_the_end_has_a_podium_and_leads_to_the_salvo_that_decided(window: Browser, tmp_path: Path) -> None:
+    replay = _replay("4-players-1")
+    window.open(_write(tmp_path, replay, turn=replay.turns))
+    places = replay.frames(REFEREE)[-1].places
+    podium = window.run("return [...document.querySelectorAll('.podium b')].map((each) => each.textContent)")
+    assert podium == [name for name, place in places.items() if place <= 3]
+    told = window.run("return document.querySelector('.turning').textContent")
+    turn = int(re.findall(r"turn (\d+)", told)[0])
+    ahead = [_ahead(replay, each) for each in range(replay.turns + 1)]
+    assert (ahead[turn - 1], set(ahead[turn:])) == (False, {True})
+    window.click(".turning a")
+    window.wait_for(f"document.getElementById('slider').value === '{turn}'")
+    _assert_shows(window, replay, REFEREE, turn)
+    assert not window.run("return document.querySelector('.ended').checkVisibility()")
+
+
+def _ahead(replay: Replay, turn: int) -> bool:
+    """Whether the winner has more cells that are not hit than everybody else, after a turn."""
+    winner = replay.frames(REFEREE)[-1].winner
+    left = {
+        name: 0 if sea.out else sea.marks.count(Mark.SHIP) for name, sea in replay.frame(REFEREE, turn).seas.items()
+    }
+    return left[winner] > max(count for name, count in left.items() if name != winner)
+
+
+def test_a_link_to_the_turn_is_copied_and_leads_there(window: Browser, tmp_path: Path) -> None:
+    replay = _replay("2-players-1")
+    address = _write(tmp_path, replay)
+    window.open(f"{address}#turn=12")
+    window.run(
+        "addEventListener('copy', () => (window.copied = String(getSelection()) || document.activeElement.value))"
+    )
+    window.click("#link")
+    assert window.run("return document.getElementById('link').textContent") == "Copied"
+    assert window.run("return window.copied") == f"{address}#turn=12"
+    assert window.run("return document.activeElement.id") == "link"
+    window.open(window.run("return location.href"))
+    _assert_shows(window, replay, REFEREE, 12)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
+@pytest.mark.parametrize("name", ["2-players-1", "4-players-1", "8-players-1"])
+def test_all_boards_and_the_latest_salvo_are_on_one_screen(
+    window: Browser, tmp_path: Path, name: str, width: int, height: int
+) -> None:
+    replay = _replay(name)
+    window.resize(width, height)
+    window.open(_write(tmp_path, replay, turn=30))
+    assert window.run("return document.documentElement.scrollHeight") <= height
+    boxes = window.run(
+        "return [...document.querySelectorAll('.sea, .controls, .chart, .salvos [aria-current]')]"
+        ".map((each) => each.getBoundingClientRect()).map(({ top, bottom, width }) => [top, bottom, width])"
+    )
+    assert len(boxes) == len(replay.players) + 3
+    assert all(0 <= top < bottom <= height for top, bottom, _ in boxes)
+    assert min(wide for _, _, wide in boxes[: len(replay.players)]) >= width / 8
+
+
+def test_it_plays_pauses_and_plays_again_from_the_start(window: Browser, tmp_path: Path) -> None:
+    """Slow enough that a busy machine sees it play, and fast where only its end counts."""
+    replay = _replay("2-players-small")
+    window.open(_write(tmp_path, replay))
+    slow, fast = (f"document.getElementById('speed').value = '{speed}'" for speed in (1, 32))
+    window.run(slow)
+    window.press(SPACE)
+    window.wait_for("document.getElementById('slider').value > 1")
+    assert window.label("#play") == "Pause"
+    window.press(SPACE)
+    assert window.label("#play") == "Play"
+    stopped = int(window.run("return document.getElementById('slider').value"))
+    _assert_shows(window, replay, REFEREE, stopped)
+    window.run(fast)
+    window.click("#play")
+    window.wait_for("document.querySelector('main.end')")
+    assert window.label("#play") == "Play"
+    window.run(slow)
+    window.click("#play")
+    window.wait_for(f"document.getElementById('slider').value < {replay.turns}")
+
+
+_TOLD = """
+    const visible = (each) => getComputedStyle(each).display !== "none";
+    return {
+        text: document.body.innerText,
+        rows: [...document.querySelectorAll(".salvos tbody tr")].filter(visible).length,
+        ended: visible(document.querySelector(".ended")),
+        names: visible(document.querySelector(".chart .names")),
+        slider: [document.getElementById("slider").value, document.getElementById("slider").max].map(Number),
+        lines: [...document.querySelectorAll(".chart .line")].map((line) => line.getAttribute("d")),
+        axes: [...document.querySelectorAll(".chart .most, .chart .turns")].map((each) => Number(each.textContent)),
+        speed: document.getElementById("speed").value,
+    };"""
+
+
+@pytest.mark.parametrize("name", ["2-players-1", "xbs-2-1", "smackdown-4-1"])
+def test_a_page_tells_nothing_of_what_comes_after_the_turn_that_it_shows(
+    window: Browser, tmp_path: Path, name: str
+) -> None:
+    """It told who wins, after how many salvos, when it was opened on a projector."""
+    replay = _replay(name)
+    window.open(_write(tmp_path, replay))
+    begin = window.run(_TOLD)
+    assert (begin["rows"], begin["ended"], begin["names"], begin["slider"]) == (1, False, False, [0, 0])
+    assert "win" not in begin["text"]
+    window.open(_write(tmp_path, replay, turn=5))
+    five = window.run(_TOLD)
+    assert (five["rows"], five["ended"], five["names"], five["slider"]) == (6, False, False, [5, 5])
+    assert five["axes"][1] == 20
+    # The page of a game that ended soon after is the same until then.
+    cut = Replay("cut", replay.header, [step for step in replay._steps if step.at <= replay.frame(REFEREE, 5).at])
+    assert 5 <= cut.turns < replay.turns
+    window.open(_write(tmp_path, cut, turn=4))
+    four = window.run(_TOLD)
+    window.open(_write(tmp_path, replay, turn=4))
+    assert window.run(_TOLD) == four
+
+
+def test_at_its_end_the_page_is_what_it_is_without_its_script(window: Browser, tmp_path: Path) -> None:
+    replay = _replay("2-players-1")
+    window.open(_write(tmp_path, replay))
+    window.press(END)
+    end = window.run(_TOLD)
+    assert (end["rows"], end["ended"], end["names"]) == (replay.turns + 1, True, True)
+    assert f"{replay.frames(REFEREE)[-1].winner} wins after {replay.turns} salvos in 1:58" in end["text"]
+    window.press(LEFT)
+    before = window.run(_TOLD)
+    assert (before["rows"], before["ended"]) == (replay.turns, False)
+    assert before["slider"] == [replay.turns - 1, replay.turns]  # what was seen can be gone back to
+    text = html_page(replay).replace("<script>", '<script type="none">')
+    (tmp_path / "dead.html").write_text(text, encoding="utf-8")
+    window.open((tmp_path / "dead.html").as_uri())
+    dead = window.run(_TOLD)
+    assert {**dead, **dict.fromkeys(("text", "slider", "lines"))} == {
+        **end,
+        **dict.fromkeys(("text", "slider", "lines")),
+    }
+    assert [_points(line) for line in dead["lines"]] == [_points(line) for line in end["lines"]]
+
+
+def _points(line: str) -> list[object]:
+    return [pytest.approx(float(number), abs=0.11) for number in re.findall(r"[0-9.]+", line)]
+
+
+def test_everything_can_be_reached_by_tab_and_has_a_name(window: Browser, tmp_path: Path) -> None:
+    window.open(_write(tmp_path, _replay("2-players-1")))
+    reached = []
+    for _ in range(11):
+        window.press(TAB)
+        reached.append(window.run("const at = document.activeElement; return at.id || at.className || at.textContent"))
+    moving = ["first", "former", "back", "play", "on", "next", "last", "slider", "speed", "link"]
+    assert reached == [*moving, "salvos"]
+    labels = [window.label(f"#{name}") for name in moving]
+    sinkings = "To the sinking before", "To the next sinking"
+    back, on = ["To the start", sinkings[0], "One salvo back"], ["One salvo on", sinkings[1], "To the end"]
+    assert labels == [*back, "Play", *on, "Turn", "Speed", "Copy link"]
+    assert window.label(".board .sea").startswith("Board of ")
+
+
+def test_no_name_gets_out_of_its_place(window: Browser, tmp_path: Path) -> None:
+    replay = _rude_game()
+    for view in (REFEREE, RUDE):
+        window.open(_write(tmp_path, replay, view, 1))
+        _assert_shows(window, replay, view, 1)
+        assert window.run("return document.images.length + document.scripts.length") == 2
+        assert window.run("return document.querySelector('.board h2').textContent.trim()") == RUDE
+
+
+def test_without_its_script_the_end_is_shown(window: Browser, tmp_path: Path) -> None:
+    replay = _replay("streak-2-1")
+    file = tmp_path / "dead.html"
+    file.write_text(html_page(replay).replace("<script>", '<script type="none">'), encoding="utf-8")
+    window.open(file.as_uri())
+    assert window.run("return getComputedStyle(document.getElementById('controls')).display") == "none"
+    boards = window.run(_SHOWN)
+    for board, sea in zip(boards, replay.frames(REFEREE)[-1].seas.values(), strict=True):
+        struck = sum(mark in (Mark.HIT, Mark.MISS) for mark in sea.marks)
+        assert (len(board["marks"]), board["wrecks"], board["out"]) == (struck, len(sea.sunk), sea.out)
+
+
+@pytest.mark.parametrize("width", [320, 800, 1920])
+def test_nothing_is_wider_than_the_screen(window: Browser, tmp_path: Path, width: int) -> None:
+    window.resize(width, 800)
+    for replay in (_replay("2-players-1"), _rude_game(), _large_game()):
+        window.open(_write(tmp_path, replay, turn=replay.turns))
+        assert window.run("return document.documentElement.scrollWidth") <= width
+        assert window.run("return document.getElementById('play').getBoundingClientRect().height") >= 40
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_stand_out_from_what_is_behind_them(window: Browser, tmp_path: Path, scheme: str) -> None:
+    window.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    window.open(_write(tmp_path, _replay("2-players-1"), turn=9))
+    behind = colour(window, "body", "backgroundColor")
+    assert (luminance(behind) > 0.5) == (scheme == "light")
+    for selector in ("h1", "header p", ".figures", ".fleet li", ".salvos td", "#now", ".legend", "footer p"):
+        assert contrast(colour(window, selector, "color"), behind) >= 4.5, selector
+    here = colour(window, ".salvos [aria-current]", "backgroundColor")
+    assert contrast(colour(window, ".salvos [aria-current] td", "color"), here) >= 4.5
+    water = colour(window, ".water", "fill")
+    for selector, what in ((".ships rect", "fill"), ("#h", "fill"), ("#m", "stroke")):
+        assert contrast(colour(window, selector, what), water) >= 3, selector
+
+
+def test_nothing_moves_by_itself_for_who_wants_no_motion(window: Browser, tmp_path: Path) -> None:
+    window.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    window.open(_write(tmp_path, _replay("2-players-1"), turn=9))
+    assert window.run("return document.querySelectorAll('use.new').length") > 0
+    assert window.run("return document.getAnimations().length") == 0
+
+
+def colour(window: Browser, selector: str, what: str) -> Colour:
+    script = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]].match(/[0-9.]+/g)"
+    red, green, blue = (int(part) for part in window.run(script, selector, what)[:3])
+    return red, green, blue
+
+
+def contrast(one: Colour, other: Colour) -> float:
+    """Return how much two colours differ, 1..21 (WCAG 2.2)."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)

@@ -1,0 +1,349 @@
+"""A game as a page: all that a view shows is in it, turn by turn, and nothing else, whatever somebody calls himself."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jinja2 import UndefinedError
+
+from display.test_replay import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, _hidden_from_alice, _play
+from kit.proofs import random_games
+from salvo.rules import SALVO, SMACKDOWN, Announce, Fleet, Grid, RuleBook, ShipClass, Shots, generator, random_fleet
+from salvo_display.page import html_page
+from salvo_display.page.moves import CODES
+from salvo_display.page.rendering import render
+from salvo_display.pictures.marks import Mark
+from salvo_display.replay import REFEREE, Replay, ReplayError
+from salvo_server.recordings import open_recordings
+from salvo_watch.commands.replay import replay as command
+
+GAMES = (
+    "2-players-clock",
+    "4-players-small",
+    "4-players-silent",
+    "smackdown-4-1",
+    "smackdown-2-tie",
+    "xbs-3-silent",
+    "xbs-2-1",
+    "streak-4-1",
+    "classic-3-silent",
+)
+#: What somebody might call himself to get out of wherever a name stands.
+RUDE = "</script></style>--><img src=x onerror=alert(1)>\"'&amp;"
+
+
+#: Which there are depends on the names.
+_EMBLEM = re.compile(r"<symbol .*?</symbol>", re.DOTALL)
+
+
+class Read(HTMLParser):
+    """A page as it is read: its tags, and texts by the tag that they stand in."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self._tag = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self._tag = tag
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._tag = ""
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((self._tag, data))
+
+    def told(self, *tags: str) -> str:
+        return " ".join(" ".join(text for tag, text in self.texts if not tags or tag in tags).split())
+
+
+@cache
+def _replay(name: str) -> Replay:
+    return open_recordings(str(GOLDEN / f"{name}.jsonl.gz")).replay()
+
+
+def _numbers(page: str) -> dict[str, Any]:
+    [text] = re.findall(r'<script type="application/json" id="game">(.*?)</script>', page)
+    assert re.fullmatch(r'[\[\]{}0-9,:"a-z]*', text)
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _parts(page: str, tag: str) -> list[str]:
+    return re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+
+
+# --- what is in it ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_numbers_of_a_page_come_to_what_its_view_sees_after_every_turn(name: str) -> None:
+    replay = _replay(name)
+    for view in replay.views:
+        frames, told = replay.frames(view), _numbers(html_page(replay, view))
+        assert len(told["turns"]) == replay.turns
+        size = told["width"] * told["height"]
+        marks = [0] * size * told["players"]
+        shots, hits, out = [0] * told["players"], [0] * told["players"], set()
+        for frame, (seat, fired, met, aims, landed, sunk, fell) in zip(frames[1:], told["turns"], strict=True):
+            shots[seat] += fired
+            hits[seat] += met
+            out.update(fell)
+            for aim in aims:
+                marks[aim >> 2] = marks[aim >> 2] if marks[aim >> 2] == CODES[Mark.HIT] else aim & 3
+            for aim in landed:
+                marks[aim >> 2] = aim & 3
+            latest = {aim >> 2 for aim in (*aims, *landed)}
+            for number, sea in enumerate(frame.seas.values()):
+                board = range(number * size, (number + 1) * size)
+                assert marks[board.start : board.stop] == [CODES[mark] for mark in sea.marks]
+                assert {place - board.start for place in latest if place in board} == sea.latest
+                assert (shots[number], hits[number], number in out) == (sea.shots, sea.hits, sea.out)
+            assert all(ship // told["ships"] < told["players"] for ship in sunk)
+
+
+@pytest.mark.parametrize("name", ["4-players-silent", "streak-4-1", "classic-3-silent"])
+def test_ships_that_everybody_is_told_of_sink_when_they_are_told(name: str) -> None:
+    replay = _replay(name)
+    for view in replay.views:
+        told = _numbers(html_page(replay, view))
+        for frame, turn in zip(replay.frames(view)[1:], told["turns"], strict=True):
+            assert frame.result is not None
+            names, fleet = list(frame.seas), [ship.name for ship in replay.header.rules.book.fleet]
+            sunk = [(names[ship // len(fleet)], fleet[ship % len(fleet)]) for ship in turn[5]]
+            assert sorted(sunk) == sorted((ship.player, ship.ship) for ship in frame.result.sunk)
+
+
+@pytest.mark.parametrize("name", ["smackdown-4-1", "xbs-2-1"])
+def test_where_nobody_is_told_what_sank_the_referee_sees_it_and_a_player_sees_its_own(name: str) -> None:
+    replay = _replay(name)
+    whole = {ship for turn in _numbers(html_page(replay))["turns"] for ship in turn[5]}
+    ships = len(replay.header.rules.book.fleet)
+    assert whole
+    for seat, player in enumerate(replay.players):
+        seen = {ship for turn in _numbers(html_page(replay, player))["turns"] for ship in turn[5]}
+        assert seen == {ship for ship in whole if ship // ships == seat}
+
+
+def test_the_fleets_that_the_rules_show_at_the_end_are_on_a_players_page_at_the_end_only() -> None:
+    replay = _replay("streak-4-1")
+    assert html_page(replay, replay.players[0]).count('class="ships late"') == len(replay.players) - 1
+    assert 'class="ships late"' not in html_page(replay)
+
+
+def test_without_its_script_a_page_tells_every_salvo_and_the_end() -> None:
+    page = Read(html_page(_play({"alice": ALICE, "bob": BOB}, [*AT_BOB, *AT_ALICE])))
+    told = page.told()
+    assert "0 before the first salvo 1 alice 5 2 bob A9 hit, A10 hit, C1, C2, C3; sinks bob's patrolboat" in told
+    assert "2 bob 4 1 alice A5 hit, A6, A7, A8" in told
+    assert "Not over after 2 salvos: next is alice with 5 shots" in told
+    assert sum(tag == "use" and "x" in attributes for tag, attributes in page.tags) == 9
+    assert [attributes for _, attributes in page.tags if attributes.get("id") == "controls"] == [
+        {"class": "controls", "id": "controls", "hidden": None}
+    ]
+
+
+def test_a_player_reads_where_it_fired_and_not_what_it_hit() -> None:
+    told = Read(html_page(_play({"alice": ALICE, "bob": BOB}, [*AT_BOB, *AT_ALICE]), "alice")).told()
+    assert "1 alice 5 2 bob A9, A10, C1, C2, C3; sinks bob's patrolboat 2 bob 4 1 alice A5 hit, A6, A7, A8" in told
+    assert "seen by alice, with what it knew" in told
+    assert "What alice was not told is not in this page." in told
+
+
+def test_a_game_that_was_won_ends_with_places_and_figures() -> None:
+    replay = _replay("4-players-silent")
+    last, stats = replay.frames(REFEREE)[-1], replay.onlooker(REFEREE).stats
+    told = Read(html_page(replay)).told()
+    assert f"{last.winner} wins after {replay.turns} salvos" in told
+    for name, place in last.places.items():
+        one = stats[name]
+        rate = f"{one.hits / one.shots:.0%}"
+        assert f"{place} {name} {one.shots} {one.hits} {rate} {one.sunk} {one.turns}" in told
+    assert re.search(
+        r"(\S+) is out, after turns without a shot ; \1: turn_timeout: .* empty turns in a row are a defeat", told
+    )
+
+
+def test_a_tie_names_all_that_share_the_first_place() -> None:
+    replay = _replay("smackdown-2-tie")
+    assert f"{' and '.join(replay.players)} tie after {replay.turns} salvos" in Read(html_page(replay)).told("h2")
+
+
+def test_a_game_for_points_shows_them_and_no_ships_of_rivals() -> None:
+    replay = _replay("xbs-2-1")
+    page = html_page(replay, replay.players[0])
+    assert "points by turn" in page
+    assert page.count(f"</b> of {replay.header.rules.book.goal}</span>") == 2
+    assert page.count('<ul class="fleet">') == page.count('data-of="afloat"') == 1
+
+
+def test_a_game_before_its_first_salvo_has_a_page_and_one_that_has_not_begun_has_none() -> None:
+    begun = _play({"alice": ALICE, "bob": BOB}, ())
+    assert _numbers(html_page(begun))["turns"] == []
+    with pytest.raises(ReplayError, match="not_begun"):
+        html_page(Replay("test", begun.header, begun._steps[:1]))
+
+
+def test_an_ordinary_page_is_small_and_the_largest_game_still_is_one() -> None:
+    assert len(html_page(_replay("2-players-1"))) < 64_000
+    page = html_page(_large_game())
+    assert page.count('<figure class="board') == 8
+    assert len(page) < 200_000
+
+
+@cache
+def _large_game() -> Replay:
+    """Return the beginning of a game of 8 players with 26 ships on 26 x 26."""
+    ships = tuple(ShipClass(f"ship{number}", 2 + number % 5) for number in range(26))
+    book = replace(SALVO, name="ocean", grid=Grid(26, 26), fleet=ships, shots=Shots.ONE)
+    names = [f"bot{seat}" for seat in range(8)]
+    fleets = {name: random_fleet(book, generator(7, name)) for name in names}
+    random = generator(7, "shots")
+    aims = [(random.choice(names), *book.grid.xy(random.randrange(book.grid.size))) for _ in range(400)]
+    return _play(fleets, [(names[turn % 8], *aim) for turn, aim in enumerate(aims)], book, every_ms=10)
+
+
+# --- nothing leaks ------------------------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 10**6), other_seed=st.integers(0, 10**6), shots=st.integers(1, 40))
+@settings(max_examples=20)
+def test_pages_of_games_that_differ_only_in_hidden_cells_are_the_same_byte_for_byte(
+    seed: int, other_seed: int, shots: int
+) -> None:
+    one, other = _hidden_from_alice(seed, other_seed, shots)
+    for view in ("alice", "carol"):
+        assert html_page(one, view) == html_page(other, view)
+    for view in (REFEREE, "bob"):
+        assert html_page(one, view) != html_page(other, view)
+
+
+@pytest.mark.parametrize("book", [SMACKDOWN, replace(SALVO, name="told", announce=Announce.CELLS)])
+def test_a_ship_that_nobody_struck_is_on_no_rivals_page(book: RuleBook) -> None:
+    moved = Fleet(SALVO, [*BOB.placements[1:], replace(BOB.placements[0], x=6)])
+    script = [*AT_BOB, *((*shot, 1) for shot in (("bob", "alice", x) for x in (5, 6, 7, 8, 9)))]
+    one, other = (
+        _play({name: Fleet(book, fleet.placements) for name, fleet in (("alice", ALICE), ("bob", bob))}, script, book)
+        for bob in (BOB, moved)
+    )
+    assert one.turns
+    assert html_page(one, "alice") == html_page(other, "alice")
+    assert html_page(one) != html_page(other)
+
+
+def test_a_page_tells_neither_the_seed_nor_where_the_file_lies() -> None:
+    replay = _play({"alice": ALICE, "bob": BOB}, AT_BOB, seed="a-seed-that-tells-all-fleets")
+    replay.name = "/home/somebody/game.jsonl"
+    for view in replay.views:
+        page = html_page(replay, view)
+        assert "a-seed-that-tells-all-fleets" not in page
+        assert "somebody" not in page
+
+
+# --- strangers' names, and what a browser lets a page do -----------------------------------------------------------
+
+
+def _rude_game() -> Replay:
+    book = replace(SALVO, name=RUDE)
+    script = [(RUDE if by == "alice" else by, RUDE if at == "alice" else at, x, y) for by, at, x, y in AT_BOB]
+    fleets = {RUDE: Fleet(book, ALICE.placements), "bob": Fleet(book, BOB.placements)}
+    return _play(fleets, script, book)
+
+
+@pytest.mark.parametrize("view", [REFEREE, RUDE, "bob"])
+def test_a_name_is_text_wherever_it_stands(view: str) -> None:
+    page = html_page(_rude_game(), view)
+    polite = html_page(_play({"alice": ALICE, "bob": BOB}, AT_BOB), "alice" if view == RUDE else view)
+    tags, expected = ([tag for tag, _ in Read(_EMBLEM.sub("", text)).tags] for text in (page, polite))
+    assert tags == expected
+    assert page.count("<script") == page.count("</script") == 2
+    assert RUDE in "".join(text for _, text in Read(page).texts)
+
+
+def test_a_template_that_names_what_it_is_not_given_makes_no_page() -> None:
+    with pytest.raises(UndefinedError, match="'policy' is undefined"):
+        render("salvo_display/page/base.html.j2", style="")
+
+
+def test_a_page_has_nothing_from_elsewhere_and_runs_its_own_script_only() -> None:
+    page = html_page(_replay("2-players-clock"))
+    read = Read(page)
+    [policy] = [attributes["content"] for _, attributes in read.tags if "http-equiv" in attributes]
+    style, script = (
+        "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+        for [text] in (_parts(page, "style"), _parts(page, "script"))
+    )
+    rest = "base-uri 'none'; form-action 'none'"
+    assert policy == f"default-src 'none'; style-src {style}; script-src {script}; {rest}"
+    for tag, attributes in read.tags:
+        assert not {"style", "src", "srcset", "action"} & set(attributes)
+        assert not any(name.startswith("on") for name in attributes)
+        assert attributes.get("href", "#").startswith("#")
+        assert tag not in ("link", "iframe", "object", "embed", "img", "base")
+    assert "http:" not in page.replace("http-equiv", "")
+    assert "https:" not in page
+    assert not re.search(r"@import|url\((?!#)", page)
+
+
+# --- the command --------------------------------------------------------------------------------------------------
+
+
+def _run(*arguments: str) -> Any:
+    return CliRunner().invoke(command, arguments)
+
+
+def test_the_command_writes_a_page_and_says_so(tmp_path: Path) -> None:
+    file, page = str(GOLDEN / "2-players-1.jsonl.gz"), tmp_path / "game.html"
+    replay = _replay("2-players-1")
+    done = _run(file, "--html", str(page))
+    assert done.output == f"{page}: {replay.turns} salvos, all boards; open it in a browser\n"
+    assert page.read_text() == html_page(replay)
+    player = replay.players[0]
+    done = _run(file, "--html", str(page), "--view", player, "--turn", "20")
+    assert done.output == f"{page}: {replay.turns} salvos, what {player} knew; open it in a browser\n"
+    assert page.read_text() == html_page(replay, player, 20)
+    assert 'data-turn="20"' in page.read_text()
+
+
+def test_a_proof_file_has_a_page_too(tmp_path: Path) -> None:
+    [game] = random_games(1)
+    file = tmp_path / "game.proof"
+    file.write_bytes(b"".join(game.proof()))
+    assert _run(str(file), "--html", str(tmp_path / "game.html")).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("--view", "carol"), "unknown_view"),
+        (("--turn", "999"), "unknown_turn"),
+        (("--check",), "ask for one at a time"),
+    ],
+)
+def test_a_page_that_cannot_be_is_not_written(arguments: Sequence[str], code: str, tmp_path: Path) -> None:
+    page = tmp_path / "game.html"
+    done = _run(str(GOLDEN / "2-players-1.jsonl.gz"), "--html", str(page), *arguments)
+    assert done.exit_code
+    assert code in f"{done.output} {done.exception}"
+    assert not page.exists()
+
+
+def test_a_page_that_has_no_place_is_told_with_it(tmp_path: Path) -> None:
+    done = _run(str(GOLDEN / "2-players-1.jsonl.gz"), "--html", str(tmp_path / "nowhere" / "game.html"))
+    assert "html_unwritable" in str(done.exception)

@@ -1,0 +1,171 @@
+"""`salvo serve --gateway`: older programs come in beside the server, which outlives its gateways and ends them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateways.live.test_gateway_xbs import Patient, Playing, small
+from kit.command_line import run
+from kit.ports import Port
+from kit.processes import processes
+
+_SECONDS = 60.0
+
+
+class Held(Patient):
+    """Shoots until something is hit, and then not before something is killed."""
+
+    def __init__(self, host: str, port: int, name: str, seed: int, killed: threading.Event) -> None:
+        super().__init__(host, port, name, seed)
+        self._killed = killed
+
+    @property
+    def has_hit(self) -> bool:
+        return any(player.score for player in list(self.players.values()))
+
+    def choose(self) -> str:
+        if self.has_hit:
+            self._killed.wait(_SECONDS)
+        return super().choose()
+
+
+class Server:
+    """A server with a gateway, in a process of its own."""
+
+    def __init__(self, folder: Path, profile: str, *words: str) -> None:
+        self.records: list[dict[str, Any]] = []
+        self._port = Port()
+        self.port = self._port.number
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
+        environment |= {"XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+        options = ["--log-format", "json", "--listen", "127.0.0.1:0", "--profile", profile, "--players", "2", *words]
+        self.process = subprocess.Popen(
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "salvo",
+                "serve",
+                *options,
+                "--gateway",
+                f"xbs --listen 127.0.0.1:{self.port}",
+            ],
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as lines:
+            for line in lines:
+                self.records.append(json.loads(line))
+
+    def listening(self, times: int = 1) -> None:
+        """Wait until the gateway has said so often that it listens."""
+        wait_until(lambda: sum(record["event"] == "gateway" for record in self.records) >= times)
+
+
+@contextmanager
+def server(folder: Path, profile: str, *words: str) -> Iterator[Server]:
+    running = Server(folder, profile, *words)
+    try:
+        yield running
+    finally:
+        running.process.kill()
+        running.process.wait()
+        running._port.close()
+
+
+def wait_until(true: Any) -> None:
+    end = time.monotonic() + _SECONDS
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def gateways_of(process: subprocess.Popen[str]) -> list[int]:
+    """Return the gateways among a server's children."""
+    return [each.number for each in processes() if each.parent == process.pid and " gateway " in each.command]
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("profile", ["open", "contest"])
+def test_clients_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path, profile: str) -> None:
+    with server(tmp_path, profile, "--rules", small(tmp_path), "--games", "1") as running:
+        running.listening()
+        address = "127.0.0.1", running.port
+        killed = threading.Event()
+        clients = [Held(*address, name, seed, killed) for seed, name in enumerate(("ann", "bob"))]
+        playing = Playing(clients)
+        wait_until(lambda: any(client.has_hit for client in clients))
+        [gateway] = gateways_of(running.process)
+        os.kill(gateway, signal.SIGKILL)
+        killed.set()
+        assert playing.wait().state == "finished"
+        running.listening(2)
+        assert running.process.wait(_SECONDS) == 0
+        [won] = [record for record in running.records if record["event"] == "won"]
+        assert set(won["places"]) == {"ann", "bob"}
+    wait_until(lambda: not listens(running.port))
+
+
+def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
+    with server(tmp_path, "open") as running:  # its rules are the gateway's
+        running.listening()
+        with (
+            socket.create_connection(("127.0.0.1", running.port), timeout=_SECONDS) as client,
+            client.makefile() as lines,
+        ):
+            assert next(lines).startswith("G|2.0.0|Salvo|N|2|2|0|17|")  # the game starts with two, and takes two
+    wait_until(lambda: not listens(running.port))
+
+
+def test_a_gateway_imports_nothing_from_the_folder_where_the_server_was_started(tmp_path: Path) -> None:
+    (tmp_path / "salvo.py").write_text("raise SystemExit('a bot with the name of the package')")
+    with server(tmp_path, "open") as running:
+        running.listening()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("telnet --listen 1:2", "does not begin with one of xbs, smackdown"),
+        ("xbs --port 7", "No such option"),
+        ("xbs 'open", "No closing quotation"),
+        ("", "does not begin with one of"),
+        ("xbs --help", "--help is for salvo gateway xbs"),
+        ("xbs", "gateway xbs: the rules 'salvo' have announce count; xbs needs cells; give --rules xbs"),
+        ("smackdown --listen 127.0.0.1:0", "give --rules smackdown"),
+        ("jsonline", "give --rules streak or --rules alternate"),
+        ("classic --opponent nobody", "no bot 'nobody'"),
+        ("classic --opponent human", "a person needs a terminal; start salvo gateway classic --opponent human in one"),
+    ],
+)
+def test_a_gateway_that_cannot_be_is_told_before_anything_starts(tmp_path: Path, given: str, said: str) -> None:
+    options = ["--listen", "127.0.0.1:0", "--rules", "salvo", "--gateway", given]
+    done = run("serve", *options, environment={"XDG_STATE_HOME": str(tmp_path)})
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""

@@ -1,0 +1,164 @@
+"""What is written in the two-player game, and how long its end is seen."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from itertools import combinations
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from gateways.gateway_hall import Hall
+from salvo.rules import CLASSIC
+from salvo_gateways.classic import bus, door
+from salvo_gateways.classic import words as w
+from salvo_gateways.hidden_fleet import room
+from salvo_gateways.hidden_fleet.replies import Word
+from salvo_gateways.host import Host
+from salvo_gateways.peer import Broken
+
+
+def cell(row: str, column: int) -> int:
+    return CLASSIC.grid.cell(column, ord(row) - 64)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("C", "C"),
+        ("SIa", w.Shoot(cell("I", 10))),
+        ("SE5", w.Shoot(cell("E", 5))),
+        ("RIaM", w.Reply(cell("I", 10), Word.MISS)),
+        ("RE5H", w.Reply(cell("E", 5), Word.HIT)),
+        ("RE6SAircraft carrier", w.Reply(cell("E", 6), Word.SUNK, "aircraftcarrier")),
+        ("RA1SSubmarine", w.Reply(cell("A", 1), Word.SUNK, "submarine")),
+        ("RF7ECruiser", w.Reply(cell("F", 7), Word.SUNK, "cruiser", last=True)),
+    ],
+)
+def test_messages_are_read_as_the_text_has_them(text: str, message: w.Message) -> None:
+    assert w.read(text, CLASSIC) == message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "c", "X", "CC", "S", "SA", "SA0", "SA10", "SK1", "Sa1", "SAb", "SA1 ", "R", "RA1", "RA1X", "RA1MCruiser"),
+        *(
+            "RA1S",
+            "RA1E",
+            "RA1SYacht",
+            "RA1Scruiser",
+            "RA1HCruiser",
+            "S\u0661\u0661",
+            "E ",
+            "Z\x00",
+            "S\U0001f6a2\ufe0f",
+        ),
+    ],
+)
+def test_everything_else_is_not_understood(text: str) -> None:
+    with pytest.raises(w.NotUnderstood):
+        w.read(text, CLASSIC)
+
+
+def test_every_shot_and_every_reply_is_read_as_it_is_written() -> None:
+    grid = CLASSIC.grid
+    for at in range(grid.size):
+        assert w.read(w.shoot(at, grid), CLASSIC) == w.Shoot(at)
+        for word in (Word.MISS, Word.HIT):
+            assert w.read(w.reply(at, word, "", False, grid), CLASSIC) == w.Reply(at, word)
+        for ship in CLASSIC.fleet:
+            for last in (False, True):
+                reply = w.read(w.reply(at, Word.SUNK, ship.name, last, grid), CLASSIC)
+                assert reply == w.Reply(at, Word.SUNK, ship.name.rstrip("12"), last)
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("192.0.2.7:4001", "192.0.2.7:4002"),
+        ("192.0.2.7:4009", "192.0.2.7:4001"),  # 9 is followed by 0
+        ("192.0.2.7:4007", "192.0.2.9:4011"),
+        ("192.0.2.7:4001", "192.0.2.7:4011"),
+        ("192.0.2.7:4011", "192.0.2.10:4001"),
+        ("9.0.2.7:4001", "10.0.2.7:4001"),
+    ],
+)
+def test_of_two_programs_on_the_bus_one_calls_the_other(own: str, other: str) -> None:
+    assert bus.calls(own, other)
+    assert not bus.calls(other, own)
+
+
+def test_any_two_programs_on_the_bus_agree_which_of_them_calls() -> None:
+    addresses = [f"192.0.2.7:{port}" for port in range(4000, 4021)]
+    assert all(bus.calls(one, other) is not bus.calls(other, one) for one, other in combinations(addresses, 2))
+
+
+def test_messages_on_the_bus_are_the_same_in_whatever_pieces_they_come() -> None:
+    frames = bus.Frames()
+    data = b"".join(map(frames.write, ("P/192.0.2.7:4001", "C", "", "SE5")))
+    assert list(bus.Frames().feed(data)) == [b"C", b"", b"SE5"]
+    assert [one for at in range(len(data)) for one in frames.feed(data[at : at + 1])] == [b"C", b"", b"SE5"]
+
+
+@pytest.mark.parametrize("head", [(20, 1), (21, 65), (21, 2**32 - 1), (0x47455420, 0)])
+def test_what_is_no_message_on_the_bus_is_not_kept(head: tuple[int, int]) -> None:
+    frames = bus.Frames()
+    [broken] = frames.feed(struct.pack(">II", *head) + b"x" * 5000)
+    assert isinstance(broken, Broken)
+    assert broken.code == "not_understood"
+    assert not frames._rest
+
+
+def test_nobody_on_another_machine_names_a_third_one_that_the_gateway_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[str] = []
+    monkeypatch.setattr(bus, "_address_towards", lambda _: "127.0.0.1")
+    monkeypatch.setattr(bus.Bus, "_call", lambda self, where: called.append(where))
+    monkeypatch.setattr(bus, "calls", lambda own, other: True)
+    met = bus.Bus(("234.7.6.5", 0), cast(Host, None))
+    for source in ("198.51.100.7", "192.0.2.9", "127.0.0.1"):
+        met._hear(b"A/", "192.0.2.9:4001", source)
+    assert called == ["192.0.2.9:4001"] * 2
+    met.run(stopped())
+
+
+def stopped() -> threading.Event:
+    event = threading.Event()
+    event.set()
+    return event
+
+
+CORNERS = Path(__file__).parent / "conversations" / "house_bots.py"
+#: Its fleet.
+SHIPS = ("A1", "A2", "A3", "A4", "A6", "A7", "C1", "C2", "E2", "E3", "E4", "E5", "E6", "F7", "G7", "H7")
+
+
+@pytest.mark.parametrize(("rounds", "then"), [(None, ["Z", "D"]), (1, ["E"])])
+def test_people_see_the_end_for_some_seconds_before_the_next_set_up(
+    rounds: int | None, then: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Z and D came in the same instant as the last reply."""
+    monkeypatch.setattr(room, "play_again", lambda *_: True)  # at the table, of which there is no broker here
+    hall = Hall(CLASSIC, players=2)
+    classic = door(CLASSIC, opponent=f"{CORNERS}:Corners", rounds=rounds, end_seconds=5, games=tmp_path / "games")
+    classic.opened(hall.watch)
+    program = hall.come(classic, "program")
+    program.say("C")
+    program.say("D")
+    assert [program.hear(), program.hear()] == ["Z", "D"]
+    reply = ""
+    for target in SHIPS:
+        shot = program.hear()
+        program.say(f"R{shot[1:]}M")
+        program.say(f"S{target}")
+        reply = program.hear()
+        assert (shot[0], reply[:3]) == ("S", f"R{target}")
+    assert reply == "RH7ECruiser"
+    hall.wait(4.9)
+    assert program.hear_all() == []
+    hall.wait(0.2)
+    assert program.hear_all() == then
+    assert program.ended is (then == ["E"])
+    classic.closed()

@@ -1,0 +1,180 @@
+"""The protocol's messages, one by one, as ``gateways/xbs.txt`` has them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gateways.gateway_hall import Hall, Program
+from salvo.messages import State
+from salvo.rules import XBS, Fleet
+from salvo_gateways.accounts import RosterAccounts
+from salvo_gateways.host import Door
+from salvo_gateways.xbs import door
+from salvo_gateways.xbs.words import complete, second_seated_name
+from salvo_server.storage.roster import Roster
+
+BOARD = ".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."
+_FILE = Path(__file__).parent / "conversations" / "xbs.txt"
+
+
+@dataclass
+class Scene:
+    """A part of the file."""
+
+    name: str
+    first: int
+    steps: list[str]
+    settings: dict[str, int] = dataclasses.field(default_factory=dict)
+
+
+def scenes() -> Iterator[Scene]:
+    scene: Scene | None = None
+    for number, line in enumerate(_FILE.read_text().splitlines(), start=1):
+        text = line.split("   # ")[0]
+        if text.startswith("== "):
+            if scene is not None:
+                yield scene
+            scene = Scene(text[3:], number, [])
+        elif scene is not None:
+            name, _, value = text.partition(" ")
+            if name in ("players", "goal", "over"):
+                scene.settings[name] = int(value)
+            scene.steps.append(text)
+    assert scene is not None
+    yield scene
+
+
+@pytest.mark.parametrize("scene", list(scenes()), ids=lambda scene: scene.name)
+def test_the_protocol_line_by_line(scene: Scene) -> None:
+    book = dataclasses.replace(XBS, name="table", goal=scene.settings.get("goal", 17))
+    over_ms = 1000 * scene.settings.get("over", 300)
+    hall = Hall(book, players=scene.settings["players"], over_ms=over_ms)
+    example = door(book, title="Example Game", most=4)
+    clients: dict[str, Program] = {}
+    for number, step in enumerate(scene.steps, start=scene.first + 1):
+        name, _, action = step.partition(" ")
+        what, text = action[:1], action[2:]
+        where = f"{_FILE.name}, line {number}"
+        if what == "+":
+            clients[name] = hall.come(example, name)
+        elif what == ">":
+            clients[name].say(text)
+        elif what == "<":
+            assert clients[name].hear() == text, where
+        elif what == ".":
+            assert clients[name].hear() == "", where
+        elif what == "-":
+            clients[name].go()
+        elif name == "~":
+            hall.wait(float(action))
+        else:
+            assert not name or name in scene.settings, where
+
+
+def _two_that_end_a_game_before_the_onlooker_hears_of_it(hall: Hall, example: Door) -> list[Program]:
+    first, second = clients = [hall.come(example, name) for name in ("ann", "bob")]
+    for client in clients:
+        client.say(f"J|{client.name}|{BOARD}")
+    if "N|bob" in first.told:
+        first, second = second, first
+    first.say("K|")
+    hall.onlooker_is_late = True
+    second.say(f"S|{first.name}|6|3")
+    return clients
+
+
+def test_a_client_that_hears_how_a_game_ended_finds_the_next_one_open() -> None:
+    """The gateway's onlooker may hear of the end a moment later than the clients, who come again at once."""
+    book = dataclasses.replace(XBS, goal=1)
+    hall, example = Hall(book, players=2, over_ms=1000), door(book)
+    clients = _two_that_end_a_game_before_the_onlooker_hears_of_it(hall, example)
+    assert not any(client.ended or client.told[-1].startswith("R|") for client in clients)
+    hall.onlooker_is_late = False
+    hall.settle()
+    assert all(client.ended and client.told[-1].startswith("R|") for client in clients)
+    assert hall.come(example, "again").hear().split("|")[3] == "N"
+
+
+def test_the_results_of_a_game_do_not_wait_for_a_gateway_that_does_not_hear_of_its_end() -> None:
+    book = dataclasses.replace(XBS, goal=1)
+    hall, example = Hall(book, players=2, over_ms=60_000), door(book)
+    clients = _two_that_end_a_game_before_the_onlooker_hears_of_it(hall, example)
+    hall.wait(2)
+    assert all(client.ended and client.told[-1].startswith("R|") for client in clients)
+
+
+def test_a_gateway_that_closes_tells_results_first() -> None:
+    """A server with --games ends with its last game, and its gateways with it."""
+    book = dataclasses.replace(XBS, goal=1)
+    hall, example = Hall(book, players=2), door(book)
+    clients = _two_that_end_a_game_before_the_onlooker_hears_of_it(hall, example)
+    for client in clients:
+        client.guest.dismiss()
+    hall.settle()
+    assert all(client.ended and client.told[-1].startswith("R|") for client in clients)
+
+
+def test_a_place_that_a_gateway_left_when_it_was_killed_is_taken_with_a_new_board() -> None:
+    """The client got its old board back as if a game were on, and ended."""
+    hall = Hall(XBS, players=2)
+    first = hall.come(door(XBS), "ann")
+    first.say(f"J|ann|{BOARD}")
+    hall.kill_gateway()
+    [listed] = hall.referee.players.values()
+    assert len(listed.placements) == len(XBS.fleet)
+    example = door(XBS)
+    ann, bob = hall.come(example, "ann"), hall.come(example, "bob")
+    ann.hear_all()
+    ann.say(f"J|ann|{BOARD[::-1]}")
+    assert ann.hear_all() == ["J|ann"]
+    bob.say(f"J|bob|{BOARD}")
+    assert ann.hear() == "J|bob"
+    assert hall.referee.state is State.TURN
+    fleet = hall.referee.players["ann"].placements.values()
+    assert complete(Fleet(XBS, list(fleet))) == BOARD[::-1]
+
+
+def test_who_comes_back_while_the_gateway_is_still_taking_leave_waits_for_the_name() -> None:
+    hall, example = Hall(XBS, players=2), door(XBS)
+    first, second = hall.come(example, "first"), hall.come(example, "second")
+    first.say(f"J|ann|{BOARD}")
+    second.hear_all()
+    first.gone = True  # which its guest has not noticed yet
+    hall.programs.reverse()
+    second.say(f"J|ann|{BOARD}")
+    assert second.hear_all() == ["J|ann"]
+
+
+def test_who_is_listed_in_another_spelling_by_the_roster_plays_under_a_name_of_its_own(tmp_path: Path) -> None:
+    """The first spelling bound a name for ever: everybody else's was in use, at an empty table, also years later."""
+    roster = Roster(tmp_path / "roster.json")
+    roster.add("Bob")
+    for _ in range(2):  # the gateway is started again
+        accounts = RosterAccounts(roster, "xbs", sleep=lambda seconds: None)
+        hall, example = Hall(XBS, accounts, players=4), door(XBS)
+        for name, answer in (("wopr", "J|wopr"), ("WOPR", "J|WOPR"), ("bob", "J|bob"), ("Bob", "E|name in use")):
+            client = hall.come(example, name)
+            client.hear_all()
+            client.say(f"J|{name}|{BOARD}")
+            assert client.hear() == answer
+    names = [member.name for member in roster.members()]
+    assert names == ["Bob", "wopr", second_seated_name("WOPR"), second_seated_name("bob")]
+
+
+def test_each_spelling_comes_back_to_its_own_seat_also_at_a_gateway_that_was_started_again() -> None:
+    hall, example = Hall(XBS, players=2), door(XBS)
+    for name in ("wopr", "WOPR"):
+        hall.come(example, name).say(f"J|{name}|{BOARD}")
+    hall.kill_gateway()
+    example = door(XBS)
+    for name in ("WOPR", "wopr"):
+        client = hall.come(example, name)
+        client.say(f"J|{name}|")
+        told = client.hear_all()
+        assert told[1:3] == [f"J|{name}", f"Y|{BOARD}"]
+        assert f"B|{name}||{'.' * 100}|0|0" in told

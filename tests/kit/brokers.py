@@ -1,0 +1,31 @@
+"""Both brokers, and servers on them; the fixtures ``broker`` and ``start_server`` of every test."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from kit.mosquitto import Mosquitto
+from kit.players import until_online
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.contest import Contest
+from salvo_server.settings import ServerSettings
+
+Broker = EmbeddedBroker | Mosquitto
+StartServer = Callable[..., contextlib.AbstractContextManager[Contest]]
+
+
+def new_broker(kind: str) -> Broker:
+    """Return a broker to run as a context: ``embedded`` or ``mosquitto``."""
+    return EmbeddedBroker(websocket="127.0.0.1:0") if kind == "embedded" else Mosquitto()
+
+
+@contextlib.contextmanager
+def server_on(broker: Broker, listener: Any = None, **settings: Any) -> Iterator[Contest]:
+    """Run a server on the broker: ``with server_on(broker, players=2) as contest: ...``."""
+    values: dict[str, Any] = {"broker": broker.url, "seed": "7", "over_seconds": 600} | settings
+    contest = Contest(ServerSettings(**values), listener)
+    with contest.in_background():
+        until_online(broker.url)
+        yield contest

@@ -1,0 +1,80 @@
+"""A real PostgreSQL server in a folder of its own; it can be killed and started again."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from kit.ports import Port
+from kit.programs import path_of
+
+_START_SECONDS = 60.0
+
+
+class PostgreSQL:
+    """One cluster with one database, trusting whoever reaches it."""
+
+    def __init__(self, listen: str = "127.0.0.1") -> None:
+        self._listen = listen
+        self._port = Port()
+        self.port = self._port.number
+        self._folder = Path(tempfile.mkdtemp(prefix="postgresql-"))
+        self._data = self._folder / "data"
+        self._process: subprocess.Popen[bytes] | None = None
+        # PostgreSQL refuses to run as root.
+        self._as: dict[str, Any] = {}
+        if os.getuid() == 0:
+            user = pwd.getpwnam("postgres")
+            os.chown(self._folder, user.pw_uid, user.pw_gid)
+            self._as = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+
+    def __enter__(self) -> PostgreSQL:
+        command = [path_of("postgresql", "initdb"), "-D", str(self._data), "-A", "trust", "-U", "postgres", "--no-sync"]
+        subprocess.run(command, check=True, capture_output=True, cwd="/", **self._as)
+        with (self._data / "pg_hba.conf").open("a") as more:
+            more.write("host all all all trust\n")
+        self.start()
+        return self
+
+    def start(self) -> None:
+        settings = {"port": self.port, "listen_addresses": self._listen, "unix_socket_directories": self._folder}
+        command = [path_of("postgresql", "postgres"), "-D", str(self._data)]
+        for name, value in settings.items():
+            command += ["-c", f"{name}={value}"]
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", **self._as
+        )
+        ready = [
+            path_of("postgresql", "pg_isready"),
+            "-q",
+            "-h",
+            str(self._folder),
+            "-p",
+            str(self.port),
+        ]  # its own socket
+        end = time.monotonic() + _START_SECONDS
+        while subprocess.run(ready, check=False).returncode:
+            assert self._process.poll() is None, f"postgres ended with {self._process.returncode}"
+            assert time.monotonic() < end, "postgres does not listen"
+
+    def kill(self) -> None:
+        """End it at once, as a crash does."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGQUIT)
+        self._process.wait(60)
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self._port.close()
+        shutil.rmtree(self._folder)

@@ -1,0 +1,188 @@
+"""A server with a game on, in this process and without a broker: real gate, real cryptography, and no waiting.
+
+Keys are derived on the spot and once, as in the simulation; everything else is what a contest runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from concurrent.futures import Executor, Future
+from random import Random
+from typing import Any
+
+from kit.unbrokered import Wire
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.command_writer import write_placement
+from salvo.net.inbound import Inbound
+from salvo.rules import SALVO, Fleet
+from salvo.seal import Sealer
+from salvo_server.core.authenticator import Authenticator
+from salvo_server.service import Service
+from salvo_server.storage.identity import Identity
+
+TEAMS = ("ann", "bob", "cy")
+
+
+class AtOnce(Executor):
+    """Derives keys on the spot; or, while ``held``, not before :meth:`work`."""
+
+    def __init__(self) -> None:
+        self.held = False
+        self._left: list[tuple[Future[Any], Any, Any]] = []
+
+    @property
+    def waiting(self) -> int:
+        """How many derivations are held back."""
+        return len(self._left)
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        if self.held:
+            self._left.append((future, fn, args))
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+    def work(self) -> None:
+        """Do what was held back, and hold back no more."""
+        self.held = False
+        for future, fn, args in self._left:
+            future.set_result(fn(*args))
+        self._left.clear()
+
+
+def secret(name: str) -> str:
+    """The secret of a team."""
+    return f"the secret of {name}"
+
+
+def fleet(number: int) -> Fleet:
+    """One of many fleets."""
+    return SALVO.random_fleet(Random(number))
+
+
+class Stage:
+    """A service, its teams, and whoever else can publish on an open broker.
+
+    Attributes:
+        reports: whether the broker reports which connection published a message; each team has one of its name.
+        current: whose turn it is, when a game is on.
+        heard: what was published since :meth:`hush`, as topic and payload.
+    """
+
+    def __init__(self, teams: Sequence[str] = TEAMS, *, play: bool = True, reports: bool = False, **given: Any) -> None:
+        self.now = 1_000_000
+        self.worker = AtOnce()
+        self.edge = Wire()
+        self.gate = Authenticator(executor=self.worker)
+        self.identity = Identity.fresh()
+        self.senders: dict[bytes, str] = {}  # of shots, where the broker tells them
+        self.reports = reports
+        self.publishers: dict[bytes, str] = {}
+        self.service = Service(
+            self.edge,
+            [""],
+            seed=7,
+            clock=lambda: self.now,
+            gate=self.gate,
+            identity=self.identity,
+            sender_of=lambda topic, payload: self.senders.get(payload),
+            publisher_of=lambda topic, payload: self.publishers.get(payload),
+            **{"limits": m.Limits(players=len(teams), over_ms=60_000)} | given,
+        )
+        self.referee = self.service.tables[""].referee
+        self.sealers = {name: Sealer(secret(name), name.encode().ljust(16, b".")) for name in TEAMS}
+        self.edge.connect()
+        self.service.step()
+        for name in teams:
+            self.join(name)
+        if play:
+            self.place(teams)
+
+    # --- what happens ---------------------------------------------------------------------------------------------
+
+    def say(self, topic: str, payload: bytes, *, retained: bool = False, by: str = "") -> None:
+        """Publish something, whoever it is; ``by`` is the connection, on a broker that reports it."""
+        if self.reports:
+            self.publishers[payload] = by
+        self.edge.inbox.append(Inbound(topic, payload, retained, 1, 1))
+        self.service.step()
+
+    def wait(self, seconds: float) -> None:
+        """Let time go by, and timers run."""
+        self.now += round(seconds * 1000)
+        self.service.step()
+
+    def hold_up(self, seconds: float) -> None:
+        """Let time go by while the server stands still, waiting for a message."""
+        poll = self.edge.poll
+
+        def slow_poll(timeout_seconds: float) -> Sequence[Inbound]:
+            self.now += round(seconds * 1000)
+            return poll(timeout_seconds)
+
+        self.edge.poll = slow_poll  # type: ignore[method-assign]
+        self.service.step()
+        self.edge.poll = poll  # type: ignore[method-assign]
+
+    def hush(self) -> None:
+        """Forget what was published so far."""
+        self.edge.said.clear()
+
+    @property
+    def heard(self) -> list[tuple[str, bytes]]:
+        return self.edge.said
+
+    def codes(self) -> list[str]:
+        """Return the codes on all error topics since :meth:`hush`."""
+        return [text.decode().partition(":")[0] for topic, text in self.heard if topic.endswith("/error")]
+
+    # --- what teams do --------------------------------------------------------------------------------------------
+
+    def join(self, name: str, with_secret: str | None = None) -> None:
+        """Ask to take part."""
+        given = secret(name) if with_secret is None else with_secret
+        self.say(topics.REQUEST_PARTICIPATION.of(), json.dumps({"name": name, "secret": given}).encode(), by=name)
+
+    def place(self, teams: Sequence[str]) -> None:
+        """Place everybody's fleet; that begins the game."""
+        for number, name in enumerate(teams):
+            for placement in fleet(number).placements:
+                topic = topics.PLACE.of(player=name, ship=placement.ship)
+                self.say(topic, write_placement(placement, self.sealers[name]), by=name)
+        assert self.referee.state is m.State.TURN
+
+    def shot(self, name: str, x: int = 1, y: int = 1) -> bytes:
+        """Return a shot as a client of the plain specification signs it."""
+        return self.sealers[name].sign({"x": x, "y": y})
+
+    def fire(self, target: str, payload: bytes, by: str = "") -> None:
+        """Publish a shot at somebody's board; on a broker that tells who has, ``by`` has published it."""
+        if by and not self.reports:
+            self.senders[payload] = by
+        self.say(topics.FIRE.of(player=target), payload, by=by)
+
+    # --- how things stand -----------------------------------------------------------------------------------------
+
+    @property
+    def current(self) -> str:
+        player = self.referee.current
+        assert player is not None
+        return player.name
+
+    def others(self) -> list[str]:
+        """Return who plays and is not the current player."""
+        return [name for name in self.referee.players if name != self.current]
+
+    def fired(self) -> int:
+        """Return how many shots of this turn were accepted."""
+        game = self.referee.game
+        return game.shots_fired if game is not None else 0
+
+    def until_turn_of(self, name: str) -> None:
+        """Let the others' turns go by in silence."""
+        before = self.referee.game.turn if self.referee.game is not None else 0
+        while self.current != name or (self.referee.game is not None and self.referee.game.turn == before):
+            self.wait(31)

@@ -1,0 +1,324 @@
+"""Games on several hosts: a real scheduler and workers, each a process of its own, that are killed and come back."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.ports import Port
+from kit.processes import processes, started
+
+SALVO = [sys.executable, "-m", "salvo"]
+#: Reads a file beside it, raises, and ends its process, now and then.
+FRAIL = """\
+import os
+from pathlib import Path
+
+import helper
+import salvo
+
+
+@salvo.bot
+def fire(view):
+    shots = view.untouched.sample(view.shots)
+    mark = sum(map(ord, str(shots))) % int((Path(__file__).parent / "data" / "modulus.txt").read_text())
+    if mark == 3:
+        os._exit(helper.CODE)
+    if mark == 4:
+        raise ValueError("four")
+    return shots
+"""
+FAILING = ("play", "mine.py", "hunter", "--games", "150", "--seed", "5", "--seats", "paired", "--json")
+#: Shoots elsewhere in every process.
+LUCKY = """\
+import os
+import random
+
+import salvo
+
+OWN = random.Random(os.urandom(8))
+
+
+@salvo.bot
+def fire(view):
+    return OWN.sample(list(view.untouched), view.shots)
+"""
+CUP = """\
+name = "three"
+format = "round_robin"
+games = 6
+seed = 5
+rules = "pond.toml"
+
+[bots]
+hunter = "hunter"
+random = "random"
+frail = "mine.py"
+"""
+POND = """\
+name = "pond"
+like = "salvo"
+width = 6
+height = 6
+[fleet]
+cruiser = 3
+raft = 1
+"""
+
+
+def _environment(cache: Path) -> dict[str, str]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    return clean | {"PYTHONUNBUFFERED": "1", "XDG_CACHE_HOME": str(cache)}
+
+
+class Hosts:
+    """A scheduler and its workers, in folders of their own."""
+
+    def __init__(self, folder: Path, leaving: ExitStack, *options: str) -> None:
+        self.folder = folder
+        self._leaving = leaving
+        self._options = options
+        self.workers: dict[str, subprocess.Popen[str]] = {}
+        self.scheduler, self.url = self.schedule("127.0.0.1:0")
+
+    def schedule(self, listen: str) -> tuple[subprocess.Popen[str], str]:
+        """Start a scheduler; return it and its URL."""
+        scheduler = self._start("scheduler", "--listen", listen, "--dashboard", "127.0.0.1:0", *self._options)
+        assert scheduler.stdout is not None
+        return scheduler, scheduler.stdout.readline().split()[1]
+
+    def add(self, name: str) -> None:
+        """Start a worker, and wait until it plays."""
+        self.workers[name] = self._start("worker", self.url, "--jobs", "1", "--name", name, *self._options)
+        self.heard(name)
+
+    def heard(self, name: str) -> None:
+        """Wait until a worker says that it is connected."""
+        said = self.workers[name].stdout
+        assert said is not None
+        assert said.readline().startswith(f"host {name}: plays at t")
+
+    def _start(self, *words: str) -> subprocess.Popen[str]:
+        folder = self.folder / "-".join(words[:1] + words[-1:]).replace("/", "-")
+        folder.mkdir(exist_ok=True)
+        return self._leaving.enter_context(
+            started([*SALVO, "lab", *words], stdout=subprocess.PIPE, cwd=folder, env=_environment(folder))
+        )
+
+
+@pytest.fixture
+def hosts(tmp_path: Path) -> Iterator[Hosts]:
+    """Two hosts of one core each."""
+    with ExitStack() as leaving:
+        hosts = Hosts(tmp_path, leaving)
+        hosts.add("one")
+        hosts.add("two")
+        yield hosts
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Where the command is given: no host has its files."""
+    home = tmp_path / "home"
+    (home / "data").mkdir(parents=True)
+    (home / "mine.py").write_text(FRAIL)
+    (home / "helper.py").write_text("CODE = 9\n")
+    (home / "data" / "modulus.txt").write_text("211")
+    (home / "lucky.py").write_text(LUCKY)
+    (home / "cup.toml").write_text(CUP)
+    (home / "pond.toml").write_text(POND)
+    return home
+
+
+def _run(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*SALVO, *words],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env=_environment(home / "cache"),
+        cwd=home,
+        check=False,
+    )
+
+
+@contextmanager
+def _running(home: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    with started([*SALVO, *words], stdout=subprocess.PIPE, cwd=home, env=_environment(home / "cache")) as process:
+        yield process
+
+
+def _rest(process: subprocess.Popen[str], first: str) -> str:
+    assert process.stdout is not None
+    said = first + process.stdout.read()
+    process.wait()
+    return said
+
+
+@pytest.mark.slow
+def test_hosts_give_what_this_machine_gives_with_a_bot_that_dies_and_raises(hosts: Hosts, home: Path) -> None:
+    for command in (
+        FAILING,
+        ("play", "hunter", "random", "--games", "60", "--game", "7", "--seed", "5", "--rules", "pond.toml", "--json"),
+        ("compare", "hunter", "random", "density", "--seed", "3", "--games", "40", "--json"),
+    ):
+        here, there = _run(home, *command), _run(home, *command, "--scheduler", hosts.url)
+        assert (there.stdout, there.returncode) == (here.stdout, here.returncode), there.stderr
+        assert re.search(r"^hosts: 2 hosts, 2 cores; dashboard: http://127.0.0.1:\d+/status$", there.stderr, re.M)
+    codes = {failure["code"] for line in _run(home, *FAILING).stdout.splitlines() for failure in _failures(line)}
+    assert codes == {"bot_crashed", "bot_raised"}
+
+
+def _failures(line: str) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = json.loads(line).get("failures", [])
+    return found
+
+
+@pytest.mark.slow
+def test_a_tournament_boards_and_an_edited_bot_are_the_same_on_hosts(hosts: Hosts, home: Path) -> None:
+    tournament = ("tournament", "run", "cup.toml", "--fresh", "--json")
+    here = _run(home, *tournament)
+    games = _games(home)
+    there = _run(home, *tournament, "--scheduler", hosts.url)
+    assert json.loads(there.stdout) == json.loads(here.stdout)
+    assert _games(home) == games
+    assert any(any(game["strikes"]) for game in games.values())
+
+    solo = ("solo", "hunter", "--boards", "30", "--seed", "4", "--json")
+    found = [json.loads(_run(home, *solo, *more).stdout) for more in ((), ("--scheduler", hosts.url))]
+    assert all(each.pop("ms") for each in found)
+    assert found[0] == found[1]
+
+    edited = FRAIL.split("    mark")[0] + "    return shots\n"
+    (home / "mine.py").write_text(edited)
+    dev = ("dev", "mine.py", "--against", "random", "--games", "4", "--json", "--scheduler", hosts.url)
+    with _running(home, *dev) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["games"] == 4
+        (home / "mine.py").write_text(edited.replace("return shots", "return shots[:1]"))
+        assert json.loads(process.stdout.readline())["games"] == 4
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+
+
+def _games(home: Path) -> dict[tuple[int, int], dict[str, Any]]:
+    lines = [json.loads(line) for line in (home / "cup.games.jsonl").read_text().splitlines()]
+    times = {"seconds", "longest"}
+    return {
+        (line["match"], line["index"]): {key: value for key, value in line.items() if key not in times}
+        for line in lines
+        if "match" in line
+    }
+
+
+@pytest.mark.slow
+def test_games_of_a_host_that_is_killed_are_played_by_another(hosts: Hosts, home: Path) -> None:
+    command = ("play", "mine.py", "density", "--games", "150", "--seed", "5", "--json")
+    with _running(home, *command, "--scheduler", hosts.url) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        hosts.workers["one"].kill()
+        hosts.add("three")
+        hosts.workers["two"].kill()
+        found = _rest(process, first)
+        assert process.returncode == 0
+    assert found == _run(home, *command).stdout
+
+
+@pytest.mark.slow
+def test_a_run_outlives_its_scheduler(tmp_path: Path, home: Path) -> None:
+    command = ("play", "mine.py", "density", "--games", "250", "--seed", "5", "--json")
+    with Port() as port, ExitStack() as leaving:
+        hosts = Hosts(tmp_path, leaving)
+        hosts.scheduler, hosts.url = hosts.schedule(port.address)
+        hosts.add("one")
+        with _running(home, *command, "--scheduler", hosts.url) as process:
+            assert process.stdout is not None
+            first = process.stdout.readline()
+            hosts.scheduler.kill()
+            hosts.scheduler.wait()
+            hosts.schedule(port.address)
+            hosts.heard("one")
+            found = _rest(process, first)
+            assert process.returncode == 0
+    assert found == _run(home, *command).stdout
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_what_hosts_do(hosts: Hosts, home: Path) -> None:
+    command = ("play", "mine.py", "density", "--games", "1000000", "--seed", "5", "--json", "--scheduler", hosts.url)
+    with _running(home, *command) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert any(_below(worker.pid) for worker in hosts.workers.values())
+        process.send_signal(signal.SIGINT)
+        _rest(process, "")
+        assert process.returncode == 130
+    end = time.monotonic() + 60
+    while any(_below(worker.pid) for worker in hosts.workers.values()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    for worker in hosts.workers.values():
+        worker.send_signal(signal.SIGINT)
+        assert worker.wait(60) == 130
+
+
+def _below(pid: int) -> list[str]:
+    """Return the processes in which a worker plays."""
+    return [each.command for each in processes() if each.parent == pid and "spawn_main" in each.command]
+
+
+@pytest.mark.slow
+def test_a_bot_that_plays_otherwise_on_another_host_ends_the_run(hosts: Hosts, home: Path) -> None:
+    found = _run(home, "play", "lucky.py", "hunter", "--games", "50", "--seed", "5", "--json", "--scheduler", hosts.url)
+    assert found.returncode == 1
+    assert "error: hosts_differ: game 1 ends differently on hosts" in found.stderr
+    assert found.stdout == ""
+
+
+@pytest.mark.slow
+def test_a_host_with_other_code_does_not_play(tmp_path: Path, home: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "sitecustomize.py").write_text(
+        "import salvo_lab.cluster as cluster\ncluster.software = lambda: {'Python': '3.11', \"Salvo's code\": 'old'}\n"
+    )
+    with ExitStack() as leaving, pytest.MonkeyPatch.context() as patched:
+        hosts = Hosts(tmp_path, leaving)
+        patched.setenv("PYTHONPATH", str(other))
+        hosts.add("old")
+        patched.delenv("PYTHONPATH")
+        found = _run(home, "play", "hunter", "random", "--games", "5", "--scheduler", hosts.url)
+    assert found.returncode == 1
+    assert re.search(r"error: host_versions: Salvo's code is \w+ on host old, and \w+ here", found.stderr)
+
+
+@pytest.mark.slow
+def test_only_who_has_the_certificates_may_connect(tmp_path: Path, home: Path) -> None:
+    for folder in ("ours", "theirs"):
+        assert _run(home, "tls", str(tmp_path / folder)).returncode == 0
+    ours, theirs = ("--tls", str(tmp_path / "ours")), ("--tls", str(tmp_path / "theirs"))
+    command = ("play", "mine.py", "hunter", "--games", "20", "--seed", "5", "--json")
+    with ExitStack() as leaving:
+        hosts = Hosts(tmp_path, leaving, *ours)
+        assert hosts.url.startswith("tls://127.0.0.1:")
+        hosts.add("one")
+        stranger = _run(home, *command, "--scheduler", hosts.url, *theirs)
+        plain = _run(home, *command, "--scheduler", hosts.url.replace("tls", "tcp"))
+        found = _run(home, *command, "--scheduler", hosts.url, *ours)
+    assert found.stdout == _run(home, *command).stdout
+    assert (stranger.returncode, stranger.stdout) == (1, "")
+    assert "error: no_scheduler:" in stranger.stderr
+    assert (plain.returncode, plain.stdout) == (1, "")
+    assert "error: no_scheduler:" in plain.stderr

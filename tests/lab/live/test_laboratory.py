@@ -1,0 +1,585 @@
+"""Many games, a comparison, and a bot that is played at every save: real processes, files, signals and terminals."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.command_line import run
+from kit.processes import started
+from kit.terminal import Terminal
+from salvo_lab.templates import FOLDER
+
+SALVO = [sys.executable, "-m", "salvo"]
+BOT = """\
+import os
+import time
+
+import salvo
+
+
+@salvo.bot
+def fire(view):
+    return view.untouched.sample(view.shots)
+"""
+WEAK = BOT.replace("view.shots)", "0)")
+#: Never gets through its import, and makes a file before.
+HANGS = BOT + "open('hangs', 'w').close()\nwhile True:\n    pass\n"
+RAISES = BOT.replace("    return", "    1 / (view.turn < 9)\n    return")
+
+
+def _environment() -> dict[str, str]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    return clean | {"PYTHONUNBUFFERED": "1"}
+
+
+def _start(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command as a process of its own."""
+    return subprocess.run(
+        [*SALVO, *arguments], capture_output=True, text=True, timeout=60, env=_environment(), cwd=cwd, check=False
+    )
+
+
+@pytest.fixture
+def bot(tmp_path: Path) -> Path:
+    file = tmp_path / "mine.py"
+    file.write_text(BOT)
+    return file
+
+
+# --- play ---------------------------------------------------------------------------------------------------------
+
+
+def test_play_gives_the_same_with_whatever_number_of_processes(bot: Path) -> None:
+    arguments = ("play", "hunter", str(bot), "--games", "20", "--seed", "7", "--seats", "paired", "--json")
+    one, two = (run(*arguments, "--jobs", jobs) for jobs in "12")
+    assert one.stdout == two.stdout
+    lines = [json.loads(line) for line in one.stdout.splitlines()]
+    assert [line["game"] for line in lines] == list(range(1, 21))
+    again = run("play", "hunter", str(bot), "--game", "7", "--seed", "7", "--seats", "paired", "--json")
+    assert json.loads(again.stdout) == lines[6]
+
+
+def test_a_game_of_a_pair_is_recorded_as_it_is_played(bot: Path) -> None:
+    arguments = ("play", "hunter", str(bot), "--seats", "paired", "--games", "2", "--seed", "7", "--json")
+    recorded = run(*arguments, "--record", "g-{game}.jsonl.gz", cwd=bot.parent)
+    told = [json.loads(line) for line in run(*arguments).stdout.splitlines()]
+    assert [json.loads(line)["turns"] for line in recorded.stdout.splitlines()] == [game["turns"] for game in told]
+    for game in told:
+        checked = run("replay", f"g-{game['game']}.jsonl.gz", "--check", cwd=bot.parent)
+        shown = run("replay", f"g-{game['game']}.jsonl.gz", cwd=bot.parent).stdout
+        assert (checked.returncode, f"1. {game['winner']}" in shown) == (0, True), checked.stderr
+
+
+def test_a_bot_that_is_only_played_here_loads_no_mqtt(bot: Path) -> None:
+    bot.write_text(BOT + "\nsalvo.run(fire)\n")
+    code = (
+        "import sys; from salvo.sources import load; load('mine.py'); "
+        "print([name for name in sys.modules if 'mqtt' in name])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=bot.parent, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_play_tells_who_is_out_for_its_silence(bot: Path) -> None:
+    assert "out:" not in run("play", str(bot), "random").stdout
+    bot.write_text(WEAK)
+    assert "\nout:    mine, after 3 turns in a row without a shot\n" in run("play", str(bot), "random").stdout
+
+
+def test_a_bot_that_ends_its_process_is_told_with_the_command_that_shows_it(bot: Path) -> None:
+    bot.write_text(
+        BOT.replace("    return", "    if view.game == 3 and view.turn > 4:\n        os._exit(7)\n    return")
+    )
+    done = run("play", "mine.py", "random", "--games", "10", "--seed", "7", cwd=bot.parent)
+    assert done.returncode == 0, done.stderr
+    told = re.search(
+        r"failed: mine 1 time, first bot_crashed: .*exit code 7 \(mine, .*, game 3\)\n +salvo (.*)\n", done.stdout
+    )
+    assert told is not None, done.stdout
+    assert _start(*told[1].split(), cwd=bot.parent).returncode == 7
+
+
+@pytest.mark.parametrize("way", [(), ("--bank", "9")], ids=["many processes", "this process"])
+def test_what_bots_print_in_many_games_goes_nowhere(bot: Path, way: tuple[str, ...]) -> None:
+    bot.write_text(BOT.replace("    return", "    print('thinking')\n    return") + "print('loaded')\n")
+    done = _start("play", str(bot), "random", "--games", "3", "--json", *way)
+    assert [json.loads(line)["game"] for line in done.stdout.splitlines()] == [1, 2, 3]
+    assert done.stderr == ""
+    wins = run("play", str(bot), "random", "--games", "3", *way).stdout.splitlines()[0]
+    assert re.fullmatch(r"wins:   mine \d of 3 \(\S+% \+- \S+%\), random \d of 3 \(\S+% \+- \S+%\)", wins)
+
+
+def test_what_bots_print_in_one_game_is_seen_but_not_in_json(bot: Path) -> None:
+    bot.write_text(BOT.replace("    return", "    print('thinking')\n    return") + "print('loaded')\n")
+    done = run("play", str(bot), "random", "--json")
+    assert json.loads(done.stdout)["game"] == 1
+    assert done.stderr.startswith("loaded\nthinking\n")
+    assert run("play", str(bot), "random").stdout.startswith("loaded\nthinking\n")
+
+
+def test_many_games_show_how_far_they_are_on_a_terminal() -> None:
+    with Terminal([*SALVO, "play", "random", "random", "--games", "120"], _environment()) as terminal:
+        terminal.until_seen("games  [")
+        terminal.until_seen("games a second")
+        terminal.until_seen("again:  salvo play random random")
+        assert terminal.end() == 0
+
+
+@pytest.mark.parametrize(
+    "words", [("play", "random", "--games", "9999"), ("solo", "--boards", "9999")], ids=["play", "solo"]
+)
+def test_ctrl_c_ends_all_processes(words: tuple[str, ...], bot: Path) -> None:
+    bot.write_text(BOT.replace("    return", "    time.sleep(0.05)\n    return"))
+    with Terminal([*SALVO, words[0], str(bot), *words[1:]], _environment()) as terminal:
+        terminal.until(lambda _: _children(terminal.process.pid))
+        children = _children(terminal.process.pid)
+        terminal.signal(signal.SIGINT)
+        assert terminal.end() == 130
+        _until_gone(children)
+        assert "Traceback" not in terminal.screen.text
+
+
+@pytest.mark.parametrize("words", [("play", "random", "--games", "9"), ("solo", "--boards", "9")], ids=["play", "solo"])
+def test_its_processes_end_when_it_is_killed_even_while_a_bot_never_answers(words: tuple[str, ...], bot: Path) -> None:
+    bot.write_text(BOT.replace("    return", "    while True:\n        pass\n    return"))
+    with started([*SALVO, words[0], str(bot), *words[1:]], env=_environment()) as playing:
+        children = _until_at_work(playing.pid)
+    _until_gone(children)
+
+
+def _children(pid: int) -> set[int]:
+    try:
+        return {int(number) for number in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
+    except FileNotFoundError:
+        return set()
+
+
+def _until_at_work(pid: int) -> set[int]:
+    """Wait until a process has children, and return them."""
+    end = time.monotonic() + 60
+    while not (children := _children(pid)):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return children
+
+
+def _until_there(path: Path) -> None:
+    end = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def _until_gone(pids: set[int]) -> None:
+    end = time.monotonic() + 60
+    while any(_is_running(pid) for pid in pids):
+        assert time.monotonic() < end, f"still there: {pids}"
+        time.sleep(0.05)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+# --- compare ------------------------------------------------------------------------------------------------------
+
+
+def test_compare_tells_the_better_bot_in_words_and_json(bot: Path) -> None:
+    told = run("compare", "hunter", str(bot), "--seed", "7")
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith("hunter is better than mine; the chance that this is wrong is at most 5%\n")
+    assert re.search(r"win rate: \d+\.\d% against mine, .* with 95% confidence, \d+ games in pairs", told.stdout)
+    assert "lost by" not in run("compare", "hunter", str(bot), "--seed", "3", "--games", "4").stdout
+    found = json.loads(run("compare", str(bot), "hunter", "--seed", "7", "--jobs", "1", "--json").stdout)
+    assert (found["verdict"], found["bots"]) == ("worse", ["mine", "hunter"])
+    assert found["interval"][0] <= found["rate"] <= found["interval"][1] <= 0.5
+    again = json.loads(run(*found["again"].split()[1:], "--json").stdout)
+    assert again == found
+
+
+def test_compare_tells_of_several_with_one_error_for_all(bot: Path) -> None:
+    arguments = ("compare", "mine.py", "hunter", "random", "--seed", "7", "--games", "100")
+    told = run(*arguments, cwd=bot.parent).stdout
+    assert told.startswith("mine is worse than hunter; the chance that this is wrong is at most 2.5%\nwin rate: ")
+    assert (
+        "\nin all:   mine is worse than hunter; undecided against random; "
+        "the chance that any of it is wrong is at most 5%\n" in told
+    )
+    assert told.endswith("again:    salvo compare mine.py hunter random --seed 7 --games 100\n")
+    lines = [json.loads(line) for line in run(*arguments, "--json", cwd=bot.parent).stdout.splitlines()]
+    assert [(line["bots"][1], line["verdict"], line["error"]) for line in lines] == [
+        ("hunter", "worse", 0.025),
+        ("random", "undecided", 0.025),
+    ]
+
+
+def test_compare_names_lost_games_that_come_out_again(bot: Path) -> None:
+    arguments = ("compare", "mine.py", "hunter", "--seed", "7")
+    [found] = [json.loads(line) for line in run(*arguments, "--json", cwd=bot.parent).stdout.splitlines()]
+    assert [lost["why"] for lost in found["lost"]] == ["lost by most", "lost by least"]
+    assert found["lost"][0]["hits"] < found["lost"][1]["hits"] < found["lost"][1]["rival_hits"] == 17
+    told = run(*arguments, cwd=bot.parent).stdout
+    for lost in found["lost"]:
+        shown = json.loads(run(*lost["again"].split()[1:], "--json", cwd=bot.parent).stdout)
+        assert (shown["winner"], shown["stats"]["mine"]["hits"]) == ("hunter", lost["hits"])
+        assert f"{lost['why']}, {lost['hits']} hits to 17: {lost['again']}\n" in told
+
+
+def test_the_command_that_plays_many_games_again_keeps_their_time_limit() -> None:
+    told = run("play", "random", "random", "--seed", "7", "--games", "2", "--turn-seconds", "9.5")
+    assert told.stdout.endswith("again:  salvo play random random --seed 7 --games 2 --turn-seconds 9.5\n")
+
+
+def test_compare_says_how_many_games_more(bot: Path) -> None:
+    told = run("compare", str(bot), "random", "--seed", "7", "--games", "200", "--margin", "0.01")
+    assert re.match(r"undecided: (about [\d,]+|millions of) more games would probably be needed\n", told.stdout)
+    assert f"again:    salvo compare {bot} random --seed 7 --games 200 --margin 0.01\n" in told.stdout
+    near = run("compare", str(bot), "random", "--seed", "7", "--margin", "0.1", "--confidence", "0.9")
+    assert near.stdout.startswith(
+        "undecided: mine wins between 40% and 60% of games against random; "
+        "the chance that this is wrong is at most 10%\n"
+    )
+
+
+def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path) -> None:
+    bot.write_text(RAISES)
+    told = run("compare", "mine.py", "random", "--seed", "7", cwd=bot.parent)
+    failed, _, verdict = told.stdout.splitlines()[:3]
+    assert re.match(r"failed: mine \d+ times, first bot_raised: ", failed)
+    assert "first bot_raised: mine.py:9: ZeroDivisionError: division by zero (mine, turn " in failed
+    assert verdict == "no verdict against random: mine failed, so the games do not tell how well it plays"
+    assert told.returncode == 1
+    as_json = run("compare", "mine.py", "random", "--seed", "7", "--json", cwd=bot.parent)
+    assert (as_json.returncode, json.loads(as_json.stdout)["verdict"]) == (1, None)
+    [command] = re.findall(r"^ +salvo (play .*)$", told.stdout, re.MULTILINE)
+    shown = run(*command.split(), cwd=bot.parent)
+    assert (shown.returncode, "mine.py:9: " in shown.stderr) == (1, True)
+
+
+WHOLE = """\
+Traceback (most recent call last):
+  File "{file}", line 9, in fire
+    1 / (view.turn < 9)
+"""
+
+
+@pytest.mark.parametrize("command", ["play", "solo"])
+def test_an_error_that_ends_a_command_names_the_option_that_shows_it_whole(bot: Path, command: str) -> None:
+    bot.write_text(RAISES)
+    words = (command, "mine.py", *(["random"] if command == "play" else ["--boards", "1"]), "--seed", "7")
+    short, whole = run(*words, cwd=bot.parent), run(*words, "--traceback", cwd=bot.parent)
+    assert short.stderr.startswith("error: bot_raised: mine.py:9: ZeroDivisionError: division by zero (")
+    told, again = short.stderr.splitlines()
+    assert told.endswith("game 1); nothing more is played; --traceback shows it whole")
+    assert again == "again: salvo " + " ".join(words)
+    assert whole.stderr.startswith(WHOLE.format(file=bot))
+    assert whole.stderr.endswith(f"game 1); nothing more is played\n{again}\n")
+    assert (short.returncode, whole.returncode) == (1, 1)
+
+
+@pytest.mark.parametrize("command", ["play", "compare"])
+def test_an_error_in_many_games_is_shown_whole_where_that_is_wanted(bot: Path, command: str) -> None:
+    bot.write_text(RAISES)
+    words = (command, "mine.py", "random", "--seed", "7", "--games", "4")
+    short, whole = run(*words, cwd=bot.parent), run(*words, "--traceback", cwd=bot.parent)
+    assert "Traceback" not in short.stdout + short.stderr
+    assert re.search(r"^ +salvo play mine.py random .*--traceback$", short.stdout, re.MULTILINE)
+    assert WHOLE.format(file=bot) in "\n".join(line[8:] for line in whole.stdout.splitlines())
+
+
+def test_a_file_that_cannot_be_read_is_shown_with_the_place(bot: Path) -> None:
+    bot.write_text(BOT + "x = (\n")
+    whole = run("play", "mine.py", "random", "--traceback", cwd=bot.parent).stderr
+    assert f'  File "{bot}", line 10\n    x = (\n' in whole
+    assert "salvo_server" not in whole
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("compare", "hunter"), "Missing argument 'SECOND...'"),
+        (("compare", "hunter", "nobody"), "error: bad_bot: no bot 'nobody'"),
+        (("compare", "hunter", "random", "--confidence", "1"), "1.0 is not in the range 0.5<x<1"),
+        (("compare", "hunter", "random", "--rules", "slavo"), "did you mean salvo"),
+        (("play", "hunter", "random", "--games", "2", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
+        (("compare", "hunter", "random", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
+        (("solo", "hunter", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
+        (("dev", "mine.py", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
+        (("play", "hunter", "random", "--bank", "nan"), "nan is not a finite number"),
+        (("play", "hunter", "random", "--turn-seconds", "inf"), "inf is not a finite number"),
+        (("compare", "hunter", "random", "--turn-seconds", "nan"), "nan is not a finite number"),
+        (("play", "hunter", "random", "--game", "0"), "0 is not in the range x>=1"),
+        (("dev", "nobody.py"), "error: bad_bot: no file nobody.py"),
+        (("compare", "hunter", "HEAD:nobody.py"), "error: bad_version: "),
+        (
+            ("play", "hunter", "random", "slow", "--seats", "paired", "--record", "x.jsonl"),
+            "--record: with 3 bots seats are fixed or rotated, not paired",
+        ),
+    ],
+)
+def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], error: str) -> None:
+    done = run(*arguments)
+    assert done.returncode in (1, 2)
+    assert error in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# --- dev ----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _dev(bot: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    against = () if "--against" in arguments else ("--against", "random")
+    command, pipe = [*SALVO, "dev", bot.name, *against, *arguments], subprocess.PIPE
+    with started(command, stdout=pipe, stderr=pipe, cwd=bot.parent, env=_environment()) as playing:
+        yield playing
+
+
+def _said(playing: subprocess.Popen[str]) -> dict[str, Any]:
+    assert playing.stdout is not None
+    said: dict[str, Any] = json.loads(playing.stdout.readline())
+    return said
+
+
+def test_dev_plays_at_every_save_and_tells_the_change(bot: Path) -> None:
+    with _dev(bot, "--json", "--games", "60") as playing:
+        first = _said(playing)
+        assert (first["games"], "change" in first) == (60, False)
+        assert 0.2 < first["rate"] < 0.8
+        bot.write_text(WEAK)
+        weak = _said(playing)
+        assert weak["rate"] == 0
+        assert weak["plus_minus"] > 0
+        assert (weak["verdict"], weak["change"]) == ("worse", -first["rate"])
+        assert weak["change_plus_minus"] > 0
+        # As many editors save: another file is put in its place.
+        (bot.parent / "mine.py.new").write_text(BOT)
+        (bot.parent / "mine.py.new").replace(bot)
+        back = _said(playing)
+        assert (back["verdict"], back["rate"], back["change"]) == ("better", first["rate"], first["rate"])
+
+
+def test_dev_plays_several_opponents_and_the_bot_as_it_was_before(bot: Path) -> None:
+    (bot.parent / "helper.py").write_text("shots = 9\n")
+    bot.write_text(BOT.replace("import os", "import helper").replace("view.shots)", "min(view.shots, helper.shots))"))
+    with _dev(bot, "--json", "--games", "33", "--against", "random", "--against", "before") as playing:
+        first = _said(playing)
+        assert [(each["against"], each["games"]) for each in first["opponents"]] == [("random", 16)]
+        (bot.parent / "helper.py").write_text("shots = 0\n")
+        weak = _said(playing)
+        random, before = weak["opponents"]
+        assert (weak["games"], weak["verdict"], weak["rate"]) == (32, "worse", 0)
+        assert (random["verdict"], random["change"]) == ("worse", -first["rate"])
+        assert (before["against"], before["verdict"], before["change"]) == ("before", "worse", -0.5)
+        fell, most = weak["lost"]
+        assert (fell["why"], most["why"]) == ("won before, lost now", "lost by most")
+        shown = json.loads(run(*fell["again"].split()[1:], "--json", cwd=bot.parent).stdout)
+        assert shown["stats"]["mine"]["hits"] == fell["hits"] == 0
+        (bot.parent / "helper.py").write_text("shots = 9 \n")
+        back = _said(playing)
+        assert back["opponents"][0]["change"] == first["rate"]
+        assert 0 < back["opponents"][1]["rate"] < 1  # against itself
+
+
+def test_before_is_the_first_version_that_plays(bot: Path) -> None:
+    bot.write_text(BOT + "x = (")
+    with _dev(bot, "--games", "20", "--against", "before") as playing:
+        assert playing.stdout is not None
+        assert "mine.py:10: SyntaxError: " in playing.stdout.readline()
+        assert [playing.stdout.readline().strip() for _ in range(2)] == ["x = (", "^"]
+        bot.write_text(BOT)
+        assert "mine.py plays; before means this version  (" in playing.stdout.readline()
+        bot.write_text(WEAK)
+        assert "worse by this save: -50.0% +- " in playing.stdout.readline()
+        assert re.fullmatch(r" +against +games won  at \d\d:\d\d:\d\d  by this save\n", playing.stdout.readline())
+        assert re.search(r" before +0\.0% \+- [\d.]+% +50\.0%  -50\.0% \+- [\d.]+%\n", playing.stdout.readline())
+        assert playing.stdout.readline().strip().startswith("since dev began: worse than before, 0.0% +- ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "error"),
+    [
+        (("--against", "nix"), 1, "error: bad_bot: no bot 'nix'"),
+        (("--against", "rival.py"), 1, "error: bad_bot: rival.py:10: NameError"),
+        (("--against", "picky.py"), 1, "picky.py:4: OSError: no weights (picky, while it is created; seed 0, game 1)"),
+        (("--rules", "slavo"), 2, "error: bad_rules: no ruleset 'slavo'"),
+        (("--against", "HEAD:rival.py"), 1, "error: bad_version: "),
+        (("--against", "random", "--against", "random"), 2, "--against random: named 2 times"),
+        (("--games", "7", "--against", "random", "--against", "hunter"), 2, "--games 7: 2 opponents need 8 or more"),
+        (
+            ("--against", "before"),
+            1,
+            "error: bad_bot: --against before is mine.py as it is now, and there is before.py",
+        ),
+    ],
+)
+def test_dev_ends_at_once_where_no_save_would_mend_it(
+    bot: Path, arguments: tuple[str, ...], code: int, error: str
+) -> None:
+    (bot.parent / "rival.py").write_text(BOT + "oops\n")
+    (bot.parent / "before.py").write_text(BOT)
+    (bot.parent / "picky.py").write_text(
+        "import salvo\nclass Picky(salvo.Bot):\n    def __init__(self):\n        raise OSError('no weights')\n"
+    )
+    done = run("dev", "mine.py", *arguments, cwd=bot.parent)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert error in done.stderr
+
+
+def test_dev_stops_at_the_first_mistake_and_goes_on_after_the_next_save(bot: Path) -> None:
+    with _dev(bot, "--json", "--games", "40") as playing:
+        first = _said(playing)
+        bot.write_text(RAISES)
+        failure = _said(playing)["failure"]
+        assert (failure["code"], failure["game"], failure["where"]) == ("bot_raised", 1, "mine.py:9")
+        assert (
+            failure["text"] == f"ZeroDivisionError: division by zero (mine, turn {failure['turn']}; seed dev, game 1)"
+        )
+        shown = run(*failure["again"].split()[1:], cwd=bot.parent)
+        assert (shown.returncode, "mine.py:9: " in shown.stderr) == (1, True)
+        bot.write_text(BOT + "x = (")
+        error = _said(playing)["error"]
+        assert (error["code"], error["where"]) == ("bad_bot", "mine.py:10")
+        bot.write_text(BOT + "\n")
+        assert _said(playing)["change"] == 0
+        assert first["rate"] > 0
+
+
+def test_a_helper_that_is_saved_counts_too(bot: Path) -> None:
+    (bot.parent / "helper.py").write_text("shots = 0\n")
+    bot.write_text(
+        BOT.replace("import os", "import helper").replace("view.shots)", "min(view.shots, helper.shots))"),
+    )
+    with _dev(bot, "--json", "--games", "20") as playing:
+        assert _said(playing)["rate"] == 0
+        (bot.parent / "helper.py").write_text("shots = 9\n")
+        (bot.parent / "notes.txt").write_text("no reason to play\n")
+        assert _said(playing)["change"] > 0.2
+
+
+def test_a_save_while_games_are_on_begins_anew(bot: Path) -> None:
+    bot.write_text(BOT.replace("    return", "    time.sleep(0.2)\n    return"))
+    with _dev(bot, "--json", "--games", "200") as playing:
+        _until_at_work(playing.pid)
+        bot.write_text(WEAK)
+        assert _said(playing)["rate"] == 0
+
+
+@pytest.mark.parametrize(
+    "hanging",
+    [
+        BOT.replace("    return", "    open('hangs', 'w').close()\n    while True:\n        pass\n    return"),
+        BOT.replace("    return", "    open('hangs', 'w').close()\n    time.sleep(9999)\n    return"),
+        HANGS,
+    ],
+    ids=["in a loop", "asleep", "while it is imported"],
+)
+def test_a_save_frees_dev_of_a_bot_that_never_answers(bot: Path, hanging: str) -> None:
+    bot.write_text(hanging)
+    with _dev(bot, "--json", "--games", "20", "--turn-seconds", "9999") as playing:
+        _until_there(bot.parent / "hangs")
+        hung = _children(playing.pid)
+        bot.write_text(BOT)
+        assert _said(playing)["games"] == 20
+        _until_gone(hung)
+
+
+def test_a_save_frees_dev_of_an_opponent_that_never_answers(bot: Path) -> None:
+    rival = bot.parent / "rival.py"
+    rival.write_text(HANGS)
+    with _dev(bot, "--json", "--games", "20", "--against", "rival.py") as playing:
+        _until_there(bot.parent / "hangs")
+        rival.write_text(BOT)
+        assert _said(playing)["games"] == 20
+
+
+def test_a_save_ends_a_program_that_never_answers(tmp_path: Path) -> None:
+    program = tmp_path / "mine.py"
+    program.write_text(HANGS)
+    command = f"exec:{shlex.quote(sys.executable)} mine.py"
+    arguments = (*SALVO, "dev", command, "--against", "random", "--games", "4", "--jobs", "1", "--json")
+    with started(arguments, stdout=subprocess.PIPE, cwd=tmp_path, env=_environment()) as playing:
+        _until_there(tmp_path / "hangs")
+        (worker,) = _children(playing.pid)
+        hung = _children(worker)
+        program.write_text((FOLDER / "program.py").read_text())
+        assert _said(playing)["games"] == 4
+        assert hung
+        _until_gone(hung)
+
+
+def test_dev_plays_a_program_at_every_save_and_stops_at_its_first_mistake(tmp_path: Path) -> None:
+    program = tmp_path / "mine.py"
+    program.write_text((FOLDER / "program.py").read_text())
+    command = f"exec:{shlex.quote(sys.executable)} mine.py"
+    arguments = (*SALVO, "dev", command, "--against", "random", "--games", "4", "--json")
+    with started(arguments, stdout=subprocess.PIPE, cwd=tmp_path, env=_environment()) as playing:
+        assert _said(playing)["games"] == 4
+        program.write_text("oops\n" + program.read_text())
+        failure = _said(playing)["failure"]
+        assert failure["code"] == "bot_failed"
+        assert "its last words: NameError: name 'oops' is not defined" in failure["text"]
+    refused = run("dev", command, "--against", "before", cwd=tmp_path)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith(
+        "error: bad_version: --against before is of bots in Python; keep a copy of mine.py"
+    )
+
+
+def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
+    with _dev(bot, "--games", "40") as playing:
+        assert playing.stdout is not None
+        line = playing.stdout.readline()
+        first = re.fullmatch(
+            r"(\d\d:\d\d:\d\d)  baseline; the next save is compared with it  \(40 games in [\d.]+ s\)\n", line
+        )
+        assert first is not None, line
+        assert playing.stdout.readline().split() == ["against", "games", "won"]
+        rate = re.fullmatch(r" +random +([\d.]+%) \+- [\d.]+%\n", playing.stdout.readline())
+        assert rate is not None
+        assert playing.stdout.readline() == "          a tie is half a win; +- is the 95% interval\n"
+        assert playing.stdout.readline().startswith("          lost by most, ")
+        bot.write_text(WEAK)
+        assert re.search(r"  worse by this save: -[\d.]+% \+- [\d.]+%  \(40 games", playing.stdout.readline())
+        assert playing.stdout.readline().endswith(f" at {first[1]}  by this save\n")
+        row = rf" +random +0\.0% \+- [\d.]+% +{rate[1]}  -{rate[1]} \+- [\d.]+%\n"
+        assert re.fullmatch(row, playing.stdout.readline())
+        assert playing.stdout.readline().startswith("          won before, lost now, 0 hits to ")
+        assert playing.stdout.readline().startswith("          lost by most, 0 hits to ")
+        bot.write_text(WEAK + "\n")
+        assert "unchanged by this save: no game ended differently  (" in playing.stdout.readline()
+        assert playing.stdout.readline().split()[0] == "against"
+        assert playing.stdout.readline().endswith("  no game ended differently\n")
+        bot.write_text(RAISES)
+        assert "mine.py:9: bot_raised: ZeroDivisionError: division by zero (mine, " in playing.stdout.readline()
+        assert playing.stdout.readline().startswith(
+            "          again: salvo play mine.py random --seed dev --seats paired --traceback"
+        )
+        playing.send_signal(signal.SIGINT)
+        out, err = playing.communicate(timeout=60)
+        assert (playing.returncode, out, err.strip()) == (0, "", "")
+
+
+def test_dev_at_a_terminal_says_what_it_waits_for(bot: Path) -> None:
+    command = [*SALVO, "dev", str(bot), "--against", "random", "--games", "8"]
+    with Terminal(command, _environment(), columns=200) as terminal:
+        terminal.until_seen("mine.py is played whenever a .py file of its folder is saved; Ctrl-C ends")
+        terminal.until_seen("(8 games in ")
+        terminal.signal(signal.SIGINT)
+        assert terminal.end() == 0

@@ -1,0 +1,119 @@
+"""``salvo new``: from nothing to a bot that plays, in every language that has a kit."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from kit.command_line import run
+from kit.programs import PACKAGES, needs
+from salvo.sources import load
+from salvo.view import Shot, View
+from salvo_lab import arena
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.simulation import simulate
+from salvo_lab.templates import FOLDER, KITS, Template
+from salvo_lab.testing import check_bot
+
+
+@pytest.mark.parametrize(
+    "kit", [pytest.param(kit, id=kit.file, marks=[needs(kit.runs)] if kit.runs in PACKAGES else []) for kit in KITS]
+)
+def test_a_new_bot_plays_by_the_command_that_is_told_with_it(kit: Template, tmp_path: Path) -> None:
+    name = f"mine{kit.suffix}"
+    written = run("new", name, *(["--program"] if kit.file == "program.py" else []), cwd=tmp_path)
+    assert (written.returncode, written.stderr) == (0, "")
+    text = (tmp_path / name).read_text()
+    assert kit.file not in text
+    first, *steps = written.stdout.splitlines()
+    assert first == f"{name} is {kit.about}"
+    command = next(step[19:] for step in steps if step.startswith("a game to look at:"))
+    assert command in text, "it says how to play it"
+    _, *words = shlex.split(command)
+    played = run(*words, "--seed", "7", cwd=tmp_path)
+    assert (played.returncode, played.stderr) == (0, "")
+    assert "mine" in played.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["my bot.py"], "bad_file: 'my bot.py': a bot's file has letters, digits, - and _, and ends in .py, .js, .pl"),
+        ([".py"], "bad_file: '.py': a bot's file has letters"),
+        (["random.py"], "bad_file: random.py: there is another random, which Python or salvo takes; say mybot.py"),
+        (["salvo.py"], "bad_file: salvo.py: there is another salvo"),
+        (["hunter.py"], "bad_file: hunter.py: there is another hunter"),
+        (["bot.rs"], "bad_file: bot.rs: there is one for .py, .js, .pl"),
+        (["nowhere/bot.py"], "bad_file: nowhere/bot.py: No such file or directory; name another file"),
+        (["mine.py"], "bad_file: mine.py: File exists; name another file"),
+    ],
+)
+def test_what_cannot_be_written_is_told_and_nothing_is_lost(arguments: list[str], says: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("# hours of work")
+    done = run("new", *arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("mine.py", "# hours of work")]
+
+
+def test_a_program_taken_for_a_bot_is_told_how_it_is_named(tmp_path: Path) -> None:
+    asked = ("plain.py", ["--program"], "a program is named by its command, exec:COMMAND")
+    for name, option, says in (asked, ("plain.js", [], "exec:COMMAND")):
+        assert run("new", name, *option, cwd=tmp_path).returncode == 0
+        done = run("play", name, "random", cwd=tmp_path)
+        assert done.returncode == 1
+        assert done.stderr.startswith("error: bad_bot: ")
+        assert says in done.stderr
+
+
+def test_the_bot_in_python_is_sound_and_hunts() -> None:
+    kind = load(str(FOLDER / "bot.py"))
+    assert check_bot(kind, games=3).problems == []
+    assert simulate([kind, RandomBot], games=40, seed=1, seats="paired", jobs=1).wins["HuntAndTarget"] >= 32
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_a_new_project_passes_its_own_tests(tmp_path: Path, made: bool) -> None:
+    if made:
+        (tmp_path / "mine").mkdir()
+    written = run("new", "mine" if made else "mine/", cwd=tmp_path)
+    assert (written.returncode, written.stderr) == (0, "")
+    folder = tmp_path / "mine"
+    assert sorted(each.name for each in folder.iterdir()) == ["AGENTS.md", "README.md", "bot.py", "test_bot.py"]
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert tested.returncode == 0, tested.stdout
+    assert (
+        "wins after"
+        in subprocess.run([sys.executable, "bot.py"], cwd=folder, capture_output=True, text=True, check=True).stdout
+    )
+
+
+def test_a_project_replaces_nothing(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("mine")
+    done = run("new", "./", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "bad_file: . has AGENTS.md already; name another folder" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["AGENTS.md"]
+
+
+def test_the_notes_for_assistants_name_what_there_is() -> None:
+    text = (FOLDER / "project" / "AGENTS.md").read_text()
+    named = re.findall(r"`view\.(\w+)", text)
+    assert len(set(named)) >= 10
+    views: list[View] = []
+
+    class Keeps(RandomBot):
+        def choose_salvo(self, view: View) -> Sequence[Shot]:
+            views.append(view)
+            return super().choose_salvo(view)
+
+    arena.play({"a": Keeps(), "b": RandomBot()})
+    assert [name for name in named if not hasattr(views[0], name)] == []

@@ -1,0 +1,316 @@
+"""``salvo tournament`` as people use it: killed, interrupted, gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.command_line import run
+from kit.processes import started
+from salvo_lab.templates import FOLDER
+
+SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+#: The last one's games do not end while there is a file ``hold`` beside it.
+CUP = f"""\
+name = "five"
+format = "FORMAT"
+games = GAMES
+seed = 5
+rules = "pond.toml"
+
+[time]
+decision_seconds = 3600
+bank_seconds = 3600
+
+[bots]
+hunter = "hunter"
+staying = "exec:python3 {FOLDER / "program.py"}"
+random = "random"
+rude = "rude"
+held = "held.py"
+"""
+POND = """\
+name = "pond"
+like = "salvo"
+width = 6
+height = 6
+[fleet]
+cruiser = 3
+raft = 1
+"""
+HELD = """\
+import time
+from pathlib import Path
+
+import salvo
+
+HOLD = Path(__file__).with_name("hold")
+
+
+@salvo.bot
+def fire(view):
+    while HOLD.exists():
+        time.sleep(0.01)
+    return view.untouched.sample(view.shots)
+"""
+
+
+def _environment() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+
+
+def _cup(folder: Path, form: str, games: int) -> Path:
+    folder.mkdir()
+    (folder / "cup.toml").write_text(CUP.replace("FORMAT", form).replace("GAMES", str(games)))
+    (folder / "pond.toml").write_text(POND)
+    (folder / "held.py").write_text(HELD)
+    return folder
+
+
+def _play(folder: Path) -> subprocess.CompletedProcess[str]:
+    return run("tournament", "run", "cup.toml", "--jobs", "1", cwd=folder)
+
+
+def _shown(folder: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(run("tournament", "show", "cup.toml", "--json", cwd=folder).stdout)
+    return told
+
+
+def _interrupt(folder: Path, number: signal.Signals) -> str:
+    """Start a run and send it a signal when all games are on the disk before the first that is held."""
+    command, pipe = [SALVO, "tournament", "run", "cup.toml", "--jobs", "2"], subprocess.PIPE
+    environment, hold, kept = _environment(), folder / "hold", folder / "cup.games.jsonl"
+    hold.touch()
+    with started(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, start_new_session=True) as running:
+        while running.poll() is None and (not kept.exists() or kept.read_bytes().count(b"\n") <= NOT_HELD):
+            time.sleep(0.01)
+        assert running.poll() is None, running.communicate()
+        if number is signal.SIGINT:
+            os.killpg(running.pid, number)  # as a terminal does
+        else:
+            running.send_signal(number)
+        running.wait(60)
+        hold.unlink()  # its processes, which may still be at a game, have its output open
+        _, err = running.communicate(timeout=60)
+    return err
+
+
+#: It plays to lose, and in its second game does something to the results as soon as there is one.
+CHEAT = """\
+import os, time
+from pathlib import Path
+
+import salvo
+
+RESULTS = Path(__file__).with_name("cup.games.jsonl")
+GAMES = []
+
+
+def rows():
+    return RESULTS.read_text().splitlines(keepends=True)
+
+
+class Cheat(salvo.Bot):
+    def prepare(self, name, seed, game):
+        super().prepare(name, seed, game)
+        GAMES.append(game)
+        if len(GAMES) == 2:
+            while len(rows()) < 2:
+                time.sleep(0.01)
+            DOES
+
+    def choose_salvo(self, view):
+        return ()
+"""
+CHEATS = {
+    "swaps the places": (
+        "RESULTS.write_text(''.join(rows()).replace('\"places\":[2,1]', '\"places\":[1,2]'))",
+        "game 1 of match 1 differs",
+    ),
+    "replaces the file": (
+        "new = Path('new'); new.write_text(rows()[0]); new.rename(RESULTS)",
+        "game 1 of match 1 is gone, game 2 of match 1 is gone, game 3 of match 1 is gone",
+    ),
+    "removes it": ("RESULTS.unlink()", "it was removed"),
+    "puts a pipe there": ("RESULTS.unlink(); os.mkfifo(RESULTS)", "it was removed"),
+    "writes no games": ("RESULTS.write_text('won\\n')", "line 1: not written by salvo tournament"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cheat", CHEATS)
+def test_results_that_a_bot_changes_are_those_that_were_played(cheat: str, tmp_path: Path) -> None:
+    does, told = CHEATS[cheat]
+    (tmp_path / "cheat.py").write_text(CHEAT.replace("DOES", does))
+    (tmp_path / "cup.toml").write_text(
+        'name = "cup"\ngames = 3\nseed = 1\n[time]\ndecision_seconds = 60\nbank_seconds = 600\n'
+        '[bots]\ncheat = "cheat.py"\nrandom = "random"\n'
+    )
+    (tmp_path / "new").touch()
+    played = run("tournament", "run", "cup.toml", "--jobs", "1", "--json", cwd=tmp_path)
+    assert played.returncode == 0, played.stderr
+    warning = f"warning: cup.games.jsonl was changed while games were played: {told}; it has the games as played again"
+    assert played.stderr.startswith(warning), played.stderr
+    assert (tmp_path / "cup.games.1.jsonl").exists() is (cheat != "removes it")
+    table = json.loads(played.stdout)
+    assert [(row["bot"], row["wins"]) for row in table["table"]] == [("random", 3), ("cheat", 0)]
+    assert _shown(tmp_path) == table
+
+
+#: Two of each of the first pairs.
+NOT_HELD = 6
+
+
+@pytest.mark.long
+def test_a_killed_tournament_that_goes_on_ends_like_one_run_through(tmp_path: Path) -> None:
+    through, killed = (_cup(tmp_path / name, "round_robin", 2) for name in ("through", "killed"))
+    whole = _play(through)
+    assert whole.returncode == 0, whole.stderr
+    _interrupt(killed, signal.SIGKILL)
+    half = _shown(killed)
+    assert NOT_HELD <= half["games_played"] < 20
+    assert not half["complete"]
+    assert _play(killed).stdout == whole.stdout
+    told = _shown(through)
+    assert _shown(killed) == told
+    assert (told["complete"], len(told["games"])) == (True, 20)
+    assert [row["games"] for row in told["table"]] == [8] * 5
+    assert told["table"][-1]["bot"] == "rude"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("form", "each"), [("swiss", 4), ("free_for_all", 6)])
+def test_a_tournament_goes_on_from_the_games_that_are_kept_as_if_there_had_been_no_break(
+    form: str, each: int, tmp_path: Path
+) -> None:
+    folder = _cup(tmp_path / "cup", form, each)
+    whole, told, kept = _play(folder), _shown(folder), folder / "cup.games.jsonl"
+    lines = kept.read_bytes().splitlines(keepends=True)
+    kept.write_bytes(b"".join(lines[: len(lines) // 2]))
+    half = _shown(folder)
+    assert not half["complete"]
+    assert 0 < half["games_played"] < len(told["games"])
+    assert _play(folder).stdout == whole.stdout
+    assert _shown(folder) == told
+
+
+def test_ctrl_c_prints_the_command_that_goes_on(tmp_path: Path) -> None:
+    folder = _cup(tmp_path / "cup", "round_robin", 2)
+    err = _interrupt(folder, signal.SIGINT)
+    assert "Traceback" not in err
+    said = re.search(r"(\d+) of 20 games are played and kept; go on: (salvo tournament run cup.toml)", err)
+    assert said is not None
+    assert int(said[1]) >= NOT_HELD
+    shown = run("tournament", "show", "cup.toml", cwd=folder)
+    assert f"go on:  {said[2]}" in shown.stdout
+    whole = run(*shlex.split(said[2])[1:], "--jobs", "1", cwd=folder)
+    assert whole.returncode == 0
+    assert "five: round_robin, rules pond.toml, seed 5, 20 games" in whole.stdout
+
+
+def test_the_command_of_a_game_plays_that_game(tmp_path: Path) -> None:
+    folder = _cup(tmp_path / "cup", "free_for_all", 2)
+    text = (folder / "cup.toml").read_text().replace('rules = "pond.toml"', 'rules = "xbs"\nrounds = 3\nseats = 3')
+    (folder / "cup.toml").write_text(text)
+    told = json.loads(run("tournament", "run", "cup.toml", "--jobs", "1", "--json", cwd=folder).stdout)
+    fair = [game for game in told["games"] if not game["strikes"]]
+    assert {len(game["bots"]) for game in fair} >= {3}
+    for game in fair[:3]:
+        again = json.loads(run(*shlex.split(game["again"])[1:], "--json", cwd=folder).stdout)
+        assert again["turns"] == game["turns"]
+        assert sorted(again["places"].values()) == sorted(game["places"])
+    [struck, *_] = [game for game in told["games"] if game["strikes"]]
+    again_struck = run(*shlex.split(struck["again"])[1:], cwd=folder)
+    assert "error: bad_salvo: rude" in again_struck.stderr
+
+
+def test_an_example_file_is_a_tournament_and_what_goes_wrong_is_a_line(tmp_path: Path) -> None:
+    assert (
+        run("tournament", "init", "my cup.toml", cwd=tmp_path).stdout == "play it: salvo tournament run 'my cup.toml'\n"
+    )
+    again = run("tournament", "init", "my cup.toml", cwd=tmp_path)
+    assert (again.returncode, again.stderr) == (
+        2,
+        "error: bad_tournament: my cup.toml: File exists; name another file\n",
+    )
+    done = run("tournament", "run", "my cup.toml", "--jobs", "1", "--html", "page.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+    assert "default-src 'none'" in (tmp_path / "page.html").read_text()
+    quick = run("tournament", "run", "my cup.toml", cwd=tmp_path)
+    assert quick.stdout.splitlines()[:4] == done.stdout.splitlines()[:4]
+    unwritable = run("tournament", "show", "my cup.toml", "--html", "/none/page.html", cwd=tmp_path)
+    text = "error: bad_results: /none/page.html: No such file or directory; name another file with --html\n"
+    assert (unwritable.returncode, unwritable.stderr) == (1, text)
+    file = tmp_path / "my cup.toml"
+    file.write_text(file.read_text().replace('random = "random"', 'random = "randm"'))
+    wrong = run("tournament", "run", "my cup.toml", "--fresh", "--jobs", "1", cwd=tmp_path)
+    assert wrong.returncode == 2
+    aside, error = wrong.stderr.splitlines()
+    assert aside == "the games of before are in my cup.games.1.jsonl"
+    assert error.startswith("error: bad_tournament: my cup.toml, line 12: random: no bot 'randm'; did you mean random?")
+    file.write_text(file.read_text().replace('"randm"', f'"exec:{shlex.quote(sys.executable)} none.py"'))
+    wrong = run("tournament", "run", "my cup.toml", "--fresh", "--jobs", "1", cwd=tmp_path)
+    assert wrong.returncode == 2
+    assert "error: bad_tournament: my cup.toml, line 12: random: trial, game 1, fleet: bot_crashed: " in wrong.stderr
+    assert "none.py" in wrong.stderr
+    wrong = run("tournament", "show", "my cup.toml", cwd=tmp_path)
+    assert wrong.returncode == 0  # nothing is played yet
+
+
+@pytest.mark.parametrize("debugged", [False, True], ids=["alone", "under a debugger"])
+def test_under_a_debugger_nothing_times_out(tmp_path: Path, debugged: bool) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import time, salvo\nfrom salvo_lab.bots.random_bot import RandomBot\n"
+        "class Slow(RandomBot):\n    def place_fleet(self, rules):\n        time.sleep(0.3)\n"
+        "        return super().place_fleet(rules)\n"
+    )
+    (tmp_path / "cup.toml").write_text(
+        'name = "two"\nformat = "round_robin"\ngames = 1\n\n[time]\ndecision_seconds = 0.1\n\n'
+        '[bots]\nslow = "slow.py"\nrandom = "random"\n'
+    )
+    tracer = tmp_path / "tracer"
+    tracer.mkdir()
+    (tracer / "sitecustomize.py").write_text("import sys\nsys.settrace(lambda *_: None)\n" if debugged else "")
+    path = os.pathsep.join([str(tracer), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = run("tournament", "run", "cup.toml", "--jobs", "1", "--json", cwd=tmp_path, environment={"PYTHONPATH": path})
+    strikes = {each["bot"]: each["strikes"] for each in json.loads(done.stdout)["table"]}
+    assert (strikes["slow"] > 0) is not debugged
+
+
+def test_a_file_names_bots_and_rules_as_seen_from_its_folder_from_wherever_it_is_played(tmp_path: Path) -> None:
+    """From elsewhere a bot of the same name was played without a word."""
+    folder = tmp_path / "cups"
+    folder.mkdir()
+    (tmp_path / "mine.py").write_text("oops")
+    (folder / "mine.py").write_text((EXAMPLES / "three_lines.py").read_text())
+    (folder / "plain.py").write_text((FOLDER / "program.py").read_text())
+    (folder / "pond.toml").write_text('name = "pond"\nlike = "salvo"\nwidth = 8\nheight = 8\n')
+    command = f"exec:{shlex.quote(sys.executable)} plain.py"
+    (folder / "cup.toml").write_text(
+        'name = "near"\ngames = 2\nseed = 5\nrules = "pond.toml"\n[bots]\nmine = "mine.py"\n'
+        f'program = {json.dumps(command)}\nhunter = "hunter"\n'
+    )
+    from_elsewhere = run("tournament", "run", "cups/cup.toml", "--jobs", "1", cwd=tmp_path)
+    assert (from_elsewhere.returncode, from_elsewhere.stderr) == (0, "")
+    assert "again:  salvo tournament show cups/cup.toml" in from_elsewhere.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"cups", "mine.py"}
+    shown = [
+        run("tournament", "show", name, "--json", cwd=at)
+        for at, name in ((tmp_path, "cups/cup.toml"), (folder, "cup.toml"))
+    ]
+    assert shown[0].stdout == shown[1].stdout
+    assert json.loads(shown[0].stdout)["complete"]

@@ -1,0 +1,275 @@
+"""A team without manners at the table: the others play as if it were not there, and every rudeness gets its answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.spec_client import SpecClient
+from kit.brokers import Broker, StartServer
+from kit.guarded import guarded, play, wait_for_users
+from kit.players import Heard, join, over
+from kit.processes import started
+from kit.programs import BROKERS
+from salvo import client
+from salvo import messages as m
+from salvo.net.mqtt import BrokerUrl
+from salvo_audit.doctor.probe import Login, Probe
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.testing.troublemaker import ANSWERED, DEPARTURES, HUNG_UP, LET_IN, PIECES, Troublemaker
+from salvo_server import service
+from salvo_server.contest import Contest
+from salvo_server.core.referee import Referee
+from server.live.test_topics_seen import Observer
+
+_SECONDS = 60.0
+Step = tuple[int, m.Input | None, list[m.Announcement]]
+
+
+class Honest:
+    """Two SDK bots and a client of the bare specification, and what became of them."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.places: dict[str, int] = {}
+        self._plain = SpecClient("127.0.0.1", broker.port, "plain", "secret plain", fresh=False, seed=1)
+        self._threads = [
+            threading.Thread(target=self._play, args=(broker.url, name), daemon=True) for name in ("ann", "bob")
+        ]
+
+    def _play(self, url: str, name: str) -> None:
+        [report] = client.play(RandomBot(), url, name, f"secret {name}", seed="7")
+        self.places[name] = report.place
+
+    def __enter__(self) -> Honest:
+        self._plain.start()
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._plain.stop()
+
+    def wait(self) -> str:
+        assert self._plain.over.wait(_SECONDS)
+        for thread in self._threads:
+            thread.join(_SECONDS)
+        return self._plain.winner
+
+
+@pytest.mark.long
+def test_an_honest_game_beside_a_rude_team_ends_and_each_rudeness_gets_what_the_contract_promises(
+    broker: Broker, start_server: StartServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "RETAINED_COMMANDS_MS", 300)
+    heard, steps, stop = Heard(), list[Step](), threading.Event()
+
+    def listen(table: str, now: int, command: m.Input | None, announcements: Any) -> None:
+        steps.append((now, command, list(announcements)))
+        heard(table, now, command, announcements)
+
+    rude = Troublemaker(broker.url, seed=1)
+    with start_server(listen, players=4) as contest:
+        with Honest(broker) as honest:
+            trouble = threading.Thread(target=rude.run, args=(stop,), daemon=True)
+            trouble.start()
+            winner = honest.wait()
+        _wait_until_nothing_is_kept(broker, contest)
+        stop.set()
+        trouble.join(60)
+        limits = contest.service.tables[""].referee.limits
+    _check_the_game(heard, winner, honest)
+    _check_that_refusals_changed_nothing(steps, limits)
+    _check_the_answers(rude, contest.service.counts + contest.service.gate.counts)
+
+
+def test_it_is_a_program_that_tells_what_it_did(broker: Broker, start_server: StartServer) -> None:
+    command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", broker.url, "--seed", "3", "--games", "1"]
+    with start_server(players=2):
+        bot = join(broker.url, "ann", seed="7")  # a game that lasts long enough for all of its pieces
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=True)
+        bot.join(_SECONDS)
+    assert re.search(r"^ +[1-9]\d* x forged shots \(SALVO-SEAL-8: forged\)$", done.stdout, re.MULTILINE)
+    assert re.search(r"^heard: .*too_many_shots [1-9]", done.stdout, re.MULTILINE)
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("kind", BROKERS)
+def test_in_a_contest_it_comes_as_a_team_of_the_roster(kind: str, tmp_path: Path) -> None:
+    with guarded(kind, tmp_path) as contest:
+        secrets = {name: contest.roster.add(name) for name in ("ann", "rude")}
+        wait_for_users(contest.url, "rude.4", secrets["rude"])
+        (tmp_path / "secret").write_text(secrets["rude"] + "\n")
+        command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", contest.url, "--seed", "3", "--games", "1"]
+        play(contest, ["ann"])
+        done = subprocess.run(
+            [*command, "--as", f"rude:{tmp_path / 'secret'}"], capture_output=True, text=True, timeout=_SECONDS
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(r"^ +[1-9]\d* x a huge packet", done.stdout, re.MULTILINE)
+    assert re.search(r"^heard: .*too_many_shots [1-9]", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", BROKERS)
+def test_two_honest_teams_beside_it_lose_no_turn_and_its_summary_is_what_happened(kind: str, tmp_path: Path) -> None:
+    heard, stop = Heard(), threading.Event()
+    with guarded(kind, tmp_path, limits=m.Limits(players=3), listener=heard) as contest:
+        secrets = {name: contest.roster.add(name) for name in ("ann", "bob", "rude")}
+        wait_for_users(contest.url, "rude.4", secrets["rude"])
+        rude = Troublemaker(contest.url, seed=1, team="rude", secret=secrets["rude"])
+        with Probe(BrokerUrl.parse(contest.url)) as listener:
+            listener.greet("rude.3", Login("rude.3", secrets["rude"]))
+            listener.subscribe("/players/rude/error", "/players/rude/ships/+/error")
+            trouble = threading.Thread(target=rude.run, args=(stop,), daemon=True)
+            trouble.start()
+            play(contest, ["ann", "bob"])
+            heard.until(over)
+            _wait_until_all_is_heard(rude, listener)
+            stop.set()
+            trouble.join(_SECONDS)
+    [won] = heard.of(m.GameWon)
+    turns, salvos = heard.of(m.TurnBegan), heard.of(m.SalvoResolved)
+    fired = {(salvo.turn, salvo.player): salvo.shots for salvo in salvos[:-1]}
+    honest = [(turn, turn.player) for turn in turns[:-1] if turn.player != "rude"]
+    assert honest
+    assert [fired[turn.turn, player] for turn, player in honest] == [turn.shots for turn, _ in honest]
+    report = rude.report
+    assert report.winners == [won.winner]
+    assert report.done["coming and going"] == len(heard.of(m.PlayerLeft)) == DEPARTURES
+    assert report.heard[LET_IN] == report.done["silent sockets"]
+    assert report.heard[ANSWERED] == report.done["a storm of filters and pings"]
+    assert report.heard[HUNG_UP] == report.done["a huge packet"] + report.done["a wildcard as topic"]
+
+
+def _wait_until_all_is_heard(rude: Troublemaker, listener: Probe) -> None:
+    """Compare what it has heard with another connection that may read the same."""
+    end = time.monotonic() + _SECONDS
+    while True:
+        assert listener.ping()
+        codes = Counter(each.payload.decode().partition(":")[0] for each in listener.heard)
+        said = Counter({code: n for code, n in rude.report.heard.items() if code not in (LET_IN, ANSWERED, HUNG_UP)})
+        if said == codes and rude.report.winners:
+            return
+        assert time.monotonic() < end, (said, codes)
+        time.sleep(0.02)
+
+
+def test_ctrl_c_ends_it_with_its_summary_and_nobody_waits_for_it_in_the_lobby(
+    broker: Broker, start_server: StartServer
+) -> None:
+    heard = Heard()
+    command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", broker.url, "--json"]
+    with start_server(heard, players=2):
+        with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            heard.until(lambda said: sum(isinstance(each, m.PlacementJudged) and each.approved for each in said) >= 65)
+            running.send_signal(signal.SIGINT)
+            said, errors = running.communicate(timeout=_SECONDS)
+        heard.until(lambda all_said: sum(isinstance(each, m.PlayerLeft) for each in all_said) == DEPARTURES + 1)
+        assert heard.of(m.PlayersListed)[-1].names == ()
+    assert (running.returncode, errors) == (0, "")
+    *pieces, last = [json.loads(line) for line in said.splitlines()]
+    assert [each["piece"] for each in pieces] == [piece.name for piece in PIECES]
+    done = {each["piece"]: each["done"] for each in pieces}
+    assert (done["placements without end"], done["coming and going"]) == (DEPARTURES, DEPARTURES)
+    assert last["heard"]["rate_limited"] > 0
+    assert last["winners"] == []
+
+
+def test_it_ends_by_itself_after_its_time(broker: Broker, start_server: StartServer) -> None:
+    command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", broker.url, "--seconds", "0.2"]
+    with start_server(players=2):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-2].startswith("heard: ")
+
+
+def test_without_an_account_it_says_what_it_needs(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path) as contest:
+        command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", contest.url]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: not_authorised: ")
+    assert "SALVO_TEAM and SALVO_SECRET" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def _wait_until_nothing_is_kept(broker: Broker, contest: Contest) -> None:
+    """Commands that were left retained are cleared, also the will of a client that vanished."""
+    end = time.monotonic() + _SECONDS
+    while True:
+        observer = Observer(broker.url)
+        observer.until(lambda seen: any(x.topic == "/game/winner" for x in seen))
+        observer.close()
+        kept = [x.topic for x in observer.seen if x.topic.endswith(("/fire", "/place", "/request_participation"))]
+        if not kept and contest.service.counts["retained_command"] >= 3:
+            return
+        assert time.monotonic() < end, kept
+
+
+def _check_the_game(heard: Heard, winner: str, honest: Honest) -> None:
+    [won] = heard.of(m.GameWon)
+    assert won.winner == winner
+    places = {stats.player: stats.place for stats in heard.of(m.PlayerStats)}
+    assert set(places) == {"ann", "bob", "plain", "rude"}
+    assert honest.places == {name: places[name] for name in ("ann", "bob")}
+    turns, salvos = heard.of(m.TurnBegan), heard.of(m.SalvoResolved)
+    assert [salvo.turn for salvo in salvos] == list(range(1, len(salvos) + 1))
+    # Nobody lost a shot: every salvo but the winning one is as long as its turn allowed.
+    assert [(s.player, s.shots) for s in salvos[:-1]] == [(t.player, t.shots) for t in turns[: len(salvos) - 1]]
+    assert "turn_timeout" not in {refused.code for refused in heard.of(m.CommandRefused)}
+
+
+def _check_that_refusals_changed_nothing(steps: list[Step], limits: Any) -> None:
+    """The accepted commands alone, without all that was refused, give the same game."""
+    told = (m.TurnBegan, m.SalvoResolved, m.ShotLanded, m.PlayersListed, m.PlayerStats, m.GameWon)
+    again = Referee("7", limits=limits)
+    for now, command, announced in steps:
+        expected = [a for a in announced if isinstance(a, told)]
+        if command is None or expected or any(isinstance(a, m.PlacementJudged) and a.approved for a in announced):
+            repeated = again.receive(command, now) if command is not None else again.handle_timer(now)
+            assert [a for a in repeated if isinstance(a, told)] == expected
+    assert over([a for _, _, announced in steps for a in announced])
+    assert again.state == "over"
+
+
+def _check_the_answers(rude: Troublemaker, counts: Counter[str]) -> None:
+    report = rude.report
+    for piece in PIECES:
+        assert report.done[piece.name] > 0, piece.name
+        for code in piece.codes:
+            assert report.heard[code] + counts[code] > 0, f"{piece.name}: {code} by {piece.sentence}"
+
+
+def test_a_game_that_the_host_aborts_is_in_its_summary_and_no_bot_hears_of_a_winner(
+    broker: Broker, start_server: StartServer
+) -> None:
+    heard, told = Heard(), []
+
+    class Honest(RandomBot):
+        def on_game_over(self, winner: str | None, stats: Any) -> None:
+            told.append(winner)
+
+    with start_server(heard, players=2, turn_seconds=60) as contest:
+        rude = Troublemaker(broker.url, seed=1, team="rude", secret="rude")
+        stop = threading.Event()
+        trouble = threading.Thread(target=rude.run, args=(stop, 1), daemon=True)
+        trouble.start()
+        honest = join(broker.url, "ann", Honest(), games=1)
+        heard.until(lambda said: any(isinstance(each, m.SalvoResolved) for each in said))
+        contest.service.act("", m.HostCommand(m.TERMINAL_HOST, m.HostAction.ABORT))
+        for thread in (trouble, honest):
+            thread.join(_SECONDS)
+            assert not thread.is_alive()
+    assert told == [None]
+    assert rude.report.winners == [None]
+    assert rude.report.lines()[-1] == "games: aborted by the host"

@@ -1,0 +1,140 @@
+"""What hosts are given and asked, without any: bots by content, addresses, and games with patience."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from kit.absent import Absent
+from kit.command_line import run
+from salvo.errors import BotError, MissingExtra, SalvoError
+from salvo.rules import SALVO
+from salvo.versions import MAX_FILES
+from salvo_lab import cluster
+from salvo_lab.cluster import Cluster, security_for, ship
+from salvo_lab.simulation.on_hosts import Games
+from salvo_lab.simulation.seats import Seats
+from salvo_lab.simulation.worker import Batch, Spec
+
+BOT = "import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n"
+#: Does not answer the first time that it is asked on this machine.
+HESITANT = """\
+import time
+from pathlib import Path
+
+import salvo
+
+ASKED = Path("FOLDER", "asked")
+
+
+@salvo.bot
+def fire(view):
+    if not ASKED.exists():
+        ASKED.touch()
+        time.sleep(3600)
+    return view.untouched.sample(view.shots)
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_a_bot_is_unpacked_with_all_that_is_in_its_folder(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "weights" / "deep").mkdir(parents=True)
+    (home / "mine.py").write_text(BOT)
+    (home / "weights" / "deep" / "a.bin").write_bytes(b"\0" * 2_000_000)
+    (home / ".secret").write_text("not for hosts")
+    [bot, builtin] = ship([f"{home / 'mine.py'}:fire", "hunter"])
+    assert builtin.unpacked() == "hunter"
+    there = bot.unpacked()
+    assert there.endswith("/mine.py:fire")
+    folder = Path(there).parent
+    assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == ["a.bin", "mine.py"]
+    assert bot.unpacked() == there
+    text = f"bad (importing {folder / 'mine.py'}); {folder / 'helper.py'}"
+    assert bot.seen_there(text) == f"bad (importing {home / 'mine.py'}); {home / 'helper.py'}"
+
+
+def test_what_other_hosts_cannot_have_is_refused(tmp_path: Path) -> None:
+    for source, code in (("exec:perl mybot.pl", "bad_bot"), (str(tmp_path / "none.py"), "bad_bot")):
+        with pytest.raises(BotError) as raised:
+            ship([source])
+        assert raised.value.code == code
+    (tmp_path / "mine.py").write_text(BOT)
+    for number in range(MAX_FILES):
+        (tmp_path / f"{number}.txt").touch()
+    with pytest.raises(BotError, match="put the bot into a folder of its own"):
+        ship([str(tmp_path / "mine.py")])
+
+
+@pytest.mark.long
+def test_a_bot_that_hangs_once_is_not_blamed_and_one_that_always_does_is(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    for text, failed in (
+        (HESITANT.replace("FOLDER", str(tmp_path)), []),
+        (
+            HESITANT.replace("not ASKED.exists()", "view.turn > 3").replace("ASKED.touch()", "pass"),
+            ["bot_hangs", "bot_hangs"],
+        ),
+    ):
+        (home / "mine.py").write_text(text)
+        sources = {"mine": str(home / "mine.py"), "random": "random"}
+        games = Games.shipped(Spec(dict(sources), 1, SALVO, Seats.FIXED), list(sources.values()), 1.0)
+        with games.begin(1) as play:
+            found = play(range(1, 3), lambda: None)
+        assert [failure.code for batch in found for failure in batch.failures] == failed
+        assert sum(len(batch.rows) for batch in found) == 2
+        assert set(games.essence(found)) == (set() if failed else {"game 1", "game 2"})
+
+
+def test_what_is_compared_between_hosts_is_each_game_however_they_are_batched() -> None:
+    games = Games(Spec({}, 1, SALVO, Seats.FIXED), {}, 1.0)
+    whole, parts = [Batch(1, [(1,), (2,), (3,)])], [Batch(1, [(1,)]), Batch(2, [(2,), (3,)])]
+    assert games.essence(whole) == games.essence(parts) == {f"game {n}": ((n,), []) for n in (1, 2, 3)}
+
+
+@pytest.mark.parametrize(
+    ("url", "tls", "code"),
+    [
+        ("127.0.0.1:8786", None, "bad_lab_url"),
+        ("tcp://127.0.0.1", None, "bad_lab_url"),
+        ("tcp://127.0.0.1:many", None, "bad_lab_url"),
+        ("mqtt://127.0.0.1:1", None, "bad_lab_url"),
+        ("tcp://192.0.2.1:8786", None, "lab_without_tls"),
+        ("tcp://0.0.0.0:8786", None, "lab_without_tls"),
+        ("tcp://lab.example:8786", None, "lab_without_tls"),
+        ("tls://192.0.2.1:8786", None, "lab_without_tls"),
+        ("tcp://127.0.0.1:8786", Path(), "lab_without_tls"),
+        ("tls://127.0.0.1:8786", Path("nowhere"), "bad_tls"),
+    ],
+)
+def test_an_address_that_anybody_could_use_to_run_code_is_refused(url: str, tls: Path | None, code: str) -> None:
+    with pytest.raises(SalvoError) as raised:
+        security_for(url, tls)
+    assert raised.value.code == code
+
+
+def test_this_machine_needs_no_certificate() -> None:
+    assert [security_for(f"tcp://{host}:8786", None) for host in ("127.0.0.1", "localhost", "[::1]")] == [None] * 3
+
+
+def test_without_dask_the_command_that_installs_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("distributed", "dask")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Absent("distributed"), *sys.meta_path])
+    monkeypatch.setattr(cluster, "_knock", lambda *_: None)
+    with pytest.raises(MissingExtra, match=r"battleship-salvo\[cluster\]"):
+        Cluster("tcp://127.0.0.1:1")
+
+
+def test_without_a_scheduler_the_command_that_starts_one_is_said() -> None:
+    found = run("play", "hunter", "random", "--games", "2", "--scheduler", "tcp://127.0.0.1:1")
+    assert found.returncode == 1
+    assert "error: no_scheduler: no scheduler answers at tcp://127.0.0.1:1" in found.stderr
+    assert "salvo lab scheduler" in found.stderr

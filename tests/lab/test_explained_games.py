@@ -1,0 +1,230 @@
+"""``salvo explain``: a whole game from what each player was told, in lines, for programs and as a page."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from display.test_replay import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, _play
+from kit.proofs import OTHERS, SMALL
+from salvo.errors import SalvoError
+from salvo.rules import SALVO, Fleet, Grid, Repeats, RuleBook, ShipClass
+from salvo_display.replay import REFEREE, Replay
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.commands.explain import explain as command
+from salvo_lab.explaining.explain import Explainer
+from salvo_lab.explaining.replays import explain
+from salvo_lab.recording import play_at_table
+from salvo_server.recordings import open_recordings
+from salvo_server.storage.transcript import write_transcript
+
+FEW = ("--fleets", "100")
+
+
+def _run(name: str, *arguments: str) -> str:
+    done = CliRunner().invoke(command, [str(GOLDEN / f"{name}.jsonl.gz"), *FEW, *arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+@cache
+def _records(name: str, *arguments: str) -> Sequence[dict[str, Any]]:
+    return [json.loads(line) for line in _run(name, "--json", *arguments).splitlines()]
+
+
+def _replay(name: str) -> Replay:
+    return open_recordings(str(GOLDEN / f"{name}.jsonl.gz")).replay()
+
+
+@pytest.mark.parametrize("book", [SMALL, *OTHERS], ids=lambda book: book.name)
+def test_the_games_of_every_rule_book_have_a_line_a_salvo_and_one_a_player(book: RuleBook, tmp_path: Path) -> None:
+    _, header, steps = play_at_table({"a": RandomBot(), "b": RandomBot()}, seed=3, book=book)
+    file = tmp_path / "game.jsonl"
+    write_transcript(file, header, steps)
+    told = CliRunner().invoke(command, [str(file), *FEW, "--json"], catch_exceptions=False).stdout
+    records = [json.loads(line) for line in told.splitlines()]
+    replay = open_recordings(str(file)).replay()
+    results = [frame.result for frame in replay.frames(REFEREE) if frame.result is not None]
+    salvos, players = records[: len(results)], [each for each in records[len(results) :] if "why" not in each]
+    assert [(each["turn"], each["player"]) for each in salvos] == [(each.turn, each.player) for each in results]
+    assert [each["hits"] for each in salvos] == [each.hits for each in results]
+    assert [each["player"] for each in players] == list(replay.players)
+    for each in players:
+        own = [salvo for salvo in salvos if salvo["player"] == each["player"]]
+        assert (each["turns"], each["hits"]) == (len(own), sum(salvo["hits"] for salvo in own))
+        assert each["luck"]["value"] == pytest.approx(sum(salvo["luck"]["value"] for salvo in own), abs=0.01)
+        assert each["luck"]["value"] == pytest.approx(each["hits"] - each["expected"], abs=0.001)
+        assert 0 <= each["skill"]["value"] < 1.1
+        assert each["exact"]
+    [outcomes] = {tuple(each["outcome"] for each in players)}
+    assert set(outcomes) in ({"won", "lost"}, {"tied"})
+
+
+def test_a_game_is_told_as_a_table_with_luck_and_skill_apart_at_the_end() -> None:
+    lines = _run("2-players-small").splitlines()
+    turns = _replay("2-players-small").turns
+    assert lines[0].startswith("game 3: small on 8 x 6; 2 players: ")
+    assert lines[1].split() == ["turn", "player", "shots", "hits", "expected", "best", "luck", "bits", "typical"]
+    assert [line.split()[0] for line in lines[2 : turns + 2]] == [str(turn) for turn in range(1, turns + 1)]
+    sentences = [line for line in lines if "of the best there were" in line]
+    assert sum(" won: luck " in line for line in sentences) == 1
+    assert sum(" lost: luck " in line for line in sentences) == 1
+    assert lines[lines.index(sentences[-1]) + 1].startswith("why: ")
+    assert lines[-1] == "chances: up to 100 fleets sampled for each board; +- in brackets: sampling error"
+
+
+def test_a_turn_is_told_with_what_was_known_the_heat_map_and_the_best_salvo() -> None:
+    told = _run("2-players-1", "--turn", "6")
+    shooter = _replay("2-players-1").frame(REFEREE, 6).result
+    assert shooter is not None
+    lines = told.splitlines()
+    assert lines[1].startswith(f"turn 6  {shooter.player}")
+    assert lines[3].startswith("knew of ")
+    assert "afloat: carrier" in lines[3]
+    assert re.search(r"; 10 cells shot at; (\d) hits: \d of 5, \d of 5$", lines[3])
+    assert lines[4].endswith(": chance of a ship in %")
+    assert [line[1] for line in lines[6:16]] == list("ABCDEFGHIJ")
+    assert sum(line.count("*") for line in lines[6:16]) == 10
+    assert sum(line.count("[") for line in lines[6:16]) == shooter.shots
+    assert lines[16] == "[ ] aimed at, * fired at before, and not told"
+    assert lines[17] == "the share of 100 fleets that agree with all answers"
+    assert [line.split()[0] for line in lines[19:]] == ["fired:", "best:", "hits:", "luck:", "lost:", "news:"]
+    assert "\x1b" not in told
+
+
+def test_a_turn_by_itself_is_the_same_as_among_all_and_a_seed_makes_another() -> None:
+    [alone] = _records("2-players-small", "--turn", "9")
+    among = next(each for each in _records("2-players-small") if each.get("turn") == 9)
+    assert {key: value for key, value in alone.items() if key != "boards"} == among
+    assert all(len(board["chances"]) == len(board["marks"]) == 6 for board in alone["boards"].values())
+    assert _records("2-players-small", "--turn", "9", "--seed", "other") != [alone]
+
+
+def test_one_player_can_be_asked_for() -> None:
+    records = _records("2-players-small")
+    name = records[0]["player"]
+    assert _records("2-players-small", "--player", name) == [each for each in records if each.get("player") == name]
+
+
+def test_where_chances_are_no_shares_of_fleets_the_game_says_so(tmp_path: Path) -> None:
+    book = replace(SALVO, name="six", grid=Grid(6, 6), fleet=(*SALVO.fleet[1:], *(ShipClass(name, 1) for name in "xy")))
+    _, header, steps = play_at_table({"a": RandomBot(), "b": RandomBot()}, book=book)
+    file = tmp_path / "six.jsonl"
+    write_transcript(file, header, steps)
+    told = CliRunner().invoke(command, [str(file), *FEW], catch_exceptions=False).stdout
+    turns = open_recordings(str(file)).replay().turns
+    assert f"; estimated ship by ship, without an error, in {turns} of {turns} salvos; " in told
+    assert "(+- " not in told
+
+
+@pytest.mark.parametrize("repeats", [Repeats.HIT, Repeats.MISS])
+def test_answers_that_no_reckoning_takes_in_are_told_at_the_end(tmp_path: Path, repeats: Repeats) -> None:
+    book = replace(SALVO, name="pool", grid=Grid(6, 6), fleet=SALVO.fleet[2:], repeats=repeats)
+    _, header, steps = play_at_table({name: RandomBot() for name in "abc"}, book=book)
+    file = tmp_path / "three.jsonl"
+    write_transcript(file, header, steps)
+    told = CliRunner().invoke(command, [str(file), *FEW], catch_exceptions=False).stdout.rstrip()
+    turns = open_recordings(str(file)).replay().turns
+    rough = rf"; luck is rough in \d+ of {turns} salvos: answers that are too hard to take in are left out$"
+    assert bool(re.search(rough, told)) == (repeats is Repeats.MISS)
+
+
+def test_the_game_that_is_cut_is_told_so_far(tmp_path: Path) -> None:
+    lines = gzip.decompress((GOLDEN / "2-players-1.jsonl.gz").read_bytes()).splitlines(keepends=True)
+    part = tmp_path / "part.jsonl"
+    part.write_bytes(b"".join(lines[:40]))
+    told = CliRunner().invoke(command, [str(part), *FEW], catch_exceptions=False).stdout
+    assert " so far: luck " in told
+    part.write_bytes(b"".join(lines[:40])[:-10])
+    with pytest.raises(SalvoError, match=r"transcript_cut: .*, line 40: the line is not whole"):
+        CliRunner().invoke(command, [str(part), *FEW], catch_exceptions=False)
+    begun = next(count for count, line in enumerate(lines) if b'"fire"' in line)
+    part.write_bytes(b"".join(lines[:begun]))
+    page = tmp_path / "part.html"
+    with_page = CliRunner().invoke(command, [str(part), *FEW, "--html", str(page)], catch_exceptions=False)
+    assert with_page.stdout.splitlines()[1:] == ["no salvo was fired"]
+    assert with_page.stderr == f"page: {page}\n"
+    assert "<pre>no salvo was fired</pre>" in page.read_text()
+    part.write_bytes(b"".join(lines[:3]))
+    with pytest.raises(SalvoError, match=r"not_begun: .*: the game has not begun; at the table: "):
+        CliRunner().invoke(command, [str(part), *FEW], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--turn", "99"), r"unknown_turn: no turn 99; there are 1 to \d+$"),
+        (("--turn", "0"), r"unknown_turn: no turn 0; there are 1 to \d+$"),
+        (("--player", "nobody"), r"unknown_player: no player 'nobody'; there are \S+, \S+$"),
+        (("--turn", "1", "--player", "SECOND"), r"not_its_turn: turn 1 is \S+'s; \S+ has 2, 4, "),
+        (("--fleets", "99"), r"bad_fleets: 99 fleets to sample; 100\.\.100000$"),
+        (("--game", "2"), r"not_a_journal: .* is no journal"),
+        (
+            ("--turn", "1", "--html", "/dev/null/page.html"),
+            r"html_unwritable: /dev/null/page.html: Not a directory; name another",
+        ),
+    ],
+)
+def test_what_is_not_there_is_named_with_what_is(arguments: tuple[str, ...], says: str) -> None:
+    second = _replay("2-players-1").frame(REFEREE, 2).result
+    assert second is not None
+    given = [second.player if each == "SECOND" else each for each in arguments]
+    with pytest.raises(SalvoError, match=says):
+        _run("2-players-1", *given)
+
+
+def test_a_page_has_the_maps_of_the_salvos(tmp_path: Path) -> None:
+    page = tmp_path / "turn.html"
+    _run("2-players-1", "--turn", "6", "--html", str(page))
+    written = page.read_text()
+    assert written.startswith("<!doctype html>")
+    assert """content="default-src 'none'; style-src 'unsafe-inline'\"""" in written
+    assert " src=" not in written
+    assert written.count("<table") == 1
+    assert "fired: " in written
+    assert "<script" not in written
+
+
+def test_a_terminal_has_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("salvo_lab.commands.explain.has_terminal", lambda: True)
+    arguments = [str(GOLDEN / "2-players-1.jsonl.gz"), *FEW, "--turn", "6"]
+    shown = CliRunner().invoke(command, arguments, color=True, catch_exceptions=False).stdout
+    assert shown.count("\x1b[38;5;") == 100
+    assert "●" in shown
+
+
+# --- nothing leaks ------------------------------------------------------------------------------------------------
+
+
+def test_what_is_explained_of_two_games_that_differ_only_in_hidden_cells_is_the_same() -> None:
+    moved = Fleet(BOB.book, [*BOB.placements[1:], replace(BOB.placements[0], x=6)])
+    one, other = (
+        explain(_play({"alice": ALICE, "bob": bob}, [*AT_BOB, *AT_ALICE]), Explainer(fleets=100))
+        for bob in (BOB, moved)
+    )
+    assert [each.player for each in one] == ["alice", "bob"]
+    assert one == other
+    assert one[0].hits == 2
+
+
+def test_every_column_is_headed_by_a_word_of_its_own_which_the_legend_explains() -> None:
+    lines = _run("2-players-small").splitlines()
+    headings = lines[1].split()
+    assert len(set(headings)) == len(headings)
+    legend = " ".join(lines[_replay("2-players-small").turns + 2 :][:2])
+    assert re.findall(r"(\w+):", legend) == ["expected", "best", "luck", "bits", "typical"]
+
+
+def test_percent_is_written_one_way() -> None:
+    told = _run("2-players-1") + _run("2-players-1", "--turn", "6")
+    assert re.search(r"\d%", told)
+    assert not re.search(r"\d %", told)

@@ -1,0 +1,340 @@
+"""Luck and skill apart: what a salvo promised, against every fleet of a small board, one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from math import log2
+
+import pytest
+
+from lab.test_posterior import layouts
+from salvo import Bot
+from salvo.errors import SalvoError
+from salvo.messages import SalvoResolved
+from salvo.rules import (
+    SALVO,
+    Announce,
+    Grid,
+    Repeats,
+    RuleBook,
+    ShipClass,
+    generator,
+)
+from salvo.view import Feed, Shot, View
+from salvo_lab import arena
+from salvo_lab.bots.clues import chart
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.explaining.explain import Explainer, Explanation, Outlook, account
+
+#: Two ships on 4 x 4: 648 fleets.
+POND = replace(SALVO, name="pond", grid=Grid(4, 4), fleet=(ShipClass("c", 3), ShipClass("a", 2)))
+#: One ship of one cell on three cells in a row.
+PUDDLE = replace(SALVO, name="puddle", grid=Grid(3, 1), fleet=(ShipClass("a", 1),))
+POOL = replace(SALVO, name="pool", grid=Grid(6, 6), fleet=(ShipClass("d", 4), ShipClass("c", 3), ShipClass("a", 2)))
+
+
+def view_of(book: RuleBook, rivals: Sequence[str] = ("you",)) -> View:
+    return View(book, "me", ("me", *rivals), 1, book.random_fleet(generator(1)), generator(2))
+
+
+def shots_at(cells: Sequence[int], book: RuleBook = POND, player: str = "you") -> list[Shot]:
+    return [Shot(player, *book.grid.xy(cell)) for cell in cells]
+
+
+def answered(view: View, turn: int, shots: Sequence[Shot], hits: Sequence[bool]) -> SalvoResolved:
+    """A turn of the player's own, as it is told; which shots hit only where the rules tell that."""
+    each = view.rules.announce is Announce.EACH_SHOT
+    return SalvoResolved(1, turn, "me", len(shots), sum(hits), (), (), tuple(hits) if each else None)
+
+
+def fire(
+    view: View, turn: int, shots: Sequence[Shot], hits: Sequence[bool], explainer: Explainer | None = None
+) -> Explanation:
+    Feed(view).begin_turn(turn, 2)
+    outlook = (explainer or Explainer(fleets=4000)).look(view)
+    result = answered(view, turn, shots, hits)
+    Feed(view).fired(shots)
+    Feed(view).resolved(result)
+    return outlook.judge(shots, result)
+
+
+# --- against every fleet ------------------------------------------------------------------------------------------
+
+
+def _agreeing(book: RuleBook) -> list[int]:
+    """Fleets of POND that have one hit on A1 and A2, by hand: told as a number, or as A1."""
+    fleets = [ships[0] | ships[1] for ships in layouts(chart(book))]
+    if book.announce is Announce.COUNT:
+        return [fleet for fleet in fleets if (fleet & 0b11).bit_count() == 1]
+    return [fleet for fleet in fleets if fleet & 0b11 == 0b01]
+
+
+@pytest.mark.parametrize("announce", [Announce.COUNT, Announce.EACH_SHOT])
+def test_expectations_are_those_of_all_fleets_counted_one_by_one(announce: Announce) -> None:
+    book = replace(POND, announce=announce)
+    view = view_of(book)
+    fire(view, 1, shots_at([0, 1]), [True, False])
+    told = fire(view, 3, shots_at([4, 15]), [True, False])
+    fleets = _agreeing(book)
+    assert 20 < len(fleets) < 400
+    share = [sum(fleet >> cell & 1 for fleet in fleets) / len(fleets) for cell in range(16)]
+    assert told.maps["you"].chances == pytest.approx(share, abs=0.03)
+    assert [each.chance for each in told.shots] == pytest.approx([share[4], share[15]], abs=0.03)
+    assert told.expected.value == pytest.approx(share[4] + share[15], abs=0.04)
+    best = max(share[one] + share[other] for one, other in combinations(range(2, 16), 2))
+    assert told.best_expected == pytest.approx(best, abs=0.04)
+    assert told.loss.value == pytest.approx(best - share[4] - share[15], abs=0.05)
+    mask = 1 << 4 | 1 << 15
+    hits = Counter((fleet & mask).bit_count() for fleet in fleets)
+    answers = hits if announce is Announce.COUNT else Counter(fleet & mask for fleet in fleets)
+    came = 1 if announce is Announce.COUNT else 1 << 4
+    assert told.news.told == pytest.approx(log2(len(fleets) / answers[came]), abs=0.15)
+    bits = sum(many / len(fleets) * log2(len(fleets) / many) for many in answers.values())
+    assert told.news.expected == pytest.approx(bits, abs=0.05)
+    mean = share[4] + share[15]
+    variance = sum(many * (number - mean) ** 2 for number, many in hits.items()) / len(fleets)
+    assert told.spread == pytest.approx(variance**0.5, abs=0.03)
+    assert told.exact
+    assert told.hits == 1
+
+
+def test_errors_of_sampling_are_as_large_as_what_other_seeds_make_of_it() -> None:
+    def told(seed: int) -> Explanation:
+        view = view_of(POND)
+        fire(view, 1, shots_at([0, 1]), [True, False], Explainer(seed, 400))
+        return fire(view, 3, shots_at([4, 15]), [True, False], Explainer(seed, 400))
+
+    found = [told(seed) for seed in range(60)]
+    for figure in ("expected", "loss"):
+        values = [getattr(each, figure).value for each in found]
+        mean = sum(values) / len(values)
+        scattered = (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
+        claimed = (sum(getattr(each, figure).error ** 2 for each in found) / len(found)) ** 0.5
+        assert claimed == pytest.approx(scattered, rel=0.35)
+
+
+# --- a game by hand -----------------------------------------------------------------------------------------------
+
+
+def test_luck_and_skill_of_a_game_by_hand_are_what_one_reckons() -> None:
+    view = view_of(PUDDLE)
+    told = []
+    for turn, (cell, hit) in enumerate([(0, False), (0, False), (2, True)], start=1):
+        Feed(view).begin_turn(turn, 1)
+        outlook = Explainer(fleets=3000).look(view)
+        [shot] = shots_at([cell], PUDDLE)
+        result = answered(view, turn, [shot], [hit])
+        Feed(view).fired([shot])
+        Feed(view).resolved(result)
+        told.append(outlook.judge([shot], result))
+    # One of three cells; then one of two, and a cell is fired at that was a miss; then one of two again.
+    assert [each.expected.value for each in told] == pytest.approx([1 / 3, 0, 1 / 2], abs=0.03)
+    assert [each.luck.value for each in told] == pytest.approx([-1 / 3, 0, 1 / 2], abs=0.03)
+    assert [each.best_expected for each in told] == pytest.approx([1 / 3, 1 / 2, 1 / 2], abs=0.03)
+    assert [each.news.told for each in told] == pytest.approx([log2(3 / 2), 0, 1], abs=0.1)
+    found = account(told)
+    assert (found.turns, found.shots, found.hits, found.exact) == (3, 3, 1, True)
+    assert found.luck.value == pytest.approx(1 - 5 / 6, abs=0.05)
+    assert found.skill.value == pytest.approx((5 / 6) / (4 / 3), abs=0.05)
+    assert found.spread == pytest.approx((2 / 9 + 1 / 4) ** 0.5, abs=0.02)
+    assert found.luck.error == 0  # so few fleets are all looked at, and none is drawn
+
+
+def test_nobody_is_praised_for_hitting_again_or_for_hitting_itself() -> None:
+    book = replace(PUDDLE, grid=Grid(4, 1), fleet=(ShipClass("b", 2), ShipClass("a", 1)))
+    view = view_of(book)
+    [mine] = shots_at(list(view.fleet.cells)[:1], book, "me")
+    [there] = shots_at([0], book)
+    told = fire(view, 1, [there, there], [True, True])
+    assert (told.hits, [each.fresh for each in told.shots]) == (2, [True, False])
+    assert told.expected.value == pytest.approx(4 / 3, abs=0.05)
+    assert told.promised == pytest.approx(2 / 3, abs=0.03)
+    told = fire(view, 3, [there, mine], [True, True])
+    assert (told.hits, told.expected.value, told.promised) == (1, 1, 0)
+    assert [each.chance for each in told.shots] == [1, 1]
+    assert told.luck.value == 0
+
+
+def test_where_a_repeated_shot_is_a_miss_it_has_no_chance() -> None:
+    book = replace(PUDDLE, repeats=Repeats.MISS, announce=Announce.EACH_SHOT)
+    view = view_of(book)
+    [there] = shots_at([0], book)
+    told = fire(view, 1, [there, there], [True, False])
+    assert [each.chance for each in told.shots] == [pytest.approx(1 / 3, abs=0.03), 0]
+    assert [each.hit for each in told.shots] == [True, False]
+    assert told.news.told == pytest.approx(log2(3), abs=0.1)
+    assert fire(view, 3, [there], [False]).expected.value == 0
+
+
+def test_shots_that_were_not_fired_are_lost_unless_the_game_was_over() -> None:
+    view = view_of(POND)
+    Feed(view).begin_turn(1, 2)
+    outlook = Explainer().look(view)
+    shots = [each.shot for each in outlook.best(1)]
+    short = outlook.judge(shots, answered(view, 1, shots, [False]))
+    last = outlook.judge(shots, answered(view, 1, shots, [False]), over=True)
+    assert (len(short.best), len(last.best)) == (2, 1)
+    assert short.loss.value > 0.3
+    assert last.loss.value == pytest.approx(0, abs=0.03)
+    passed = outlook.judge([], answered(view, 1, [], []))
+    assert (passed.expected.value, passed.news.told, passed.spread) == (0, 0, 0)
+
+
+def test_where_few_fleets_are_left_each_counts_once() -> None:
+    view = view_of(PUDDLE)
+    Feed(view).begin_turn(1, 1)
+    shots = shots_at([0], PUDDLE)
+    told = Explainer().look(view).judge(shots, answered(view, 1, shots, [False]))
+    assert told.maps["you"].note == "the share of 3 fleets that agree with all answers"
+    assert told.expected == (1 / 3, 0)
+
+
+# --- what cannot be exact -----------------------------------------------------------------------------------------
+
+
+def test_six_ships_of_which_only_a_number_is_told_are_estimated_and_it_says_so() -> None:
+    book = replace(SALVO, name="six", fleet=(*SALVO.fleet, ShipClass("raft", 2)))
+    view = view_of(book)
+    fire(view, 1, shots_at([11, 44], book), [True, False])
+    told = fire(view, 3, shots_at([12, 99], book), [True, False])
+    assert not told.exact
+    assert told.maps["you"].note.startswith("estimated ship by ship")
+    assert sum(told.maps["you"].chances) == pytest.approx(19, abs=0.2)
+    assert (told.expected.error, told.loss.error) == (0, 0)
+    one, other = (each.chance for each in told.shots)
+    assert told.news.told == pytest.approx(-log2(one * (1 - other) + other * (1 - one)))
+    assert not account([told]).exact
+
+
+def test_an_answer_about_two_boards_says_of_each_what_the_other_leaves() -> None:
+    view = view_of(POND, ("you", "they"))
+    fire(view, 1, [*shots_at([0]), *shots_at([5], player="they")], [True, False])
+    told = fire(view, 4, [*shots_at([1, 2]), *shots_at([10], player="they")], [True, False])
+    assert [told.known[rival].unused for rival in ("you", "they")] == [0, 0]
+    every = [ships[0] | ships[1] for ships in layouts(chart(POND))]
+    pairs = [(one, other) for one in every for other in every if (one & 1) + (other >> 5 & 1) == 1]
+    share = [sum(pair[board] >> cell & 1 for pair in pairs) / len(pairs) for board, cell in ((0, 1), (0, 2), (1, 10))]
+    assert [each.chance for each in told.shots] == pytest.approx(share, abs=0.05)
+    hits = [(one >> 1 & 1) + (one >> 2 & 1) + (other >> 10 & 1) for one, other in pairs]
+    mean = sum(hits) / len(hits)
+    assert told.spread == pytest.approx((sum((each - mean) ** 2 for each in hits) / len(hits)) ** 0.5, abs=0.03)
+    clear = fire(view, 7, shots_at([4, 6]), [True, False])
+    known = clear.known["you"]
+    assert (known.shots, known.hits, known.unused, known.answers) == (3, 0, 0, ((1, None), (2, None)))
+
+
+def test_an_answer_that_others_shots_blur_is_said_to_be_left_out() -> None:
+    view = view_of(replace(POND, repeats=Repeats.MISS), ("you", "they"))
+    fire(view, 1, shots_at([0, 5]), [True, False])
+    told = fire(view, 4, shots_at([1, 2]), [True, False])
+    assert told.known["you"].unused == 1
+    assert told.maps["you"].note.endswith(", 1 left out")
+
+
+def test_what_is_drawn_for_a_turn_does_not_depend_on_the_turns_looked_at_before() -> None:
+    def told(looks: Sequence[int]) -> tuple[Explanation, ...]:
+        view, explainer, found = view_of(POND, ("you", "they")), Explainer(5, 100), []
+        for turn in range(1, 6):
+            shots = [*shots_at([3 * turn - 3]), *shots_at([3 * turn - 2], player="they")]
+            Feed(view).begin_turn(turn, 2)
+            outlook = explainer.look(view) if turn in looks else None
+            result = answered(view, turn, shots, [turn % 2 == 0, False])
+            Feed(view).fired(shots)
+            Feed(view).resolved(result)
+            if outlook is not None:
+                found.append(outlook.judge(shots, result))
+        return tuple(found)
+
+    assert told([5]) == told([2, 3, 5])[-1:]
+
+
+def test_an_answer_that_no_fleet_gives_tells_much_and_breaks_nothing() -> None:
+    view = view_of(replace(PUDDLE, announce=Announce.EACH_SHOT))
+    fire(view, 1, shots_at([0], PUDDLE), [True])
+    told = fire(view, 3, shots_at([1], PUDDLE), [True], Explainer(fleets=1000))
+    assert told.news.told == pytest.approx(log2(2000))
+
+
+@pytest.mark.parametrize("fleets", [0, 99, 100_001])
+def test_how_many_fleets_to_draw_has_a_range(fleets: int) -> None:
+    with pytest.raises(SalvoError, match=f"bad_fleets: {fleets} fleets to sample; 100..100000"):
+        Explainer(fleets=fleets)
+
+
+# --- whole games --------------------------------------------------------------------------------------------------
+
+
+class Explained(Bot):
+    """Explains its own game; here it fires whatever is best."""
+
+    def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
+        super().prepare(name, seed, game)
+        self.told: list[Explanation] = []
+        self._chooses, self._judges = Explainer("one", 1000), Explainer("other", 1000)
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        self._outlook: Outlook = self._judges.look(view)
+        self._shots = self.choose(view)
+        return self._shots
+
+    def choose(self, view: View) -> list[Shot]:
+        return [each.shot for each in self._chooses.look(view).best()]
+
+    def on_result(self, result: SalvoResolved) -> None:
+        if result.player == self.name:
+            shots = self._shots[: result.shots]
+            self.told.append(self._outlook.judge(shots, result, over=len(shots) < len(self._shots)))
+
+
+class Aimless(Explained):
+    """Fires anywhere."""
+
+    def choose(self, view: View) -> list[Shot]:
+        return view.untouched.sample(view.shots)
+
+
+@pytest.mark.parametrize("announce", list(Announce))
+def test_who_fires_the_best_there_is_has_all_the_skill_and_who_fires_anywhere_has_not(announce: Announce) -> None:
+    book = replace(POOL, announce=announce)
+    told: dict[type[Explained], list[Explanation]] = {Explained: [], Aimless: []}
+    for game, (kind, each) in enumerate([(kind, each) for kind in told for each in range(2)], start=1):
+        bot = kind()
+        arena.play({"it": bot, "other": RandomBot()}, seed=each, game=game, book=book)
+        told[kind] += bot.told
+    best, aimless = account(told[Explained]), account(told[Aimless])
+    assert best.skill.error < 0.02
+    assert best.skill.value == pytest.approx(1, abs=3 * best.skill.error + 0.01)
+    assert aimless.skill.value < 0.85
+    for found in (best, aimless):
+        assert abs(found.luck.value) < 3 * found.spread
+        assert found.luck.value == pytest.approx(found.hits - found.expected)
+
+
+@pytest.mark.long
+def test_hits_of_salvos_at_several_boards_come_as_often_as_their_chances_say() -> None:
+    """Three who fire anywhere: before answers about several boards were taken in, there were a tenth too few hits."""
+
+    class Quick(Aimless):
+        def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
+            super().prepare(name, seed, game)
+            self._judges = Explainer("judge", 100)
+
+    told: list[Explanation] = []
+    fired: list[tuple[float, bool]] = []
+    for game in range(1, 9):
+        bot = Quick()
+        outcome = arena.play({"it": bot, "a": RandomBot(), "b": RandomBot()}, seed="three", game=game, book=POOL)
+        told += bot.told
+        cells = {name: set(fleet.cells) for name, fleet in outcome.fleets.items()}
+        shots = [shot for salvo in bot.told for shot in salvo.shots]
+        fired += [(chance, POOL.grid.cell(x, y) in cells[player]) for (player, x, y), chance, *_ in shots]
+    found = account(told)
+    assert found.luck.value == pytest.approx(0, abs=2.5 * found.spread)
+    for least, most in ((0.0, 0.2), (0.2, 0.4), (0.4, 1.01)):
+        among = [(chance, hit) for chance, hit in fired if least <= chance < most]
+        spread = sum(chance * (1 - chance) for chance, _ in among) ** 0.5
+        assert len(among) > 20
+        assert sum(hit for _, hit in among) == pytest.approx(sum(chance for chance, _ in among), abs=3 * spread + 2)

@@ -1,0 +1,256 @@
+"""A person's place in a contest: what it is told, and which of its answers still count."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from kit.unbrokered import Wire
+from lab.test_human_sight import fleet_in_rows
+from salvo import events as e
+from salvo import messages as m
+from salvo.errors import SalvoError
+from salvo.messages import State
+from salvo.net.mqtt import BrokerUrl
+from salvo.rules import BOOKS
+from salvo.seal import Sealer
+from salvo.seat import Seat
+from salvo.session import Session
+from salvo.view import Feed, Shot
+from salvo_lab.human.channel import Channel, Clock, FleetAsked, Line, Link, News, Salvo, Seen, Taunt, Told
+from salvo_lab.human.contest import Person
+from salvo_lab.testing.script import ScriptedServer
+
+BOOK = BOOKS["smackdown"]
+FLEET = fleet_in_rows(BOOK)
+
+
+class Place:
+    """A person in a contest, and the server that it hears."""
+
+    def __init__(self) -> None:
+        self.desk = Channel()
+        self.session = Session("me", "secret", Random(1), sealer=Sealer("secret", bytes(16)))
+        self.wire = Wire()
+        seat = SimpleNamespace(session=self.session, connection=self.wire, meet=None)
+        self.wire.url = BrokerUrl.parse("mqtt://host:1883")  # type: ignore[attr-defined]
+        self.person = Person(self.desk, cast(Seat, seat), Random(1))
+        self.server = ScriptedServer(self.session, "secret")
+
+    def hear(self, *said: m.Announcement, retained: bool = False) -> None:
+        for event in self.server.say(*said, retained=retained):
+            self.person._handle(event)
+
+    def lobby(self) -> None:
+        self.hear(m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(BOOK, "", 60, 30, 300, 3), retained=True)
+        self.hear(m.StateChanged(State.LOBBY), retained=True)
+        self.session.connected()
+        self.hear(m.PlayersListed(("me", "ann")))
+
+    def game(self) -> None:
+        self.lobby()
+        self.person._take(FLEET)
+        self.hear(m.StateChanged(State.TURN))
+        self.session.take_outbox()
+        self.desk.news()
+
+    def turn(self, turn: int, player: str) -> None:
+        for event in self.server.begin_turn(turn, player, 5):
+            self.person._handle(event)
+
+    def sent(self) -> list[str]:
+        return [publication.topic for publication in self.session.take_outbox()]
+
+    def told(self) -> list[News]:
+        self.person._show()
+        return [news for news in self.desk.news() if not isinstance(news, Link | Clock)]
+
+
+def test_a_person_is_asked_for_a_fleet_once_it_is_listed_and_the_fleet_is_sent() -> None:
+    place = Place()
+    place.lobby()
+    [asked] = [news for news in place.told() if isinstance(news, FleetAsked)]
+    assert (asked.rules, asked.me, asked.game) == (BOOK, "me", 1)
+    place.session.take_outbox()
+    place.person._take(FLEET)
+    assert place.sent() == [f"/players/me/ships/{ship.name}/place" for ship in BOOK.fleet]
+    place.person._take(FLEET)
+    assert place.sent() == []
+    assert place.told() == [
+        Told(
+            "the fleet came too late: "
+            "the fleet was not complete when the game began, or its time ended; the team left the list"
+        )
+    ]
+
+
+def test_a_person_is_told_who_is_there_and_how_long_all_have_to_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("salvo_lab.human.contest.time.monotonic", lambda: now)
+    place = Place()
+    place.lobby()
+    place.desk.news()
+
+    def told(*names: str) -> list[News]:
+        place.hear(m.PlayersListed(names))
+        return place.desk.news()
+
+    now = 10.0
+    assert told("me", "ann", "bob") == [Told("players: me, ann, bob"), Clock("", 70.0)]
+    now = 20.0
+    assert told("me", "bob") == [Told("players: me, bob")]
+    assert told("me", "bob", "ann") == [Told("players: me, bob, ann")]  # who comes back starts no time
+
+
+def test_a_person_who_is_away_is_not_told_every_minute_that_it_was_left_out() -> None:
+    place = Place()
+    place.lobby()
+    place.told()
+    late = m.CommandRefused("me", "placement_timeout", "0 of 5 ships were placed in time; ask to take part again")
+    for _ in range(3):
+        place.hear(m.PlayersListed(()), late, m.PlayersListed(("me",)))
+    told = [news for news in place.told() if isinstance(news, Told)]
+    assert sorted(news.text.partition(":")[0] for news in told) == ["placement_timeout", "players"]
+
+
+def test_a_person_is_told_whose_turn_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("salvo_lab.human.contest.time.monotonic", lambda: 10.0)
+    place = Place()
+    place.game()
+    place.turn(1, "ann")
+    place.hear(m.SalvoResolved(1, 1, "ann", 0, 0, (), (), ()))
+    assert [each for each in place.desk.news() if isinstance(each, Clock)] == [Clock("ann", 40.0), Clock()]
+
+
+def test_who_is_left_out_since_others_were_complete_is_told_so() -> None:
+    place = Place()
+    place.lobby()
+    place.told()
+    late = m.CommandRefused("me", "placement_timeout", "0 of 5 ships were placed in time; ask to take part again")
+    begun = m.PlayersListed(("ann", "bob")), m.StateChanged(State.TURN), m.CommandRefused("me", "wrong_state", "no")
+    for announcement in (late, *begun):
+        for event in place.server.say(announcement):
+            place.person._handle(event)
+    refused, players, waits = place.told()
+    assert players == Told("players: ann, bob")
+    assert isinstance(refused, Told)
+    assert isinstance(waits, Told)
+    assert refused.text.startswith("placement_timeout: the fleet was not complete when the game began, or")
+    assert "it began with ann, bob, whose fleets were complete first; me plays the next one" in waits.text
+
+
+def test_a_person_talks_to_everybody_and_to_one_player() -> None:
+    place = Place()
+    place.lobby()
+    place.told()
+    place.person._take(Line("hello"))
+    place.person._take(Line("you first", "ann"))
+    assert [json.loads(payload) for _, payload in place.wire.said[-2:]] == [
+        {"text": "hello"},
+        {"text": "you first", "to": "ann"},
+    ]
+    place.hear(m.ChatSaid("me", "hello"), m.MessageSaid("me", "ann", "thanks"))
+    assert place.told() == [Told("you say to ann: you first"), Told("you say: hello"), Told("ann says to you: thanks")]
+
+
+def test_a_taunt_answers_the_team_that_shoots_at_the_person() -> None:
+    place = Place()
+    place.game()
+    place.turn(1, "ann")
+    for taunt in (Taunt(True, "ouch"), Taunt(False, "missed"), Taunt(False, "")):
+        place.person._take(taunt)
+    said = len(place.wire.said)
+    hit, missed = BOOK.grid.xy(min(FLEET.cells)), BOOK.grid.xy(BOOK.grid.size - 1)
+    for turn, (x, y) in enumerate((hit, missed), start=1):
+        place.hear(m.ShotLanded("me", x, y))
+        place.hear(m.SalvoResolved(1, turn, "ann", 1, int((x, y) == hit), (), (), ((x, y) == hit,)))
+    assert [json.loads(payload) for _, payload in place.wire.said[said:]] == [{"text": "ouch", "to": "ann"}]
+
+
+def test_a_line_that_cannot_be_sent_is_explained() -> None:
+    place = Place()
+    place.lobby()
+    place.told()
+    place.person._take(Line("x" * 201))
+    place.hear(m.ServerStatus(True, "0", 1, "open", chat=False), retained=True)
+    place.person._take(Line("hello"))
+    long, off = place.told()
+    assert isinstance(long, Told)
+    assert long.text.startswith("bad_text: 201 characters")
+    assert off == Told("chat_off: the operator has turned the chat off")
+
+
+def test_shots_are_fired_and_what_is_left_of_the_turn_is_skipped() -> None:
+    place = Place()
+    place.game()
+    place.turn(1, "me")
+    assert [news.sight.shots for news in place.told() if isinstance(news, Seen)] == [5]
+    place.person._take(Salvo(1, 1, (Shot("ann", 1, 1), Shot("ann", 2, 1))))
+    assert place.sent() == ["/players/ann/fire"] * 2
+    assert [news.sight.shots for news in place.told() if isinstance(news, Seen)] == [3]
+    place.person._take(Salvo(1, 1, ()))
+    assert place.sent() == ["/players/me/skip"]
+    assert [news.sight.shots for news in place.told() if isinstance(news, Seen)] == [0]
+
+
+def test_an_answer_to_a_turn_that_is_over_fires_nothing() -> None:
+    place = Place()
+    place.game()
+    place.turn(1, "me")
+    place.turn(2, "ann")
+    place.told()
+    place.person._take(Salvo(1, 1, (Shot("ann", 1, 1),)))
+    assert place.sent() == []
+    assert place.told() == [Told("too late for turn 1")]
+
+
+def test_more_shots_than_are_left_fire_nothing() -> None:
+    """A picture may be older than the person's own last answer."""
+    place = Place()
+    place.game()
+    place.turn(1, "me")
+    salvo = Salvo(1, 1, tuple(Shot("ann", x, 1) for x in (1, 2, 3)))
+    place.person._take(salvo)
+    place.sent()
+    place.told()
+    place.person._take(salvo)
+    assert place.sent() == []
+    assert place.told() == [Told("3 shots; this turn has 2")]
+
+
+def test_a_picture_is_told_when_something_has_changed_and_not_again() -> None:
+    place = Place()
+    place.game()
+    place.turn(1, "ann")
+    assert len(place.told()) == 1
+    assert place.told() == []
+    place.hear(m.ShotLanded("me", 3, 3))
+    [seen] = place.told()
+    assert isinstance(seen, Seen)
+    assert seen.sight.incoming == ((3, 3),)
+    view: Any = place.session.view
+    Feed(view).extend(view.seconds_left + 1_000_000)
+    assert len(place.told()) == 1  # another deadline: the clock on the screen is another one
+
+
+def test_a_refusal_is_told_and_one_that_nothing_cures_ends_the_game() -> None:
+    place = Place()
+    place.person._handle(e.Refused("turn_timeout", "2 shots lost"))
+    assert place.told() == [Told("turn_timeout: 2 shots lost")]
+    with pytest.raises(SalvoError, match="not_in_roster: no such team"):
+        place.person._handle(e.Refused("not_in_roster", "no such team"))
+
+
+def test_the_state_of_the_connection_and_the_server_is_told_when_it_changes() -> None:
+    place = Place()
+    said = []
+    for connected, online in [(False, True), (True, True), (True, True), (True, False), (False, False), (True, True)]:
+        place.wire.connected = connected
+        place.person._handle(e.ServerSeen(online))
+        place.person._show()
+        said += [news.trouble for news in place.desk.news() if isinstance(news, Link)]
+    assert said == ["connecting to mqtt://host:1883", "", "the server is away", "connection lost", ""]

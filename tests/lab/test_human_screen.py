@@ -1,0 +1,659 @@
+"""The person's screen, driven by keys and clicks; the game's side of the desk is the test."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from rich.text import Text
+from textual.geometry import Offset
+from textual.pilot import Pilot
+from textual.widgets import OptionList, Static
+
+from kit.proofs import SMALL
+from lab.test_human_sight import fleet_in_rows, view_of
+from salvo.messages import SalvoResolved
+from salvo.rules import BOOKS, Fleet, Grid, RuleBook
+from salvo.view import Feed, Shot, View
+from salvo_display.pictures.marks import Mark, display_name
+from salvo_lab import arena
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.human.app import Mode, Table
+from salvo_lab.human.board import BoardView
+from salvo_lab.human.channel import (
+    Again,
+    Channel,
+    Clock,
+    FleetAsked,
+    Leave,
+    Line,
+    Link,
+    News,
+    Over,
+    PersonLeft,
+    Salvo,
+    Seen,
+    Taunt,
+    Told,
+)
+from salvo_lab.human.cursor import Cursor
+from salvo_lab.human.local import Human
+from salvo_lab.human.snapshot import Snapshot
+
+Act = Callable[["Person"], Coroutine[Any, Any, None]]
+
+
+class Person:
+    """The screen and somebody at it."""
+
+    def __init__(self, app: Table, desk: Channel, pilot: Pilot[str]) -> None:
+        self.app = app
+        self.desk = desk
+        self.press = pilot.press
+        self.click = pilot.click
+        self._pilot = pilot
+        self._heard = 0
+
+    async def hear(self, *news: News) -> None:
+        for each in news:
+            self.desk.tell(each)
+        self._heard += 1
+        last = f"heard {self._heard}"
+        self.desk.tell(Told(last))
+        await self.until(lambda: self.text("news").endswith(last))
+        await self._pilot.pause()  # until the page is laid out, too: clicks go by it
+
+    async def ask_for_fleet(self, book: RuleBook, game: int = 1) -> None:
+        await self.hear(FleetAsked(book, "me", game, Random(1)))
+
+    async def see(self, view: View) -> None:
+        await self.hear(Seen(Snapshot.of(view)))
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(60):
+            while not holds():
+                await self._pilot.pause(0.01)
+
+    def text(self, name: str) -> str:
+        return str(self.app.query_one(f"#{name}", Static).render())
+
+    def board(self, name: str) -> str:
+        """The marks of a board, row by row, without frame and cursor."""
+        rows = self.text(name).splitlines()[1:]
+        return "".join(row[3::2] for row in rows)
+
+    def title(self, board: str) -> str:
+        return Text.from_markup(str(self.app.query_one(f"#{board}", BoardView).border_title)).plain
+
+    @property
+    def seconds_left(self) -> int:
+        told = re.search(r"(\d+) s left", self.text("title"))
+        assert told is not None
+        return int(told[1])
+
+    @property
+    def actions(self) -> list[str]:
+        offered = self.app.query_one("#actions", OptionList)
+        return [str(offered.get_option_at_index(number).prompt) for number in range(offered.option_count)]
+
+    def shown(self, name: str) -> bool:
+        return bool(self.app.query_one(f"#{name}").display)
+
+
+def _run(act: Act, size: tuple[int, int] = (100, 40)) -> str | None:
+    desk = Channel()
+    app = Table(desk)
+
+    async def run() -> None:
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            await act(Person(app, desk, pilot))
+
+    asyncio.run(run())
+    return app.return_value
+
+
+# --- setting up ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("book", [BOOKS["salvo"], SMALL], ids=["five ships", "one of a single cell"])
+def test_a_fleet_is_set_by_keys(book: RuleBook) -> None:
+    wanted = fleet_in_rows(book)
+
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(book)
+        assert person.text("title").startswith(f"Setup   game 1, {book.name}")
+        for ship, place in zip(book.fleet, wanted.placements, strict=True):
+            assert "Done" not in " ".join(person.actions)
+            await person.press("1", "ABCDEFGHIJ"[place.y - 1], str(place.x), "enter")
+            if ship.length > 1:
+                assert person.board("own").count(Mark.OFFERED) > 0
+                await person.press(*["right"] * (ship.length - 1), "enter")
+            assert person.app.message.startswith(f"{display_name(ship.name)} placed at ")
+        assert person.actions == ["1  Delete a ship (d)", "2  Done"]
+        await person.press("2")
+        assert person.text("title").startswith("Waiting")
+        assert person.desk.answers() == [wanted]
+
+    _run(act)
+
+
+def test_the_chosen_ship_masks_the_others_until_escape() -> None:
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(BOOKS["salvo"])
+        before = person.actions
+        assert before[0] == f"1  {Mark.SHIP * 5} Carrier"
+        await person.press("down", "tab", "enter")
+        assert person.text("incoming") == "setting Destroyer"
+        assert person.actions == ["Cancel (Esc)"]
+        await person.press("D", "8", "enter", "escape")
+        assert person.actions == before
+        assert person.board("own") == Mark.BLANK * 100
+
+    _run(act)
+
+
+def test_the_action_that_enter_chooses_stands_out_also_after_escape() -> None:
+    """The story: the line could not be told from the others; three tries deleted a ship instead of being done."""
+
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(BOOKS["classic"])
+        actions = person.app.query_one("#actions", OptionList)
+
+        def chosen() -> str:
+            return person.actions[actions.highlighted or 0]
+
+        assert person.actions[0] == f"1  {Mark.SHIP * 5} Aircraft carrier"
+        await person.press("down")
+        assert chosen() == f"2  {Mark.SHIP * 4} Battleship"
+        await person.press("r")
+        assert chosen() == "2  Done"
+        for keys in (("d", "escape"), ("1", "escape"), ("tab", "tab")):
+            await person.press(*keys)
+            assert chosen() == "2  Done"
+        stands_out = actions.get_component_styles("option-list--option-highlighted").background
+        assert stands_out.hex == person.app.theme_variables["block-cursor-background"]
+        await person.press("enter")
+        assert len(person.desk.answers()) == 1
+
+    _run(act)
+
+
+def test_a_click_that_is_not_valid_says_why() -> None:
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(BOOKS["classic"])
+        await person.press("1", "enter", "A", "5", "enter")
+        assert person.app.message == "Aircraft carrier placed at A1-A5"
+        await person.press("1", "B", "1", "enter")
+        assert person.app.message.startswith("no room for Battleship from B1: battleship is too close to aircraft")
+
+    _run(act)
+
+
+def test_d_and_a_ship_removes_it_and_done_is_gone_as_long_as_it_is_missing() -> None:
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(BOOKS["salvo"])
+        await person.press("d")
+        assert person.app.message.startswith("choose a ship")  # nothing to delete: nothing happens
+        await person.press("r")
+        assert person.actions[-1] == "2  Done"
+        first = person.board("own").index(Mark.SHIP)
+        x, y = BOOKS["salvo"].grid.xy(first)
+        await person.press("d", "ABCDEFGHIJ"[y - 1], *str(x), "enter")
+        assert person.app.message.endswith(" removed")
+        assert person.actions[-1] == "3  Random rest (r)"
+        assert person.desk.answers() == []
+        await person.press("r", "enter")
+        assert len(person.desk.answers()) == 1
+
+    _run(act)
+
+
+def test_the_mouse_does_what_keys_do() -> None:
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(BOOKS["salvo"])
+        await person.click("#actions", offset=(5, 2))
+        assert person.text("incoming") == "setting Battleship"
+        await person.click("#own", offset=(2 + 3, 1 + 1))
+        await person.click("#own", offset=(2 + 3 + 2 * 3, 1 + 1))
+        assert person.app.message == "Battleship placed at A1-A4"
+        await person.see(view_of("salvo"))
+        await person.click("#target", offset=(2 + 3 + 2 * 9, 1 + 10))
+        assert person.app.message == "1 of 5 shots chosen; f fires"
+        assert person.board("target")[99] == Mark.AIMED
+
+    _run(act)
+
+
+def test_who_is_asked_again_for_the_same_game_goes_on_where_he_was() -> None:
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(BOOKS["salvo"])
+        await person.press("1", "enter", "5", "enter")
+        await person.ask_for_fleet(BOOKS["salvo"])
+        assert person.board("own").startswith(Mark.SHIP * 5)
+        await person.ask_for_fleet(BOOKS["salvo"], game=2)
+        assert person.board("own") == Mark.BLANK * 100
+
+    _run(act)
+
+
+# --- shooting -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("book", [BOOKS["salvo"], BOOKS["classic"]], ids=["a salvo", "one shot"])
+def test_a_turn_s_shots_are_chosen_and_fired(book: RuleBook) -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of(book.name))
+        assert person.text("title").startswith(f"Shoot   game 1, {book.name}   turn 1   {book.longest_salvo} shot")
+        if book.longest_salvo == 1:
+            await person.press("J", "1", "0", "enter")
+            shots = [Shot("ann", 10, 10)]
+        else:
+            await person.press("B", "3", "enter", "right", "space", "down", "enter", "enter", "f")
+            shots = [Shot("ann", 3, 2), Shot("ann", 4, 2)]
+        assert person.desk.answers() == [Salvo(1, 1, tuple(shots))]
+        assert [person.board("target")[(shot.y - 1) * 10 + shot.x - 1] for shot in shots] == [Mark.FIRED] * len(shots)
+        assert person.app.mode is (Mode.SHOOT if book.longest_salvo > 1 else Mode.WAITING)
+
+    _run(act)
+
+
+def test_a_click_fires_where_a_turn_has_one_shot() -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of("classic"))
+        await person.click("#target", offset=(2 + 3 + 2 * 4, 1 + 2))
+        assert person.desk.answers() == [Salvo(1, 1, (Shot("ann", 5, 2),))]
+
+    _run(act)
+
+
+def test_more_squares_than_shots_are_refused_in_the_engine_s_words() -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of("salvo"))
+        for column in "123456":
+            await person.press(column, "enter")
+        assert person.app.message == "6 shots; this turn has 5"
+        await person.press("f")
+        assert [len(answer.shots) for answer in person.desk.answers() if isinstance(answer, Salvo)] == [5]
+
+    _run(act)
+
+
+def test_a_square_that_was_shot_at_is_refused_where_the_rules_refuse_it() -> None:
+    async def act(person: Person) -> None:
+        view = view_of("streak")
+        Feed(view).resolved(SalvoResolved(1, 1, "ann", 1, 0, (), (), (False,), (("ann", 1, 1),)))
+        Feed(view).begin_turn(2, 1)
+        await person.see(view)
+        await person.press("enter")
+        assert person.app.message.startswith("A1 of ann was shot at before")
+        await person.click("#own", offset=(5, 2))
+        assert person.app.message == "the rules 'streak' do not allow shots at your own board"
+        assert person.desk.answers() == []
+
+    _run(act)
+
+
+@pytest.mark.parametrize(
+    ("rules", "message", "answers"),
+    [
+        ("xbs", "", [Salvo(1, 1, ())]),
+        ("salvo", "these rules do not allow skipping a turn", []),
+    ],
+)
+def test_s_skips_where_the_rules_have_it(rules: str, message: str, answers: list[Salvo]) -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of(rules))
+        assert ("s: skip" in person.text("keys")) is bool(answers)
+        await person.press("s")
+        assert person.app.message == message
+        assert person.desk.answers() == answers
+
+    _run(act)
+
+
+def test_out_of_turn_nothing_is_fired_and_a_turn_that_is_taken_away_is_told() -> None:
+    async def act(person: Person) -> None:
+        view = view_of("salvo")
+        await person.see(view)
+        await person.press("enter")
+        Feed(view).begin_turn(2, 0)
+        await person.see(view)
+        assert person.text("title").startswith("Waiting   game 1, salvo   turn 2")
+        assert person.app.message == "the turn was over before you fired"
+        assert Mark.AIMED not in person.board("target")
+        await person.press("enter", "f")
+        assert person.app.message == "it is another player's turn, or nobody's, in a pause"
+        assert person.desk.answers() == []
+
+    _run(act)
+
+
+def test_tab_goes_round_the_opponents_and_a_salvo_may_be_at_several() -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of("salvo", "ann", "bob"))
+        assert person.title("target") == "1/2 ann, 5 afloat"
+        await person.press("enter", "tab", "enter", "right", "enter")
+        assert person.title("target") == "2/2 bob, 5 afloat"
+        await person.press("tab", "f")
+        assert person.desk.answers() == [Salvo(1, 1, (Shot("ann", 1, 1), Shot("bob", 1, 1), Shot("bob", 2, 1)))]
+
+    _run(act)
+
+
+def test_the_next_opponent_stands_beside_the_target_where_there_is_room() -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of("salvo", "ann", "bob"))
+        assert person.shown("beside") == (person.app.size.width == 130)
+        if person.shown("beside"):
+            assert person.title("target").startswith("1/2 ann")
+            assert person.title("next").startswith("2/2 bob")
+            await person.click("#next", offset=(6, 4))
+            assert person.title("target").startswith("2/2 bob")
+            assert person.title("next").startswith("1/2 ann")
+            assert person.desk.answers() == []
+
+    for width in (100, 130):
+        _run(act, (width, 40))
+
+
+def test_the_clock_and_a_lost_connection_stand_in_the_title() -> None:
+    async def act(person: Person) -> None:
+        view = view_of("salvo")
+        Feed(view).begin_turn(1, 5, deadline=time.monotonic() + 3600)
+        await person.see(view)
+        before = person.seconds_left
+        assert 3000 < before <= 3600
+        await person.until(lambda: person.seconds_left < before)
+        await person.hear(Link("connection lost"))
+        assert person.text("title").endswith("! connection lost")
+        await person.hear(Link(""))
+        assert "connection" not in person.text("title")
+
+    _run(act)
+
+
+def test_the_title_tells_whose_time_runs_when_it_is_not_the_persons() -> None:
+    async def act(person: Person) -> None:
+        now = time.monotonic()
+        await person.hear(Clock("", now + 3600))
+        await person.ask_for_fleet(BOOKS["xbs"])
+        assert 3000 < person.seconds_left <= 3600
+        view = view_of("xbs")
+        Feed(view).begin_turn(2, 0)
+        await person.see(view)
+        assert person.text("title") == "Waiting   game 1, xbs   turn 2"
+        await person.hear(Clock("ann", now + 7200))
+        assert "turn 2   ann's turn   " in person.text("title")
+        assert 7000 < person.seconds_left <= 7200
+        await person.hear(Clock())
+        assert person.text("title") == "Waiting   game 1, xbs   turn 2"
+        await person.hear(Clock("nobody here", now + 7200))
+        assert person.text("title") == "Waiting   game 1, xbs   turn 2"
+        Feed(view).begin_turn(3, 1)
+        await person.see(view)
+        assert person.text("title") == "Shoot   game 1, xbs   turn 3   1 shot"
+
+    _run(act)
+
+
+def test_what_falls_on_the_own_board_is_told_until_the_person_shoots() -> None:
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(BOOKS["streak"])
+        view = view_of("streak")
+        Feed(view).landed(Shot("me", 5, 10))
+        await person.see(view)
+        assert person.text("incoming") == "J5 missed"
+        assert person.board("own")[94] == Mark.MISS
+        await person.press("enter")
+        assert person.text("incoming") == ""
+
+    _run(act)
+
+
+def test_what_falls_here_and_what_came_of_shots_there_stand_apart() -> None:
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(BOOKS["streak"])
+        await person.see(view_of("streak"))
+        here, there = (person.app.query_one(f"#{name}").content_region for name in ("incoming", "outcome"))
+        assert here.right < there.x
+
+    _run(act)
+
+
+@pytest.mark.parametrize(("rules", "then"), [("classic", ""), ("salvo", "3 shots: 1 hit")])
+def test_the_own_result_is_below_the_target_until_an_opponent_plays_where_the_board_shows_it(
+    rules: str, then: str
+) -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of(rules))
+        await person.hear(Told("3 shots: 1 hit", "me"))
+        await person.hear(Told("players: ann, me"))
+        assert person.text("outcome") == "3 shots: 1 hit"
+        await person.hear(Told("J5 Aircraft carrier sunk", "ann"), Over(1, "ann", {"ann": 1, "me": 2}, {}))
+        assert person.text("outcome") == then
+
+    _run(act)
+
+
+# --- the end ------------------------------------------------------------------------------------------------------
+
+
+def test_the_end_says_who_won_and_shows_what_the_rules_reveal() -> None:
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(BOOKS["streak"])
+        view = view_of("streak")
+        Feed(view).landed(Shot("me", 1, 1))
+        await person.see(view)
+        assert Mark.SHIP not in person.board("target")
+        fleets = {"ann": fleet_in_rows(view.rules)}
+        await person.hear(Over(1, "ann", {"ann": 1, "me": 2}, fleets, again=True))
+        assert person.text("title").startswith("End")
+        assert person.app.message == "You lose. ann wins game 1. Places: 1. ann, 2. me"
+        assert person.text("incoming") == "A1 hit. You lose"
+        assert person.board("target").count(Mark.SHIP) == 20
+        await person.press("r", "r")
+        assert person.desk.answers() == [Again()]
+        assert person.app.mode is Mode.WAITING
+
+    _run(act)
+
+
+def test_the_end_is_seen_until_the_person_goes_on_to_the_next_set_up() -> None:
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(BOOKS["xbs"])
+        await person.see(view_of("xbs"))
+        await person.hear(Over(1, "ann", {"ann": 1, "me": 2}))
+        assert "r: " not in person.text("keys")
+        await person.hear(Clock("", time.monotonic() + 3600))
+        await person.ask_for_fleet(BOOKS["xbs"], game=2)
+        assert person.text("title").startswith("End   game 1, xbs   turn 1   3")
+        assert person.app.message.startswith("You lose. ann wins game 1.")
+        assert "r: set up game 2" in person.text("keys")
+        await person.hear(Clock("", time.monotonic() - 1))
+        assert person.text("title") == "End   game 1, xbs   turn 1"  # nobody else has come
+        await person.hear(Clock("", time.monotonic() + 3600))
+        await person.press("r")
+        assert person.text("title").startswith("Setup   game 2, xbs   3")
+        await person.press("r", "enter")
+        [fleet] = person.desk.answers()
+        assert isinstance(fleet, Fleet)
+        assert person.app.mode is Mode.WAITING
+
+    _run(act)
+
+
+def test_a_tie_is_told_as_one() -> None:
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(BOOKS["xbs"])
+        await person.see(view_of("xbs"))
+        await person.hear(Over(1, "", {"me": 1, "ann": 1}))
+        assert person.app.message == "It is a tie. me and ann tie game 1. Places: 1. me, 1. ann"
+        await person.press("r")
+        assert person.desk.answers() == []  # where the server begins the next game
+
+    _run(act)
+
+
+def test_what_strangers_say_on_an_open_broker_steers_nothing() -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of("salvo", "[bold]ann\x1b[2J"))
+        await person.hear(Told("\x1b[31m" + "long" * 1000))
+        assert person.title("target") == "[bold]ann\ufffd[2J, 5 afloat"
+        first = person.text("news").splitlines()[-2]
+        assert first.startswith("\ufffd[31mlong")
+        assert len(first) == 300
+
+    _run(act)
+
+
+def test_q_in_a_game_wants_to_be_pressed_twice() -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of("salvo"))
+        await person.press("q")
+        assert person.app.message == "the game is not over; q again leaves it"
+        await person.press("right", "q")
+        assert person.app.return_value is None
+        await person.press("q")
+
+    assert _run(act) == "left"
+
+
+def test_ctrl_c_ends_at_once() -> None:
+    async def act(person: Person) -> None:
+        await person.press("ctrl+c")
+
+    assert _run(act) == "interrupted"
+
+
+# --- with a game behind it ----------------------------------------------------------------------------------------
+
+
+def test_a_person_who_leaves_in_a_game_ends_the_game_s_thread() -> None:
+    left = threading.Event()
+
+    async def act(person: Person) -> None:
+        def play() -> None:
+            with pytest.raises(PersonLeft):
+                arena.play({"me": Human(person.desk), "bot": RandomBot()}, seed=1)
+            left.set()
+
+        threading.Thread(target=play, daemon=True).start()
+        await person.until(lambda: person.app.mode is Mode.SETUP)
+        await person.press("r", "enter")
+        await person.until(lambda: person.app.mode is Mode.SHOOT)
+        person.desk.answer(Leave())
+        await person.until(left.is_set)
+
+    _run(act)
+
+
+def test_the_cursor_goes_round_the_grid_and_takes_two_digits_for_a_column() -> None:
+    grid, cursor = BOOKS["salvo"].grid, Cursor()
+    for keys, square in [
+        (["left", "up"], "J10"),
+        (["right", "down"], "A1"),
+        (["C", "1", "0"], "C10"),
+        (["1", "2"], "C2"),
+        (["0"], "C2"),
+        (["1", "A", "0"], "A1"),
+    ]:
+        for key in keys:
+            assert cursor.press(grid, key)
+        assert grid.name(cursor.cell(grid)) == square
+    assert not cursor.press(grid, "K")
+    assert not cursor.press(grid, "f")
+
+
+def test_a_page_fits_on_a_terminal_of_80_columns_and_24_lines() -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of("salvo"))
+        await person.hear(*[Told(f"line {number}") for number in range(9)])
+        for name in ("own", "target"):
+            region = person.app.query_one(f"#{name}", BoardView).region
+            assert region.bottom <= person.app.query_one("#message").region.y
+            assert region.right <= 80
+        assert person.app.query_one("#keys").region.bottom <= 24
+
+    _run(act, (80, 24))
+
+
+def test_on_a_board_larger_than_its_room_the_cursor_is_always_in_sight() -> None:
+    book = replace(BOOKS["salvo"], name="wide", grid=Grid(26, 26))
+
+    async def act(person: Person) -> None:
+        await person.ask_for_fleet(book)
+        await person.press("1")
+        room, board = person.app.query_one("#left"), person.app.query_one("#own", BoardView)
+        for keys, square in [(("Z", "2", "6"), (26, 26)), (("A", "1"), (1, 1)), (("M", "2", "0"), (20, 13))]:
+            await person.press(*keys)
+            x, y = square
+            at = Offset(2 + 3 + 2 * (x - 1), 2 + y - 1)
+            await person.until(lambda: room.content_region.contains_point(board.region.offset + at))  # noqa: B023
+
+    _run(act, (80, 24))
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("good luck, d'f!", Line("good luck, d'f!")),
+        ("@ann you first", Line("you first", "ann")),
+        ("@ann ", None),
+        ("/hit ouch, dq", Taunt(True, "ouch, dq")),
+        ("/miss", Taunt(False, "")),
+        ("", None),
+    ],
+)
+def test_a_line_of_chat_takes_every_key_until_it_is_sent(typed: str, line: Line | Taunt | None) -> None:
+    async def act(person: Person) -> None:
+        person.desk.chat = True
+        await person.see(view_of("salvo", "ann"))
+        assert "m: message" in person.text("keys")
+        await person.press("m")
+        assert person.shown("chat")
+        await person.press(*typed, "enter")
+        assert not person.shown("chat")
+        assert person.desk.answers() == ([line] if line else [])
+        await person.press("A", "3")  # a row and a column again
+        assert person.desk.answers() == []
+
+    _run(act)
+
+
+def test_a_line_of_chat_is_given_up_with_escape_and_there_is_none_among_bots() -> None:
+    async def act(person: Person) -> None:
+        await person.see(view_of("salvo", "ann"))
+        await person.press("m")
+        assert not person.shown("chat")
+        assert "message" not in person.text("keys")
+        person.desk.chat = True
+        await person.press("m", "n", "o", "escape", "m", "y", "e", "s", "enter")
+        assert person.desk.answers() == [Line("yes")]
+
+    _run(act)
+
+
+def test_without_textual_the_error_says_what_to_install() -> None:
+    code = "import sys; sys.modules['textual'] = None; from salvo.cli import main; main(['play', 'human', 'slow'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: missing_extra: playing yourself needs an optional part: pip install ")
+
+
+def test_a_person_s_fleet_is_a_fleet_of_the_arena() -> None:
+    desk = Channel()
+    desk.answer(fleet_in_rows(BOOKS["salvo"]))
+    human = Human(desk)
+    human.prepare("me", 7, 3)
+    assert isinstance(human.place_fleet(BOOKS["salvo"]), Fleet)
+    assert [(each.me, each.game) for each in desk.news() if isinstance(each, FleetAsked)] == [("me", 3)]

@@ -1,0 +1,202 @@
+"""Programs that stay for further games: the same games as by new processes, and nobody is left at the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from kit.programs import needs
+from salvo.programs import process_pool
+from salvo.programs.exec_bot import ExecBot
+from salvo.programs.process_pool import ProgramPool
+from salvo.rules import SALVO
+from salvo.sources import load
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.commands.solo import solo
+from salvo_lab.simulation import Played, stream
+from salvo_lab.solo import clear, summary
+from salvo_lab.templates import FOLDER
+
+PYTHON = f"{shlex.quote(sys.executable)} -I -S"
+PROGRAM = Path(__file__).parents[1] / "kit" / "staying_program.py"
+GAMES = 5
+
+
+class Told:
+    """What the processes of a program were told."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def by(self, *misdeed: object) -> str:
+        """Return the source of a program that adds to this, and misbehaves so."""
+        words = [str(PROGRAM), str(self.file), *map(str, misdeed)]
+        return f"exec:{PYTHON} {shlex.join(words)}"
+
+    def lines(self) -> list[tuple[int, dict[str, Any]]]:
+        pairs = (line.split(" ", 1) for line in self.file.read_text().splitlines())
+        return [(int(process), json.loads(told)) for process, told in pairs]
+
+    @property
+    def games(self) -> list[tuple[int, int]]:
+        """Process and number of each game, as they began."""
+        return [(process, told["game"]) for process, told in self.lines() if told["type"] == "game"]
+
+    @property
+    def by_game(self) -> dict[int, list[dict[str, Any]]]:
+        """What was told of each game."""
+        found: dict[int, list[dict[str, Any]]] = {}
+        for _, told in self.lines():
+            found.setdefault(told["game"], []).append(told)
+        return found
+
+    def are_gone(self) -> bool:
+        """Whether all processes have ended; who was killed may take a moment to be gone."""
+        end = time.monotonic() + 60
+        left = {process for process, _ in self.lines()}
+        while left and time.monotonic() < end:
+            left = {process for process in left if _state(process) not in ("", "Z")}
+        return not left
+
+
+def _state(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Callable[[str], Told]:
+    return lambda name: Told(tmp_path / name)
+
+
+def play(source: str, games: int = GAMES, **how: Any) -> list[Played]:
+    return list(stream({"ann": source, "bob": RandomBot}, games=games, seed=7, **{"jobs": 1, "strict": True} | how))
+
+
+def test_one_process_plays_all_games_and_they_are_those_of_new_processes(told: Callable[[str], Told]) -> None:
+    leaves, says_nothing = told("leaves"), told("says nothing")
+    played = play(leaves.by("leaves"))
+    assert play(says_nothing.by("is-silent-on-it"), jobs=2) == played
+    for each in (leaves, says_nothing):
+        assert max(Counter(process for process, _ in each.games).values()) == 1
+        assert each.are_gone()
+    for jobs in (0, 1, 2):
+        stays = told(f"stays {jobs}")
+        assert play(stays.by(), jobs=jobs) == played
+        assert len({process for process, _ in stays.games}) == max(jobs, 1)
+        assert stays.by_game == leaves.by_game == says_nothing.by_game
+        assert stays.are_gone()
+
+
+def test_a_game_played_alone_is_the_one_that_was_played_after_others(told: Callable[[str], Told]) -> None:
+    assert play(told("all").by())[4] == play(told("alone").by(), games=1, first=5)[0]
+
+
+@pytest.mark.parametrize(
+    "kit",
+    [
+        "python3 {}/program.py",
+        pytest.param("perl {}/program.pl", marks=needs("perl")),
+        pytest.param("node {}/program.js", marks=needs("node")),
+    ],
+)
+def test_a_kit_that_stays_plays_each_game_as_one_that_was_just_started(kit: str) -> None:
+    source = f"exec:{kit.format(FOLDER)}"
+    assert play(source, games=2, jobs=0)[1] == play(source, games=1, first=2, jobs=0)[0]
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("misdeed", ["fires-off-grid", "crashes"])
+def test_a_fault_is_its_game_s_own_and_the_next_has_a_new_process(
+    misdeed: str, strict: bool, told: Callable[[str], Told]
+) -> None:
+    well, badly = told("well"), told("badly")
+    sound, faulty = play(well.by()), play(badly.by(misdeed, 3), strict=strict)
+    assert [game.game for game, other in zip(sound, faulty, strict=True) if game != other] == [3]
+    assert [bool(game.failures) for game in faulty] == [strict and game == 3 for game in range(1, GAMES + 1)]
+    by_process = {process: [g for p, g in badly.games if p == process] for process, _ in badly.games}
+    assert [1, 2, 3] in by_process.values()
+    assert [4, 5] in by_process.values()
+    assert badly.are_gone()
+
+
+def test_a_line_between_two_games_is_no_answer_and_the_failure_says_so(told: Callable[[str], Told]) -> None:
+    *_, third, fourth = play(told("chatty").by("chats", 2), games=4)
+    [failure] = third.failures
+    assert "game 3, fleet: bot_unreadable: its answer is 'good game!'" in failure.text
+    assert "first line since the game before, and none is asked for between games" in failure.text
+    assert fourth.failures == ()
+
+
+def test_one_that_hears_neither_its_end_nor_a_signal_is_killed(told: Callable[[str], Told]) -> None:
+    lingering = told("lingers")
+    play(lingering.by("lingers"), games=2)
+    assert len({process for process, _ in lingering.games}) == 1
+    assert lingering.are_gone()
+
+
+class DiesInThird(RandomBot):
+    """Ends the process that it plays in."""
+
+    def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
+        super().prepare(name, seed, game)
+        self.third = game == 3
+
+    def choose_salvo(self, view: Any) -> Any:
+        if self.third:
+            os._exit(7)
+        return super().choose_salvo(view)
+
+
+def test_programs_of_a_process_that_dies_or_is_killed_end_with_it(told: Callable[[str], Told]) -> None:
+    beside, hanging = told("beside"), told("hangs")
+    games = list(stream({"ann": beside.by(), "bob": DiesInThird}, games=4, seed=7, jobs=1))
+    assert [bool(game.failures) for game in games] == [False, False, True, False]
+    assert beside.are_gone()
+    playing = stream({"ann": hanging.by("hangs", 2), "bob": RandomBot}, games=2, seed=7, jobs=1)
+    assert next(playing).game == 1
+    playing.close()
+    assert hanging.are_gone()
+
+
+def test_many_commands_do_not_stay_all(told: Callable[[str], Told], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_pool, "MAX_WAITING", 1)
+    held, told_to = ProgramPool(), told("some")
+    kinds = [load(told_to.by(name), staying=held) for name in ("one", "other")]
+    processes = []
+    for kind in (*kinds, kinds[1]):
+        bot = kind()
+        assert isinstance(bot, ExecBot)
+        bot.prepare("ann", "7")
+        bot.place_fleet(SALVO)
+        bot.on_game_over("ann", {})
+        bot.close()
+        processes.append(told_to.games[-1][0])
+    assert processes[0] != processes[1] == processes[2]
+    held.close()
+    assert told_to.are_gone()
+
+
+def test_solo_s_figures_are_the_same_by_one_process_and_by_many(told: Callable[[str], Told]) -> None:
+    stays, leaves = told("stays"), told("leaves")
+    found = [clear(load(leaves.by("leaves")), board, seed="0") for board in (1, 2, 3)]
+    done = CliRunner().invoke(solo, [stays.by(), "--boards", "3", "--json"], catch_exceptions=False)
+    assert json.loads(done.stdout)["shots"] == asdict(summary([board.shots for board in found])) | {
+        "histogram": {str(count): boards for count, boards in summary([b.shots for b in found]).histogram.items()}
+    }
+    assert len({process for process, _ in stays.games}) == 1
+    assert len({process for process, _ in leaves.games}) == 3
+    assert stays.are_gone()

@@ -1,0 +1,879 @@
+"""Tournaments: who meets whom, what a bot may get wrong, what the games come to."""
+
+from __future__ import annotations
+
+import re
+import stat
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from kit.absent import Absent
+from salvo.errors import MissingExtra
+from salvo.programs.exec_bot import ExecBot
+from salvo.replay_command import seat_names
+from salvo.rules import BOOKS, Fleet, RuleBook, own_seed
+from salvo.sources import make
+from salvo.text_files import line_of
+from salvo_lab import arena
+from salvo_lab.tournament import workers
+from salvo_lab.tournament.file import Format, Tournament, TournamentError, load_tournament
+from salvo_lab.tournament.games import GamesFile, Played, read_games
+from salvo_lab.tournament.judge import Alarm, NoWatch
+from salvo_lab.tournament.page import page
+from salvo_lab.tournament.run import play_tournament, schedule, stand
+from salvo_lab.tournament.schedule import Match, games_of, number_of_games, swiss_round, whole_schedule
+from salvo_lab.tournament.standings import points_by_bot, record, standings
+from salvo_lab.tournament.workers import Task, Workers, play_game, seated_here
+from salvo_league.file import League
+from salvo_league.lines import Drawn, Record, Result
+from salvo_server.standings.counting import points_of
+
+BOTS = """
+import ctypes, os, sys, time
+import salvo
+
+
+class Fine(salvo.Bot):
+    def choose_salvo(self, view):
+        return view.untouched.sample(view.shots)
+
+
+class Raises(Fine):
+    def choose_salvo(self, view):
+        if view.turn > 6:
+            raise ValueError("no idea")
+        return super().choose_salvo(view)
+
+
+class Leaves(Fine):
+    def choose_salvo(self, view):
+        sys.exit(3)
+
+
+class Hangs(Fine):
+    def choose_salvo(self, view):
+        while True:
+            pass
+
+
+class HangsAsync(Fine):
+    async def choose_salvo(self, view):
+        import asyncio
+        await asyncio.sleep(3600)
+
+
+class Swallows(Fine):
+    def choose_salvo(self, view):
+        while True:
+            try:
+                time.sleep(60)
+            except BaseException:
+                pass
+
+
+class Dies(Fine):
+    def choose_salvo(self, view):
+        os._exit(7)
+
+
+class Crashes(Fine):
+    def choose_salvo(self, view):
+        ctypes.string_at(0)
+
+
+class Unmade(Fine):
+    def __init__(self):
+        raise RuntimeError("not today")
+
+
+class BadFleet(Fine):
+    def place_fleet(self, rules):
+        return "fleet"
+
+
+class DeafOnce(Fine):
+    heard = 0
+
+    def on_result(self, result):
+        self.heard += 1
+        if self.heard == 3:
+            raise KeyError("once")
+
+
+class Slow(Fine):
+    def choose_salvo(self, view):
+        time.sleep(0.2)
+        return super().choose_salvo(view)
+
+
+class Forever(Fine):
+    def choose_salvo(self, view):
+        return [(view.opponents[0], 1, 1)]
+
+
+class Talks(Fine):
+    def choose_salvo(self, view):
+        self.say("ahoy")
+        self.say("to nobody", to="nobody")
+        self.say("two\\nlines")
+        return super().choose_salvo(view)
+
+
+class Closes(Fine):
+    def close(self):
+        with open(__file__ + ".closed", "a") as file:
+            print(self.name, file=file)
+        raise ValueError("too late")
+
+
+class Remembers(Fine):
+    def __init__(self):
+        self.games = 0
+
+    def place_fleet(self, rules):
+        self.games += 1
+        assert self.games == 1
+        return super().place_fleet(rules)
+"""
+
+
+@pytest.fixture
+def bots(tmp_path: Path) -> Path:
+    path = tmp_path / "bots.py"
+    path.write_text(BOTS)
+    return path
+
+
+def tournament(**said: object) -> Tournament:
+    names = said.pop("names", ("a", "b", "c", "d"))
+    assert isinstance(names, Sequence)
+    return Tournament(**{"name": "cup", "seed": "1", "bots": dict.fromkeys(names, "random"), **said})  # type: ignore[arg-type]
+
+
+def named(count: int) -> list[str]:
+    return [f"bot{number}" for number in range(count)]
+
+
+def played(match: int, index: int, bots: Sequence[str], places: Sequence[int]) -> Played:
+    nobody = tuple(() for _ in bots)
+    zeros = tuple(0 for _ in bots)
+    return Played(
+        match=match,
+        index=index,
+        bots=tuple(bots),
+        players=tuple(bots),
+        seed="1",
+        game=1,
+        turns=10,
+        places=tuple(places),
+        shots=zeros,
+        hits=zeros,
+        strikes=nobody,
+        forfeited=tuple(False for _ in bots),
+        seconds=tuple(0.0 for _ in bots),
+        longest=tuple(0.0 for _ in bots),
+        decisions=zeros,
+    )
+
+
+# --- who meets whom ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", [*BOOKS])
+def test_everybody_sits_in_every_seat_equally_often_and_no_fleet_comes_twice(rules: str) -> None:
+    given = tournament(games=18, rules=rules, format=Format.FREE_FOR_ALL, seats=3, names=("a", "b", "c"))
+    games = list(games_of(Match(1, 1, ("a", "b", "c")), given))
+    seats = Counter((bot, seat) for game in games for seat, bot in enumerate(game.bots))
+    assert set(seats.values()) == {6}
+    assert len({own_seed(game.seed, "a", game.game) for game in games}) == 18
+
+
+@pytest.mark.parametrize("rules", [*BOOKS])
+@pytest.mark.parametrize("sources", [("random", "hunter"), ("random", "random")])
+def test_both_of_a_pair_begin_equally_often(rules: str, sources: tuple[str, str]) -> None:
+    given = tournament(bots=dict(zip("ab", sources, strict=True)), games=8, rules=rules, seed=4)
+    begun: Counter[str] = Counter()
+    for game in games_of(Match(1, 1, ("a", "b")), given):
+        at_table = [given.bots[bot] for bot in game.bots]
+        seats = dict(zip(seat_names(at_table), map(make, at_table), strict=True))
+        heard: list[str] = []
+        arena.play(
+            seats,
+            seed=game.seed,
+            game=game.game,
+            book=given.book,
+            listener=lambda _, result, heard=heard: heard.append(result.player),  # type: ignore[misc]
+        )
+        begun[game.bots[list(seats).index(heard[0])]] += 1
+    assert begun == {"a": 4, "b": 4}
+
+
+def test_a_round_robin_has_every_pair_once() -> None:
+    matches = whole_schedule(tournament(names=named(8)))
+    assert matches is not None
+    assert len({frozenset(match.bots) for match in matches}) == len(matches) == 28
+
+
+@pytest.mark.parametrize(("count", "seats"), [(2, None), (3, 3), (7, 3), (9, 4), (10, 4), (64, 8)])
+def test_tables_are_of_nearly_equal_size_and_leave_nobody_out(count: int, seats: int | None) -> None:
+    given = tournament(names=named(count), format=Format.FREE_FOR_ALL, seats=seats, rounds=5)
+    matches = whole_schedule(given)
+    assert matches is not None
+    for number in range(1, 6):
+        tables = [match.bots for match in matches if match.round == number]
+        assert sorted(bot for table in tables for bot in table) == sorted(given.bots)
+        sizes = {len(table) for table in tables}
+        assert max(sizes) - min(sizes) <= 1
+        assert min(sizes) >= 2
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 8, 9, 12])
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_in_swiss_nobody_meets_anybody_twice_or_has_two_byes_while_that_can_be(count: int, seed: str) -> None:
+    luck = Random(seed)
+    points = dict.fromkeys(named(count), 0.0)
+    matches: list[Match] = []
+    rounds = count - 1 if count % 2 == 0 else count  # as many as a round robin has, where nobody need meet again
+    certain = rounds // 2 + 1  # later a pairing without repetition need not exist
+    for number in range(1, certain + 1):
+        pairs = swiss_round(number, len(matches) + 1, points, matches, seed)
+        assert sorted(bot for match in pairs for bot in match.bots) == sorted(points)
+        assert [match.number for match in pairs] == list(range(len(matches) + 1, len(matches) + 1 + len(pairs)))
+        matches += pairs
+        for match in pairs:
+            points[luck.choice(match.bots)] += 1
+    met = Counter(frozenset(match.bots) for match in matches)
+    assert set(met.values()) == {1}
+    assert sum(len(match.bots) == 1 for match in matches) == (certain if count % 2 else 0)
+
+
+def test_in_swiss_pairs_repeat_as_evenly_as_can_be_when_they_must() -> None:
+    points = dict.fromkeys(named(4), 0.0)
+    matches: list[Match] = []
+    for number in range(1, 7):
+        matches += swiss_round(number, len(matches) + 1, points, matches, "1")
+        points["bot0"] += 1
+    assert set(Counter(frozenset(match.bots) for match in matches).values()) == {2}
+
+
+def test_in_swiss_equals_meet_and_the_last_has_the_bye() -> None:
+    points = {"a": 3.0, "b": 3.0, "c": 1.5, "d": 1.5, "e": 0.0}
+    pairs = [match.bots for match in swiss_round(4, 1, points, [], "1")]
+    assert [set(pair) for pair in pairs[:2]] == [{"a", "b"}, {"c", "d"}]
+    assert pairs[2] == ("e",)
+
+
+def test_the_schedule_is_the_same_for_the_same_seed_and_another_one_for_another() -> None:
+    def of(seed: int) -> list[object]:
+        given = tournament(names=named(9), format=Format.SWISS, seed=seed, games=2)
+        return [(match, list(games_of(match, given))) for match in schedule(given, [])]
+
+    assert of(7) == of(7)
+    assert of(7) != of(8)
+
+
+def test_a_swiss_round_waits_for_the_one_before() -> None:
+    given = tournament(format=Format.SWISS, games=1)
+    first = schedule(given, [])
+    assert {match.round for match in first} == {1}
+    games = [played(match.number, 0, match.bots, (1, 2)) for match in first]
+    assert {match.round for match in schedule(given, games[:1])} == {1}
+    assert {match.round for match in schedule(given, games)} == {1, 2}
+
+
+def test_a_bye_counts_as_a_match_won_and_is_no_game() -> None:
+    given = tournament(names=named(3), format=Format.SWISS, games=4)
+    [bye] = [match for match in schedule(given, []) if len(match.bots) == 1]
+    assert list(games_of(bye, given)) == []
+    assert points_by_bot(given, [bye], [])[bye.bots[0]] == 4
+    assert number_of_games(given) == 8
+
+
+# --- points and ratings -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("places", "points"),
+    [
+        ((1, 2), [1, 0]),
+        ((1, 1), [0.5, 0.5]),
+        ((2, 1, 3), [0.5, 1, 0]),
+        ((1, 1, 3), [0.75, 0.75, 0]),
+        ((1, 2, 2, 4), [1, 0.5, 0.5, 0]),
+    ],
+)
+def test_a_game_gives_the_share_of_the_others_that_one_is_before(places: tuple[int, ...], points: list[float]) -> None:
+    assert points_of(places) == points
+    assert sum(points_of(places)) == len(places) / 2
+
+
+def _results(games: int, wins: int) -> list[Played]:
+    """``a`` wins so many games against ``b``, spread evenly."""
+    won = [(game * wins) // games != ((game + 1) * wins) // games for game in range(games)]
+    return [played(1, index, ("a", "b"), (1, 2) if win else (2, 1)) for index, win in enumerate(won)]
+
+
+def test_ratings_rise_with_wins_and_their_intervals_narrow_with_games() -> None:
+    given = tournament(names=("a", "b"))
+    match = [Match(1, 1, ("a", "b"))]
+    rated = [
+        next(row.rating.mu for row in standings(given, match, _results(20, wins), 20).rows if row.name == "a")
+        for wins in range(0, 21, 4)
+    ]
+    assert rated == sorted(rated)
+    assert len(set(rated)) == len(rated)
+    sigmas = [
+        standings(given, match, _results(games, games // 2), games).rows[0].rating.sigma for games in (0, 2, 8, 32, 128)
+    ]
+    assert sigmas == sorted(sigmas, reverse=True)
+    assert len(set(sigmas)) == len(sigmas)
+
+
+def test_standings_do_not_depend_on_the_order_in_which_games_ended() -> None:
+    given = tournament(names=("a", "b", "c"), games=3)
+    matches = whole_schedule(given)
+    assert matches is not None
+    games = [
+        played(match.number, index, match.bots, (1 + index % 2, 2 - index % 2))
+        for match in matches
+        for index in range(3)
+    ]
+    mixed = games.copy()
+    Random(1).shuffle(mixed)
+    one, other = (standings(given, matches, each, 9) for each in (games, mixed))
+    assert one.complete
+    assert record(one) == record(other)
+
+
+def test_equal_points_are_told_apart_by_the_opponents_and_else_share_a_place() -> None:
+    given = tournament(names=("a", "b", "c", "d"), games=1)
+    games = [played(1, 0, ("a", "b"), (1, 2)), played(2, 0, ("c", "d"), (1, 2)), played(3, 0, ("b", "d"), (1, 2))]
+    table = standings(given, [], games, 3).rows
+    assert [(row.name, row.place) for row in table] == [("a", 1), ("b", 1), ("c", 3), ("d", 4)]
+    assert [row.place for row in standings(given, [], [], 3).rows] == [1, 1, 1, 1]
+
+
+# --- strikes ----------------------------------------------------------------------------------------------------
+
+
+def _play(tmp_path: Path, bots: dict[str, str], *, jobs: int = 1, **said: object) -> list[Played]:
+    given = tournament(bots=bots, **said)
+    path = tmp_path / "cup.toml"
+    path.write_text("")
+    file = GamesFile(tmp_path / "cup.games.jsonl", given.fingerprint())
+    try:
+        play_tournament(path, given, file, jobs, lambda count: None)
+    finally:
+        file.close()
+    _, games = read_games(tmp_path / "cup.games.jsonl", given.fingerprint())
+    return sorted(games, key=lambda game: game.index)
+
+
+def _judge(alarm: Alarm, first: str, second: str, **said: object) -> list[Played]:
+    """Play all games of two bots in this process."""
+    given = tournament(bots={"a": first, "b": second}, **said)
+    [match] = schedule(given, [])
+    games = [
+        play_game(Task(pairing), given.bots, given.book, seated_here(given.time, alarm, NoWatch()))
+        for pairing in games_of(match, given)
+    ]
+    return [game for game in games if isinstance(game, Played)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("seconds", "causes"),
+    [
+        (
+            60,
+            {
+                "Raises": "bots.py:14: ValueError: no idea",
+                "Leaves": "bots.py:20: SystemExit: 3",
+                "Dies": "ended the process: exit code 7",
+                "Crashes": "ended the process: killed by SIGSEGV",
+            },
+        ),
+        (
+            2,  # a busy machine must not make the fine one late
+            {
+                "Hangs": "took longer than 2 s",
+                "HangsAsync": "took longer than 2 s",
+                "Swallows": "hung beyond its time, and its process was ended",
+            },
+        ),
+    ],
+    ids=["at once", "for its time"],
+)
+def test_bots_that_fail_lose_each_game_and_nobody_else_does(
+    seconds: float, causes: dict[str, str], bots: Path, tmp_path: Path
+) -> None:
+    sources = {kind: f"{bots}:{kind}" for kind in causes}
+    limits = {"decision_seconds": seconds, "strikes": 1}
+    games = _play(tmp_path, {**sources, "fine": "hunter"}, format=Format.FREE_FOR_ALL, games=1, time=limits)
+    assert len(games) == 1
+    for game in games:
+        for bot, strikes, place, forfeited in zip(game.bots, game.strikes, game.places, game.forfeited, strict=True):
+            if bot in causes:
+                assert causes[bot] in strikes[0]
+                assert (place > 1, forfeited) == (True, True)
+            else:
+                assert (strikes, place, forfeited) == ((), 1, False)
+
+
+def test_a_program_that_crashes_has_strikes_and_one_that_plays_has_none(tmp_path: Path) -> None:
+    rude = Path(__file__).parents[1] / "kit" / "rude_program.py"
+    program = f"exec:{sys.executable} -I -S {rude}"
+    games = _play(tmp_path, {"a": f"{program} crash 2 always", "b": f"{program} none"})
+    assert len(games) == 2
+    for game in games:
+        mine = game.bots.index("a")
+        assert len(game.strikes[mine]) == 3
+        assert "bot_crashed: it ended with exit code 3; its last words: the pond is dry" in game.strikes[mine][0]
+        assert "again:" not in game.strikes[mine][0]
+        assert game.forfeited[mine]
+        assert game.places[mine] == 2
+        assert game.strikes[1 - mine] == ()
+        assert game.shots[1 - mine] > 0
+
+
+def test_a_program_that_stays_plays_the_games_of_one_that_leaves_in_fewer_processes(tmp_path: Path) -> None:
+    program = Path(__file__).parents[1] / "kit" / "staying_program.py"
+    found = []
+    for misdeed, jobs in (("none", 2), ("leaves", 1)):
+        told = tmp_path / f"{misdeed}-{jobs}"
+        source = f"exec:{sys.executable} -I -S {program} {told} {misdeed}"
+        games = _play(tmp_path, {"a": source, "b": "random"}, games=4, jobs=jobs)
+        (tmp_path / "cup.games.jsonl").unlink()
+        found.append([(game.bots, game.places, game.shots, game.hits, game.strikes) for game in games])
+        processes = {line.split()[0] for line in told.read_text().splitlines() if '"turn"' in line}  # no trials
+        assert len(processes) == 4 if misdeed == "leaves" else 1 <= len(processes) <= jobs
+    assert found[0] == found[1]
+
+
+def test_the_start_of_a_programs_process_is_not_charged_and_a_later_fleet_is(
+    alarm: Alarm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(workers._staying.close)
+    now, allowed = 0.0, []
+
+    class Notes(NoWatch):
+        def asks(self, seconds: float) -> None:
+            allowed.append(seconds)
+
+    def places_slowly(program: ExecBot, rules: RuleBook, place: Any = ExecBot.place_fleet) -> Fleet:
+        nonlocal now
+        now += 20.0
+        fleet: Fleet = place(program, rules)
+        return fleet
+
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    monkeypatch.setattr(ExecBot, "place_fleet", places_slowly)
+    program = Path(__file__).parents[1] / "kit" / "staying_program.py"
+    given = tournament(
+        bots={"a": f"exec:{sys.executable} -I -S {program} {tmp_path / 'told'} none", "b": "random"},
+        time={"decision_seconds": 10, "bank_seconds": 15},
+    )
+    [match] = schedule(given, [])
+    for pairing, strikes in zip(games_of(match, given), ([], ["place_fleet: took longer than 10 s"]), strict=True):
+        allowed.clear()
+        game = play_game(Task(pairing), given.bots, given.book, seated_here(given.time, alarm, Notes()))
+        mine = pairing.bots.index("a")
+        assert isinstance(game, Played)
+        assert list(game.strikes[mine][:1]) == strikes
+        assert game.forfeited[mine] is bool(strikes)
+        assert (max(allowed) > 20) is not bool(strikes)
+
+
+def test_a_bot_is_closed_after_its_game_and_may_fail_then(bots: Path, alarm: Alarm) -> None:
+    games = _judge(alarm, f"{bots}:Closes", f"{bots}:Closes", games=3)
+    told = "close: bots.py:96: ValueError: too late"
+    assert [(game.strikes, game.forfeited) for game in games] == [(((told,), (told,)), (False, False))] * 3
+    closed = Path(f"{bots}.closed").read_text().split()
+    assert sorted(Counter(closed).values()) == [3, 3]
+
+
+def test_a_game_that_would_not_end_is_ended(bots: Path, alarm: Alarm) -> None:
+    [game] = _judge(alarm, f"{bots}:Forever", f"{bots}:Forever", games=1)
+    first = game.places.index(2)
+    assert "the game does not end, after 1000 salvos" in game.strikes[first][0]
+    assert sorted(game.places) == [1, 2]
+
+
+def test_an_illegal_fleet_and_one_bad_moment_cost_a_strike_and_no_more(bots: Path, alarm: Alarm) -> None:
+    for kind, cause in (
+        ("BadFleet", "place_fleet: bots.py:60: returned 'fleet', no fleet of these rules"),
+        ("DeafOnce", ": KeyError: 'once'"),
+    ):
+        for game in _judge(alarm, f"{bots}:{kind}", "random"):
+            [told] = game.strikes[game.bots.index("a")]
+            assert cause in told
+            assert game.forfeited == (False, False)
+
+
+def test_a_salvo_that_is_illegal_counts_as_often_as_it_happens(alarm: Alarm) -> None:
+    limits = {"strikes": 2}
+    for game in _judge(alarm, "rude", "random", time=limits):
+        mine = game.bots.index("a")
+        assert len(game.strikes[mine]) == 2
+        assert game.forfeited[mine]
+        assert game.shots[mine] == 0
+
+
+def test_the_bank_is_for_all_of_a_game(bots: Path, alarm: Alarm) -> None:
+    limits = {"decision_seconds": 5, "bank_seconds": 1}
+    for game in _judge(alarm, f"{bots}:Slow", "random", games=1, time=limits):
+        mine = game.bots.index("a")
+        assert game.strikes[mine][-1].endswith("its 1 s for a game are used up")
+        assert 1 <= game.seconds[mine] < 5  # what is left of the bank is a decision's limit, too
+        assert game.places[mine] == 2
+
+
+def test_each_game_has_bots_of_its_own_and_a_talker_disturbs_nobody(bots: Path, alarm: Alarm) -> None:
+    games = _judge(alarm, f"{bots}:Remembers", f"{bots}:Talks", games=6)
+    assert [game.strikes for game in games] == [((), ())] * 6
+
+
+def test_a_bot_that_cannot_be_made_is_told_before_anything_is_played(bots: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        TournamentError,
+        match=r"bad_tournament: .*cup.toml: a: bots.py:56: RuntimeError: not today \(creating .*Unmade\)",
+    ):
+        _play(tmp_path, {"a": f"{bots}:Unmade", "b": "random"})
+
+
+def test_a_bot_that_ends_its_process_when_it_is_imported_is_told_and_the_next_one_tried(tmp_path: Path) -> None:
+    dying = tmp_path / "dying.py"
+    dying.write_text("import os\nos._exit(1)\n")
+    given = tournament(bots={"a": str(dying), "b": "random"})
+    with Workers(given, 1) as workers:
+        assert workers.try_out(str(dying)) == f"{dying} ends its process when it is imported"
+        assert workers.try_out("random") == ""
+
+
+@pytest.mark.parametrize("rules", [*BOOKS])
+def test_a_game_without_strikes_is_the_one_that_play_shows(rules: str, alarm: Alarm) -> None:
+    for game in _judge(alarm, "hunter", "random", rules=rules, games=4, seed=9):
+        shown = arena.play(
+            {name: make(name) for name in game.players},
+            seed=game.seed,
+            game=game.game,
+            book=tournament(rules=rules).book,
+        )
+        assert (shown.turns, tuple(shown.places[name] for name in game.players)) == (game.turns, game.places)
+
+
+def test_all_is_the_same_with_any_number_of_processes(tmp_path: Path, alarm: Alarm) -> None:
+    here = _judge(alarm, "hunter", "random", games=20)
+    there = _play(tmp_path, {"a": "hunter", "b": "random"}, games=20, jobs=2)
+    untimed = [[replace(game, seconds=(), longest=()) for game in games] for games in (here, there)]
+    assert untimed[0] == untimed[1]
+
+
+# --- what was played is kept ------------------------------------------------------------------------------------
+
+
+def test_half_a_line_of_a_killed_process_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    file = GamesFile(path, {"name": "x"})
+    file.add([played(1, 0, ("a", "b"), (1, 2))])
+    file.close()
+    whole = path.read_bytes()
+    for cut in (b'{"match":1,"ind', b"\0\0\0"):
+        path.write_bytes(whole + cut)
+        file = GamesFile(path, {"name": "x"})
+        assert len(file.games) == 1
+        file.add([played(1, 1, ("b", "a"), (1, 2))])
+        file.close()
+        assert [game.index for game in read_games(path, {"name": "x"})[1]] == [0, 1]
+    path.write_bytes(whole[: whole.index(b"\n") - 3])  # killed while it wrote the first line
+    GamesFile(path, {"name": "x"}).close()
+    assert read_games(path, {"name": "x"})[1] == []
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        lambda lines: [*lines, b"\n"],
+        lambda lines: [lines[0], b"\n", b"  \r\n", *lines[1:]],
+        lambda lines: [line.replace(b"\n", b"\r\n") for line in lines],
+        lambda lines: [b"\xef\xbb\xbf", *lines],
+        lambda lines: [*lines[:-1], lines[-1].rstrip(b"\n")],
+        lambda lines: [*lines, lines[1]],
+    ],
+    ids=["blank last line", "blank lines", "CR LF", "byte order mark", "no last line feed", "row twice"],
+)
+@pytest.mark.parametrize("kind", ["tournament", "league"])
+def test_results_that_went_through_an_editor_are_all_read_and_count_once(
+    kind: str, edited: Callable[[list[bytes]], list[bytes]], tmp_path: Path
+) -> None:
+    path = tmp_path / "results.jsonl"
+
+    def reopened() -> list[object]:
+        if kind == "tournament":
+            file = GamesFile(path, {})
+            file.close()
+            return list(file.games)
+        record = Record(path, League(name="cup", rounds=2, minutes=5))
+        record.close()
+        return list(record.lines)
+
+    if kind == "tournament":
+        file = GamesFile(path, {})
+        file.add(played(1, index, ("a", "b"), (1, 2)) for index in range(2))
+        file.close()
+    else:
+        record = Record(path, League(name="cup", rounds=2, minutes=5))
+        record.add(Drawn(1, 1, (("a", "b"), ("c",))))
+        record.add(Result(1, "t", 1, ("a", "b"), (1, 2), (9, 9), (3, 2), 18, (False, False)))
+        record.close()
+    before = reopened()
+    path.write_bytes(b"".join(edited(path.read_bytes().splitlines(keepends=True))))
+    assert reopened() == before
+    assert len(before) == 2
+    assert reopened() == before  # what the first opening has written is read, too
+
+
+def test_advice_about_a_results_file_names_the_line_and_loses_no_game(tmp_path: Path) -> None:
+    path = tmp_path / "cup.games.jsonl"
+    file = GamesFile(path, {})
+    file.add(played(1, index, ("a", "b"), (1, 2)) for index in range(2))
+    file.close()
+    whole = path.read_text().splitlines(keepends=True)
+    for added, told in (
+        (whole[1].replace('"turns":10', '"turns":11'), "line 4: differs from line 2 about the same game; remove one"),
+        ("cup\n", "line 4: not written by salvo tournament; remove the line, and its game is played again"),
+        (whole[1].replace('"turns":10', '"turns":"x"'), "line 4: not written by salvo tournament; remove the line"),
+    ):
+        path.write_text("".join([*whole, added]))
+        with pytest.raises(TournamentError, match=re.escape(told)):
+            read_games(path, {})
+    path.write_text("".join(["cup\n", *whole]))
+    with pytest.raises(TournamentError, match=r"line 1: .*--fresh, which sets this file aside"):
+        read_games(path, {})
+    for number in (1, 2):
+        spoiled = path.read_bytes()
+        file = GamesFile(path, {}, fresh=True)
+        file.close()
+        assert file.aside == tmp_path / f"cup.games.{number}.jsonl"
+        assert file.aside.read_bytes() == spoiled
+
+
+def test_games_of_a_changed_tournament_are_not_taken_for_its_own(bots: Path, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    given = tournament(bots={"a": f"{bots}:Fine", "b": "random"})
+    file = GamesFile(path, given.fingerprint())
+    file.add([played(1, 0, ("a", "b"), (1, 2))])
+    file.close()
+    assert len(read_games(path, given.fingerprint())[1]) == 1
+    for other, changed in (
+        (tournament(bots=dict(given.bots), games=7), "games changed"),
+        (tournament(bots=dict(given.bots), time={"strikes": 9}), "time changed"),
+        (tournament(bots={"a": given.bots["a"], "c": "random"}), "bots, bot b, bot c changed"),
+    ):
+        with pytest.raises(TournamentError, match=f"bad_results: .* before {changed}"):
+            read_games(path, other.fingerprint())
+    fresh = GamesFile(path, given.fingerprint(), fresh=True)
+    with pytest.raises(TournamentError, match="another process plays this tournament"):
+        GamesFile(path, given.fingerprint())
+    fresh.close()
+    path.write_text('{"form": 1}\n')
+    with pytest.raises(TournamentError, match=r"games.jsonl, line 1: not written by salvo tournament"):
+        read_games(path, {})
+
+
+def test_a_tournament_that_could_not_begin_begins_when_its_bot_is_mended(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text("import salvo\n\nclass Mine(salvo.Bot\n")
+    with pytest.raises(TournamentError, match=r"bad_tournament: .*SyntaxError"):
+        _play(tmp_path, {"a": str(mine), "b": "random"})
+    mine.write_text(BOTS)
+    assert len(_play(tmp_path, {"a": f"{mine}:Fine", "b": "random"})) == 2
+
+
+def test_a_seed_that_was_said_is_not_kept_for_a_tournament_that_says_none(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    GamesFile(path, {"seed": "7"}, seed="7").close()
+    file = GamesFile(path, {"seed": ""})
+    file.close()
+    assert len(file.seed) == 32
+    assert read_games(path, {"seed": ""}) == (file.seed, [])
+
+
+def test_a_tournaments_seed_is_drawn_once_and_for_its_owners_eyes(tmp_path: Path) -> None:
+    drawn = []
+    for name in ("one", "two"):
+        path = tmp_path / name
+        for _ in range(2):
+            file = GamesFile(path, {})
+            drawn.append(file.seed)
+            file.close()
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert read_games(path, {}) == (drawn[-1], [])
+    assert drawn[0] == drawn[1] != drawn[2] == drawn[3]
+    assert [len(seed) for seed in drawn] == [32] * 4
+    file = GamesFile(tmp_path / "said", {}, seed="7")
+    file.close()
+    assert read_games(tmp_path / "said", {}) == ("7", [])
+
+
+# --- the file ---------------------------------------------------------------------------------------------------
+
+WHOLE = """\
+name = "cup"
+format = "swiss"
+
+[bots]
+mine = "random"
+yours = "hunter"
+
+[time]
+strikes = 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('name = "cup"', "", "name is missing"),
+        ('"swiss"', '"swis"', "line 2: format is 'swis'; input should be 'round_robin', 'swiss' or 'free_for_all'"),
+        ('"swiss"', '"swiss"\nseats = 3', "line 3: seats is 3; seats belongs to free_for_all"),
+        ('"swiss"', '"free_for_all"\nseats = 3', "line 3: seats is 3; there are only 2 bots"),
+        ('"swiss"', '"round_robin"\nrounds = 3', "line 3: rounds is 3; round_robin has as many rounds as it needs"),
+        ('"swiss"', '"swiss"\ngames = 0', "line 3: games is 0; input should be greater than or equal to 1"),
+        ('"swiss"', '"swiss"\ngames = true', "line 3: games is True; input should be an integer"),
+        ('"swiss"', '"swiss"\ngames = 2.0', "line 3: games is 2.0; input should be an integer"),
+        ('"swiss"', '"swiss"\nround = 2', "line 3: 'round' is no key of a tournament; did you mean rounds?"),
+        ('"swiss"', '"swiss"\nrules = "clasic"', "line 3: no ruleset 'clasic'; did you mean classic?"),
+        ('"swiss"', '"swiss"\nseed = "a b"', "line 3: seed is 'a b'; it is 1..64 ASCII characters, no blanks"),
+        ('"swiss"', '"swiss"\nseed = 1.5', "line 3: seed is 1.5; input should be an integer or a text"),
+        ("mine = ", "'mi/ne' = ", "line 5: the bot's name is 'mi/ne'; it is 1..32 letters"),
+        ('"random"', "3", "line 5: bots.mine is 3; input should be a valid string"),
+        ('yours = "hunter"', "", "line 4: 1 bots; a tournament has 2..64"),
+        ("strikes = 2", "strikes = 0", "line 9: time.strikes is 0; input should be greater than or equal to 1"),
+        ("strikes = 2", "stikes = 2", "line 9: 'stikes' is no key of a tournament; did you mean strikes?"),
+        ("strikes = 2", "bank_seconds = nan", "line 9: time.bank_seconds is nan; input should be"),
+        ("strikes = 2", "decision_seconds = 0", "line 9: time.decision_seconds is 0; input should be greater than"),
+        ("[bots]", "[bots", ", line 4: "),
+    ],
+)
+def test_a_mistake_in_the_file_is_told_with_its_line(old: str, new: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "cup.toml"
+    assert WHOLE.count(old) == 1
+    path.write_text(WHOLE.replace(old, new))
+    with pytest.raises(TournamentError) as raised:
+        load_tournament(path)
+    assert raised.value.code == "bad_tournament"
+    assert str(path) in raised.value.text
+    assert told in raised.value.text
+
+
+def test_a_file_that_says_little_is_a_tournament(tmp_path: Path) -> None:
+    path = tmp_path / "cup.toml"
+    path.write_text(WHOLE)
+    given = load_tournament(path)
+    assert (given.format, given.time.strikes, given.number_of_rounds) == (Format.SWISS, 2, 1)
+    with pytest.raises(TournamentError, match=r"no file .*none.toml"):
+        load_tournament(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("games = 3\n[bots]\ngames = 4\n[time]\n", 3),
+        ("games = 3\n[time]\ngames = 4\n", 0),
+        ("games = 3\nbots = {a = 1,\n  games = 4}\n", 3),
+        ("games = 3\n\nbots.games = 4\n", 3),
+        ("games = 3\n[ 'bots' ]\n\n\"games\" = 4\n", 4),
+    ],
+)
+def test_a_key_is_found_in_its_own_table(text: str, line: int) -> None:
+    assert line_of(text, "games", "bots") == line
+    assert line_of(text, "games") == 1
+
+
+# --- the page ---------------------------------------------------------------------------------------------------
+
+_VOID = {"meta", "br", "link", "img"}
+
+
+class Reader(HTMLParser):
+    """Checks that everything that is opened is closed, and collects what refers elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.references: list[str] = []
+        self.seen: Counter[str] = Counter()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen[tag] += 1
+        if tag not in _VOID:
+            self.open.append(tag)
+        self.references += [
+            str(value) for key, value in attrs if key in ("src", "href", "xlink:href", "srcset", "data")
+        ]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen[tag] += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_well_formed_needs_nothing_else_and_shows_names_as_they_are(tmp_path: Path) -> None:
+    given = tournament(bots={"a": "<script>.py", "b": "random", "c": "hunter"}, name="<b>cup & co", games=2)
+    matches = whole_schedule(given)
+    assert matches is not None
+    games = [played(match.number, index, match.bots, (1, 2)) for match in matches for index in range(2)]
+    games[0] = replace(games[0], strikes=(("raised <img src=x>",), ()))
+    whole = page(standings(given, matches, games, 6))
+    reader = Reader()
+    reader.feed(whole)
+    reader.close()
+    assert reader.open == []
+    assert reader.references == []
+    assert "http:" not in whole
+    assert "https:" not in whole
+    assert "@import" not in whole
+    assert "url(" not in whole
+    assert reader.seen["polyline"] == 6  # the best, and each by itself
+    assert reader.seen["script"] == reader.seen["img"] == 0
+    assert "<b>cup" not in whole
+    assert "salvo play &#39;&lt;script&gt;.py&#39; random --seed 1" in whole
+
+
+def test_a_page_tells_the_seed_when_no_game_is_left_that_it_tells_the_fleets_of() -> None:
+    given = tournament(seed="b0d9a2cb")
+    matches = whole_schedule(given)
+    assert matches is not None
+    games = [played(match.number, index, match.bots, (1, 2)) for match in matches for index in range(given.games)]
+    games = [replace(game, seed=f"{given.seed}-{game.match}") for game in games]
+    assert "b0d9a2cb" not in page(stand(given, games[:-1]))
+    whole = page(stand(given, games))
+    assert "The seed was b0d9a2cb." in whole
+    assert "--seed b0d9a2cb-1" in whole
+
+
+def test_a_page_can_be_made_before_the_first_game() -> None:
+    given = tournament()
+    assert "0 of 12 games so far" in page(stand(given, []))
+
+
+@pytest.mark.parametrize("library", ["openskill", "networkx"])
+def test_without_its_libraries_a_tournament_says_how_to_get_them(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(sys.modules):
+        if name.partition(".")[0] == library:
+            monkeypatch.delitem(sys.modules, name)
+    given = tournament(format=Format.SWISS)
+    monkeypatch.setattr(sys, "meta_path", [Absent(library), *sys.meta_path])
+    with pytest.raises(MissingExtra, match=r'pip install "battleship-salvo\[tournament\]"'):
+        stand(given, [])

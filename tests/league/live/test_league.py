@@ -1,0 +1,206 @@
+"""``salvo league`` over a server's tables, with teams that go where their seats are, and whatever is killed."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from chaos.league import LeagueStage, places_of_logs, points_of_logs
+from kit.command_line import run
+from kit.processes import started
+from kit.programs import needs
+from salvo import messages as m
+from salvo_league.file import load_league
+from salvo_server.verify import verify_file
+
+PLAIN = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
+CUP = """\
+name = "cup"
+format = "swiss"
+rounds = {rounds}
+table_size = {size}
+tables = {tables}
+wait_seconds = {wait}
+result_seconds = 0
+seed = 7
+"""
+
+
+def cup(rounds: int, size: int, tables: list[str], *, wait: int = 2, more: str = "") -> str:
+    return CUP.format(rounds=rounds, size=size, tables=json.dumps(tables), wait=wait) + more
+
+
+def agrees(stage: LeagueStage) -> None:
+    """The league's own table says of every game what the signed logs say."""
+    logged = places_of_logs([stage.folder, stage.transcripts])
+    results = stage.results()
+    assert len({(line["table"], line["game"]) for line in results}) == len(results)
+    games = {}
+    for line in results:
+        assert not any(line["absent"]), line
+        games[line["table"], line["game"]] = dict(zip(line["teams"], line["places"], strict=True))
+    assert games.items() <= logged.items()
+    assert logged.keys() <= games.keys()  # and the other way round: no game of the league is missing
+    points = {row["team"]: round(row["points"], 6) for row in stage.table()}
+    assert points == points_of_logs(logged)
+
+
+@pytest.mark.slow
+def test_a_league_is_played_at_several_tables_and_is_what_the_signed_logs_say(tmp_path: Path) -> None:
+    teams = [f"bot{number}" for number in range(6)]
+    with LeagueStage(tmp_path, cup(2, 3, ["t1", "t2"]), teams, ["t1", "t2"]) as stage:
+        stage.until(stage.league.ended, "the league is over")
+        assert stage.league.child is not None
+        assert stage.league.child.returncode == 0, stage.said()
+        stage.end()
+        assert {line["table"] for line in stage.results()} == {"t1", "t2"}
+        assert len(stage.results()) == 4
+        agrees(stage)
+        assert [verify_file(tmp_path / f"{team}.proof.jsonl").finding for team in teams] == [None] * len(teams)
+
+
+@pytest.mark.slow
+def test_a_league_that_was_written_for_some_time_pauses_between_turns(tmp_path: Path) -> None:
+    written = run("league", "league.toml", "--new", "2", "0.03", cwd=tmp_path)
+    assert written.returncode == 0, written.stderr
+    text = (tmp_path / "league.toml").read_text() + "wait_seconds = 2\n"
+    with LeagueStage(tmp_path, text, ["ann", "bob"], ["t1"]) as stage:
+        stage.until(lambda: stage.results(), "the first game is over")
+        stage.end()
+        [result] = stage.results()[:1]
+    pace = load_league(stage.file).pace(2, "salvo") or 0.0
+    assert pace == pytest.approx(60 * 0.5 / 41, abs=0.01), "half a minute"
+    where = (result["table"], result["game"])
+    games = verify_file(tmp_path / "ann.proof.jsonl").games
+    [game] = [game for game in games if (game.opening.table, game.opening.game) == where]
+    began = [said.now / 1000 for said in game.said if isinstance(said, m.TurnBegan)]
+    assert len(began) == result["turns"]
+    assert all(later - earlier >= pace for earlier, later in pairwise(began))
+
+
+@pytest.mark.slow
+def test_a_league_at_one_table_with_a_bye_goes_on_after_each_part_was_killed(tmp_path: Path) -> None:
+    teams = ["ann", "bob", "cid"]
+    with LeagueStage(tmp_path, cup(3, 2, [""], wait=20), teams, []) as stage:
+        stage.until(lambda: len(stage.results()) >= 1, "the first game is over")
+        stage.kill("league")
+        stage.kill("server")
+        stage.until(stage.league.ended, "the league is over")
+        drawn = [line["matches"] for line in stage.lines() if "drawn" in line]
+        assert sorted(team for matches in drawn for match in matches if len(match) == 1 for team in match) == teams
+        points = {row["team"]: row["points"] for row in stage.table()}
+        stage.end()
+        logged = points_of_logs(places_of_logs([stage.folder, stage.transcripts]))
+        assert points == {team: logged.get(team, 0) + 1 for team in teams}  # a bye is a match won
+
+
+@pytest.mark.slow
+@needs("mosquitto")
+def test_nothing_is_lost_or_doubled_in_a_league_of_thirty_that_is_killed_sixty_times(tmp_path: Path) -> None:
+    teams = [f"bot{number:02}" for number in range(30)]
+    tables = [f"t{number}" for number in range(1, 5)]
+    text = cup(5, 4, tables, wait=20, more="pace_seconds = 0\nplacement_seconds = 60\n")
+    with LeagueStage(tmp_path, text, teams, tables, mosquitto=True) as stage:
+        stage.until(lambda: stage.lines(), "the league has begun")
+        killed = stage.torment(("server", "league", "broker"), 20, 1, (0.5, 6.0))
+        stage.until(stage.league.ended, "the league is over", 1500)
+        assert killed == {"server": 20, "league": 20, "broker": 20}
+        stage.end()
+        assert len(stage.results()) == 40
+        agrees(stage)
+
+
+@pytest.mark.long
+def test_ctrl_c_ends_a_league_cleanly_and_says_how_it_goes_on(tmp_path: Path) -> None:
+    with LeagueStage(tmp_path, cup(9, 2, [""]), ["ann", "bob"], []) as stage:
+        stage.until(lambda: stage.results(), "the first game is over")
+        stage.league.end(signal.SIGINT)
+        assert stage.league.child is not None
+        assert stage.league.child.returncode == 130
+        assert f"to continue: salvo league {stage.file} {stage.url}" in stage.log.read_text()
+        before = len(stage.results())
+        assert "default table" in stage.log.read_text()
+        stage.league.start()
+        stage.until(lambda: len(stage.results()) > before, "it goes on")
+
+
+@pytest.mark.slow
+def test_a_game_that_the_host_annuls_counts_neither_for_the_league_nor_in_the_standings(tmp_path: Path) -> None:
+    with LeagueStage(tmp_path, cup(3, 2, ["t1"]), ["ann", "bob"], ["t1"]) as stage:
+        stage.until(lambda: stage.results(), "the first game is over")
+        [first] = stage.results()[:1]
+        stage.until(lambda: stage.control("annul", str(first["game"]), "--table", "t1"), "a next lobby is open")
+        stage.kill("league")
+        stage.until(stage.league.ended, "the league is over")
+        [annulled] = [line for line in stage.lines() if "annulled" in line]
+        assert annulled == {"annulled": first["result"], "by": "desk"}
+        assert len(stage.results()) == 3
+        shown = json.loads(stage.call("league", "show", "--json", "--listen", stage.url.removeprefix("mqtt://")))
+        assert shown["games"] == 2
+        rows = {row["team"]: {key: row[key] for key in ("points", "games", "wins", "rating")} for row in stage.table()}
+        assert rows == {row["team"]: {key: row[key] for key in rows["ann"]} for row in shown["table"]}
+
+
+@pytest.mark.slow
+def test_a_client_without_seats_plays_at_the_default_table_and_a_bot_of_the_house_fills_up(tmp_path: Path) -> None:
+    text = cup(1, 4, ["t1"], wait=10, more='placement_seconds = 60\n[fill]\nhouse = "house"\n')
+    with LeagueStage(tmp_path, text, ["ann", "bob"], ["t1"], others=["plain", "house"], fill="hunter") as stage:
+        port = stage.url.rpartition(":")[2]
+        with started([sys.executable, str(PLAIN), "127.0.0.1", port, "plain", stage.secrets["plain"]]) as plain:
+            stage.until(stage.league.ended, "the league is over")
+            assert plain.wait(60) == 0
+        assert [line["plain"] for line in stage.lines() if "plain" in line] == ["plain"]
+        [result] = stage.results()
+        assert result["table"] == ""
+        assert sorted(result["teams"]) == ["ann", "bob", "house", "plain"]
+        assert not any(result["absent"]), result
+        assert {row["team"] for row in stage.table() if row["fills"]} == {"house"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("format = 'swiss'\nrounds = 2", r"cup.toml: name is missing"),
+        ("name = 'x'\nformat = 'swiss'", r"cup.toml: rounds is None; swiss needs a number of rounds"),
+        ("name = 'x'\nrounds = 2\ntable_size = 9", r"cup.toml, line 3: table_size is 9; .*less than or equal to 8"),
+        ("name = 'x'\nformat = 'swis'", r"cup.toml, line 2: format is 'swis'; input should be .*'swiss'"),
+        ("name = 'x'\nrounds = 2\ntabels = ['a']", r"line 3: 'tabels' is no key of a league; did you mean tables\?"),
+        ("name = 'x'\nrounds = 2\ntables = ['a', 'A']", r"line 3: tables is \['a', 'A'\]; a name stands there twice"),
+        ("name = 'x'\nrounds = 2\nteams = ['a b']", r"line 3: teams.0 is 'a b'; team name 'a b' is not 1..32"),
+        ("name = 'x'\nformat = 'ladder'", r"cup.toml: hours is None; a ladder ends"),
+        ("name = 'x'\nrounds = 2\nhours = 1", r"line 3: hours is 1; it belongs to ladder"),
+        (
+            "name = 'x'\nrounds = 2\nminutes = 0.4",
+            r"line 3: minutes is 0.4; input should be greater than or equal to 0.5",
+        ),
+        (
+            "name = 'x'\nrounds = 2\nminutes = 5\npace_seconds = 3",
+            r"line 4: pace_seconds is 3; it follows from minutes",
+        ),
+        ('name = "x\\ny"\nrounds = 2', r"line 1: name is 'x\\ny'; u\+000a in it; a line has no control characters"),
+        ("name = 'x'\nrounds = 2\nteams = ['a']\n[fill]\nA = 'B'", r"line 4: fill is .*; a is a team, too"),
+    ],
+)
+def test_a_bad_file_is_told_with_line_value_and_range(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "cup.toml").write_text(text)
+    done = run("league", "cup.toml", "mqtt://127.0.0.1:1", cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert re.match(
+        rf"error: bad_league: {told}" if told.startswith("cup") else rf"error: bad_league: cup.toml, {told}",
+        done.stderr,
+    ), done.stderr
+
+
+def test_a_record_of_another_league_is_not_gone_on_with(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(cup(2, 2, [""]))
+    (tmp_path / "cup.league.jsonl").write_text('{"form":1,"league":{"name":"old"},"seed":"7"}\n')
+    account = {"SALVO_TEAM": "desk", "SALVO_SECRET": "s"}
+    done = run("league", "cup.toml", "mqtt://127.0.0.1:1", cwd=tmp_path, environment=account)
+    assert done.returncode == 1
+    assert "error: bad_results: cup.league.jsonl: games were played before name, format" in done.stderr

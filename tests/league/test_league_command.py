@@ -1,0 +1,133 @@
+"""``salvo league show``: what it prints of a journal's results, and what it refuses."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from kit.command_line import run
+from salvo_server.core.journal import Batch, GameEnded, GameOpened, ResultAnnulled
+from salvo_server.standings.chronicle import EVENING_GAP_MS
+from salvo_server.storage.journal.database import DatabaseJournal
+from server.test_standings import HOUR, NOON, annulled, result
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> str:
+    """Two evenings; of the second, a game without a winner and one that was annulled."""
+    results = [
+        result(1, "ann", "bob", at=NOON - EVENING_GAP_MS - 1),
+        result(2, "ann", "bob", at=NOON),
+        result(3, "cem", "bob", "ann", at=NOON + 1000),
+        result(1, "bob", "ann", at=NOON + 2000, table="blue", aborted=True),
+        result(4, "bob", "ann", at=NOON + 3000),
+    ]
+    name = str(tmp_path / "a.journal")
+    with contextlib.closing(DatabaseJournal(name)) as opened:
+        games = [GameOpened(number, each.table, each.number, each.at, "{}") for number, each in enumerate(results, 1)]
+        ended = [GameEnded(number, each) for number, each in enumerate(results, 1)]
+        opened.commit(Batch(games=games, ended_games=ended, annulled=[annulled(4), ResultAnnulled("", 9, "x", 1)]))
+    return name
+
+
+def shown(*words: str) -> str:
+    done = run("league", "show", *words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refused(*words: str) -> str:
+    done = run("league", "show", *words)
+    assert done.returncode != 0
+    return done.stderr
+
+
+def test_the_evening_is_shown_unless_all_is_asked_for(journal: str) -> None:
+    evening, whole = shown("--journal", journal).splitlines(), shown("--journal", journal, "--all").splitlines()
+    assert evening[0] == "Standings of the evening: 2 games, 2025-10-09 08:53:20 UTC to 2025-10-09 08:53:23 UTC"
+    assert [line.split()[:3] for line in evening[2:5]] == [["1", "ann", "1"], ["2", "cem", "1"], ["3", "bob", "0.5"]]
+    assert evening[5:] == [
+        "not counted: game 1 of table blue, 2025-10-09 08:53:22 UTC, ended without a winner",
+        "not counted: game 4, 2025-10-09 08:53:23 UTC, annulled by desk",
+    ]
+    assert whole[0].startswith("Standings: 3 games, 2025-10-09 02:53:19 UTC to ")
+    assert whole[2].split()[:3] == ["1", "ann", "2"]
+
+
+def test_programs_get_everything(journal: str) -> None:
+    told = json.loads(shown("--journal", journal, "--all", "--json"))
+    assert told["games"] == 3
+    assert [(row["place"], row["team"], row["points"]) for row in told["table"]] == [
+        (1, "ann", 2.0),
+        (2, "cem", 1.0),
+        (3, "bob", 0.5),
+    ]
+    assert told["meetings"]["ann"] == {"bob": {"games": 3, "points": 2.0}, "cem": {"games": 1, "points": 0.0}}
+    assert [each["counts"] for each in told["results"]] == [True, True, True, False, False]
+    assert told["results"][4]["annulled_by"] == "desk"
+    assert told["results"][4]["annulled_at"] == NOON + HOUR
+
+
+def test_a_spreadsheet_and_a_page_are_written_and_written_again(journal: str, tmp_path: Path) -> None:
+    table, page = tmp_path / "table.csv", tmp_path / "page.html"
+    for _ in range(2):
+        shown("--journal", journal, "--csv", str(table), "--page", str(page))
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert [(row["team"], row["points"]) for row in rows] == [("ann", "1.0"), ("cem", "1.0"), ("bob", "0.5")]
+    assert float(rows[0]["low"]) < float(rows[0]["rating"]) < float(rows[0]["high"])
+    assert "desk annulled it" in page.read_text()
+
+
+def test_a_journal_without_results_says_so(tmp_path: Path) -> None:
+    name = str(tmp_path / "a.journal")
+    DatabaseJournal(name).close()
+    assert shown("--journal", name) == "no game is over yet\n"
+    assert json.loads(shown("--journal", name, "--json"))["table"] == []
+    shown("--journal", name, "--page", str(tmp_path / "page.html"))
+
+
+def test_what_cannot_be_shown_is_refused_in_a_line(journal: str, tmp_path: Path) -> None:
+    assert refused("--journal", str(tmp_path / "none")).startswith("error: journal_missing: ")
+    nowhere = run("league", "show", environment={"XDG_STATE_HOME": str(tmp_path)}).stderr
+    assert nowhere.startswith("error: journal_missing: ")
+    assert nowhere.count("--journal FILE|URL") == nowhere.count("--config FILE") == nowhere.count("--listen") == 1
+    assert "--logs FILE" in refused("--journal", "none")
+    assert "--journal FILE|URL" in refused(str(tmp_path / "game.proof.jsonl"))
+    assert "FILE..." in refused("--logs")
+    assert refused("--logs", str(tmp_path / "none")).startswith("error: proof_missing: ")
+    table = str(tmp_path / "no" / "table.csv")
+    assert refused("--journal", journal, "--csv", table).startswith("error: csv_unwritable: ")
+    page = tmp_path / "diary.txt"
+    page.write_text("dear diary")
+    assert refused("--journal", journal, "--page", str(page)).startswith("error: html_unwritable: ")
+
+
+def test_a_file_that_is_no_log_is_left_out_and_named(tmp_path: Path) -> None:
+    file = tmp_path / "game.proof.jsonl"
+    file.write_text("no log\n")
+    done = run("league", "show", "--logs", str(file))
+    assert done.returncode == 1
+    assert done.stdout == "no game is over yet\n"
+    assert done.stderr.startswith(f"left out: {file}, line 1: ")
+
+
+def test_a_command_that_does_not_exist_gets_a_suggestion() -> None:
+    done = run("league", "shwo")
+    assert done.returncode == 2
+    assert "Did you mean 'show'?" in done.stderr
+
+
+def test_the_journals_of_several_servers_give_one_table(journal: str, tmp_path: Path) -> None:
+    other = str(tmp_path / "b.journal")
+    with contextlib.closing(DatabaseJournal(other)) as opened:
+        ended = result(4, "bob", "dan", at=NOON + 500)  # a number that the first server has, too
+        opened.commit(Batch(games=[GameOpened(1, "", 4, ended.at, "{}")], ended_games=[GameEnded(1, ended)]))
+    told = json.loads(shown("--journal", journal, "--journal", other, "--journal", other, "--json"))
+    assert told["games"] == 3
+    assert [(each["game"], each["counts"]) for each in told["results"] if each["game"] == 4] == [(4, True), (4, False)]
+    assert {row["team"]: row["points"] for row in told["table"]}["dan"] == 0.0
+    assert [each["at"] for each in told["results"]] == sorted(each["at"] for each in told["results"])

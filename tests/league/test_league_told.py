@@ -1,0 +1,93 @@
+"""What ``salvo league`` says while it waits, and when it goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+
+import pytest
+
+from kit.command_line import run
+from league.league_model import World
+from salvo.messages import State
+from salvo_league.book import Book
+from salvo_league.commands import league as command
+from salvo_league.file import CHANGE_SECONDS, League, load_league
+from salvo_league.lines import Assigned, Drawn, Record, Result, record_path
+from salvo_server.game_lengths import duration, longest
+
+ACCOUNT = {"SALVO_TEAM": "desk", "SALVO_SECRET": "s"}
+CUP = League(name="cup", rounds=2, table_size=2, tables=("t1", "t2"), wait_seconds=5, seed="1")
+
+
+def test_the_tables_where_others_play_are_waited_for_until_their_game_is_over() -> None:
+    world = World(CUP, ["ann", "bob", "cid", "dan"])
+    world.tables["t1"].state, world.tables["t1"].ends = State.TURN, 60.0
+    while not world.of(Result):
+        world.step()
+        busy = world.director.busy(world.views())
+        shown = 60 + world.tables["t1"].limits.over_ms / 1000
+        assert busy == (["t1"] if world.now < shown or (busy and world.now < shown + 1) else [])
+
+
+def test_who_waits_and_for_which_tables_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    for as_json in (False, True):
+        tell = command._waiting(as_json)
+        for _ in range(2):
+            tell(["ann"], ["", "t1"])
+        tell([], [])
+    assert capsys.readouterr().out.splitlines() == [
+        "waiting: ann",
+        "a game that is not the league's is on at default table, t1; the league waits until its result was shown",
+        '{"waiting": ["ann"]}',
+        '{"busy": ["", "t1"]}',
+        '{"waiting": []}',
+        '{"busy": []}',
+    ]
+
+
+def test_a_league_that_goes_on_says_which_games_are_on(capsys: pytest.CaptureFixture[str]) -> None:
+    world = World(CUP, ["ann", "bob", "cid", "dan"])
+    while len(world.director.book.assigned) < 2:
+        world.step()
+    book = Book(CUP, world.lines)
+    command._tell_what_goes_on(book, False)
+    command._tell_what_goes_on(book, True)
+    first, *games, told = capsys.readouterr().out.splitlines()
+    assert first == "cup: goes on, 0 games played, 2 on"
+    assigned: list[Assigned] = world.of(Assigned)
+    assert games == [f"{line.table}, game {line.game}: {', '.join(line.teams)}" for line in assigned]
+    assert [game["table"] for game in json.loads(told)["games"]] == ["t1", "t2"]
+
+
+def test_a_second_league_with_the_same_file_is_told_that_the_first_one_runs(tmp_path: Path) -> None:
+    file = tmp_path / "cup.toml"
+    file.write_text('name = "cup"\nrounds = 2\n')
+    with contextlib.closing(Record(record_path(file), load_league(file))):
+        done = run("league", "cup.toml", "mqtt://127.0.0.1:1", cwd=tmp_path, environment=ACCOUNT)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: league_in_use: cup.league.jsonl: another process plays this league")
+
+
+def test_how_long_it_takes_is_said_with_the_first_round() -> None:
+    given = CUP.model_copy(update={"minutes": 5.0})
+    world = World(given, ["ann", "bob", "cid", "dan", "eve"])
+    while not world.of(Drawn):
+        world.step()
+    [drawn] = world.of(Drawn)
+    book = Book(given, world.lines)
+    told = command._said(drawn, book, "salvo")
+    assert told[0].startswith("round 1: 2 games, ")
+    game = given.game_seconds(2, "salvo")
+    assert game is not None
+    assert game == pytest.approx(300, rel=0.01)
+    # Two rounds of two games and a half at two tables, the longer one of which each waits for.
+    whole = 2 * 2 * (game * longest(2) + given.result_seconds + CHANGE_SECONDS)
+    assert given.seconds(5, "salvo") == whole
+    length = f"a game takes about 5 minutes, the league of 5 teams about {duration(whole)}, longer where"
+    assert told[1].startswith(length)
+    assert command._said(Drawn(2, 4, drawn.matches), book, "salvo") == ["round 2: " + told[0].removeprefix("round 1: ")]
+    assert command._how_long(Book(CUP, world.lines), "salvo") == []
+    [unknown] = command._how_long(book, "mine")
+    assert unknown.endswith("by mine, so the server's pace holds; write pace_seconds")

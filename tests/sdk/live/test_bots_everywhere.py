@@ -1,0 +1,282 @@
+"""A bot is a bot wherever it plays: called as the guide has it, and what it raises reads alike.
+
+Each place is a function that has a bot's file played and returns all that is said to the bot's author.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kit.brokers import Broker, StartServer
+from kit.command_line import run
+from kit.players import Heard, join
+from salvo.adapter import closing
+from salvo.errors import BotError
+from salvo.sources import load, make
+from salvo_gateways.visits.xbs import XbsVisit
+from salvo_lab import arena
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.simulation import simulate
+from salvo_lab.testing import check_bot
+
+#: Every method with the arguments of the guide; the helper raises in the one that is asked for.
+BOT = """\
+import salvo
+import weights
+
+
+class Mine(salvo.Bot):
+    def __init__(self):
+        weights.read("__init__")
+
+    {kind}def prepare(self, name, seed, game):
+        weights.read("prepare")
+        super().prepare(name, seed, game)
+
+    {kind}def place_fleet(self, rules):
+        weights.read("place_fleet")
+        return super().place_fleet(rules)
+
+    {kind}def choose_salvo(self, view):
+        weights.read("choose_salvo")
+        return view.untouched.sample(view.shots)
+
+    {kind}def on_result(self, result):
+        weights.read("on_result")
+
+    {kind}def on_game_over(self, winner, stats):
+        weights.read("on_game_over")
+
+    {kind}def close(self):
+        weights.read("close")
+
+
+salvo.run(Mine)
+"""
+#: What is made in one turn belongs to a loop, and is used in the next turn.
+ASYNC = """\
+import asyncio
+
+import salvo
+
+
+class Mine(salvo.Bot):
+    async def prepare(self, name, seed, game):
+        super().prepare(name, seed, game)
+        self.asked = asyncio.Queue()
+        self.adviser = asyncio.create_task(self.advise())
+
+    async def advise(self):
+        while True:
+            view, answer = await self.asked.get()
+            answer.set_result(view.untouched.sample(view.shots))
+
+    async def choose_salvo(self, view):
+        answer = asyncio.get_running_loop().create_future()
+        await self.asked.put((view, answer))
+        return await answer
+"""
+METHODS = ("__init__", "prepare", "place_fleet", "choose_salvo", "on_result", "on_game_over", "close")
+LINE = "weights.py:3: ValueError: no weights"
+#: What a server of an older system says first.
+GREETING = "G|2.0.1|Friday|N|2|4|1|17|10|10|5|A5|B4|C3|D3|E2"
+#: A line of ours; the bot's author has no use for it.
+OURS = re.compile(r"[/\"](client_sdk|server)/|salvo(_server)?/[a-z_/]+\.py")
+
+Place = Callable[[Path, str], str]
+
+
+def _bot(folder: Path, method: str, kind: str = "") -> Path:
+    (folder / "mine.py").write_text(BOT.format(kind=kind))
+    (folder / "weights.py").write_text(
+        f"def read(method):\n    if method == {method!r}:\n        raise ValueError('no weights')\n"
+    )
+    return folder / "mine.py"
+
+
+def _command(*words: str) -> str:
+    done = run(*words)
+    assert done.returncode in (0, 1), done
+    return done.stdout + done.stderr
+
+
+def play(file: Path, method: str) -> str:
+    said = _command("play", str(file), "random", "--seed", "1", "--traceback")
+    in_the_game = method not in ("__init__", "close")
+    assert ("; nothing more is played" in said) == in_the_game
+    assert re.search(r"again: +salvo play .* --seed 1", said) or method == "__init__"
+    assert ("; nothing is lost" in said) == ("winner: " in said) == (method == "close")
+    return said
+
+
+def play_many(file: Path, method: str) -> str:
+    said = _command("play", str(file), "random", "--seed", "1", "--games", "2", "--jobs", "1", "--traceback")
+    assert "failed: mine 2 times, first " in said
+    assert f"salvo play {file} random --seed 1 --traceback" in said
+    return said
+
+
+def compare(file: Path, method: str) -> str:
+    return _command("compare", str(file), "random", "--games", "2", "--jobs", "1", "--traceback")
+
+
+def solo(file: Path, method: str) -> str:
+    said = _command("solo", str(file), "--boards", "2", "--jobs", "1", "--traceback")
+    assert ("; nothing is lost" in said) == ("legend: " in said) == (method == "close")
+    assert f"salvo solo {file} --boards 2 --seed 0" in said
+    return said
+
+
+def tournament(file: Path, method: str) -> str:
+    cup = file.with_name("cup.toml")
+    cup.write_text('name = "cup"\ngames = 2\nseed = 1\n\n[bots]\nmine = "mine.py"\nother = "random"\n')
+    done = run("tournament", "run", str(cup), "--jobs", "1")
+    games = cup.with_suffix(".games.jsonl")
+    rows = [json.loads(line) for line in games.read_text().splitlines()[1:]] if games.exists() else []
+    assert method == "__init__" or len(rows) == 2
+    for row in rows:
+        mine = row["bots"].index("mine")
+        assert not row["strikes"][1 - mine]
+        assert row["forfeited"][mine] == (method in ("choose_salvo", "on_result"))
+    return done.stderr + "".join(str(row["strikes"]) for row in rows)
+
+
+def program(file: Path, method: str) -> str:
+    said = _command("play", f"exec:{sys.executable} -m salvo_lab.programs {file}", "random", "--seed", "1")
+    return re.sub(r"again: [^\n]*|exec:[^\n]*", "", said)
+
+
+def script(file: Path, method: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
+    done = subprocess.run(
+        [sys.executable, file], capture_output=True, text=True, env=environment | {"SALVO_SEED": "1"}, check=False
+    )
+    assert "the same game again: SALVO_SEED=1 and the same command" in done.stdout + done.stderr
+    assert done.returncode == (method != "close"), done.stderr
+    return done.stderr
+
+
+def notebook(file: Path, method: str) -> str:
+    """Where a loop is running already."""
+
+    async def cell() -> str:
+        said: list[str] = []
+        try:
+            with closing(make(str(file)), "mine", said.append) as mine:
+                arena.play({"mine": mine, "random": RandomBot()}, seed=1)
+        except BotError as error:
+            said.append(f"{error}\n{error.trace}")
+        return "".join(said)
+
+    return asyncio.run(cell())
+
+
+def here(file: Path, method: str) -> str:
+    """In the process of the caller, as for a debugger."""
+    try:
+        [failure, *_] = simulate({"mine": str(file), "other": "random"}, games=1, seed=1, jobs=0).failures
+    except BotError as error:
+        return f"{error}\n{error.trace}"
+    return f"{failure.text}\n{failure.trace}"
+
+
+def in_a_test(file: Path, method: str) -> str:
+    return "\n".join(check_bot(load(str(file)), games=1).problems)
+
+
+IN_PROCESS: list[Place] = [play, play_many, compare, solo, notebook, here, in_a_test]
+OF_ITS_OWN: list[Place] = [tournament, program, script]
+
+
+def _reads_alike(place: Place, folder: Path, method: str, kind: str = "") -> None:
+    said = place(_bot(folder, method, kind), method)
+    assert LINE in said
+    assert not OURS.search(said), said
+    if method in ("prepare", "place_fleet", "on_game_over", "close"):
+        assert method in said.partition(LINE)[2].partition("\n")[0] or f"{method}: {LINE}" in said
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("place", IN_PROCESS)
+def test_what_a_bot_raises_reads_alike(tmp_path: Path, place: Place, method: str) -> None:
+    if place is solo and method == "place_fleet":
+        method = "prepare"  # it may place its fleet there, too; the board's is the one that counts
+    _reads_alike(place, tmp_path, method)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("place", "method"),
+    [
+        (place, method)
+        for place in OF_ITS_OWN
+        for method in ("__init__", "prepare", "choose_salvo", "close")
+        if (place, method) != (program, "close")  # which nobody waits for
+    ],
+)
+def test_what_a_bot_raises_reads_alike_in_a_process_of_its_own(tmp_path: Path, place: Place, method: str) -> None:
+    _reads_alike(place, tmp_path, method)
+
+
+@pytest.mark.parametrize("place", [play, here, notebook])
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_any_method_may_be_async(tmp_path: Path, place: Place, method: str) -> None:
+    _reads_alike(place, tmp_path, method, "async ")
+
+
+@pytest.mark.parametrize("place", [play, play_many, here, notebook])
+def test_an_async_bot_has_one_loop(tmp_path: Path, place: Place) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(ASYNC)
+    if place is play:
+        assert _command("play", str(file), "random", "--seed", "1").startswith("winner: ")
+    elif place is play_many:
+        assert "failed" not in _command("play", str(file), "random", "--seed", "1", "--games", "3", "--jobs", "1")
+    elif place is here:
+        assert simulate({"mine": str(file), "other": "random"}, games=3, seed=1, jobs=0).failures == []
+    else:
+        assert notebook(file, "") == ""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_a_bot_that_fails_in_a_contest_plays_on_and_its_author_reads_why(
+    tmp_path: Path, start_server: StartServer, broker: Broker, method: str
+) -> None:
+    with start_server(Heard(), players=2, turn_seconds=1, empty_turns=2):
+        join(broker.url, "rival", games=1)
+        done = run("join", broker.url, str(_bot(tmp_path, method)), "--team", "mine", "--games", "1", "--seed", "1")
+    assert done.returncode == 0, done.stderr
+    assert "game 1: " in done.stdout
+    assert LINE in done.stderr
+    assert not OURS.search(done.stderr), done.stderr
+    lost = {"choose_salvo": "the turn is lost", "place_fleet": "a drawn fleet is placed instead", "close": "nothing is"}
+    assert lost.get(method, "the game goes on") in done.stderr
+    assert re.search(r"\(mine, [^)]*(seed 1, game 1|close)\)", done.stderr)
+
+
+@pytest.mark.parametrize("method", ["prepare", "place_fleet", "choose_salvo"])
+def test_a_bot_that_fails_on_an_older_system_plays_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, method: str
+) -> None:
+    visit = XbsVisit(make(str(_bot(tmp_path, method))), "mine", "1")
+    with caplog.at_level(logging.ERROR):
+        [joined] = visit.hear(GREETING)
+        assert joined.startswith("J|mine|")
+        water = "." * 100
+        for line in ("J|mine", "J|ann", f"B|ann||{water}|0|0", f"B|mine||{water}|0|0", "S|mine|ann"):
+            visit.hear(line)
+        [shot] = visit.hear("N|mine")
+        assert shot.startswith("S|ann|")
+    assert LINE in caplog.text
+    assert not OURS.search("\n".join(record.getMessage() for record in caplog.records))

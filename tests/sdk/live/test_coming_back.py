@@ -1,0 +1,145 @@
+"""Clients of the bare specification lose their connection in mid-game, and everything retained comes a second time.
+
+The story: the forty-line client counted `sunk` topics. After a reconnect it counted them again, fired too few shots and
+in the end a negative number of them; and it forgot that a player was out and fired at it for ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kit.brokers import Broker, StartServer
+from kit.cable import Cable
+from kit.players import Heard, over
+from kit.programs import on_both_brokers
+from salvo import client
+from salvo import messages as m
+from salvo.net.mqtt import Connection
+from salvo.player import Answer, Bot
+from salvo.rules import Fleet, RuleBook
+from salvo.view import View
+from salvo_lab.testing import board
+
+ROOT = Path(__file__).parents[3]
+PROGRAMS = [
+    pytest.param(["examples/spec_client_40_lines.py"], id="forty lines"),
+    pytest.param(["tests/conformance/spec_client.py", "--salt", "session"], id="spec client"),
+]
+_SECONDS = 60.0
+VICTIM = board("""
+    A A A A A . . . . .
+    B B B B . . . . . .
+    D D D . . . . . . .
+    S S S . . . . . . .
+    P P . . . . . . . .
+    . . . . . . . . . .
+    . . . . . . . . . .
+    . . . . . . . . . .
+    . . . . . . . . . .
+    . . . . . . . . . .
+""")
+
+
+class Victim(Bot):
+    """Stands where everybody knows and fires into the water."""
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        return VICTIM
+
+    def choose_salvo(self, view: View) -> Answer:
+        return [("plain", 1, 1)] * view.shots
+
+
+class Sinker(Bot):
+    """Sinks the patrolboat of ``plain``, which lies in row 10, and the whole fleet of ``victim``; then spares all."""
+
+    def choose_salvo(self, view: View) -> Answer:
+        aims = [("plain", x, 10) for x in range(1, 11)] if "patrolboat" in view.afloat("plain") else []
+        if "victim" in view.opponents:
+            aims += [("victim", x, y) for y in range(1, 6) for x in range(1, 6)]
+        fresh = [aim for aim in aims if aim in view.untouched]
+        return (fresh + [("plain", 1, 1)] * view.shots)[: view.shots]
+
+
+def turns_of(name: str, said: list[m.Announcement]) -> int:
+    return sum(isinstance(a, m.SalvoResolved) and a.player == name for a in said)
+
+
+def refused(name: str, heard: Heard) -> set[str]:
+    return {refusal.code for refusal in heard.of(m.CommandRefused) if refusal.to == name}
+
+
+@contextlib.contextmanager
+def started(program: list[str], port: int, name: str) -> Iterator[subprocess.Popen[str]]:
+    path, *options = program
+    command = [sys.executable, str(ROOT / path), "127.0.0.1", str(port), name, f"secret {name}", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def join(url: str, name: str, bot: Bot) -> None:
+    threading.Thread(target=client.play, args=(bot, url, name, f"secret {name}"), daemon=True).start()
+
+
+@pytest.mark.long
+@on_both_brokers
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_what_is_retained_comes_again_after_a_reconnect_and_counts_once(
+    program: list[str], broker: Broker, start_server: StartServer
+) -> None:
+    heard = Heard()
+    with (
+        start_server(heard, players=3),
+        Cable(broker.port) as cable,
+        started(program, cable.port, "plain") as plain,
+    ):
+        join(broker.url, "victim", Victim())
+        join(broker.url, "sinker", Sinker())
+        heard.until(lambda said: any(isinstance(a, m.SalvoResolved) and "victim" in a.defeated for a in said))
+        for _ in range(2):
+            before = turns_of("plain", heard.all)
+            cable.cut()
+            heard.until(lambda said, before=before: over(said) or turns_of("plain", said) >= before + 2)  # type: ignore[misc]
+        heard.until(over)
+        said, errors = plain.communicate(timeout=_SECONDS)
+    assert (plain.returncode, said.strip(), errors) == (0, "winner: plain", "")
+    assert cable.connections >= 3
+    salvos = heard.of(m.SalvoResolved)
+    assert sum(ship.player == "plain" for salvo in salvos for ship in salvo.sunk) == 1
+    full = [salvo.shots for salvo in salvos if salvo.player == "plain"]
+    assert set(full[-10:-1]) == {4}  # its patrolboat is lost once, however often it is told
+    assert refused("plain", heard) <= {"too_many_shots", "not_your_turn"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_turn_announced_twice_costs_refused_shots_at_worst(
+    program: list[str], broker: Broker, start_server: StartServer
+) -> None:
+    """A server that crashed between publishing and acknowledging says ``current`` again when it is back."""
+    heard = Heard()
+    with start_server(heard, players=3), started(program, broker.port, "plain") as plain:
+        join(broker.url, "victim", Victim())
+        join(broker.url, "sinker", Sinker())
+        echo = Connection(broker.url, "echo", clean_session=True)
+        echo.connect(60)
+        for count in range(1, 9):
+            heard.until(lambda said, count=count: turns_of("plain", said) >= count)  # type: ignore[misc]
+            echo.publish("/game/current", b"plain")
+            assert echo.flush(60)
+        echo.close()
+        heard.until(over)
+        said, errors = plain.communicate(timeout=_SECONDS)
+    assert (plain.returncode, said.strip(), errors) == (0, "winner: plain", "")
+    assert refused("plain", heard) <= {"too_many_shots", "not_your_turn"}
+    assert refused("plain", heard)

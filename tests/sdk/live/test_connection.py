@@ -1,0 +1,62 @@
+"""The connection on both brokers."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from kit.brokers import Broker
+from kit.ports import Port
+from kit.programs import on_both_brokers
+from salvo.errors import ConnectionLost
+from salvo.net.mqtt import MAX_PACKETS_A_POLL, Connection
+
+
+def _connected(broker: Broker, name: str, topic: str = "") -> Connection:
+    connection = Connection(broker.url, name, clean_session=True)
+    connection.on_connect = lambda _: connection.subscribe([topic] if topic else [])
+    connection.connect(60)
+    return connection
+
+
+@on_both_brokers
+def test_a_burst_of_more_than_one_round_is_read_to_its_end(broker: Broker) -> None:
+    """What one round leaves in the buffer wakes no selector: once the reader waited for more, which did not come."""
+    reader, writer = _connected(broker, "reader", "/x"), _connected(broker, "writer")
+    reader.publish("/x", b"subscribed")
+    while not reader.poll(1.0):
+        pass
+    count = MAX_PACKETS_A_POLL + 40
+    for number in range(count):
+        writer.publish("/x", b"%d" % number)
+    assert writer.flush(60)
+    got: list[bytes] = []
+    end = time.monotonic() + 60
+    while len(got) < count and time.monotonic() < end:
+        got += [message.payload for message in reader.poll(0.2)]
+    for connection in (reader, writer):
+        connection.close()
+    assert got == [b"%d" % number for number in range(count)]
+
+
+@on_both_brokers
+def test_what_the_broker_has_acknowledged_is_counted_in_order(broker: Broker) -> None:
+    connection = _connected(broker, "writer")
+    assert (connection.published, connection.delivered) == (0, 0)
+    for number in range(50):
+        connection.publish("/x", b"%d" % number)
+    assert (connection.published, connection.delivered) == (50, 0)
+    assert connection.flush(60)
+    assert connection.delivered == 50
+    connection.close()
+
+
+def test_pauses_are_not_drawn_from_a_bots_generator(port: Port) -> None:
+    connection = Connection(f"mqtt://{port.address}", "alone")
+    before = random.getstate()
+    with pytest.raises(ConnectionLost, match="unreachable"):
+        connection.connect(0.5)
+    connection.close()
+    assert random.getstate() == before

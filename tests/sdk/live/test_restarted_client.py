@@ -1,0 +1,226 @@
+"""The client of the tutorial, killed and started again in every state of a table: it plays its game to the end.
+
+The story: a client subscribed in the order that the tutorial printed. After a restart in mid-game it knew that it was
+its turn before it knew who plays, fired at nobody, and lost the turn; and it placed its ships in a game that was on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kit.brokers import Broker, StartServer
+from kit.players import SECONDS, Heard, join, over
+from kit.programs import on_both_brokers
+from salvo import messages as m
+from salvo.net.mqtt import Connection
+from salvo.player import Answer, Bot
+from salvo.view import View
+from salvo_server.contest import Contest
+
+PLAIN = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
+#: Runs it, and says when the broker has taken its subscription: what is retained comes right behind.
+PROGRAM = f"""
+import runpy
+import paho.mqtt.client as mqtt
+loop = mqtt.Client.loop_forever
+def announced(client):
+    client.on_subscribe = lambda *_: print("subscribed", flush=True)
+    return loop(client)
+mqtt.Client.loop_forever = announced
+runpy.run_path({str(PLAIN)!r})
+"""
+
+
+class Rival(Bot):
+    """Fires anywhere, and only while it may."""
+
+    def __init__(self) -> None:
+        self.may_fire = threading.Event()
+
+    def choose_salvo(self, view: View) -> Answer:
+        assert self.may_fire.wait(SECONDS)
+        return view.untouched.sample(view.shots)
+
+
+def _news_of(kind: type, player: str) -> Callable[[object], bool]:
+    return lambda news: isinstance(news, kind) and getattr(news, "player") == player  # noqa: B009
+
+
+def _is_pause(news: object) -> bool:
+    return isinstance(news, m.HostActed) and news.do is m.HostAction.PAUSE
+
+
+class Stage:
+    """A table, the client and its rival."""
+
+    def __init__(self, broker: Broker, contest: Contest, heard: Heard) -> None:
+        self.broker = broker
+        self.contest = contest
+        self.heard = heard
+        self.rival = Rival()
+        self.processes = contextlib.ExitStack()
+        self.client: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        command = [sys.executable, "-c", PROGRAM, "127.0.0.1", str(self.broker.port), "plain", "secret plain"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.client = self.processes.enter_context(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "subscribed\n"
+
+    def kill(self) -> None:
+        assert self.client is not None
+        self.client.kill()
+        self.client.wait(SECONDS)
+
+    def call_rival(self) -> None:
+        join(self.broker.url, "rival", self.rival)
+
+    def until(self, kind: type, player: str) -> None:
+        self.heard.until(lambda said: any(map(_news_of(kind, player), said)))
+
+    def host(self, do: m.HostAction) -> None:
+        self.contest.service.act("", m.HostCommand(m.TERMINAL_HOST, do))
+
+    def pause_after(self, kind: type, player: str) -> bool:
+        """Let a host pause the table when something new happens there; return whether it was between two turns."""
+        known = len(self.heard.all)
+
+        wanted = _news_of(kind, player)
+        self.heard.once = lambda said: any(map(wanted, said[known:])), lambda: self.host(m.HostAction.PAUSE)
+        self.heard.until(lambda said: any(map(_is_pause, said[known:])))
+        told = [
+            type(each) for each in self.heard.all if isinstance(each, (m.TurnBegan, m.SalvoResolved)) or _is_pause(each)
+        ]
+        return told[-2:] == [m.SalvoResolved, m.HostActed]
+
+
+def _listed_without_a_ship(stage: Stage) -> None:
+    request = json.dumps({"name": "plain", "secret": "secret plain"}).encode()
+    connection = Connection(stage.broker.url, "plain before", clean_session=True)
+    with contextlib.closing(connection):
+        connection.on_connect = lambda _: connection.publish("/game/request_participation", request)
+        connection.connect(60)
+        stage.heard.until(lambda said: any(isinstance(each, m.PlayersListed) and each.names for each in said))
+    stage.start()
+    stage.call_rival()
+
+
+def _while_its_ships_are_placed(stage: Stage) -> None:
+    stage.start()
+    assert stage.client is not None
+    stage.heard.once = lambda said: any(isinstance(each, m.PlacementJudged) for each in said), stage.client.kill
+    stage.until(m.PlacementJudged, "plain")
+    stage.kill()
+    stage.start()
+    stage.call_rival()
+
+
+def _with_a_complete_fleet(stage: Stage) -> None:
+    stage.start()
+    stage.heard.until(lambda said: sum(isinstance(each, m.PlacementJudged) for each in said) == 5)
+    stage.kill()
+    stage.start()
+    stage.call_rival()
+
+
+def _in_the_rival_s_turn(stage: Stage) -> None:
+    stage.start()
+    stage.call_rival()
+    stage.until(m.TurnBegan, "rival")
+    stage.kill()
+    stage.start()
+
+
+def _in_its_own_turn(stage: Stage) -> None:
+    stage.start()
+    stage.call_rival()
+    stage.until(m.TurnBegan, "rival")
+    stage.kill()
+    known = len(stage.heard.all)
+    stage.rival.may_fire.set()
+    stage.heard.until(lambda said: any(map(_news_of(m.TurnBegan, "plain"), said[known:])))
+    stage.start()
+
+
+def _while_a_host_has_paused_its_turn(stage: Stage) -> None:
+    stage.start()
+    stage.call_rival()
+    stage.until(m.TurnBegan, "rival")
+    stage.kill()
+    stage.rival.may_fire.set()
+    stage.pause_after(m.TurnBegan, "plain")
+    stage.start()
+    stage.host(m.HostAction.RESUME)
+
+
+def _between_two_turns(stage: Stage) -> None:
+    stage.start()
+    stage.call_rival()
+    stage.rival.may_fire.set()
+    while not stage.pause_after(m.SalvoResolved, "plain"):
+        stage.host(m.HostAction.RESUME)
+    stage.kill()
+    stage.start()
+    stage.host(m.HostAction.RESUME)
+
+
+def _after_the_end(stage: Stage) -> None:
+    stage.start()
+    stage.call_rival()
+    stage.rival.may_fire.set()
+    stage.heard.until(over)
+    assert stage.client is not None
+    stage.client.wait(SECONDS)
+    stage.start()
+
+
+@pytest.fixture
+def stage(broker: Broker, start_server: StartServer) -> Iterator[Stage]:
+    heard = Heard()
+    with start_server(heard, players=2, pace_seconds=0.02) as contest:
+        found = Stage(broker, contest, heard)
+        with found.processes:
+            yield found
+            found.kill()
+            found.rival.may_fire.set()
+
+
+@pytest.mark.long
+@on_both_brokers
+@pytest.mark.parametrize(
+    ("restart", "refused"),
+    [
+        (_listed_without_a_ship, set()),
+        (_while_its_ships_are_placed, {"fleet_final"}),
+        (_with_a_complete_fleet, {"fleet_final"}),
+        (_in_the_rival_s_turn, set()),
+        (_in_its_own_turn, set()),
+        (_while_a_host_has_paused_its_turn, set()),
+        (_between_two_turns, {"not_your_turn", "too_many_shots"}),
+        (_after_the_end, set()),
+    ],
+    ids=lambda value: value.__name__.strip("_").replace("_", " ") if callable(value) else "",
+)
+def test_a_client_that_was_killed_plays_its_game_to_the_end(
+    stage: Stage, restart: Callable[[Stage], None], refused: set[str]
+) -> None:
+    restart(stage)
+    stage.rival.may_fire.set()
+    assert stage.client is not None
+    stage.heard.until(over)
+    [won] = stage.heard.of(m.GameWon)
+    stage.client.wait(SECONDS)
+    assert stage.client.stdout is not None
+    assert stage.client.stdout.read() == f"winner: {won.winner}\n"
+    refusals = [*stage.heard.of(m.CommandRefused), *stage.heard.of(m.PlacementRefused)]
+    told = [refusal for refusal in refusals if refusal.to == "plain" and refusal.code not in refused]
+    assert not told, stage.heard.all

@@ -1,0 +1,97 @@
+"""Clients that know nothing but the specification play whole games on both brokers."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.spec_client import SpecClient
+from kit.brokers import Broker, StartServer
+from kit.players import Heard, join
+from kit.processes import started
+from kit.programs import on_both_brokers
+from salvo import messages as m
+from salvo.player import Answer, Bot
+from salvo.view import View
+
+_GAME_SECONDS = 120
+
+
+class KnowsTheRows(Bot):
+    """Fires where the clients of the specification place their ships: in rows 2, 4, 6, 8 and 10."""
+
+    def choose_salvo(self, view: View) -> Answer:
+        return [shot for shot in view.untouched if shot.y % 2 == 0][: view.shots]
+
+
+def _play(clients: list[SpecClient]) -> str:
+    for client in clients:
+        client.start()
+    try:
+        for client in clients:
+            assert client.over.wait(_GAME_SECONDS), f"{client.name} saw no winner; errors: {client.errors}"
+    finally:
+        for client in clients:
+            client.stop()
+    [winner] = {client.winner for client in clients}
+    assert [error for client in clients for error in client.errors] == []
+    return winner
+
+
+@pytest.mark.long
+def test_a_fresh_salt_for_every_message_plays_a_whole_game(broker: Broker, start_server: StartServer) -> None:
+    """Each shot takes a key that is derived twice, at the client and at the server; so the rival makes it short."""
+    heard = Heard()
+    with start_server(heard, players=2):
+        fresh = SpecClient("127.0.0.1", broker.port, "Henkiebunch", "cockadoodledoo", seed=1)
+        join(broker.url, "rivals", KnowsTheRows())
+        assert _play([fresh]) in ("Henkiebunch", "rivals")
+    stats = {each.player: each for each in heard.of(m.PlayerStats)}
+    assert stats["Henkiebunch"].shots > 20
+    assert heard.of(m.CommandRefused) == []
+
+
+def test_data_and_payload_and_a_session_salt_play_at_one_table(broker: Broker, start_server: StartServer) -> None:
+    with start_server(players=4):
+        keys = {"one": "data", "two": "payload", "three": "data", "four": "payload"}
+        clients = [
+            SpecClient("127.0.0.1", broker.port, name, name, key=key, fresh=False, seed=2) for name, key in keys.items()
+        ]
+        assert _play(clients) in keys
+
+
+def test_a_further_table_is_the_same_behind_its_prefix(broker: Broker, start_server: StartServer) -> None:
+    with start_server(players=2, tables=("blue",)):
+        clients = [
+            SpecClient("127.0.0.1", broker.port, name, name, fresh=False, prefix="/blue", seed=3) for name in ("a", "b")
+        ]
+        assert _play(clients) in ("a", "b")
+
+
+def test_a_websocket_client_plays(broker: Broker, start_server: StartServer) -> None:
+    port = int(str(broker.websocket_url).rpartition(":")[2].partition("/")[0])
+    with start_server(players=2):
+        clients = [
+            SpecClient("127.0.0.1", port, "web", "s", fresh=False, transport="websockets", seed=4),
+            SpecClient("127.0.0.1", broker.port, "tcp", "s", fresh=False, seed=4),
+        ]
+        assert _play(clients) in ("web", "tcp")
+
+
+@on_both_brokers
+@pytest.mark.parametrize("script", ["examples/spec_client_40_lines.py"])
+def test_the_forty_line_client_of_the_readme_plays(script: str, broker: Broker, start_server: StartServer) -> None:
+    path = Path(__file__).parents[3] / script
+    assert len([line for line in path.read_text().splitlines() if line.strip()]) <= 46
+    command = [sys.executable, str(path), "127.0.0.1", str(broker.port)]
+    with start_server(players=2), contextlib.ExitStack() as stack:
+        processes = [
+            stack.enter_context(started([*command, name, "secret"], stdout=subprocess.PIPE))
+            for name in ("left", "right")
+        ]
+        said = {process.communicate(timeout=60)[0].strip() for process in processes}
+        assert said in ({"winner: left"}, {"winner: right"})

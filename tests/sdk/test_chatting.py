@@ -1,0 +1,237 @@
+"""What bots, sessions and onlookers make of the chat; what the server makes of it is in test_chat."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from kit.unbrokered import Wire
+from salvo import messages as m
+from salvo import permissions
+from salvo.client import Contestant
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.command_reader import read_say
+from salvo.codec.commands import Line
+from salvo.errors import BotError, WireError
+from salvo.events import Said
+from salvo.messages import State
+from salvo.player import Bot
+from salvo.rules import SALVO, Fleet, RuleBook, generator
+from salvo.seal import Sealer
+from salvo.session import Session
+from salvo.view import View
+from salvo_lab import arena
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.testing import ScriptedServer
+from salvo_server.settings import SettingsError, load_settings
+
+SEALER = Sealer("secret", bytes(16))
+
+
+@pytest.fixture
+def session() -> Session:
+    return Session("me", "secret", generator(2), sealer=SEALER)
+
+
+# --- a session ----------------------------------------------------------------------------------------------------
+
+
+def test_a_session_hears_what_is_said_to_everybody_and_to_itself(session: Session) -> None:
+    server = ScriptedServer(session, "secret")
+    assert server.say(m.ChatSaid("you", "Ahoy!")) == [Said("you", "Ahoy!", False)]
+    assert server.say(m.MessageSaid("me", "", "welcome")) == [Said("", "welcome", True)]
+    assert server.say(m.MessageSaid("they", "you", "psst")) == []
+
+
+def test_what_somebody_left_behind_as_a_line_is_not_heard(session: Session) -> None:
+    server = ScriptedServer(session, "secret")
+    assert server.say(m.ChatSaid("you", "Ahoy!"), m.MessageSaid("me", "you", "psst"), retained=True) == []
+
+
+def test_a_session_says_a_line_at_its_table() -> None:
+    session = Session("me", "secret", generator(2), table="blue", sealer=SEALER)
+    line = session.say(" Ahoy! ", "you")
+    assert (line.topic, line.retain) == ("/blue/players/me/say", False)
+    assert read_say(line.payload) == Line(" Ahoy!", "you")
+    assert permissions.may(permissions.Role.TEAM, "me", ["blue"], permissions.Action.PUBLISH, line.topic)
+    with pytest.raises(WireError, match="bad_text"):
+        session.say("two\nlines")
+
+
+def test_where_the_chat_is_off_a_session_says_so_at_once(session: Session) -> None:
+    server = ScriptedServer(session, "secret")
+    server.say(m.ServerStatus(True, "1", 1, "open", chat=False))
+    with pytest.raises(WireError, match="chat_off"):
+        session.say("Ahoy!")
+    server.say(m.ServerStatus(True, "1", 1, "open"))
+    assert session.say("Ahoy!").payload == b'{"text": "Ahoy!"}'
+
+
+# --- a bot in a contest -------------------------------------------------------------------------------------------
+
+
+class Chatty(RandomBot):
+    """Greets, answers in private, and keeps what it hears."""
+
+    greeting = "Ahoy!"
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, str, bool]] = []
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        self.say(self.greeting)
+        return super().place_fleet(rules)
+
+    def on_message(self, sender: str, text: str, private: bool) -> None:
+        self.heard.append((sender, text, private))
+        if not private and sender:
+            self.say(f"hello {sender}", to=sender)
+
+
+def contestant(bot: Bot, session: Session, **given: Any) -> tuple[Contestant, Wire]:
+    edge = Wire()
+    bot.prepare("me", 1)
+    playing = Contestant(bot, session, edge, seed=1, clock=lambda: 0.0, **given)
+    edge.connect()
+    return playing, edge
+
+
+def tell(playing: Contestant, edge: Wire, *announcements: m.Announcement) -> None:
+    for announcement in announcements:
+        for topic, payload, _ in write_announcement(announcement):
+            edge.give(topic, payload)
+    playing.step(0)
+
+
+def listed(playing: Contestant, edge: Wire, *, chat: bool = True) -> None:
+    status = m.ServerStatus(True, "1", 1, "open", chat=chat)
+    tell(playing, edge, status, m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(State.LOBBY))
+    tell(playing, edge, m.PlayersListed(("me", "you")))
+
+
+def said(edge: Wire) -> list[Line]:
+    return [read_say(payload) for topic, payload in edge.said if topic == "/players/me/say"]
+
+
+def test_a_bot_says_something_hears_the_others_and_not_itself(
+    session: Session, caplog: pytest.LogCaptureFixture
+) -> None:
+    bot = Chatty()
+    playing, edge = contestant(bot, session)
+    listed(playing, edge)
+    with caplog.at_level(logging.INFO):
+        tell(playing, edge, m.ChatSaid("me", "Ahoy!"), m.ChatSaid("you", "hi"), m.MessageSaid("me", "", "welcome"))
+    assert bot.heard == [("you", "hi", False), ("", "welcome", True)]
+    assert said(edge) == [Line("Ahoy!"), Line("hello you", "you")]
+    assert "me: you says: hi" in caplog.messages
+    assert "me: the server says to us: welcome" in caplog.messages
+
+
+def test_what_is_said_when_the_last_game_is_over_is_still_sent(session: Session) -> None:
+    class Polite(RandomBot):
+        def on_game_over(self, winner: str | None, stats: Any) -> None:
+            self.say("gg")
+
+    playing, edge = contestant(Polite(), session)
+    listed(playing, edge)
+    tell(playing, edge, m.StateChanged(State.TURN), m.TurnBegan(1, 1, "you", 5, 0, 30_000))
+    tell(playing, edge, m.SalvoResolved(1, 1, "you", 5, 5, (), ("me",)), m.GameWon("you"), m.StateChanged(State.OVER))
+    tell(playing, edge, *(m.PlayerStats(name, 0, 0, 0, 1, place) for place, name in enumerate(("you", "me"), start=1)))
+    assert playing.done
+    assert said(edge) == [Line("gg")]
+
+
+def test_a_line_that_cannot_be_said_stops_the_bot_in_development_and_costs_nothing_in_a_contest(
+    session: Session, caplog: pytest.LogCaptureFixture
+) -> None:
+    bot = Chatty()
+    bot.greeting = "two\nlines"
+    playing, edge = contestant(bot, session)
+    with pytest.raises(BotError, match="bad_text"):
+        listed(playing, edge)
+    again = Session("me", "secret", generator(2), sealer=SEALER)
+    playing, edge = contestant(bot, again, strict=False)
+    listed(playing, edge)
+    assert "/players/me/ships/carrier/place" in edge.topics_said()
+    assert said(edge) == []
+    assert "bad_text" in caplog.text
+
+
+def test_where_the_chat_is_off_a_bots_lines_are_dropped_without_a_word(
+    session: Session, caplog: pytest.LogCaptureFixture
+) -> None:
+    playing, edge = contestant(Chatty(), session)
+    listed(playing, edge, chat=False)
+    assert said(edge) == []
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+def test_a_bot_that_says_without_end_keeps_the_last_five_lines() -> None:
+    bot = RandomBot()
+    for number in range(1000):
+        bot.say(str(number))
+    assert bot.unsaid is not None
+    assert [line.text for line in bot.unsaid] == ["995", "996", "997", "998", "999"]
+
+
+# --- bots in the arena --------------------------------------------------------------------------------------------
+
+
+def test_bots_hear_one_another_in_the_arena() -> None:
+    bots = {name: Chatty() for name in ("ann", "bob", "cy")}
+    arena.play(bots, seed=3)
+    heard = bots["ann"].heard
+    assert heard[:2] == [("bob", "Ahoy!", False), ("cy", "Ahoy!", False)]
+    assert sorted(heard[2:]) == [("bob", "hello ann", True), ("cy", "hello ann", True)]
+
+
+def test_the_same_seed_gives_the_same_game_whether_or_not_anybody_talks() -> None:
+    games = [
+        arena.play({"ann": kind(), "bob": RandomBot(), "cy": kind()}, seed=5).stats for kind in (Chatty, RandomBot)
+    ]
+    assert games[0] == games[1]
+
+
+def test_what_is_said_at_the_end_of_a_game_is_heard() -> None:
+    class Polite(Chatty):
+        def on_game_over(self, winner: str | None, stats: Any) -> None:
+            self.say("gg", to="bob")
+
+    bob = Chatty()
+    arena.play({"ann": Polite(), "bob": bob}, seed=3)
+    assert bob.heard[-1] == ("ann", "gg", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "to", "code"),
+    [("\n", "", "bad_text"), (None, "", "bad_text"), ("hi", "dan", "unknown_player"), ("hi", "ann", "unknown_player")],
+)
+def test_a_line_that_cannot_be_said_is_the_bots_error_in_the_arena(text: Any, to: str, code: str) -> None:
+    class Wrong(RandomBot):
+        def choose_salvo(self, view: View) -> Any:
+            self.say(text, to)
+            return super().choose_salvo(view)
+
+    with pytest.raises(BotError, match=code) as raised:
+        arena.play({"ann": Wrong(), "bob": RandomBot()}, seed=1)
+    assert "(ann; seed 1, game 1)" in raised.value.text
+
+
+# --- the operator -------------------------------------------------------------------------------------------------
+
+
+def test_the_operator_turns_the_chat_off(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    assert load_settings({}).chat is True
+    assert load_settings({"chat": None}).chat is True
+    assert load_settings({"chat": False}).chat is False
+    file = tmp_path / "salvo.toml"
+    file.write_text("chat = false\n")
+    assert load_settings({}, file).chat is False
+    assert load_settings({"chat": True}, file).chat is True
+    monkeypatch.setenv("SALVO_CHAT", "off")
+    assert load_settings({}).chat is False
+    monkeypatch.setenv("SALVO_CHAT", "quiet")
+    with pytest.raises(SettingsError, match="SALVO_CHAT"):
+        load_settings({})

@@ -1,0 +1,321 @@
+"""Whatever has a class is read strictly and written as one text; that follows from the class alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kit.proofs import SMALL, Played
+from salvo import messages as m
+from salvo import topics
+from salvo.codec import announcements as a
+from salvo.codec import commands as c
+from salvo.codec import header, log, log_reader, programs, recap, recap_writer, steps, transcript
+from salvo.codec.announcement_reader import read_announcement
+from salvo.codec.json_codec import Codec
+from salvo.errors import WireError
+from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_fleet
+from salvo.view import Shot
+
+FLEET = random_fleet(SALVO, generator(1)).placements
+PLACEMENT = Placement("carrier", 3, 2, Orientation.VERTICAL)
+CONTEXT = m.ShotContext(1, 9, 2, "b")
+RESULT = m.SalvoResolved(1, 9, "a", 2, 1, (m.SunkShip("b", "raft"),), ("b",), (True, False), (("b", 3, 4), ("b", 1, 2)))
+PLAYED = Played("codec", SMALL, trouble=0.2).play()
+ENTRIES = [log_reader.read_entry(log_reader.take_apart(line[:-1])[0]) for line in PLAYED.proof()]
+HEARD = (programs.HeardBody("b", "Ahoy!", True),)
+VIEW = m.RefereeView(
+    1,
+    9,
+    1_760_000_000_000,
+    "a",
+    5,
+    (m.RefereeBoard("a", ("aA.", "b.*"), 3, 1, False),),
+    m.RefereeSalvo("b", (m.AimedShot("a", 2, 1, True),)),
+    "a",
+    ("a", "b"),
+)
+TURN = programs.TurnAsked(
+    "turn",
+    1,
+    1,
+    milliseconds=5,
+    turn=2,
+    shots=3,
+    players=("a", "b"),
+    opponents=("b",),
+    fleet=FLEET,
+    fired=(Shot("b", 1, 2),),
+    boards={"b": ".X0"},
+    afloat={"b": ["raft"]},
+    results=(programs.ResultTold(RESULT, (Shot("b", 3, 4),)),),
+    landed=((1, 2),),
+    heard=HEARD,
+)
+
+
+class Case(NamedTuple):
+    """A message with its codec, and what the topic tells of it."""
+
+    codec: Codec[Any]
+    value: Any
+    given: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> bytes:
+        return self.codec.write(self.value)
+
+
+def _recap() -> recap.RecapBody:
+    told = m.Recap("a", 1, 9, FLEET, (m.OwnShot(9, "b", 3, 4),), ((5, 6),), (RESULT._replace(sunk=()),), ("a", "b"))
+    before = recap.RecapBefore(
+        tallies=((1, 5, 2), (0, 0, 0)), sunk=((1, 3),), defeated=(1,), shots=5, aimed=("", "8"), hits=1, struck="1"
+    )
+    return recap.RECAP.read(recap.RECAP.write(recap_writer._body(told, told.results, told.shots, told.landed, before)))
+
+
+CASES = {
+    "list": Case(a.NAMES, ("a", "b")),
+    "turn": Case(a.TURN, m.TurnBegan(1, 9, "a", 5, 1_760_000_000_000, 1_760_000_030_000)),
+    "result": Case(a.RESULT, RESULT),
+    "stats": Case(a.STATS, m.PlayerStats("a", 80, 19, 6, 18, 1), ("a",)),
+    "fleet": Case(a.FLEET, m.FleetRevealed("a", FLEET), ("a",)),
+    "hit": Case(a.HIT, m.ShotLanded("a", 3, 4), ("a",)),
+    "server": Case(
+        a.SERVER, m.ServerStatus(True, "1", 1, "open", keys=m.ServerKeys(bytes(32), bytes(range(32))), chat=False)
+    ),
+    "referee": Case(a.REFEREE, VIEW),
+    "chat": Case(a.CHAT, m.ChatSaid("a", "Ahoy!")),
+    "message": Case(a.MESSAGE, m.MessageSaid("b", "a", "Ahoy!"), ("b",)),
+    **{
+        f"rules of {name}": Case(a.RULES, m.RulesAnnounced(book, "t", 60, 30, 300, 3, 20, 1))
+        for name, book in BOOKS.items()
+    },
+    "participation": Case(c.PARTICIPATION, c.ParticipationRequest("t", "a", "secret"), ("t",)),
+    "placement": Case(c.PLACE, m.ShipPlace.of(PLACEMENT), ("carrier",)),
+    "shot": Case(c.SHOT, c.Shot.of(3, 4, CONTEXT)),
+    "skip": Case(c.SKIP, c.Skip.of(m.TurnContext(1, 9))),
+    "signed": Case(c.WITH_DATA, c.SignedWithData({"x": 3}, "blob")),
+    "leave": Case(c.LEAVE, c.Leave(9)),
+    "say": Case(c.SAY, c.Line("Ahoy!", "b")),
+    "resend": Case(c.RESEND, c.ResendRequest("t", "a", 7), ("t", "a")),
+    **{
+        f"input {type(each).__name__}": Case(steps.INPUT, each)
+        for each in (
+            m.Participate("a"),
+            m.Leave("a", 9),
+            m.PlaceShip("a", "Carrier", PLACEMENT, bytes(range(16))),
+            m.Fire("a", "b", 3, 4, CONTEXT),
+            m.Skip("a", m.TurnContext(1, 9)),
+            m.Unreadable("a", "raft", "not_json", "text", True),
+            m.StruckOff("a"),
+            m.TimePassed(),
+            m.Resumed(),
+            m.TurnDelivered(9),
+        )
+    },
+    "first line": Case(header.FIRST_LINE, header.FirstLine(PLAYED.header, "00")),
+    "step line": Case(
+        transcript.STEP_LINE, transcript.StepLine(1, 5, m.Fire("a", "b", 3, 4), (RESULT, m.GameWon("a")), "00")
+    ),
+    "end line": Case(transcript.END_LINE, transcript.EndOfGame(1, "00")),
+    **{
+        f"entry {type(each.body).__name__}": Case(log.ENTRY, each)
+        for each in {type(each.body): each for each in ENTRIES}.values()
+    },
+    "hidden": Case(log_reader.HIDDEN, log_reader.Hidden(5, m.Fire("a", "b", 3, 4))),
+    "recap": Case(recap.RECAP, _recap()),
+    "game": Case(programs._TOLD["game"], programs.GameTold("game", 1, 1, "a", 7, "7", SALVO)),
+    "fleet asked": Case(programs._TOLD["fleet"], programs.FleetAsked("fleet", 1, 1, 500)),
+    "turn asked": Case(programs._TOLD["turn"], TURN),
+    "answer": Case(
+        programs._ANSWER, programs.Answer(id=1, shots=(Shot("b", 1, 2),), say=(programs.LineSaid("hi", "b"),))
+    ),
+}
+#: The kinds of messages that grow by optional fields (SALVO-VERSION-2).
+HEARD_BY_CLIENTS = {"turn", "result", "stats", "fleet", "hit", "server", "referee", "chat", "message", "recap"} | {
+    f"rules of {name}" for name in BOOKS
+}
+each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+#: Objects whose keys are names; a further one is another name.
+MAPS = {"fleet", "boards", "afloat", "data"}
+#: A shot's row may be a letter (SALVO-GAME-3); and pydantic takes true for the one version that there is.
+OF_TWO_TYPES = {("shot", ("y",)), ("game", ("protocol",))}
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Every value in a JSON value, with the way to it."""
+    yield path, value
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from _places(each, (*path, key))
+
+
+def _with(value: Any, path: tuple[Any, ...], other: Any) -> Any:
+    """The value with another one at a place."""
+    if not path:
+        return other
+    key, rest = path[0], path[1:]
+    if isinstance(value, dict):
+        return {**value, key: _with(value[key], rest, other)}
+    return [*value[:key], _with(value[key], rest, other), *value[key + 1 :]]
+
+
+def _of_other_types(value: Any) -> list[Any]:
+    match value:
+        case bool():
+            return [int(value), str(value).lower(), [value]]
+        case int():
+            return [bool(value), str(value), [value]]
+        case str():
+            return [1, True, [value]]
+        case list():
+            return [{}, "", 1]
+    return [[], "", 1]
+
+
+@each_case
+def test_what_is_written_is_read_again(case: Case) -> None:
+    assert case.codec.read(case.text, *case.given) == case.value
+
+
+@each_case
+def test_white_space_and_order_of_keys_make_no_other_message(case: Case) -> None:
+    def turned(value: Any) -> Any:
+        if isinstance(value, dict):  # a fleet is in the ruleset's order
+            return {key: each if key == "fleet" else turned(each) for key, each in reversed(value.items())}
+        return [turned(each) for each in value] if isinstance(value, list) else value
+
+    other = json.dumps(turned(json.loads(case.text)), indent=1).encode()
+    assert case.codec.read(other, *case.given) == case.value
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_is_taken_for_a_value_of_another_type(name: str) -> None:
+    case, value = CASES[name], json.loads(CASES[name].text)
+    for path, each in _places(value):
+        if (name, path) in OF_TWO_TYPES or "data" in path[:-1]:
+            continue
+        for other in _of_other_types(each):
+            if path[-1:] == ("winner",) and isinstance(other, list):
+                continue  # several that tie
+            with pytest.raises(WireError):
+                case.codec.read(json.dumps(_with(value, path, other)).encode(), *case.given)
+
+
+def _with_one_field_more(case: Case) -> Iterator[bytes]:
+    value = json.loads(case.text)
+    for path, each in _places(value):
+        if isinstance(each, dict) and path[-1:] not in {(name,) for name in MAPS}:
+            yield json.dumps(_with(value, path, {**each, "strange": 1})).encode()
+
+
+@pytest.mark.parametrize("name", sorted(HEARD_BY_CLIENTS))
+def test_a_client_ignores_a_field_of_a_later_version_in_any_object(name: str) -> None:
+    case = CASES[name]
+    for more in _with_one_field_more(case):
+        assert case.codec.read(more, *case.given) == case.value
+
+
+@pytest.mark.parametrize("name", sorted(HEARD_BY_CLIENTS))
+def test_a_client_does_not_ignore_that_a_field_is_missing(name: str) -> None:
+    case, value = CASES[name], json.loads(CASES[name].text)
+    if isinstance(value, dict):
+        key = "version" if "version" in value else next(iter(value))
+        less = {other: each for other, each in value.items() if other != key}
+        with pytest.raises(WireError, match=r"^wrong_shape: "):
+            case.codec.read(json.dumps({**less, "later": 1}).encode(), *case.given)
+
+
+@pytest.mark.parametrize("name", sorted(CASES.keys() - HEARD_BY_CLIENTS))
+def test_no_object_for_the_server_or_in_a_file_has_a_field_more_and_the_message_names_it(name: str) -> None:
+    case = CASES[name]
+    for more in _with_one_field_more(case):
+        with pytest.raises(WireError, match=r"^wrong_shape: .*strange.*: extra inputs are not permitted"):
+            case.codec.read(more, *case.given)
+
+
+@each_case
+def test_a_key_stands_once_however_the_message_was_written(case: Case) -> None:
+    value = json.loads(case.text)
+    if not isinstance(value, dict) or not value:
+        return
+    members = [f"{json.dumps(key)}:{json.dumps(each, separators=(',', ':'))}" for key, each in value.items()]
+    with pytest.raises(WireError, match=r"^duplicate_key: "):
+        case.codec.read(f"{{{','.join([*members, members[0]])}}}".encode(), *case.given)
+
+
+@each_case
+def test_a_number_has_no_point(case: Case) -> None:
+    value = json.loads(case.text)
+    for path, each in _places(value):
+        if type(each) is int:
+            with pytest.raises(WireError, match=r"^not_integer: "):
+                case.codec.read(json.dumps(_with(value, path, float(each))).encode(), *case.given)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_text_is_written_in_ascii_as_games_on_record_have_it(text: str) -> None:
+    said = m.ChatSaid("a", text)
+    assert a.CHAT.write(said) == json.dumps({"from": "a", "text": text}, separators=(",", ":")).encode()
+    assert a.CHAT.read(a.CHAT.write(said)) == said
+
+
+def test_a_transcripts_last_line_is_known_however_it_is_written() -> None:
+    assert transcript.read_line(' { "end" : {"check": "00", "steps": 1} }') == transcript.EndOfGame(1, "00")
+
+
+def test_what_only_python_has_is_neither_written_nor_read() -> None:
+    told = RESULT._replace(sunk=(m.SunkShip("b", "raft", "R-a-f-t"),))
+    assert a.RESULT.write(told) == a.RESULT.write(RESULT)
+    assert a.RESULT.read(a.RESULT.write(told)) == told == RESULT
+    spelled = a.RESULT.write(told).replace(b'"ship":"raft"', b'"ship":"raft","spelling":"raft"')
+    assert a.RESULT.read(spelled) == RESULT
+    with pytest.raises(WireError, match=r"credential: extra inputs are not permitted"):
+        steps.read_input('{"participate":{"name":"a","credential":"x"}}')
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"game":1}', "turn: field required; fields are game, turn, player, shots, now, deadline"),
+        ('{"game":-1,"turn":1,"player":"a","shots":1,"now":1,"deadline":1}', "game: input should be greater than or"),
+        ("[]", "the message: input should be an object; fields are game, turn, player"),
+    ],
+)
+def test_a_refusal_says_where_and_what_there_may_be(text: str, told: str) -> None:
+    with pytest.raises(WireError) as caught:
+        a.TURN.read(text.encode())
+    assert caught.value.code == "wrong_shape"
+    assert caught.value.text.startswith(told)
+
+
+def test_a_reason_too_long_for_a_record_is_cut_before_anybody_hears_it() -> None:
+    """The story: what the record had cut, a server that took the game up again said otherwise than the first one."""
+    unreadable = m.Unreadable("a", "", "not_json", "x" * 1001)
+    assert steps.read_input(steps.write_input(unreadable)) == unreadable
+
+
+def test_messages_and_codec_are_imported_without_pydantic() -> None:
+    """It takes longer than everything else; a bot in the arena needs no codec, and `--help` needs none."""
+    code = (
+        "import sys, salvo.messages, salvo.codec, salvo.codec.log, salvo.codec.programs; "
+        "print('pydantic' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("topic", ["/players/red/error", "/players/red/ships/carrier/error"])
+def test_a_refusal_by_a_hostile_server_does_not_control_the_terminal(topic: str) -> None:
+    refused = read_announcement(topics.parse(topic), "bad\033]0;x\007: \033[2J\u202etext".encode())
+    assert isinstance(refused, m.CommandRefused | m.PlacementRefused)
+    assert (refused.code + refused.text).isprintable()
+    assert "text" in refused.text

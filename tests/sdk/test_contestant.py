@@ -1,0 +1,127 @@
+"""A team's bot is asked until its turn is spent, and what it leaves is told only where it left something."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+import salvo
+from kit.unbrokered import Wire
+from salvo import messages as m
+from salvo.client import Contestant
+from salvo.codec.announcement_writer import write_announcement
+from salvo.events import SalvoWanted
+from salvo.messages import SalvoResolved, State
+from salvo.player import Bot
+from salvo.rules import BOOKS, SALVO, RuleBook, generator
+from salvo.seal import Sealer
+from salvo.session import Session
+from salvo.view import Feed, Shot, View
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.testing import ScriptedServer
+
+
+class Table:
+    """What the bot's answers need of a session."""
+
+    name, table, game = "me", "", 1
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.fired: list[Shot] = []
+
+    def fire(self, shots: Sequence[Shot]) -> None:
+        self.fired += shots
+        Feed(self.view).fired(shots)
+        self.view.shots -= len(shots)
+
+    def skip(self) -> None:
+        self.view.shots = 0
+
+
+class Modest(Bot):
+    """Fires one shot of its turn."""
+
+    def choose_salvo(self, view: View) -> Sequence[Shot]:
+        return view.untouched.sample(0 if view.fired_this_turn else 1)
+
+
+def _turn(bot: Bot, left: int, caplog: pytest.LogCaptureFixture) -> tuple[int, list[str]]:
+    """Let a bot answer for a turn of five shots, with so many cells left; return how many it fired, and the log."""
+    bot.prepare("me", 1)
+    view = View(SALVO, "me", ("me", "you"), 1, SALVO.random_fleet(generator(1)), bot.random)
+    Feed(view).fired(list(view.untouched)[left:])
+    Feed(view).resolved(SalvoResolved(1, 1, "me", 100 - left, 0, (), ()))
+    Feed(view).begin_turn(3, 5)
+    table: Any = Table(view)
+    with caplog.at_level(logging.WARNING):
+        Contestant(bot, table, Wire(), seed=1).handle(SalvoWanted(view))
+    return len(table.fired), caplog.messages
+
+
+def test_the_salvo_at_the_last_cells_is_no_shot_given_up(caplog: pytest.LogCaptureFixture) -> None:
+    """The game is won then; built-in bots were told in the demo that they gave a shot up."""
+    assert _turn(RandomBot(), 3, caplog) == (3, [])
+
+
+def test_shots_that_are_given_up_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    assert _turn(Modest(), 3, caplog) == (1, ["me: turn 3: 4 shots given up"])
+
+
+def test_nothing_is_repeated_while_the_connection_is_away() -> None:
+    """It would wait in front of the connection, and a broker that is away for an hour would get it all at once."""
+    now, edge, bot = [0], Wire(), RandomBot()
+    bot.prepare("me", 1)
+    session = Session("me", "secret", bot.random, sealer=Sealer("secret", bytes(16)))
+    playing = Contestant(bot, session, edge, seed=1, clock=lambda: now[0])
+    edge.connect()
+    status, rules = m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3)
+    for announcement in (status, rules, m.StateChanged(State.LOBBY), m.PlayersListed(("me",))):
+        for topic, payload, _ in write_announcement(announcement):
+            edge.give(topic, payload)
+    playing.step(0)
+    fleet = edge.topics_said()[-5:]
+    edge.said.clear()
+    edge.connected = False
+    for now[0] in range(1, 60):
+        playing.step(0)
+    assert edge.said == []
+    edge.connected = True
+    playing.step(0)
+    assert edge.topics_said() == fleet
+
+
+def _raises(view: View) -> list[Shot]:
+    raise ZeroDivisionError
+
+
+def _misspells(view: View) -> list[Shot]:
+    return [Shot("nobody", 1, 1)]
+
+
+async def _raises_later(view: View) -> list[Shot]:
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=lambda book: book.name)
+@pytest.mark.parametrize("answer", [_raises, _misspells, _raises_later, lambda view: [], lambda view: None])
+@pytest.mark.parametrize("minor", [1, 2])
+def test_a_turn_that_a_bot_loses_ends_at_once(answer: Callable[[View], Any], book: RuleBook, minor: int) -> None:
+    """In a rehearsal, one bot that failed in each turn cost the room a quarter of the evening."""
+    sealer = Sealer("secret", bytes(16))
+    session = Session("me", "secret", generator(2), sealer=sealer)
+    playing = Contestant(salvo.bot(answer)(), session, Wire(), seed=1, strict=False)
+    server = ScriptedServer(session, "secret", book)
+    for event in server.open_lobby("me", "you"):
+        playing.handle(event)
+    server.say(m.ServerStatus(True, "0", 1, "open", protocol=m.Protocol(1, minor)), retained=True)
+    server.say(m.StateChanged(State.TURN))
+    session.take_outbox()
+    for event in server.begin_turn(1, "me", 5):
+        playing.handle(event)
+    playing.close()
+    skips = [m.Skip("me", m.TurnContext(1, 1))]
+    assert server.commands(sealer) == (skips if minor >= 2 or book.skipping else [])

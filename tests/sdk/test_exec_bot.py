@@ -1,0 +1,358 @@
+"""Programs on their standard streams: what they are told, and what becomes of them that misbehave."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import itertools
+import logging
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.processes import processes, started
+from kit.programs import needs
+from salvo.codec.programs import TurnAsked
+from salvo.errors import BotError
+from salvo.messages import SalvoResolved
+from salvo.player import Bot
+from salvo.programs import exec_bot, process
+from salvo.programs.exec_bot import ExecBot
+from salvo.rules import BOOKS, SALVO, RuleBook
+from salvo.sources import load, make, team_name
+from salvo.view import Feed, Shot, View
+from salvo_lab import arena
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.templates import FOLDER
+from salvo_lab.time_limits import TimeLimits, limit_time
+
+ROOT = Path(__file__).parents[2]
+RUDE = ROOT / "tests" / "kit" / "rude_program.py"
+PYTHON = f"{shlex.quote(sys.executable)} -I -S"
+KITS = [
+    pytest.param(f"exec:{PYTHON} {FOLDER}/program.py", id="python"),
+    pytest.param(f"exec:perl {FOLDER}/program.pl", id="perl", marks=needs("perl")),
+    pytest.param(f"exec:node {FOLDER}/program.js", id="javascript", marks=needs("node")),
+]
+
+Salvos = list[tuple[tuple[Shot, ...], SalvoResolved]]
+
+
+def rude(*arguments: object) -> ExecBot:
+    bot = make(f"exec:{PYTHON} {RUDE} {' '.join(map(str, arguments))}")
+    assert isinstance(bot, ExecBot)
+    return bot
+
+
+def play(bots: dict[str, Bot], seed: str = "7", game: int = 1, book: RuleBook = SALVO) -> tuple[Any, Salvos]:
+    salvos: Salvos = []
+    heard = arena.play(bots, seed=seed, game=game, book=book, listener=lambda s, r: salvos.append((tuple(s), r)))
+    return heard, salvos
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the questions are kept; afterwards no child is left, not even as a zombie."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = _children()  # of other tests, such as a pool's helpers that live as long as this process
+    yield tmp_path
+    assert _children() <= before
+
+
+def _children() -> set[str]:
+    """The processes that this one has started and not collected, by number."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has just ended
+            _, _, rest = stat.read_text().rpartition(")")
+            if int(rest.split()[1]) == os.getpid():
+                found.add(stat.parent.name)
+    return found
+
+
+def test_a_command_is_a_source_and_its_program_names_the_team() -> None:
+    assert team_name("exec:./my.bot --fast") == "my"
+    assert team_name(f"exec:perl {FOLDER}/program.pl --seed 3") == "program"
+    assert load("exec:perl -e 'print 1'").command == ("perl", "-e", "print 1")  # type: ignore[attr-defined]
+    for source, text in (("exec:", "names no program"), ("exec:'", "no closing quotation"), ("exec:nope", "'nope'")):
+        with pytest.raises(BotError, match=rf"^bad_bot: .*{text}"):
+            load(source)
+
+
+def test_a_bot_plays_the_same_games_as_a_program() -> None:
+    with closing(make(f"exec:{shlex.quote(sys.executable)} -m salvo_lab.programs hunter")) as program:
+        for game, book in enumerate((SALVO, *BOOKS.values()), start=1):
+            mine = play({"ann": make("hunter"), "bob": RandomBot()}, game=game, book=book)
+            its = play({"ann": program, "bob": RandomBot()}, game=game, book=book)
+            assert its == mine
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+@pytest.mark.parametrize("source", KITS)
+def test_a_kit_plays_whole_games_the_same_for_the_same_seed(
+    source: str, book: RuleBook, caplog: pytest.LogCaptureFixture
+) -> None:
+    played = []
+    for _ in range(2):
+        with closing(make(source)) as program:
+            played.append([play({"ann": program, "bob": RandomBot()}, game=game, book=book) for game in (1, 2)])
+    assert played[0] == played[1]
+    assert played[0][0][1] != played[0][1][1]
+    assert caplog.messages == []
+
+
+def hurry(bot: ExecBot, turn: int, seconds: float) -> None:
+    """Limit the time of one of its own turns, counted from 1; the machine may be slow in all the others."""
+    choose, turns = bot.choose_salvo, itertools.count(1)
+
+    def choose_salvo(view: View) -> Sequence[Shot]:
+        Feed(view).extend(time.monotonic() + (seconds if next(turns) == turn else exec_bot.QUESTION_SECONDS))
+        return choose(view)
+
+    bot.choose_salvo = choose_salvo  # type: ignore[method-assign]
+
+
+CASES = {
+    "crash": r"bot_crashed: it ended with exit code 3; its last words: the pond is dry",
+    "leaves-a-child": r"bot_crashed: it ended with exit code 4",
+    "dies": r"bot_crashed: it was killed by SIGKILL",
+    "closes": r"bot_crashed: it closed its standard output",
+    "silence": r"turn_timeout: no answer in 0\.\d\d s",
+    "garbage": r"bot_unreadable: its answer is 'Hello, pond!': not_json: .*",
+    "not-utf8": r"bot_unreadable: its answer is '.*': not_utf8: .*",
+    "half-a-line": r"turn_timeout: no answer in 1\.\d\d s; 20 bytes without a line's end came",
+    "half-a-line-and-dies": r"bot_crashed: it ended with exit code 0, after 20 bytes without a line's end",
+    "long-line": r"bot_flood: a line of more than 65536 bytes; it was killed",
+    "flood": r"bot_flood: more than 100 answers to questions of before; it was killed",
+    "wrong-id": r"bot_unreadable: its answer has id 4; the question has 3",
+    "two-things": r"bot_unreadable: .*wrong_shape: it has shots and skip of fleet, shots and skip; it has one",
+    "off-grid": r"bad_salvo: .*",
+    "nobody": r"bad_salvo: no player 'x'; the players are ann, bob",
+    "fraction": r"bot_unreadable: .*not_integer: .*",
+}
+
+
+@pytest.mark.parametrize("misdeed", CASES)
+def test_what_goes_wrong_costs_one_turn_and_is_told_in_one_line(misdeed: str, caplog: pytest.LogCaptureFixture) -> None:
+    with closing(rude(misdeed, 2)) as program:
+        if "turn_timeout" in CASES[misdeed]:
+            hurry(program, 2, 1.5 if misdeed == "half-a-line" else 0.5)  # the half has to come in that time
+        _, salvos = play({"ann": program, "bob": RandomBot()})
+    [line] = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    head, _, again = line.partition("; the turn is lost; again: ")
+    where, _, cause = head.partition(": ")
+    turn = int(where.removeprefix("ann, game 1, turn "))
+    assert len(line.splitlines()) == 1
+
+    assert re.fullmatch(CASES[misdeed], cause), cause
+    own = [result for _, result in salvos if result.player == "ann"]
+    assert [result.turn for result in own if not result.shots] == [turn] == [own[1].turn]
+    assert again.startswith(shlex.join(program.command) + " < ")
+
+
+def test_the_printed_command_shows_it_again(caplog: pytest.LogCaptureFixture) -> None:
+    with closing(rude("crash", 2)) as program:
+        play({"ann": program, "bob": RandomBot()})
+    again = caplog.messages[-1].partition("again: ")[2]
+    done = subprocess.run(again, shell=True, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (3, "the pond is dry\n")
+
+
+def test_an_answer_that_comes_late_is_passed_over(caplog: pytest.LogCaptureFixture) -> None:
+    with closing(rude("late", 2)) as program:
+        hurry(program, 2, 0.5)
+        _, salvos = play({"ann": program, "bob": RandomBot()})
+    assert [message.count("turn_timeout") for message in caplog.messages] == [1]
+    assert sum(not result.shots for _, result in salvos if result.player == "ann") == 1
+
+
+@pytest.mark.parametrize("misdeed", ["twice", "error-flood", "children"])
+def test_what_does_no_harm_costs_nothing(misdeed: str, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    caplog.set_level(logging.INFO)
+    with closing(rude(misdeed, 2)) as program:
+        _, salvos = play({"ann": program, "bob": RandomBot()})
+        running = program._program._process
+        assert running is not None
+        group = running.pid
+    assert all(result.shots for _, result in salvos if result.player == "ann")
+    assert all(record.levelno < logging.WARNING for record in caplog.records)
+    assert len(caplog.records) <= process.MAX_ERROR_LINES + 1
+    assert _is_gone(group)
+
+
+def _is_gone(group: int) -> bool:
+    """Whether nobody of a process group is left; who was killed may take a moment to be so."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if all(each.state == "Z" for each in processes() if each.group == group):
+            return True  # whose parent was killed: init's, or nobody's in a container without one
+    return False
+
+
+def test_it_is_not_started_again_for_ever(caplog: pytest.LogCaptureFixture) -> None:
+    with closing(rude("crash", 1, "always")) as program:
+        play({"ann": program, "bob": RandomBot()}, book=BOOKS["xbs"])
+    crashed = [message for message in caplog.messages if "exit code 3" in message]
+    left_alone = [message for message in caplog.messages if "is left alone" in message]
+    assert len(crashed) == exec_bot.MAX_CRASHES
+    assert left_alone
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["one bot", "a bot for every game"])
+def test_of_many_failures_the_first_are_told_and_kept_and_the_others_counted(
+    several: bool, caplog: pytest.LogCaptureFixture, files: Path
+) -> None:
+    first = rude("garbage", 1, "always")
+    lost = 0
+    with contextlib.ExitStack() as leaving:
+        for game in (1, 2):
+            program = type(first)() if several else first
+            leaving.callback(program.close)
+            _, salvos = play({"ann": program, "bob": RandomBot()}, game=game)
+            lost += sum(result.player == "ann" for _, result in salvos)
+    *told, last, counted = caplog.messages
+    assert len(told) + 1 == ExecBot.most_lines
+    assert last.endswith("; the turn is lost; further failures are only counted")
+    assert counted == f"ann: {lost - 5} failures more: bot_unreadable {lost - 5}"
+    assert len([message for message in told if "again: " in message]) == len(list(files.iterdir())) == 3
+
+
+def test_who_is_silent_twice_in_a_row_is_ended_and_started_again(caplog: pytest.LogCaptureFixture) -> None:
+    with closing(rude("silence", 1, "always")) as program:
+        limit_time(program, TimeLimits(turn_seconds=0.2))
+        play({"ann": program, "bob": RandomBot()})
+    assert [("it was ended" in message) for message in caplog.messages] == [False, True, False]
+
+
+def test_it_is_told_once_that_an_answer_is_waited_for(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "WAITING_SECONDS", 0.0)
+    monkeypatch.setattr(exec_bot, "QUESTION_SECONDS", 60.0)
+    with closing(rude("nothing")) as program:
+        play({"ann": program, "bob": RandomBot()})
+    assert caplog.messages == ["ann, game 1, fleet: no answer yet; it is waited for, for 60 s at most"]
+
+
+def test_a_process_that_was_killed_is_told_all_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[TurnAsked] = []
+    turn = ExecBot._turn
+
+    def noted(self: ExecBot, view: View) -> TurnAsked:
+        told.append(turn(self, view))
+        return told[-1]
+
+    monkeypatch.setattr(ExecBot, "_turn", noted)
+    with closing(rude("dies", 3)) as program:
+        play({"ann": program, "bob": RandomBot()})
+    again = told[3].results
+    assert [each.result.turn for each in again] == list(range(1, told[3].turn))
+    assert [len(each.fired or ()) for each in again if each.result.player == "ann"] == [5, 5, 0]
+    assert len(told[1].results) == 2
+
+
+def test_one_that_leaves_after_each_game_is_started_for_the_next(caplog: pytest.LogCaptureFixture) -> None:
+    with closing(rude("leaves")) as program:
+        games = [play({"ann": program, "bob": RandomBot()}, game=game) for game in (1, 2, 3)]
+    assert caplog.messages == []
+    assert len({len(salvos) for _, salvos in games}) > 1
+
+
+def test_one_that_does_not_leave_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[tuple[float, bool]] = []
+    wait = process.Program._wait_for_end
+
+    def noted(program: process.Program, seconds: float) -> bool:
+        ended = wait(program, seconds)
+        waits.append((seconds, ended))
+        return ended
+
+    monkeypatch.setattr(process.Program, "_wait_for_end", noted)
+    monkeypatch.setattr(process, "LEAVE_SECONDS", 0.1)
+    program = rude("deaf")
+    play({"ann": program, "bob": RandomBot()})
+    program.close()
+    [(first, left), (then, _)] = waits
+    assert (first <= 0.1, left, then) == (True, False, process.TERMINATE_SECONDS)
+
+
+def test_one_whose_bot_is_forgotten_is_ended() -> None:
+    program = rude("deaf")
+    play({"ann": program, "bob": RandomBot()})
+    del program
+
+    gc.collect()  # the fixture looks whether somebody is left
+
+
+def test_it_says_what_can_be_said(caplog: pytest.LogCaptureFixture) -> None:
+    heard: list[tuple[str, str, bool]] = []
+
+    class Listens(RandomBot):
+        def on_message(self, sender: str, text: str, private: bool) -> None:
+            heard.append((sender, text, private))
+
+    with closing(rude("says", 2)) as program:
+        play({"ann": program, "bob": Listens()})
+    assert heard == [("ann", "Ahoy!", False), ("ann", "you are next", True)]
+    assert [message.partition("not said: ")[2][:8] for message in caplog.messages] == ["bad_text", "there is"]
+
+
+def test_a_failure_is_raised_where_that_is_wanted() -> None:
+    with closing(rude("crash", 1)) as program:
+        program.strict = True
+        with pytest.raises(BotError, match=r"bot_failed: ann, game 1, turn \d: bot_crashed: .*exit code 3"):
+            play({"ann": program, "bob": RandomBot()})
+
+
+def test_a_program_that_places_no_legal_fleet_plays_with_a_drawn_one(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    script = tmp_path / "cramped.py"
+    ships = [{"ship": ship.name, "coordinates": "1;1", "Orientation": "HORIZONTAL"} for ship in SALVO.fleet]
+    script.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    told = json.loads(line)\n"
+        f"    answer = dict(fleet={ships!r}) if told['type'] == 'fleet' else dict(skip=True)\n"
+        "    if 'id' in told: print(json.dumps({'id': told['id'], **answer}), flush=True)\n"
+    )
+    with closing(make(f"exec:{PYTHON} {script}")) as program:
+        outcome, _ = play({"ann": program, "bob": RandomBot()})
+    assert "bad_fleet: overlap: " in caplog.messages[0]
+    assert "; a random fleet is placed instead; again: " in caplog.messages[0]
+    assert outcome.winner == "bob"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_nobody_is_left_when_we_are_told_to_end(number: signal.Signals) -> None:
+    salvo = str(Path(sysconfig.get_path("scripts")) / "salvo")
+    command = f"{PYTHON} {RUDE} deaf-to-all 1"
+    words = [salvo, "--log-level", "info", "play", "--exec", command, "random"]
+    with started(words, stderr=subprocess.PIPE) as play:
+        assert play.stderr is not None
+        program = int(play.stderr.readline().rpartition(" ")[2])
+        play.send_signal(number)
+        play.communicate(timeout=60)
+    assert play.returncode == {signal.SIGTERM: 143, signal.SIGINT: 130}[number]
+    assert _is_gone(program)
+
+
+def test_secrets_of_ours_stay_here(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setenv("SALVO_SECRET", "cockadoodledoo")
+    with closing(make("exec:sh -c 'env >&2; exit 1'")) as program:
+        caplog.set_level(logging.INFO)
+        play({"ann": program, "bob": RandomBot()})
+    assert any("PATH=" in message for message in caplog.messages)
+    assert "cockadoodledoo" not in caplog.text

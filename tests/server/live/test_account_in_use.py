@@ -1,0 +1,139 @@
+"""One user has one connection, the newest: two programs as one user come to an end of it, a killed broker does not.
+
+The story: two bots of one team, and two screens of the hall, threw each other out for ever with "unspecified error".
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kit.broker_process import BrokerProcess
+from kit.brokers import Broker
+from kit.cable import Cable
+from kit.guarded import guarded, wait_for_users
+from kit.mosquitto import Mosquitto
+from kit.programs import BROKERS, needs
+from salvo.errors import ConnectionLost
+from salvo.net.mqtt import Connection
+from salvo.net.takeover import MAX_THROWN_OUT
+from salvo.permissions import Role
+
+_SECONDS = 60.0
+
+
+class Held:
+    """A connection that a thread keeps up."""
+
+    def __init__(self, url: str, name: str, *, gives_way: bool = True, thinks_seconds: float = 0.0) -> None:
+        self._thinks_seconds = thinks_seconds
+        self.error: ConnectionLost | None = None
+        self.accepted = 0
+        self._connection = Connection(url, name, clean_session=True, on_connect=self._count, gives_way=gives_way)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _count(self, session_present: bool) -> None:
+        self.accepted += 1
+
+    def _run(self) -> None:
+        try:
+            while not self._stop.is_set():
+                self._connection.poll(0.5)
+                time.sleep(self._thinks_seconds)
+        except ConnectionLost as error:
+            self.error = error
+
+    @property
+    def connected(self) -> bool:
+        return self._connection.connected
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        end = time.monotonic() + _SECONDS
+        while not holds():
+            assert time.monotonic() < end, f"ended with {self.error}" if self.error else "still waiting"
+            time.sleep(0.005)
+
+    def __enter__(self) -> Held:
+        self._thread.start()
+        self.until(lambda: self.accepted > 0)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._connection.wake()
+        self._thread.join(60)
+        self._connection.close()
+
+
+def test_of_two_that_connect_as_one_user_the_older_ends_and_says_why(broker: Broker) -> None:
+    with Held(broker.url, "red") as older, Held(broker.url, "red") as newer:
+        older.until(lambda: older.error is not None)
+        newer.until(lambda: newer.connected)  # for good: it has just taken over from the older one
+        accepted = newer.accepted
+        time.sleep(0.5)  # long enough for another round
+        assert (newer.connected, newer.accepted, newer.error) == (True, accepted, None)
+    assert older.error is not None
+    assert older.error.code == "account_in_use"
+    assert "another program connects as 'red'" in older.error.text
+
+
+def test_who_does_not_give_way_says_once_that_somebody_else_uses_its_user(
+    broker: Broker, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Held(broker.url, "salvo-server", gives_way=False) as server:
+        for _ in range(2):
+            with Held(broker.url, "salvo-server") as other:
+                other.until(lambda: server.connected or other.error is not None)
+        for _ in range(MAX_THROWN_OUT + 3):
+            before = server.accepted
+            with Held(broker.url, "salvo-server"):
+                pass
+            server.until(lambda before=before: server.accepted > before)  # type: ignore[misc]
+        assert server.error is None
+    said = [each.getMessage() for each in caplog.records if each.levelno == logging.ERROR]
+    assert len(said) == 1
+    assert "another program connects as 'salvo-server'" in said[0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [pytest.param(Mosquitto, marks=needs("mosquitto")), BrokerProcess])
+def test_a_broker_that_is_killed_again_and_again_is_no_other_user(kind: type[Mosquitto | BrokerProcess]) -> None:
+    """The story: mosquitto is back after some 10 ms, and a bot that thinks for longer never met one that was away."""
+    with (
+        kind() as broker,
+        Held(broker.url, "red", thinks_seconds=0.06) as red,
+        Held(broker.url, "blue") as blue,
+    ):
+        for _ in range(8):
+            before = red.accepted, blue.accepted
+            broker.kill()
+            broker.start()
+            red.until(lambda before=before: red.accepted > before[0] and blue.accepted > before[1])  # type: ignore[misc]
+        assert (red.error, blue.error) == (None, None)
+
+
+def test_a_network_that_breaks_again_and_again_is_no_other_user(broker: Broker) -> None:
+    with Cable(broker.port) as cable, Held(f"mqtt://127.0.0.1:{cable.port}", "red") as red:
+        for _ in range(6):
+            before = red.accepted
+            cable.cut()
+            red.until(lambda before=before: red.accepted > before)  # type: ignore[misc]
+        assert red.error is None
+
+
+@pytest.mark.parametrize("kind", BROKERS)
+def test_a_roster_that_changes_again_and_again_is_no_other_user(kind: str, tmp_path: Path) -> None:
+    with guarded(kind, tmp_path) as contest:
+        url = contest.account("hall", Role.WATCHER)
+        wait_for_users(contest.url, "hall", contest.roster.members()[0].secret)
+        with Held(url, "hall") as hall:
+            for number in range(5):
+                name = f"team{number}"
+                wait_for_users(contest.url, f"{name}.4", contest.roster.add(name))
+            assert (hall.error, hall.connected) == (None, True)

@@ -1,0 +1,216 @@
+"""Who floods goes at the pace of whom he floods, and nobody else pays."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from kit import flood as flooding
+from kit.broker_process import BrokerProcess
+from kit.players import Heard, Slower, join, over
+from kit.raw import PATIENCE_SECONDS, Raw, publish_packet, subscribe_packet, text
+from salvo import messages as m
+from salvo.net.mqtt import Connection
+from salvo_server.brokers.embedded.limits import BrokerLimits
+from salvo_server.brokers.embedded.runner import EmbeddedBroker
+from salvo_server.contest import Contest
+from salvo_server.settings import ServerSettings
+
+#: With fewer the flood would not have filled what was the server's queue before it was dropped.
+FLOOD_MESSAGES = 10_000
+
+
+@contextlib.contextmanager
+def flooded(port: int, qos: int) -> Iterator[None]:
+    """Have another process flood a broker, until so many of its messages were taken at least."""
+    command = [sys.executable, flooding.__file__, str(port), str(qos), str(FLOOD_MESSAGES)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield
+        assert process.stdout.readline() == "enough\n"
+        process.stdin.close()
+        assert int(process.stdout.readline()) >= FLOOD_MESSAGES
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("qos", [pytest.param(0, marks=pytest.mark.slow), 1])
+def test_a_game_is_played_to_its_end_under_a_flood_at_full_speed_and_the_server_stays_connected(qos: int) -> None:
+    """Ten thousand messages waited for the server within two seconds, and the broker dropped the server for it."""
+    heard, connections = Heard(), 0
+
+    with BrokerProcess() as broker:
+        contest = Contest(ServerSettings(broker=broker.url, seed="7", players=2, over_seconds=600), heard)
+        connected = contest.connection.on_connect
+        assert connected is not None
+
+        def counted(session_present: bool) -> None:
+            nonlocal connections
+            connections += 1
+            connected(session_present)
+
+        contest.connection.on_connect = counted
+        with contest.in_background():
+            heard.until(lambda said: any(isinstance(a, m.StateChanged) for a in said))
+            with flooded(broker.port, qos):
+                for name in ("a", "b"):
+                    join(broker.url, name, Slower())
+                heard.until(over)
+    assert connections == 1
+    assert "turn_timeout" not in [refused.code for refused in heard.of(m.CommandRefused)]
+
+
+@pytest.fixture
+def broker() -> Iterator[EmbeddedBroker]:
+    limits = BrokerLimits(backlog_bytes=100_000, stuck_seconds=0.5, queued_bytes=1_000_000)
+    with EmbeddedBroker(limits=limits) as running:
+        yield running
+
+
+def greeted(broker: EmbeddedBroker, client_id: str | None = None, *filters: str) -> Raw:
+    client = Raw(broker.port, client_id)
+    assert client.read() == b"\x20\2\0\0"
+    if filters:
+        client.send(subscribe_packet(*filters))
+        assert client.read() == b"\x90" + bytes((2 + len(filters), 0, 1)) + b"\1" * len(filters)
+    return client
+
+
+SIZE = len(publish_packet("/x", b"f" * 100))
+
+
+def flood(client: Raw, count: int) -> None:
+    """Publish to /x until everything is acknowledged."""
+    reader = threading.Thread(target=client.wait_for, args=(b"\x40\2" + struct.pack("!H", count),))
+    reader.start()
+    for number in range(1, count + 1):
+        client.send(publish_packet("/x", b"f" * 100, number))
+    reader.join(60)
+    assert not reader.is_alive(), "not all is acknowledged"
+
+
+def test_one_stuck_reader_holds_a_publisher_for_a_bounded_time_and_then_goes(broker: EmbeddedBroker) -> None:
+    with greeted(broker, "stuck", "/x") as stuck, greeted(broker) as sender:
+        flood(sender, 2000)
+        stuck.drain()  # its connection has ended, which drain() tells from a silent one
+        assert stuck.socket.recv(1) == b""
+        sender.send(b"\xc0\0")
+        assert sender.read() == b"\xd0\0"
+
+
+def test_a_reader_that_works_off_its_backlog_slowly_is_waited_for_and_loses_nothing(broker: EmbeddedBroker) -> None:
+    reader = Connection(broker.url, "slow", clean_session=True)
+    reader.on_connect = lambda _: reader.subscribe(["/x"])
+    reader.connect(60)
+    reader.publish("/x", b"here")
+    while not (heard := reader.poll(1.0)):  # only then is the subscription in force
+        pass
+    reader.acknowledge(heard[0])
+    with greeted(broker) as sender:
+        flooding = threading.Thread(target=flood, args=(sender, 2000))
+        flooding.start()
+        count, end = 0, time.monotonic() + 60
+        while count < 2000 and time.monotonic() < end:
+            for message in reader.poll(1.0):
+                count += 1
+                time.sleep(0.0005)
+                reader.acknowledge(message)
+        flooding.join(60)
+    reader.close()
+    assert count == 2000
+
+
+def test_a_backlog_of_one_publisher_leaves_the_others_their_turn(broker: EmbeddedBroker) -> None:
+    """The flood has its own lane: what another client says overtakes it, up to what is in flight."""
+    with greeted(broker, "reader", "/#") as reader, greeted(broker) as sender, greeted(broker) as other:
+        for number in range(1, 330):
+            sender.send(publish_packet("/x", b"f" * 80, number))
+        sender.wait_for(b"\x40\2" + struct.pack("!H", 320))
+        other.send(publish_packet("/y", b"polite", 7))
+        other.wait_for(b"\x40\2\0\7")
+        reader.send(b"".join(b"\x40\2" + struct.pack("!H", mid) for mid in range(1, 5)))
+        got = reader.read() or b""
+        while text("/y") not in got:
+            got += reader.read() or pytest.fail("the other client's message does not come")
+    assert got.count(text("/x")) <= 256 + 4
+
+
+def test_the_server_is_never_held_and_a_reader_that_it_outruns_goes(broker: EmbeddedBroker) -> None:
+    with greeted(broker, "stuck", "/x") as stuck, greeted(broker, "salvo-server") as server:
+        flood(server, 2000)
+        stuck.drain()
+        assert stuck.socket.recv(1) == b""
+
+
+def test_the_server_is_not_dropped_for_being_slow(broker: EmbeddedBroker) -> None:
+    """Its keep-alive looks after it: nobody else has anything to say when it is away."""
+    with greeted(broker, "salvo-server", "/x") as server, greeted(broker) as sender:
+        flooding = threading.Thread(target=flood, args=(sender, 1000), daemon=True)
+        flooding.start()
+        got = acknowledged = 0
+        while got < 256 * SIZE:
+            got += len(server.read() or pytest.fail(f"{got // SIZE} messages have come"))
+        assert server.read(1.5) is None  # three times as long as any other client could hold the sender
+        assert got == 256 * SIZE
+        while acknowledged < 1000:
+            for mid in range(acknowledged + 1, got // SIZE + 1):
+                server.send(b"\x40\2" + struct.pack("!H", mid))
+            acknowledged = got // SIZE
+            got += len(server.read() or pytest.fail(f"{got // SIZE} messages have come")) if acknowledged < 1000 else 0
+        flooding.join(60)
+        assert not flooding.is_alive()
+
+
+def test_two_that_are_held_for_each_other_do_not_wait_for_ever(broker: EmbeddedBroker) -> None:
+    with greeted(broker, "one", "/x/one") as one, greeted(broker, "two", "/x/two") as two:
+        for number in range(1, 3000):
+            for client, topic in ((one, "/x/two"), (two, "/x/one")):
+                with contextlib.suppress(OSError):
+                    client.socket.settimeout(0.01)
+                    client.send(publish_packet(topic, b"f" * 100, number))
+        read = b"?"
+        while read:
+            readable, _, _ = select.select([one.socket, two.socket], [], [], PATIENCE_SECONDS)
+            assert readable, "neither of them is dropped"
+            read = next(client for client in (one, two) if client.socket in readable).read() or b""
+
+
+def test_a_reader_that_comes_back_and_gets_stuck_again_goes_again(broker: EmbeddedBroker) -> None:
+    """The watch of its first connection was still on, and the second one held its publishers for ever."""
+    with greeted(broker) as sender:
+        flooding = threading.Thread(target=flood, args=(sender, 3000))
+        with Raw(broker.port, "stuck", clean=False) as stuck:
+            assert stuck.read() == b"\x20\2\0\0"
+            stuck.send(subscribe_packet("/x"))
+            assert stuck.read() == b"\x90\3\0\1\1"
+            flooding.start()
+            stuck.wait_for(text("/x"), 256)
+        with Raw(broker.port, "stuck", clean=False) as stuck:
+            flooding.join(60)
+        assert not flooding.is_alive()
+
+
+def test_a_session_that_ends_while_it_subscribes_leaves_nothing_behind() -> None:
+    with EmbeddedBroker(limits=BrokerLimits(queued_bytes=20_000, in_flight=1)) as broker:
+        with greeted(broker) as keeper:
+            for number in range(1, 41):
+                keeper.send(publish_packet(f"/kept/{number}", b"r", number, retain=True))
+            keeper.wait_for(b"\x40\2\0\x28")
+        with greeted(broker) as greedy:
+            greedy.send(subscribe_packet("/kept/#", "/kept/+", "/+/1"))
+            greedy.drain()
+            assert greedy.socket.recv(1) == b""
+        with greeted(broker):
+            pass
+        assert broker._serving is not None
+        assert broker._serving.clients.bytes == 0
+        assert broker._serving.routes._count == 0

@@ -1,0 +1,272 @@
+"""What clients can make the embedded broker hold, and what it does when they want more."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kit.broker_process import BrokerProcess
+from kit.raw import Raw, packet, publish_packet, retained_at, subscribe_packet, text
+from salvo_server.brokers.embedded.addresses import listening
+from salvo_server.brokers.embedded.broker import MAX_ACCEPTED, HardenedBroker
+from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, BrokerLimits
+from salvo_server.brokers.embedded.runner import EmbeddedBroker
+from salvo_server.core.log_throttle import PAUSE_SECONDS, Throttle
+
+
+@contextlib.contextmanager
+def broker(**limits: Any) -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker(limits=BrokerLimits(**limits)) as running:
+        yield running
+
+
+# --- all together -------------------------------------------------------------------------------------------------
+
+SMALL: dict[str, Any] = {
+    "connections": 60,
+    "websockets": 8,
+    "absent_sessions": 20,
+    "all_subscriptions": 500,
+    "queued_bytes": 2_000_000,
+    "all_queued_bytes": 5_000_000,
+    "retained_topics": 2000,
+    "retained_bytes": 3_000_000,
+}
+
+
+def test_whatever_clients_do_the_broker_holds_no_more_than_its_limits_add_up_to() -> None:
+    """The attacks come one after the other and all of them stay; memory for the interpreter's own use is allowed."""
+    most = BrokerLimits(**SMALL).most_bytes
+    with BrokerProcess(**SMALL) as process, contextlib.ExitStack() as held:
+        before = process.resident_bytes()
+        for attack in (
+            hold_half_packets,
+            leave_many_sessions,
+            subscribe_to_too_much,
+            retain_too_much,
+            stop_reading_a_flood,
+            send_great_websocket_messages,
+            send_tiny_websocket_frames,
+        ):
+            attack(process, held)
+            with Raw(process.port) as other:
+                assert other.read() == b"\x20\2\0\0", f"{attack.__name__} harmed somebody else"
+        grown = process.resident_bytes(peak=True) - before
+    assert grown < most, f"{grown:,} bytes of {most:,}"
+
+
+def hold_half_packets(process: BrokerProcess, held: contextlib.ExitStack) -> None:
+    for _ in range(20):
+        client = held.enter_context(Raw(process.port, will=("gone", "w" * 60)))
+        client.read()
+        with contextlib.suppress(ConnectionError):
+            client.send(b"\x30\xff\x7f" + b"h" * 16_000)
+
+
+def leave_many_sessions(process: BrokerProcess, held: contextlib.ExitStack) -> None:
+    for number in range(200):
+        with Raw(process.port, f"absent-{number}", clean=False) as client:
+            client.read()
+            client.send(subscribe_packet("flood/#"))
+            client.read()
+            client.send(b"\xe0\0")
+            client.read()
+
+
+def subscribe_to_too_much(process: BrokerProcess, held: contextlib.ExitStack) -> None:
+    for number in range(10):
+        client = held.enter_context(Raw(process.port))
+        client.read()
+        for _ in range(100):
+            levels = "/".join(secrets.token_hex(16) for _ in range(15))
+            body = struct.pack("!HH", 1, len(levels)) + levels.encode() + b"\1"
+            client.send(bytes((0x82, len(body) & 127 | 128, len(body) >> 7)) + body)
+        client.wait_for(b"\x90\3\0\1\x80", number)
+
+
+def retain_too_much(process: BrokerProcess, held: contextlib.ExitStack) -> None:
+    client = held.enter_context(Raw(process.port))
+    client.read()
+    for number in range(20_000):
+        client.send(bytes((0x31, 0x80 | 1010 & 127, 1010 >> 7)) + text(f"kept/{number:05}") + b"r" * 998)
+
+
+def stop_reading_a_flood(process: BrokerProcess, held: contextlib.ExitStack) -> None:
+    for _ in range(3):
+        stuck = held.enter_context(Raw(process.port))
+        stuck.read()
+        stuck.send(subscribe_packet("flood/#"))
+        stuck.read()
+    with Raw(process.port) as sender:
+        sender.read()
+        head = text("flood/x") + b"\0\1"
+        body = head + b"f" * 8000
+        flood = bytes((0x32, len(body) & 127 | 128, len(body) >> 7)) + body
+        reader = threading.Thread(target=sender.drain, daemon=True)
+        reader.start()
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            for _ in range(4000):
+                sender.send(flood)
+
+
+def upgraded(process: BrokerProcess, held: contextlib.ExitStack) -> socket.socket:
+    host, _, port = process.websocket_url.removeprefix("ws://").partition("/")[0].partition(":")
+    client = held.enter_context(socket.create_connection((host, int(port)), 5))
+    client.sendall(
+        b"GET /mqtt HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        b"Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Protocol: mqtt\r\n\r\n"
+    )
+    client.recv(4096)
+    return client
+
+
+def send_great_websocket_messages(process: BrokerProcess, held: contextlib.ExitStack) -> None:
+    """A message of a mebibyte, in frames that never end it."""
+    for _ in range(12):
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            client = upgraded(process, held)
+            client.settimeout(1)
+            for first in (b"\2", *[b"\0"] * 63):
+                client.sendall(first + b"\xfe\x3f\xff\0\0\0\0" + b"g" * 16_383)
+
+
+def send_tiny_websocket_frames(process: BrokerProcess, held: contextlib.ExitStack) -> None:
+    """After a CONNECT that leaves its answer unread, as many empty frames as go in."""
+    for _ in range(12):
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            client = upgraded(process, held)
+            client.settimeout(1)
+            for _ in range(20):
+                client.sendall(b"\x82\x80\0\0\0\0" * 10_000)
+
+
+# --- one by one ---------------------------------------------------------------------------------------------------
+
+
+def test_a_persistent_client_that_stays_away_too_long_is_told_so(caplog: pytest.LogCaptureFixture) -> None:
+    """It lost what did not fit, one warning a message, and believed on its return that it had got everything."""
+    with broker(queued_bytes=20_000) as running:
+        for name in ("sleeper", "second", "third"):
+            with Raw(running.port, name, clean=False) as sleeper:
+                assert sleeper.read() == b"\x20\2\0\0"
+                sleeper.send(subscribe_packet("x"))
+                assert sleeper.read() == b"\x90\3\0\1\1"
+                sleeper.send(b"\xe0\0")
+                assert sleeper.read() == b""
+        with caplog.at_level(logging.WARNING), Raw(running.port) as sender:
+            assert sender.read() == b"\x20\2\0\0"
+            for number in range(100):
+                sender.send(publish_packet("x", b"y" * 100, number + 1))
+                sender.wait_for(b"\x40\2" + struct.pack("!H", number + 1))
+        for name in ("sleeper", "second", "third"):
+            with Raw(running.port, name, clean=False) as sleeper:
+                assert sleeper.read() == b"\x20\2\0\0"  # session_present is 0: subscribe again
+    said = [record.message for record in caplog.records]
+    assert len(said) == 1
+    assert "sleeper has 20" in said[0]
+    assert "its session ends" in said[0]
+
+
+def test_too_many_absent_sessions_cost_the_eldest_but_never_the_servers() -> None:
+    with broker(absent_sessions=2) as running:
+        for name in (SERVER_CLIENT_ID, "one", "two"):
+            with Raw(running.port, name, clean=False) as client:
+                assert client.read() == b"\x20\2\0\0"
+                client.send(b"\xe0\0")
+                assert client.read() == b""
+        present = {}
+        for name in (SERVER_CLIENT_ID, "two", "one"):
+            with Raw(running.port, name, clean=False) as client:
+                present[name] = client.read() == b"\x20\2\1\0"
+                client.send(b"\xe0\0")
+                assert client.read() == b""
+    assert present == {SERVER_CLIENT_ID: True, "one": False, "two": True}
+
+
+@pytest.mark.parametrize("limits", [{"retained_topics": 10}, {"retained_bytes": 12_200}])
+def test_when_no_more_can_be_retained_the_servers_takes_the_place_of_others(limits: dict[str, int]) -> None:
+    with broker(**limits) as running:
+        for client_id, names in (("other", "abcdefghijklmn"), (SERVER_CLIENT_ID, "xyz")):
+            with Raw(running.port, client_id) as client:
+                assert client.read() == b"\x20\2\0\0"
+                for number, name in enumerate(names, start=1):
+                    client.send(publish_packet(name, client_id.encode(), number, retain=True))
+                    client.wait_for(b"\x40\2" + struct.pack("!H", number))
+        kept = [name for name in "abcdefghijklmnxyz" if retained_at(running.port, name)]
+    assert kept == list("defghijxyz")
+
+
+def test_a_retained_topic_that_cannot_grow_keeps_what_it_has_and_counts_right() -> None:
+    with broker(retained_bytes=3000) as running, Raw(running.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+        for number, payload in enumerate((b"one", b"two" * 40, b"x" * 50), start=1):
+            for name in ("a", "b", "c"):
+                client.send(publish_packet(name, payload, number, retain=True))
+                client.wait_for(b"\x40\2" + struct.pack("!H", number))
+        assert [retained_at(running.port, name) for name in ("a", "b", "c")] == [b"x" * 50, b"x" * 50, None]
+        assert running._serving is not None
+        retained = running._serving.retained
+        assert retained.bytes == 2 * (1200 + 1 + 50)
+
+
+def test_a_subscription_too_many_or_too_deep_is_refused() -> None:
+    with broker(subscriptions=3, all_subscriptions=4) as running, Raw(running.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+        client.send(subscribe_packet("a", "b", "c", "d", "a"))
+        assert client.read() == b"\x90\7\0\1\1\1\1\x80\1"
+        with Raw(running.port) as second:
+            assert second.read() == b"\x20\2\0\0"
+            second.send(subscribe_packet("+/" * 20 + "x", "e", "f"))
+            assert second.read() == b"\x90\5\0\1\x80\1\x80"
+
+
+def test_a_topic_too_deep_ends_the_connection() -> None:
+    """Twelve thousand levels made the matcher recurse beyond Python's stack."""
+    with broker() as running, Raw(running.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+        client.send(packet(0x32, text("/" * 100) + b"\0\1"))
+        assert client.read() == b""
+
+
+def test_a_storm_of_connections_is_taken_a_few_at_a_turn_and_loses_none() -> None:
+    asyncio.run(take_a_storm(40))
+
+
+async def take_a_storm(count: int) -> None:
+    listener = listening("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    config = {"listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}}, "plugins": {}}
+    taking = HardenedBroker(config, {"default": listener}, BrokerLimits(), Access())
+    await taking.start()
+    with contextlib.ExitStack() as stack:
+        for _ in range(count):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), 60))
+        while (before := len(taking.peers)) < count:
+            await asyncio.sleep(0)
+            assert len(taking.peers) - before <= MAX_ACCEPTED
+    await taking.shutdown()
+
+
+def test_what_a_client_can_repeat_at_will_is_logged_seldom_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+    now = 0.0
+    seldom = Throttle(logging.getLogger("seldom"), clock=lambda: now)
+    for _ in range(50):
+        seldom.warn("flood", "somebody floods")
+    seldom.warn("other", "something else")
+    now += PAUSE_SECONDS
+    seldom.warn("flood", "somebody floods")
+    assert [record.message for record in caplog.records] == [
+        "somebody floods",
+        "something else",
+        "somebody floods (and 49 more like it before)",
+    ]
+    assert seldom.counts == {"flood": 51, "other": 1}

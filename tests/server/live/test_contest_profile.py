@@ -1,0 +1,231 @@
+"""A contest as an organiser and two teams run it, with real processes, in the profiles contest and strict."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sysconfig
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.command_line import run
+from kit.mosquitto import start_mosquitto
+from kit.ports import Port
+from kit.processes import started
+from kit.programs import needs
+from kit.terminal import Terminal
+from salvo.errors import ConnectionLost
+from salvo.net.mqtt import Connection
+
+SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+_SECONDS = 60.0
+
+
+class Organiser:
+    """Somebody at a machine of his own."""
+
+    def __init__(self, folder: Path, stack: contextlib.ExitStack) -> None:
+        self.folder = folder
+        self._stack = stack
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+        self._folders = {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
+        self.environment = clean | self._folders
+
+    def call(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return run(*words, environment=self._folders | environment)
+
+    def run(self, *words: str, **environment: str) -> str:
+        done = self.call(*words, **environment)
+        assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def add(self, *names: str) -> dict[str, str]:
+        lines = map(json.loads, self.run("teams", "add", "--json", *names).splitlines())
+        return {line["name"]: line["secret"] for line in lines}
+
+    @contextlib.contextmanager
+    def serve(self, *words: str) -> Iterator[dict[str, Any]]:
+        """Run a server; give what its first lines say, by event."""
+        command = [SALVO, "serve", "--log-format", "json", "--players", "2", "--over-seconds", "5", *words]
+        pipe = subprocess.PIPE
+        said: dict[str, Any] = {}
+        with started(command, stdout=pipe, stderr=pipe, env=self.environment) as server:
+            assert server.stdout is not None
+            while "lobby" not in said:
+                read = server.stdout.readline()
+                assert read, server.communicate()[1]
+                line = json.loads(read)
+                said[line["event"]] = line
+            yield said
+            server.terminate()
+            server.communicate(timeout=60)
+
+    def join(self, url: str, team: str, secret: str, **environment: str) -> subprocess.Popen[str]:
+        own = {"SALVO_TEAM": team, "SALVO_SECRET": secret, **environment}
+        words, pipe = [SALVO, "join", url, "hunter", "--games", "1", "--json"], subprocess.PIPE
+        return self._stack.enter_context(started(words, stdout=pipe, stderr=pipe, env=self.environment | own))
+
+
+@pytest.fixture
+def organiser(tmp_path: Path) -> Iterator[Organiser]:
+    with contextlib.ExitStack() as stack:
+        yield Organiser(tmp_path, stack)
+
+
+@pytest.fixture
+def brokers(organiser: Organiser) -> Iterator[tuple[str, str]]:
+    """A mosquitto as ``salvo mosquitto`` makes it: where teams connect, and where the server does."""
+    folder = organiser.folder / "broker"
+    with Port() as port, Port() as web, Port() as own:
+        words = ("--port", str(port.number), "--websocket-port", str(web.number), "--server-listen", own.address)
+        command = organiser.run("mosquitto", str(folder), *words)
+        assert command.split() == ["mosquitto", "-c", str(folder / "mosquitto.conf")]
+        if os.geteuid() == 0:  # else it becomes the user mosquitto, who may not look into the test's folder
+            with (folder / "mosquitto.conf").open("a") as config:
+                config.write("user root\n")
+        running = start_mosquitto(folder / "mosquitto.conf")
+        yield f"mqtt://{port.address}", f"mqtt://{own.address}"
+        running.terminate()
+        running.wait(60)
+
+
+def ends(*teams: subprocess.Popen[str]) -> None:
+    """All teams finish, and say that the same one won."""
+    said = [team.communicate(timeout=_SECONDS) for team in teams]
+    assert all(team.returncode == 0 for team in teams), said
+    assert len({json.loads(out)["winner"] for out, _ in said}) == 1
+
+
+def refused(url: str, user: str | None = None, password: str | None = None) -> str:
+    connection = Connection(url, "", clean_session=True, username=user, password=password)
+    with pytest.raises(ConnectionLost) as caught:
+        connection.connect(60)
+    connection.close()
+    return caught.value.code
+
+
+@needs("mosquitto")
+def test_teams_come_to_a_mosquitto_while_the_server_runs(organiser: Organiser, brokers: tuple[str, str]) -> None:
+    broker, own = brokers
+    with organiser.serve("--broker", own) as said:
+        assert said["profile"]["profile"] == "contest"
+        assert said["roster"]["teams"] == []
+        # Before the first name there is no file, and yet the server has accounts: a container is healthy then, too.
+        assert organiser.run("health", "--broker", broker).startswith("online")
+        secrets = organiser.add("red", "blue")
+        wait_until_let_in(broker, "red.1", secrets["red"])
+        wait_until_let_in(broker, "blue.1", secrets["blue"])
+        assert refused(broker) == "not_authorised"
+        assert refused(broker, "red", secrets["blue"]) == "not_authorised"
+        ends(*(organiser.join(broker, team, secret) for team, secret in secrets.items()))
+        organiser.run("teams", "remove", "red")
+        wait_until_shut_out(broker, "red.1", secrets["red"])
+
+
+def wait_until_let_in(url: str, user: str, secret: str) -> None:
+    end = time.monotonic() + _SECONDS
+    while time.monotonic() < end:
+        connection = Connection(url, "", clean_session=True, username=user, password=secret)
+        with contextlib.suppress(ConnectionLost), contextlib.closing(connection):
+            connection.connect(60)
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{user} is not let in")
+
+
+def wait_until_shut_out(url: str, user: str, secret: str) -> None:
+    end = time.monotonic() + _SECONDS
+    while time.monotonic() < end:
+        connection = Connection(url, "", clean_session=True, username=user, password=secret)
+        try:
+            connection.connect(60)
+        except ConnectionLost:
+            return
+        finally:
+            connection.close()
+        time.sleep(0.1)
+    raise AssertionError(f"{user} is still let in")
+
+
+def test_a_team_of_nobody_is_told_what_is_wrong(organiser: Organiser) -> None:
+    organiser.add("red")
+    with organiser.serve("--listen", "127.0.0.1:0") as said:
+        stranger = organiser.join(said["listening"]["url"], "red", "guessed")
+        _, errors = stranger.communicate(timeout=_SECONDS)
+        assert stranger.returncode == 1
+        assert "not_authorised" in errors
+        assert "guessed" not in errors
+
+
+def test_strangers_play_under_tls(organiser: Organiser) -> None:
+    organiser.run("tls", str(organiser.folder / "tls"), "--host", "127.0.0.1")
+    made = {path.name: path for path in (organiser.folder / "tls").iterdir()}
+    [key] = [path for name, path in made.items() if "key" in name]
+    [cert] = [path for name, path in made.items() if "server" in name and path != key]
+    [ca] = [path for name, path in made.items() if name.startswith("ca")]
+    secrets = organiser.add("red", "blue")
+    strict = ("--profile", "strict", "--listen", "127.0.0.1:0", "--tls-cert", str(cert), "--tls-key", str(key))
+    with organiser.serve(*strict) as said:
+        url = said["listening"]["url"]
+        assert url.startswith("mqtts://")
+        assert said["profile"]["encrypted"] is True
+        ends(*(organiser.join(url, team, secret, SALVO_CA=str(ca)) for team, secret in secrets.items()))
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--profile", "strict"), "bad_setting: --profile strict needs TLS"),
+        (("--tls-cert", "a.pem"), "bad_setting: --tls-cert and --tls-key belong together"),
+        (("--tls-cert", "/nowhere", "--tls-key", "/nowhere"), "bad_tls: certificate /nowhere: No such file"),
+        (
+            ("--profile", "open", "--referee-delay-seconds", "0"),
+            "bad_setting: --referee-delay-seconds is for accounts",
+        ),
+        (("--profile", "shut"), "bad_setting: --profile: 'shut'"),
+    ],
+)
+def test_what_does_not_go_together_is_said(organiser: Organiser, words: tuple[str, ...], error: str) -> None:
+    done = organiser.call("serve", "--listen", "127.0.0.1:0", *words)
+    assert done.returncode != 0
+    assert done.stderr.startswith(f"error: {error}"), done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@needs("mosquitto")
+def test_a_mosquitto_without_the_plugin_is_told_what_it_needs(organiser: Organiser, port: Port) -> None:
+    config = organiser.folder / "open.conf"
+    config.write_text(f"listener {port.number} 127.0.0.1\nallow_anonymous true\n")
+    running = start_mosquitto(config)
+    try:
+        done = organiser.call("serve", "--broker", f"mqtt://{port.address}")
+    finally:
+        running.terminate()
+        running.wait(60)
+    assert done.returncode == 1
+    assert "no_dynamic_security" in done.stderr
+    assert "salvo mosquitto" in done.stderr
+
+
+def test_a_person_at_a_terminal_is_asked_for_a_secret_that_is_wanted(organiser: Organiser) -> None:
+    secrets = organiser.add("red", "blue") | organiser.add("--role", "host", "desk")
+    secrets |= organiser.add("--role", "watcher", "hall")
+    with organiser.serve("--listen", "127.0.0.1:0") as said:
+        url = said["listening"]["url"]
+        blue = organiser.join(url, "blue", secrets["blue"])
+        for account, words, seen in (
+            ("hall", ["watch", url.replace("://", "://hall@")], "blue"),
+            ("desk", ["control", "announce", url, "welcome", "--team", "desk"], "welcome"),
+            ("red", ["join", url, "hunter", "--team", "red", "--games", "1"], "is number"),
+        ):
+            with Terminal([SALVO, *words], organiser.environment) as terminal:
+                terminal.until_seen(f"secret of {account}:")
+                terminal.press(secrets[account], "enter")
+                assert secrets[account] not in terminal.until_seen(seen)
+        ends(blue)

@@ -1,0 +1,571 @@
+"""What the embedded broker mends in amqtt.
+
+Each test tells one fault. It runs against stock amqtt, where the fault must still be there (when a later amqtt mends
+it, the test says so and the mending can go), and against ours, where it must not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import paho.mqtt.client as paho
+import pytest
+from paho.mqtt.enums import CallbackAPIVersion
+
+from kit.ports import Port
+from kit.raw import PATIENCE_SECONDS, Raw, client_ids, packet, publish_packet, retained_at, subscribe_packet, text
+from kit.stock_amqtt import ANONYMOUS, PASSWORDS, TOPIC_RULE, StockAmqtt
+from salvo.net.mqtt import Connection
+from salvo_server.brokers.embedded.addresses import BrokerError
+from salvo_server.brokers.embedded.broker import HardenedBroker
+from salvo_server.brokers.embedded.limits import Access, BrokerLimits
+from salvo_server.brokers.embedded.packets import with_length
+from salvo_server.brokers.embedded.runner import EmbeddedBroker
+
+# --- two brokers of the same face ---------------------------------------------------------------------------------
+
+
+class OnlyAliceWrites(Access):
+    """Topics below /alice belong to the user alice; a password is the user's name backwards."""
+
+    def admits(self, client_id: str, username: str | None, password: str | None) -> bool:
+        return username is None or password == username[::-1]
+
+    def allows(self, client_id: str, username: str | None, action: str, topic: str) -> bool:
+        return action != "publish" or not topic.startswith("/alice") or username == "alice"
+
+
+def stock(ruled: bool = False) -> StockAmqtt:
+    return StockAmqtt(ANONYMOUS, TOPIC_RULE) if ruled else StockAmqtt(ANONYMOUS)
+
+
+@contextlib.contextmanager
+def ours(ruled: bool = False, **limits: Any) -> Iterator[Any]:
+    with EmbeddedBroker(access=OnlyAliceWrites() if ruled else None, limits=BrokerLimits(**limits)) as broker:
+        yield broker
+
+
+def serving(broker: EmbeddedBroker) -> HardenedBroker:
+    """The broker on its thread, to look at."""
+    assert broker._serving is not None
+    return broker._serving
+
+
+both = pytest.mark.parametrize(
+    ("make", "faulty"), [pytest.param(stock, True, id="stock"), pytest.param(ours, False, id="ours")]
+)
+
+
+# --- the faults ---------------------------------------------------------------------------------------------------
+
+
+def test_a_qos_2_message_is_taken_once_however_often_it_comes() -> None:
+    with ours() as broker, Raw(broker.port) as reader:
+        assert reader.read() == b"\x20\2\0\0"
+        reader.send(packet(0x82, b"\0\1" + text("x") + b"\2"))
+        assert reader.read() == b"\x90\3\0\1\1"  # granted QoS 1, which MQTT allows
+        message = text("x") + b"\0\7once"
+        with Raw(broker.port, "twice", clean=False) as sender:
+            assert sender.read() == b"\x20\2\0\0"
+            sender.send(packet(0x34, message))
+            assert sender.read() == b"\x50\2\0\7"
+            sender.send(packet(0x3C, message))
+            assert sender.read() == b"\x50\2\0\7"
+        with Raw(broker.port, "twice", clean=False) as sender:
+            assert sender.read() == b"\x20\2\1\0"
+            sender.send(packet(0x3C, message))
+            assert sender.read() == b"\x50\2\0\7"
+            for _ in range(2):
+                sender.send(b"\x62\2\0\7")
+                assert sender.read() == b"\x70\2\0\7"
+            sender.send(packet(0x34, text("x") + b"\0\7next"))  # released: the packet id is free again
+            assert sender.read() == b"\x50\2\0\7"
+        got = b""
+        while b"next" not in got:
+            chunk = reader.read()
+            assert chunk, got
+            got += chunk
+        assert got == packet(0x32, text("x") + b"\0\1once") + packet(0x32, text("x") + b"\0\2next")
+
+
+def test_qos_2_messages_that_are_never_released_are_bounded() -> None:
+    with ours(in_flight=10) as broker, Raw(broker.port) as sender:
+        assert sender.read() == b"\x20\2\0\0"
+        for mid in range(1, 12):
+            sender.send(packet(0x34, text("x") + bytes((0, mid))))
+        got = b""
+        while chunk := sender.read():
+            got += chunk
+        assert chunk == b""
+        assert got.count(b"\x50\2") == 10
+
+
+def test_a_paho_client_finishes_its_qos_2_publish() -> None:
+    with ours() as broker:
+        client = paho.Client(CallbackAPIVersion.VERSION2, "paho-2")
+        client.connect("127.0.0.1", broker.port)
+        client.loop_start()
+        done = client.publish("x", b"y", qos=2)
+        done.wait_for_publish(PATIENCE_SECONDS)
+        assert done.is_published()
+        client.disconnect()
+        client.loop_stop()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        packet(0x32, text("x") + b"\0\0"),  # packet id 0
+        packet(0x36, text("x") + b"\0\1"),  # QoS 3
+        packet(0x32, text("x") + b"\0"),
+        packet(0x30, b"\0\x09x"),
+        packet(0x30, text("a/#")),
+        packet(0x30, text("")),
+        packet(0x30, b"\0\1\xff"),
+        b"\x50\2\0\1",
+        b"\x90\3\0\1\1",
+        packet(0x82, b"\0\1"),
+        packet(0x82, b"\0\1\0\x09x"),
+        packet(0xA2, b"\0\1\0\x09x"),
+        b"\x10\0",
+    ],
+)
+def test_what_breaks_the_protocol_ends_the_connection_and_nothing_else(wrong: bytes) -> None:
+    with ours() as broker, Raw(broker.port) as witness:
+        assert witness.read() == b"\x20\2\0\0"
+        with Raw(broker.port) as client:
+            assert client.read() == b"\x20\2\0\0"
+            client.send(wrong)
+            assert client.read() == b""
+        witness.send(b"\xc0\0")
+        assert witness.read() == b"\xd0\0"
+
+
+@pytest.mark.parametrize("retain", [False, True])
+def test_a_live_message_needs_the_right_to_publish_retained_or_not(retain: bool) -> None:
+    with ours(ruled=True) as broker, Raw(broker.port) as reader:
+        assert reader.read() == b"\x20\2\0\0"
+        reader.send(subscribe_packet("/alice/#"))
+        assert reader.read() == b"\x90\3\0\1\1"
+        with Raw(broker.port, user="bob", password="bob") as rival:
+            assert rival.read() == b"\x20\2\0\0"
+            rival.send(publish_packet("/alice/kept", b"forged", 1, retain))
+            assert rival.read() == b"\x40\2\0\1"  # MQTT 3.1.1 has no other answer
+        assert retained_at(broker.port, "/alice/kept") is None
+        with Raw(broker.port, user="alice", password="ecila") as alice:
+            assert alice.read() == b"\x20\2\0\0"
+            alice.send(publish_packet("/alice/kept", b"true", 1, retain))
+            assert alice.read() == b"\x40\2\0\1"
+        assert reader.read() == packet(0x32, text("/alice/kept") + b"\0\1true")
+        assert retained_at(broker.port, "/alice/kept") == (b"true" if retain else None)
+
+
+@both
+def test_a_will_needs_the_right_to_publish(make: Any, faulty: bool) -> None:
+    with make(ruled=True) as broker:
+        for topic in ("/alice/will", "/free/will"):
+            with Raw(broker.port, will=(topic, "forged")) as rival:
+                assert rival.read() == b"\x20\2\0\0"
+        # stock retains a will only after broadcasting it; either way it must not reach anybody
+        awaited = "/alice/will" if faulty else "/free/will"
+        end = time.monotonic() + PATIENCE_SECONDS
+        while (found := retained_at(broker.port, awaited)) is None:
+            assert time.monotonic() < end
+        if not faulty:  # what came first is dealt with, too
+            found = retained_at(broker.port, "/alice/will")
+    assert (found is not None) == faulty
+
+
+@both
+def test_a_wrong_password_does_not_disconnect_the_owner_of_the_client_id(make: Any, faulty: bool) -> None:
+    context: Any = StockAmqtt(PASSWORDS) if faulty else ours(ruled=True)
+    with context as broker, Raw(broker.port, "owner", clean=False, user="alice", password="ecila") as owner:
+        assert owner.read() == b"\x20\2\0\0"
+        with Raw(broker.port, "owner", clean=False, user="alice", password="wrong") as rival:
+            answer = rival.read()
+        assert answer is None or answer[:1] in (b"", b"\x20")
+        with contextlib.suppress(ConnectionError):
+            owner.send(b"\xc0\0")  # a ping tells whether the owner is still there
+        alive = owner.read(1.5 if faulty else PATIENCE_SECONDS) == b"\xd0\0"
+    assert alive != faulty
+
+
+@both
+def test_a_client_that_falls_silent_is_disconnected_after_its_keep_alive(make: Any, faulty: bool) -> None:
+    with make() as broker, Raw(broker.port, keep_alive=1) as client:
+        assert client.read() == b"\x20\2\0\0"
+        assert (client.read(3.5 if faulty else PATIENCE_SECONDS) == b"") != faulty
+
+
+@both
+def test_a_shared_subscription_is_refused_instead_of_never_served(make: Any, faulty: bool) -> None:
+    with make() as broker, Raw(broker.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+        client.send(subscribe_packet("$share/group/x"))
+        answer = client.read()
+    assert answer is not None
+    assert (answer[-1] == 0x80) != faulty
+
+
+@both
+def test_qos_1_comes_again_after_a_client_froze_and_came_back(make: Any, faulty: bool) -> None:
+    with make() as broker:
+        frozen = Raw(broker.port, "freezer", clean=False, user="alice", password="ecila")
+        assert frozen.read() == b"\x20\2\0\0"
+        frozen.send(subscribe_packet("x"))
+        assert frozen.read() == b"\x90\3\0\1\1"
+        with Raw(broker.port) as sender:
+            assert sender.read() == b"\x20\2\0\0"
+            sender.send(publish_packet("x", b"precious"))
+        got = frozen.read()
+        assert got is not None
+        assert b"precious" in got  # delivered, never acknowledged
+        frozen.close() if not faulty else _after(5.5, frozen.close)
+        with Raw(broker.port, "freezer", clean=False, user="alice", password="ecila") as back:
+            answer = back.read()
+            assert answer is not None
+            if b"precious" not in answer:
+                answer += back.read(1.0 if faulty else PATIENCE_SECONDS) or b""
+    assert (b"precious" in answer) != faulty
+
+
+def _after(seconds: float, act: Callable[[], None]) -> None:
+    """Stock amqtt forgets a message five seconds after it sent it; the freeze has to be longer."""
+    waited = threading.Event()
+    waited.wait(seconds)
+    act()
+
+
+@both
+def test_a_client_that_stops_reading_costs_a_bounded_amount(make: Any, faulty: bool) -> None:
+    context = make() if faulty else make(queued_bytes=500_000)
+    with context as broker, Raw(broker.port) as stuck:
+        assert stuck.read() == b"\x20\2\0\0"
+        stuck.send(subscribe_packet("flood"))
+        assert stuck.read() == b"\x90\3\0\1\1"
+        sender = Connection(f"mqtt://127.0.0.1:{broker.port}", next(client_ids), clean_session=True)
+        sender.connect(PATIENCE_SECONDS)
+        for _ in range(1000):
+            sender.publish("flood", b"x" * 1000)
+        assert sender.flush(60)
+        sender.close()
+        received, chunk = 0, stuck.read(1.0)
+        while chunk:
+            received += len(chunk)
+            chunk = stuck.read(1.0)
+    dropped = chunk == b""
+    assert dropped != faulty
+    assert faulty or received < 700_000
+
+
+@both
+def test_an_oversized_packet_is_never_read(make: Any, faulty: bool) -> None:
+    with make() as broker, Raw(broker.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+        client.send(b"\x30\xff\xff\x7f" + b"x" * 1000)  # announces two million bytes
+        assert (client.read(1.5 if faulty else PATIENCE_SECONDS) == b"") != faulty
+
+
+# --- what has to work besides ------------------------------------------------------------------------------------
+
+
+def test_a_message_that_is_retained_is_kept_replaced_and_cleared() -> None:
+    with ours() as broker, Raw(broker.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+        for mid, payload in enumerate((b"one", b"two"), start=1):
+            client.send(publish_packet("kept", payload, mid, retain=True))
+            assert client.read() == b"\x40\2\0" + bytes((mid,))
+        assert retained_at(broker.port, "kept") == b"two"
+        client.send(publish_packet("kept", b"", 3, retain=True))
+        assert client.read() == b"\x40\2\0\3"
+        assert retained_at(broker.port, "kept") is None
+
+
+def test_a_will_is_published_when_a_client_vanishes_and_not_when_it_says_goodbye() -> None:
+    with ours() as broker:
+        with Raw(broker.port, will=("polite", "gone")) as client:
+            assert client.read() == b"\x20\2\0\0"
+            client.send(b"\xe0\0")
+            assert client.read() == b""
+        with Raw(broker.port, will=("rude", "gone")) as client:
+            assert client.read() == b"\x20\2\0\0"
+        end = time.monotonic() + PATIENCE_SECONDS
+        while retained_at(broker.port, "rude") is None:
+            assert time.monotonic() < end
+        assert retained_at(broker.port, "polite") is None
+
+
+@pytest.mark.long
+def test_qos_1_loses_nothing_and_keeps_order_under_subscription_churn() -> None:
+    count = 3000
+    with ours() as broker:
+        reader = Connection(broker.url, "reader", clean_session=True)
+        reader.on_connect = lambda _: reader.subscribe(["data/#"])
+        reader.connect(PATIENCE_SECONDS)
+        assert reader.flush(PATIENCE_SECONDS)
+        stop = threading.Event()
+
+        def churn() -> None:
+            other = Connection(broker.url, "churner", clean_session=True)
+            other.connect(PATIENCE_SECONDS)
+            while not stop.is_set():
+                other.subscribe(["data/+"])
+                other.poll(0.001)
+                other.unsubscribe(["data/+"])
+                for message in other.poll(0.001):
+                    other.acknowledge(message)
+            other.close()
+
+        def send() -> None:
+            sender = Connection(broker.url, "sender", clean_session=True)
+            sender.connect(PATIENCE_SECONDS)
+            for number in range(count):
+                sender.publish("data/x", b"%d" % number)
+                if number % 50 == 0:
+                    sender.flush(PATIENCE_SECONDS)
+            sender.flush(PATIENCE_SECONDS)
+            sender.close()
+
+        threads = [threading.Thread(target=work) for work in (churn, send)]
+        for thread in threads:
+            thread.start()
+        got: list[int] = []
+        end = time.monotonic() + PATIENCE_SECONDS
+        while len(got) < count and time.monotonic() < end:
+            for message in reader.poll(0.5):
+                got.append(int(message.payload))
+                reader.acknowledge(message)
+        stop.set()
+        for thread in threads:
+            thread.join(60)
+        reader.close()
+    assert got == list(range(count))
+
+
+def test_a_taken_port_is_a_clear_error() -> None:
+    with ours() as broker, pytest.raises(BrokerError, match="address_in_use"):
+        EmbeddedBroker(f"127.0.0.1:{broker.port}").start()
+
+
+def test_nobody_can_take_the_port_that_the_system_chose(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The port was looked up, let go and bound again: another program could get it in between."""
+    stolen: list[bool] = []
+    start = threading.Thread.start
+    broker = EmbeddedBroker("127.0.0.1:0", websocket="127.0.0.1:0")
+
+    def start_after_a_thief(thread: threading.Thread) -> None:
+        if thread.name == "broker":
+            for _, port in broker._bound.values():
+                with socket.socket() as thief:
+                    try:
+                        thief.bind(("127.0.0.1", port))
+                        stolen.append(True)
+                    except OSError:
+                        stolen.append(False)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_after_a_thief)
+    with broker, Raw(broker.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+    assert stolen == [False, False]
+
+
+def test_a_taken_websocket_port_leaves_the_other_one_free() -> None:
+    with ours() as taken, Port() as port:
+        with pytest.raises(BrokerError, match="address_in_use"):
+            EmbeddedBroker(port.address, f"127.0.0.1:{taken.port}").start()
+        with EmbeddedBroker(port.address) as broker, Raw(broker.port) as client:
+            assert client.read() == b"\x20\2\0\0"
+
+
+def test_answers_are_sent_without_delay() -> None:
+    """With Nagle's algorithm a QoS 1 round trip takes 44 ms on loopback: the listeners have it switched off."""
+    with EmbeddedBroker(websocket="127.0.0.1:0") as broker, Raw(broker.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+        web = Connection(broker.websocket_url or "", next(client_ids), clean_session=True)
+        web.connect(PATIENCE_SECONDS)
+        edges: list[Any] = [peer._edge for peer in serving(broker).peers]
+        sockets = [edge.transport.get_extra_info("socket") for edge in edges]
+        assert len(sockets) == 2
+        assert all(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for sock in sockets)
+        web.close()
+
+
+@pytest.mark.parametrize("address", ["", "1883", "localhost:", "localhost:x", "127.0.0.1:70000"])
+def test_a_bad_address_is_a_clear_error(address: str) -> None:
+    with pytest.raises(BrokerError, match="bad_address"):
+        EmbeddedBroker(address)
+
+
+def test_it_stops_quickly_with_clients_connected_and_may_be_stopped_twice() -> None:
+    broker = EmbeddedBroker().start()
+    with Raw(broker.port) as client:
+        assert client.read() == b"\x20\2\0\0"
+        broker.stop()
+        assert client.read() == b""
+    broker.stop()
+
+
+def test_it_hangs_up_on_whoever_comes_in_while_it_stops() -> None:
+    count = 0
+
+    def call_until_nobody_answers(port: int, callers: list[socket.socket]) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                callers.append(socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS))
+
+    for _ in range(10):
+        broker = EmbeddedBroker().start()
+        callers: list[socket.socket] = []
+        calling = threading.Thread(target=call_until_nobody_answers, args=(broker.port, callers))
+        calling.start()
+        time.sleep(0.01)
+        broker.stop()
+        calling.join(PATIENCE_SECONDS)
+        count += len(callers)
+        for caller in callers:
+            with caller, contextlib.suppress(ConnectionError):
+                assert caller.recv(1) == b""
+    assert count
+
+
+def test_what_was_said_before_the_end_arrives_also_at_a_slow_client() -> None:
+    broker = EmbeddedBroker("127.0.0.1:0").start()
+    speaker = Connection(broker.url, "speaker", clean_session=True)
+    listener = Connection(broker.url, "listener", clean_session=True)
+    with contextlib.closing(speaker), contextlib.closing(listener):
+        listener.on_connect = lambda _: listener.subscribe(["/news"])
+        listener.connect(60)
+        speaker.connect(60)
+        assert listener.flush(PATIENCE_SECONDS)
+        for number in range(400):  # twice as many as may be in flight
+            speaker.publish("/news", b"%d" % number)
+        assert speaker.flush(PATIENCE_SECONDS)
+        stopping = threading.Thread(target=broker.stop)
+        stopping.start()
+        heard: list[bytes] = []
+        while stopping.is_alive() or listener.connected:
+            for message in listener.poll(0.01):
+                heard.append(message.payload)
+                listener.acknowledge(message)
+        stopping.join()
+    assert heard == [b"%d" % number for number in range(400)]
+
+
+def test_one_client_too_many_is_turned_away() -> None:
+    with ours(connections=1) as broker, Raw(broker.port) as first:
+        assert first.read() == b"\x20\2\0\0"
+        with Raw(broker.port) as second:
+            assert second.read() == b""
+
+
+def test_whoever_does_not_greet_makes_room_for_others() -> None:
+    """Idle sockets cost nothing, so anybody in the network could hold all places, and nobody come back."""
+    with ours(connections=3) as broker, contextlib.ExitStack() as stack:
+        bot = stack.enter_context(Raw(broker.port))
+        assert bot.read() == b"\x20\2\0\0"
+        idle = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS))
+            for _ in range(4)
+        ]
+        time.sleep(0.2)
+        another = stack.enter_context(Raw(broker.port))
+        assert another.read() == b"\x20\2\0\0"
+        bot.send(b"\xc0\0")
+        assert bot.read() == b"\xd0\0"
+        assert idle[0].recv(1) == b""
+
+
+def _greeting(flags: int, *texts: bytes, first: int = 0x10) -> bytes:
+    return packet(first, b"\0\4MQTT\4" + bytes((flags, 0, 60)) + b"".join(map(with_length, texts)))
+
+
+@pytest.mark.parametrize(
+    "greeting",
+    [
+        pytest.param(b"GET / HTTP/1.1\r\n\r\n", id="HTTP"),
+        pytest.param(publish_packet("x", b"y"), id="PUBLISH first"),
+        pytest.param(packet(0x10, b"\0\6MQIsdp\3\2\0\x3c" + text("old")), id="MQTT 3.1"),
+        pytest.param(b"\x10\xff\xff\xff\xff\xff", id="length without end"),
+        pytest.param(_greeting(0x02, b"a", first=0x11), id="flag in the first byte"),
+        pytest.param(_greeting(0x03, b"a"), id="reserved flag"),
+        pytest.param(_greeting(0x0A, b"a"), id="QoS of no will"),
+        pytest.param(_greeting(0x22, b"a"), id="retained without a will"),
+        pytest.param(_greeting(0x1E, b"a", b"/will", b"gone"), id="will at QoS 3"),
+        pytest.param(_greeting(0x06, b"a", b"/will/+", b"gone"), id="will on a filter"),
+        pytest.param(_greeting(0x42, b"a", b"password"), id="password without user"),
+        pytest.param(_greeting(0x82, b"a", b"\xff"), id="user is not UTF-8"),
+        pytest.param(_greeting(0x02, b"a\0b"), id="U+0000"),
+        pytest.param(_greeting(0xC2, b"a", b"user"), id="cut off"),
+        pytest.param(_greeting(0x02, b"a", b"more"), id="too long"),
+        pytest.param(_greeting(0x00, b""), id="stored session without a client id"),
+    ],
+)
+def test_a_wrong_greeting_is_refused_harms_nobody_and_leaves_one_line(
+    greeting: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with ours() as broker:
+        with socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS) as client:
+            client.sendall(greeting)
+            answer = b""
+            with contextlib.suppress(ConnectionError):
+                while part := client.recv(100):
+                    answer += part
+        assert answer[:4] != b"\x20\2\0\0"
+        with Raw(broker.port) as other:
+            assert other.read() == b"\x20\2\0\0"
+    [line] = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert line.endswith("; refused")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(packet(0x80, b"\0\1" + text("/x") + b"\1"), id="SUBSCRIBE without its flag"),
+        pytest.param(packet(0x82, b"\0\0" + text("/x") + b"\1"), id="SUBSCRIBE with id 0"),
+        pytest.param(packet(0x82, b"\0\1"), id="SUBSCRIBE to nothing"),
+        pytest.param(packet(0x82, b"\0\1" + text("/x") + b"\3"), id="SUBSCRIBE at QoS 3"),
+        pytest.param(packet(0x82, b"\0\1" + text("/x")), id="SUBSCRIBE that is cut off"),
+        pytest.param(packet(0x82, b"\0\1" + text("/x\0") + b"\1"), id="SUBSCRIBE with U+0000"),
+        pytest.param(packet(0x82, b"\0\1\0\1\xff\1"), id="SUBSCRIBE that is not UTF-8"),
+        pytest.param(packet(0xA0, b"\0\1" + text("/x")), id="UNSUBSCRIBE without its flag"),
+        pytest.param(packet(0xA2, b"\0\0" + text("/x")), id="UNSUBSCRIBE with id 0"),
+        pytest.param(packet(0x60, b"\0\1"), id="PUBREL without its flag"),
+        pytest.param(packet(0x62, b"\0"), id="PUBREL that is cut off"),
+        pytest.param(packet(0x40, b"\0\1\0"), id="PUBACK that is too long"),
+        pytest.param(packet(0x42, b"\0\1"), id="PUBACK with a flag"),
+        pytest.param(packet(0x50, b"\0\1"), id="PUBREC for nothing"),
+        pytest.param(b"\xc1\0", id="PINGREQ with a flag"),
+        pytest.param(packet(0xC0, b"x"), id="PINGREQ with a body"),
+        pytest.param(packet(0xE0, b"\0") + b"\xc0\0", id="DISCONNECT with a body"),
+        pytest.param(packet(0x32, text("/x") + b"\0\0y"), id="PUBLISH with id 0"),
+        pytest.param(packet(0x38, text("/x") + b"y"), id="PUBLISH again at QoS 0"),
+        pytest.param(packet(0x36, text("/x") + b"\0\1y"), id="PUBLISH at QoS 3"),
+        pytest.param(packet(0x30, text("") + b"y"), id="PUBLISH to nothing"),
+        pytest.param(packet(0x30, text("/#") + b"y"), id="PUBLISH to a filter"),
+        pytest.param(packet(0x30, b"\0\1\xff"), id="PUBLISH that is not UTF-8"),
+        pytest.param(packet(0x32, text("/x") + b"\0"), id="PUBLISH that is cut off"),
+        pytest.param(packet(0x20, b"\0\0"), id="CONNACK"),
+        pytest.param(packet(0x10, _greeting(0x02, b"a")[2:]), id="CONNECT again"),
+        pytest.param(packet(0xF0, b"\0\0"), id="AUTH"),
+        pytest.param(packet(0x00, b""), id="no packet"),
+    ],
+)
+def test_a_malformed_packet_ends_the_connection_and_leaves_one_line(
+    sent: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with ours() as broker:
+        with Raw(broker.port) as client:
+            assert client.read() == b"\x20\2\0\0"
+            client.send(sent + b"\xc0\0")
+            assert client.read() == b""  # neither an answer, nor one to the ping
+        with Raw(broker.port) as other:
+            assert other.read() == b"\x20\2\0\0"
+    [line] = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert line.endswith("; disconnected")

@@ -1,0 +1,153 @@
+"""TLS on the embedded broker: both listeners, the operator's mistakes, and connections that never finish."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kit.accounts import SERVER, contest, team
+from kit.certificates import Certificate, make_certificate
+from kit.raw import connect_packet
+from salvo.net.mqtt import Connection
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.limits import BrokerLimits
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.brokers.embedded.tls import ServerTls, TlsError
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    return make_certificate(tmp_path_factory.mktemp("tls"))
+
+
+@contextlib.contextmanager
+def started(certificate: Certificate, connect_seconds: float) -> Iterator[EmbeddedBroker]:
+    access = RosterAccess(contest("red"))
+    limits = BrokerLimits(connect_seconds=connect_seconds, connections=8)
+    tls = ServerTls(certificate.cert, certificate.key)
+    with EmbeddedBroker(websocket="127.0.0.1:0", access=access, limits=limits, tls=tls) as running:
+        yield running
+
+
+@pytest.fixture
+def broker(certificate: Certificate) -> Iterator[EmbeddedBroker]:
+    """With patience for whoever is slow."""
+    with started(certificate, 3600.0) as running:
+        yield running
+
+
+@pytest.fixture
+def hasty(certificate: Certificate) -> Iterator[EmbeddedBroker]:
+    """Hangs up on whoever says nothing for a second."""
+    with started(certificate, 1.0) as running:
+        yield running
+
+
+def test_both_listeners_speak_tls(broker: EmbeddedBroker, certificate: Certificate) -> None:
+    red = team("red")[0]
+    assert broker.url.startswith("mqtts://")
+    assert broker.websocket_url is not None
+    assert broker.websocket_url.startswith("wss://")
+    with contextlib.ExitStack() as stack:
+        both = []
+        for user, url in ((SERVER, broker.url), (red, broker.websocket_url)):
+            connection = Connection(
+                url, "", username=user.user, password=user.secret, clean_session=True, ca=str(certificate.cert)
+            )
+            stack.callback(connection.close)
+            connection.connect(60)
+            both.append(connection)
+        server, team_red = both
+        team_red.subscribe(["#"])
+        team_red.publish("/players/blue/fire", b"")  # acknowledged behind the subscription
+        assert team_red.flush(60)
+        payload = b"x" * 10_000  # several TLS records, several reads
+        for _ in range(50):
+            server.publish("/players/red/hit", payload)
+        assert server.flush(60)
+        heard: list[bytes] = []
+        end = time.monotonic() + 60
+        while len(heard) < 50:
+            assert time.monotonic() < end
+            for message in team_red.poll(1):
+                team_red.acknowledge(message)
+                heard.append(message.payload)
+        assert heard == [payload] * 50
+
+
+@pytest.mark.parametrize("handshake", [False, True])
+def test_whoever_does_not_greet_makes_room_for_others(
+    broker: EmbeddedBroker, certificate: Certificate, handshake: bool
+) -> None:
+    """The eight places are taken by somebody without an account, who would take them again and again."""
+    context = ssl.create_default_context(cafile=str(certificate.cert))
+    with contextlib.ExitStack() as stack:
+        for _ in range(12):
+            idle = stack.enter_context(socket.create_connection(("127.0.0.1", broker.port), 60))
+            if handshake:
+                with contextlib.suppress(OSError):
+                    stack.enter_context(context.wrap_socket(idle, server_hostname="127.0.0.1"))
+        red = team("red")[0]
+        connection = Connection(
+            broker.url, "", username=red.user, password=red.secret, clean_session=True, ca=str(certificate.cert)
+        )
+        stack.callback(connection.close)
+        connection.connect(60)  # a silent one is hung up on after an hour
+
+
+def test_a_client_without_tls_is_turned_away(broker: EmbeddedBroker) -> None:
+    with socket.create_connection(("127.0.0.1", broker.port), 60) as plain:
+        plain.sendall(connect_packet("red", user="red", password="secret-of-red"))
+        with contextlib.suppress(ConnectionError):
+            answer = plain.recv(100)
+            assert answer[:1] in (b"", b"\x15")  # nothing, or a TLS alert; no CONNACK
+
+
+def test_half_open_handshakes_end_and_leave_room_for_others(hasty: EmbeddedBroker, certificate: Certificate) -> None:
+    """Eight connections say nothing, and a ninth is turned away; a second later there is room again."""
+    with contextlib.ExitStack() as stack:
+        silent = [stack.enter_context(socket.create_connection(("127.0.0.1", hasty.port), 60)) for _ in range(8)]
+        with contextlib.suppress(ConnectionError), socket.create_connection(("127.0.0.1", hasty.port), 60) as ninth:
+            assert ninth.recv(1) == b""
+        for one in silent:
+            with contextlib.suppress(ConnectionError):
+                assert one.recv(1) == b""  # within the minute that the socket waits
+    ca = str(certificate.cert)
+    connection = Connection(hasty.url, "", username="red", password="secret-of-red", clean_session=True, ca=ca)
+    connection.connect(60)
+    connection.close()
+
+
+def test_whoever_finishes_the_handshake_and_says_nothing_is_disconnected(
+    hasty: EmbeddedBroker, certificate: Certificate
+) -> None:
+    with socket.create_connection(("127.0.0.1", hasty.port), 60) as plain:
+        secured = certificate.trusted().wrap_socket(plain, server_hostname="127.0.0.1", suppress_ragged_eofs=True)
+        with contextlib.suppress(ConnectionError):
+            assert secured.recv(1) == b""
+        secured.close()
+
+
+def test_files_that_cannot_be_used_are_named(certificate: Certificate, tmp_path: Path) -> None:
+    other = make_certificate(tmp_path, "other")
+    junk, locked = tmp_path / "junk.pem", tmp_path / "locked.key"
+    junk.write_text("no certificate")
+    command = ["openssl", "pkey", "-in", str(certificate.key), "-aes256", "-passout", "pass:x", "-out", str(locked)]
+    subprocess.run(command, check=True, capture_output=True)
+    for cert, key, named in (
+        (tmp_path / "missing.pem", certificate.key, r"missing\.pem: No such file"),
+        (certificate.cert, tmp_path / "missing.key", r"missing\.key: No such file"),
+        (certificate.cert, other.key, r"other\.key is not the one of certificate"),
+        (junk, certificate.key, r"junk\.pem .* must be PEM"),
+        (certificate.cert, locked, r"locked\.key has a passphrase"),
+    ):
+        broker = EmbeddedBroker(tls=ServerTls(cert, key))
+        with pytest.raises(TlsError, match=f"bad_tls: .*{named}"):
+            broker.start()

@@ -1,0 +1,189 @@
+"""The one door for strangers: a real HAProxy with the configuration of docker compose, before a real mosquitto."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import selectors
+import socket
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kit.accounts import KEEPER, SERVER, contest, team
+from kit.front import Front
+from kit.mosquitto import ContestMosquitto
+from kit.programs import needs
+from kit.raw import publish_packet
+from kit.secured import SECONDS, Client
+from salvo.net.mqtt import BrokerUrl, Connection
+from salvo_audit.doctor.probe import Login, Probe
+from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
+from salvo_watch.web.app import POLICY
+from watch.web_front import web_front
+
+pytestmark = [needs("mosquitto"), needs("haproxy")]
+RED = Login("red", "secret-of-red")
+#: No port stays taken for a minute after these sockets, which other tests could be given.
+_AT_ONCE = struct.pack("ii", 1, 0)
+#: Another address of this machine than the one that everybody else has.
+STRANGER = ("127.0.0.9", 0)
+
+
+@pytest.fixture(scope="module")
+def mosquitto() -> Iterator[ContestMosquitto]:
+    with ContestMosquitto(SERVER, KEEPER) as running, DynamicSecurity(running.server_url, KEEPER) as security:
+        security.sync(contest("red", "blue"), [""])
+        security.wait(SECONDS)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def front(mosquitto: ContestMosquitto, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
+    with Front(tmp_path_factory.mktemp("front"), mosquitto.port, mosquitto.websocket_port) as running:
+        yield running
+
+
+def logs_in(url: str, front: Front | None = None) -> bool:
+    """Whether one attempt is enough."""
+    ca = None if front is None else str(front.certificate.cert)
+    with Probe(BrokerUrl.parse(url), ca) as probe:
+        return probe.greet(RED.user, RED).accepted
+
+
+def answer(front: Front, path: str) -> tuple[int, str | None, bytes]:
+    """Status, policy and body."""
+    trusted = front.certificate.trusted()
+    with contextlib.closing(http.client.HTTPSConnection("127.0.0.1", front.web_port, context=trusted)) as asking:
+        asking.request("GET", path, headers={"Host": "contest.example"})
+        with asking.getresponse() as given:
+            return given.status, given.headers["Content-Security-Policy"], given.read()
+
+
+def closed(sock: socket.socket) -> bool:
+    """Whether the other side hangs up without a word."""
+    sock.settimeout(SECONDS)
+    with contextlib.suppress(ConnectionError):
+        return sock.recv(1) == b""
+    return True
+
+
+def silent_sockets(stack: contextlib.ExitStack, port: int, number: int, refused: int) -> None:
+    """Open so many, and return when the other side has closed some of them."""
+    selector = stack.enter_context(selectors.DefaultSelector())
+    for _ in range(number):
+        silent = stack.enter_context(socket.create_connection(("127.0.0.1", port), source_address=STRANGER))
+        silent.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        selector.register(silent, selectors.EVENT_READ)
+    gone = 0
+    while gone < refused:
+        found = selector.select(SECONDS)
+        assert found, f"only {gone} of {number} silent sockets are closed"
+        for key, _ in found:
+            selector.unregister(key.fileobj)
+            gone += 1
+
+
+def test_teams_come_in_by_mqtt_and_by_websocket(front: Front) -> None:
+    assert logs_in(front.url, front)
+    url, ca = f"wss://127.0.0.1:{front.web_port}/mqtt", str(front.certificate.cert)
+    browser = Connection(url, RED.user, username=RED.user, password=RED.secret, clean_session=True, ca=ca)
+    browser.connect(SECONDS)
+    browser.close()
+
+
+@pytest.mark.slow
+def test_700_silent_sockets_of_one_address_keep_no_other_address_out(front: Front) -> None:
+    with contextlib.ExitStack() as stack:
+        silent_sockets(stack, front.port, 700, refused=500)
+        assert [logs_in(front.url, front) for _ in range(12)] == [True] * 12
+
+
+@pytest.mark.slow
+def test_without_the_front_they_keep_everybody_out_of_mosquitto() -> None:
+    """What the front is for; the server itself has a listener of its own."""
+    server = Login(SERVER.user, SERVER.secret)
+    with contextlib.ExitStack() as stack:
+        bare = stack.enter_context(ContestMosquitto(SERVER, KEEPER, max_connections=100))
+        silent_sockets(stack, bare.port, 105, refused=1)
+        for url, welcome in ((bare.url, False), (bare.server_url, True)):
+            with Probe(BrokerUrl.parse(url)) as probe:
+                assert probe.greet(server.user, server).accepted is welcome
+
+
+@pytest.mark.slow
+def test_a_flood_of_one_team_reaches_mosquitto_at_a_pace_and_another_teams_shot_overtakes_it(
+    front: Front, mosquitto: ContestMosquitto
+) -> None:
+    """With mosquitto alone 10,000 messages waited for the server at once, and it dropped what it had acknowledged."""
+    shot, sent = publish_packet("/players/blue/fire", b"x"), 20_000
+    with (
+        Client(mosquitto.server_port, SERVER) as server,
+        Client(mosquitto.port, team("blue")[0]) as blue,
+        Probe(BrokerUrl.parse(front.url), str(front.certificate.cert)) as red,
+    ):
+        server.subscribe(["#"])
+        assert red.greet(RED.user, RED).accepted
+        red._socket.setblocking(False)
+        with contextlib.suppress(OSError):  # full: the front takes no more
+            for _ in range(sent):
+                red.say(shot)
+        blue.publish(["/players/red/fire"], "an honest shot")
+        server.wait_for("/players/red/fire", "an honest shot")
+        red._socket.settimeout(SECONDS)
+        taken = len(red._socket.recv(1 << 20)) // 4
+        assert 0 < taken < sent // 4
+
+
+def test_a_client_that_was_paced_and_falls_silent_leaves_the_front_as_it_was(front: Front) -> None:
+    """HAProxy 2.6 ended itself within two seconds: the time at which the filter was to go on had passed for good."""
+    with Probe(BrokerUrl.parse(front.url), str(front.certificate.cert)) as red:
+        assert red.greet(RED.user, RED).accepted
+        red.say(publish_packet("/players/blue/fire", b"x" * 100) * 180 + b"\xc0\0")
+        red._socket.settimeout(SECONDS)
+        answer = b""
+        while not answer.endswith(b"\xd0\0"):
+            answer += red._socket.recv(100)
+        red._socket.settimeout(3)
+        with pytest.raises(TimeoutError):
+            red._socket.recv(1)
+    assert logs_in(front.url, front)
+
+
+@pytest.mark.parametrize("said", [b"\x10\x20\0\4MQ", b"GET / HTTP/1.1\r\n\r\n", b"\xc0\0"])
+def test_what_is_no_whole_connect_is_closed(front: Front, said: bytes) -> None:
+    trusted = front.certificate.trusted()
+    with (
+        socket.create_connection(("127.0.0.1", front.port)) as plain,
+        trusted.wrap_socket(plain, server_hostname="127.0.0.1") as sock,
+    ):
+        sock.sendall(said)
+        assert closed(sock)
+
+
+def test_the_web_front_is_there_and_not_without_end(mosquitto: ContestMosquitto, tmp_path: Path) -> None:
+    with (
+        web_front(mosquitto.url, "--host", "contest.example", account=(RED.user, RED.secret)) as web,
+        Front(tmp_path, mosquitto.port, mosquitto.websocket_port, web=web.port, requests=20) as front,
+    ):
+        status, policy, page = answer(front, "/")
+        assert (status, policy) == (200, POLICY)
+        assert "https://contest.example" in answer(front, "/sdk")[2].decode()
+        assert b"<html" in page
+        assert answer(front, "/front.cfg")[0] == 404
+        assert statuses(front, "/healthz", 30)[-1] == 429
+
+
+def statuses(front: Front, path: str, number: int) -> list[int]:
+    """Ask again and again on one connection, as a browser does."""
+    trusted = front.certificate.trusted()
+    with contextlib.closing(http.client.HTTPSConnection("127.0.0.1", front.web_port, context=trusted)) as asking:
+        found = []
+        for _ in range(number):
+            asking.request("GET", path)
+            with asking.getresponse() as given:
+                given.read()
+                found.append(given.status)
+        return found

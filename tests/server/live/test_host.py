@@ -1,0 +1,178 @@
+"""A host at the server's terminal, and one at another machine, in real processes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kit.command_line import run
+from kit.players import join, send_all_home
+from kit.ports import Port
+from kit.processes import started
+from kit.terminal import Terminal
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+
+SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+SERVE = ["serve", "--listen", "127.0.0.1:0", "--over-seconds", "600", "--placement-seconds", "600"]
+
+
+@pytest.fixture(autouse=True)
+def _no_team_stays() -> Iterator[None]:
+    yield
+    send_all_home()
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    return clean | {"XDG_STATE_HOME": str(tmp_path / "state"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+
+
+def test_single_keys_at_the_servers_terminal_act_as_the_host(environment: dict[str, str]) -> None:
+    words = [SALVO, *SERVE, "--profile", "open", "--pace", "30", "--table", "two", "--journal", "none"]
+    with Terminal(words, environment, lines=2000, columns=200) as terminal:
+        url = next(
+            line.split()[-1] for line in terminal.until_seen("lobby is open").splitlines() if "listening" in line
+        )
+        terminal.until_seen("p pause or resume")
+        terminal.press("s")
+        terminal.until_seen("the host cannot start: 0 fleets are complete")
+        join(url, "ann", Hunter(), pin=False)
+        join(url, "bob", RandomBot(), pin=False)
+        terminal.until(lambda text: "ann, bob" in text or "bob, ann" in text)
+        for tried in range(2, 2000):
+            terminal.press("s")  # until both fleets are there
+            text = terminal.until(lambda text: text.count("cannot start") + text.count("starts the game") == tried)  # noqa: B023
+            if "starts the game" in text:
+                break
+        terminal.press("p")
+        terminal.until_seen("the host pauses the table")
+        terminal.press("p")
+        terminal.until_seen("the host resumes the table")
+        terminal.press("t", "Lumch", "\x7f", "\x7f", "\x7f", "nch", "enter")
+        terminal.until_seen("the host says: Lunch")
+        terminal.press("tab")
+        terminal.until_seen("the keys act at table two")
+        terminal.press("a", "a")
+        terminal.until_seen("table two: game 1: the host cannot abort")
+        terminal.press("tab", "r", "ann", "enter")
+        terminal.until_seen("the host removes ann from this game")
+        terminal.press("a")
+        terminal.until_seen("a again to abort the game at the default table")
+        terminal.press("a")
+        terminal.until_seen("no winner: the host has aborted it")
+        terminal.press("n", "n")
+        terminal.until_seen("game 2: lobby is open")
+        terminal.signal(signal.SIGINT)
+        assert terminal.end() == 0
+        assert terminal.is_restored
+
+
+def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(environment: dict[str, str]) -> None:
+    def said(*words: str, code: int = 0, account: dict[str, str] | None = None) -> str:
+        done = run(*words, environment=environment | (account or {}))
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def added_account(name: str, role: str) -> dict[str, str]:
+        added = json.loads(said("teams", "add", name, "--role", role, "--json"))
+        assert added["role"] == role
+        return {"SALVO_TEAM": name, "SALVO_SECRET": added["secret"]}
+
+    desk, red, _ = added_account("desk", "host"), added_account("red", "team"), added_account("blue", "team")
+    with started([SALVO, *SERVE, "--json", "--table", "two"], env=environment, stdout=-1) as server:
+        assert server.stdout is not None
+        url = json.loads(server.stdout.readline())["url"]
+        assert (
+            said("control", "announce", url, "Lunch", "is", "ready", account=desk) == "host desk says: Lunch is ready\n"
+        )
+        both = said("control", "pause", url, "--table", "two", "--json", account=desk)
+        assert json.loads(both) == {"table": "two", "code": "ok", "text": "host desk pauses the table"}
+        assert said("control", "pause", url, "--table", "two", code=1, account=desk) == (
+            "error: clock_stopped: the table is paused already\n"
+        )
+        assert "too_few_fleets" in said("control", "start", url, code=1, account=desk)
+        assert "seconds" in said("control", "extend", url, "4000", code=1, account=desk)
+        assert "not_in_roster" in said("control", "set", url, "teams=red,green", code=1, account=desk)
+        settings = said("control", "set", url, "teams=red,blue", "turn_seconds=7", account=desk)
+        assert settings == "host desk changes the settings of the next game\n"
+        assert said("control", "next", url, account=desk) == "host desk opens the next lobby\n"
+        assert "no answer" in said("control", "pause", url, "--timeout", "2", code=1, account=red)
+        assert "not_authorised" in said("control", "pause", url, code=1, account=desk | {"SALVO_SECRET": "another"})
+        for wrong in (("extend", url), ("pause", url, "5"), ("set", url, "seed=1"), ("annul", url, "-3")):
+            said("control", *wrong, code=2, account=desk)
+        server.terminate()
+        lines = [json.loads(line) for line in server.stdout]
+    done = [line["do"] for line in lines if line["event"] == "host"]
+    assert done == ["announce", "pause", "set", "next"]
+    assert [line["code"] for line in lines if line["event"] == "host_refused"][:2] == [
+        "clock_stopped",
+        "too_few_fleets",
+    ]
+
+
+@pytest.mark.slow
+def test_a_game_is_aborted_over_servers_that_are_killed(environment: dict[str, str], tmp_path: Path) -> None:
+    """Each server is killed right after it has answered the host; the next one goes on where that one was."""
+    accounts = {}
+    for name, role in (("desk", "host"), ("red", "team"), ("blue", "team")):
+        added = run("teams", "add", name, "--role", role, "--json", environment=environment)
+        accounts[name] = json.loads(added.stdout)["secret"]
+    desk = environment | {"SALVO_TEAM": "desk", "SALVO_SECRET": accounts["desk"]}
+    games = tmp_path / "games"
+    kept = ["--journal", str(tmp_path / "a.journal"), "--transcripts", str(games), "--players", "2"]
+
+    def acts(*words: str) -> str:
+        done = run("control", words[0], url, *words[1:], "--timeout", "30", environment=desk)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def serve() -> contextlib.AbstractContextManager[subprocess.Popen[str]]:
+        """Return a server that ends by being killed."""
+        words = [SALVO, "serve", "--listen", port.address, "--over-seconds", "600", "--placement-seconds", "600"]
+        words += ["--profile", "contest", "--pace", "1", "--json", *kept]
+        return started(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def until(server: subprocess.Popen[str], event: str) -> None:
+        assert server.stdout is not None
+        heard = []
+        for line in server.stdout:
+            heard.append(json.loads(line)["event"])
+            if heard[-1] == event:
+                return
+        raise AssertionError(heard)
+
+    with Port() as port:
+        url = f"mqtt://{port.address}"
+        with serve() as server:
+            until(server, "lobby")
+            for name in ("red", "blue"):
+                join(url, name, RandomBot(), accounts[name], pin=False)
+            until(server, "begin")
+            assert acts("pause") == "host desk pauses the table\n"
+        with serve() as server:
+            until(server, "resumed")
+            assert acts("resume") == "host desk resumes the table\n"
+        with serve() as server:
+            until(server, "resumed")
+            assert acts("abort") == "host desk aborts the game\n"
+            until(server, "transcript")
+        with serve() as server:
+            until(server, "resumed")
+            assert acts("next") == "host desk opens the next lobby\n"
+    [file] = games.glob("*.jsonl.gz")
+    shown = run("replay", str(file))
+    assert shown.returncode == 0, shown.stderr
+    assert "aborted by the host" in shown.stdout
+    verified = run("verify", *map(str, games.glob("*.proof.jsonl")))
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    assert "aborted by the host" in verified.stdout

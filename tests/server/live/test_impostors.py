@@ -1,0 +1,205 @@
+"""Somebody plays the server, on both brokers, and a broker that wants to know who comes."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kit.brokers import Broker, StartServer
+from kit.mosquitto import Mosquitto
+from kit.players import Heard, Slower, join, over, salvos, until_online
+from kit.programs import needs
+from salvo import client
+from salvo import messages as m
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
+from salvo.errors import ConnectionLost, ImpostorError, SalvoError
+from salvo.fairness.known_servers import KnownServers
+from salvo.net.mqtt import BrokerUrl, Connection
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_server.contest import Contest
+from salvo_server.settings import ServerSettings
+from salvo_server.storage.identity import Identity
+from salvo_server.verify import verify_file
+
+SECONDS = 60.0
+
+
+class Team:
+    """A bot on a thread, and what ended it."""
+
+    def __init__(self, url: str, name: str, **given: object) -> None:
+        self.error: SalvoError | None = None
+        self.reports: list[client.GameReport] = []
+        self._url, self._name, self._given = url, name, given
+        self._thread = threading.Thread(target=self._play, daemon=True)
+        self._thread.start()
+
+    def _play(self) -> None:
+        try:
+            self.reports = client.play(Slower(), self._url, self._name, f"secret {self._name}", **self._given)  # type: ignore[arg-type]
+        except SalvoError as error:
+            self.error = error
+
+    def ended(self) -> SalvoError | None:
+        self._thread.join(SECONDS)
+        assert not self._thread.is_alive()
+        return self.error
+
+
+def publish(url: str, topic: str, payload: bytes, *, retain: bool = False) -> None:
+    """Say something in the server's place."""
+    connection = Connection(url, "impostor", clean_session=True)
+    connection.connect(60)
+    connection.publish(topic, payload, retain=retain)
+    assert connection.flush(60)
+    connection.close()
+
+
+def status(identity: Identity | None) -> bytes:
+    keys = None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
+    [publication] = write_announcement(m.ServerStatus(True, "0", 1, "open", keys=keys))
+    return publication.payload
+
+
+@pytest.mark.parametrize("identity", [None, Identity(bytes(32))], ids=["without a key", "with another key"])
+def test_a_bot_ends_when_somebody_else_says_that_he_is_the_server(
+    broker: Broker, start_server: StartServer, identity: Identity | None
+) -> None:
+    heard = Heard()
+    with start_server(heard, players=2):
+        heard.once = salvos(2), lambda: publish(broker.url, "/game/server", status(identity))
+        teams = [Team(broker.url, name) for name in ("a", "b")]
+        for team in teams:
+            error = team.ended()
+            assert isinstance(error, ImpostorError)
+            assert error.code == "impostor"
+
+
+def test_a_bot_ends_when_somebody_else_signs_the_log(broker: Broker, start_server: StartServer) -> None:
+    heard = Heard()
+    with start_server(heard, players=2):
+        entry = write_entry(Entry(9, "00" * 32, LogStep(1, (), ()), of="00" * 8))
+        forged = sign_entry(entry, Identity.fresh().sign)
+        heard.once = salvos(2), lambda: publish(broker.url, "/game/log", forged)
+        teams = [Team(broker.url, name) for name in ("a", "b")]
+        for team in teams:
+            error = team.ended()
+            assert error is not None
+            assert (error.code, "is not signed by the server" in error.text) == ("impostor", True)
+
+
+def test_another_server_at_the_same_address_gets_no_secret(broker: Broker) -> None:
+    def serve(identity: Identity) -> Contest:
+        settings = ServerSettings(broker=broker.url, players=2, seed="7", over_seconds=600)
+        return Contest(settings, identity=identity)
+
+    first, second = Identity.fresh(), Identity.fresh()
+    with serve(first).in_background():
+        rival = join(broker.url, "rival")
+        [_] = client.play(RandomBot(), broker.url, "me", "secret me")
+        rival.join(SECONDS)
+    address = BrokerUrl.parse(broker.url).address
+    known = KnownServers.of_user()
+    assert known is not None
+    assert known.key_of(address) == first.signing_key
+    asked: list[bytes] = []
+    ear = Connection(broker.url, "ear", clean_session=True)
+    ear.on_connect = lambda _: ear.subscribe(["/game/request_participation"])
+    ear.connect(60)
+    with serve(second).in_background():
+        until_online(broker.url)  # before that, a client reads the first server's farewell
+        with pytest.raises(ImpostorError) as raised:
+            client.play(RandomBot(), broker.url, "me", "secret me")
+        for part in (first.fingerprint, second.fingerprint, f"remove {address} from"):
+            assert part in raised.value.text
+        asked += [message.payload for message in ear.poll(0.3)]
+        thread = threading.Thread(
+            target=client.play, args=(RandomBot(), broker.url, "me", "secret me"), kwargs={"pin": False}, daemon=True
+        )
+        thread.start()
+        rival = join(broker.url, "rival", pin=False)
+        thread.join(SECONDS)
+        rival.join(SECONDS)
+        assert not thread.is_alive()
+    later = [message.payload for message in ear.poll(0.3)]
+    ear.close()
+    assert asked == []
+    assert later
+    assert not any(b"secret" in payload for payload in later), "sealed, whoever listens"
+
+
+def test_a_teams_own_proof_holds_and_has_all_of_its_commands(
+    broker: Broker, start_server: StartServer, tmp_path: Path
+) -> None:
+    heard = Heard()
+    with start_server(heard, players=2, seed=None) as contest:
+        teams = [Team(broker.url, name, proof=tmp_path / f"{name}.proof.jsonl") for name in ("a", "b")]
+        assert [team.ended() for team in teams] == [None, None]
+        key = contest.identity.signing_key
+    assert over(heard.all)
+    for name in ("a", "b"):
+        report = verify_file(tmp_path / f"{name}.proof.jsonl", key)
+        assert report.finding is None
+        assert [game.ended for game in report.games] == [True]
+        assert {sent.team for sent in report.sent} == {name}
+        assert b"secret" not in (tmp_path / f"{name}.proof.jsonl").read_bytes().replace(b'"secret":"', b"")
+
+
+# --- a broker that wants to know who comes ------------------------------------------------------------------------
+
+
+class Closed(Mosquitto):
+    """mosquitto with a file of users: team with its secret."""
+
+    def _write_config(self) -> Path:
+        config = super()._write_config()
+        users = self._folder / "users"
+        users.write_text(f"team:{_hashed('secret team')}\n")
+        text = config.read_text().replace("allow_anonymous true", "allow_anonymous false")
+        config.write_text(f"{text}\npassword_file {users}\n")
+        return config
+
+
+def _hashed(password: str) -> str:
+    """As mosquitto_passwd writes it: PBKDF2 with SHA-512."""
+    import base64
+    import hashlib
+
+    salt = bytes(12)
+    digest = hashlib.pbkdf2_hmac("sha512", password.encode(), salt, 101)
+    return f"$7$101${base64.b64encode(salt).decode()}${base64.b64encode(digest).decode()}"
+
+
+@contextlib.contextmanager
+def closed_broker() -> Iterator[Mosquitto]:
+    with Closed() as broker:
+        yield broker
+
+
+@needs("mosquitto")
+def test_a_team_is_let_in_with_its_name_and_secret_and_told_when_it_is_not() -> None:
+    with closed_broker() as broker:
+        stop = threading.Event()
+        team = Team(broker.url, "team", stop=stop)
+        stop.wait(1.0)
+        assert team.error is None
+        stop.set()
+        assert team.ended() is None
+        for name, secret in (("team", "another"), ("nobody", "secret team")):
+            with pytest.raises(ConnectionLost) as raised:
+                client.play(RandomBot(), broker.url, name, secret)
+            assert raised.value.code == "not_authorised"
+            assert f"it has no user '{name}' with this password" in raised.value.text
+            assert secret not in raised.value.text
+        url = broker.url.replace("mqtt://", "mqtt://team:another@")
+        with pytest.raises(ConnectionLost, match="not_authorised") as raised:
+            client.play(RandomBot(), url, "team", "secret team")
+        assert "another" not in str(raised.value)
+        nobody = Connection(broker.url, "c", clean_session=True)
+        with pytest.raises(ConnectionLost, match="it wants a user and a password"), contextlib.closing(nobody):
+            nobody.connect(60)

@@ -1,0 +1,315 @@
+"""The journal on databases of the real kind: PostgreSQL, and SQLite on a disk that is really full."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from kit.disks import small_disk
+from kit.postgresql import PostgreSQL
+from kit.programs import needs
+from salvo import messages as m
+from salvo_server import contest
+from salvo_server.core.authenticator import Proof
+from salvo_server.core.journal import (
+    Batch,
+    GameEnded,
+    GameOpened,
+    Holding,
+    JournalError,
+    JournalUnavailable,
+    KeyLearned,
+    Result,
+    ResultAnnulled,
+    StepTaken,
+    TeamAdmitted,
+)
+from salvo_server.settings import ServerSettings
+from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
+from salvo_server.storage.journal.locks import BEAT_SECONDS, LEASE_SECONDS
+
+__all__ = ["small_disk"]
+
+OPENED = GameOpened(1, "", 1, 1_795_000_000_000, "{}")
+
+
+def step(number: int) -> StepTaken:
+    return StepTaken(number, 1, 1_795_000_000_000 + number, "{}" * 100, bytes(16), Proof(os.urandom(16), bytes(16)))
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[PostgreSQL]:
+    with PostgreSQL() as running:
+        yield running
+
+
+@needs("postgresql")
+def test_a_journal_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    """Written, read beside it, locked against a second server; the server crashes and comes back."""
+    key = tmp_path / "key"
+    journal = DatabaseJournal(postgresql.url, key_file=key)
+    steps = [step(1), step(2)]
+    journal.commit(Batch(games=[OPENED], teams=[TeamAdmitted(1, "ann", "s")], ended=False))
+    journal.commit(Batch(steps=steps, keys=[KeyLearned(1, "ann", bytes(16), bytes(32))], sent_through=1))
+    with pytest.raises(JournalError, match="journal_in_use"):
+        DatabaseJournal(postgresql.url, key_file=key)
+    assert JournalReader(postgresql.url).games() == [(OPENED, 2)]
+
+    postgresql.kill()
+    lost = Batch(steps=[step(3)])
+    for _ in range(2):
+        with pytest.raises(JournalUnavailable, match="journal_away"):
+            journal.commit(lost)
+    postgresql.start()
+    journal.commit(lost)
+    journal.commit(Batch(steps=[step(4)], sent_through=3))
+    journal.close()
+
+    again = DatabaseJournal(postgresql.url, key_file=key)
+    saved = again.load()
+    [game] = saved.games
+    assert [taken.id for taken in game.steps] == [1, 2, 3, 4]
+    assert list(game.steps[:2]) == steps
+    assert [(t.name, t.secret, list(t.keys)) for t in game.teams] == [("ann", "s", [(bytes(16), bytes(32))])]
+    assert (saved.last_game, saved.last_step, saved.sent_through, saved.ended) == (1, 4, 3, False)
+    then = OPENED._replace(id=2, number=2)
+    again.commit(Batch(games=[then], closed=[1]))
+    assert JournalReader(postgresql.url).saved(OPENED).next_game == then
+    assert again.load().games[0].teams == []
+    again.close()
+
+
+@contextlib.contextmanager
+def another_database(postgresql: PostgreSQL, name: str) -> Iterator[tuple[psycopg.Connection[Any], str]]:
+    """A database of a test's own: a connection that administers it, and its URL."""
+    with psycopg.connect(postgresql.url, autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE {name}")
+        yield admin, postgresql.url.removesuffix("postgres") + name
+
+
+@needs("postgresql")
+def test_an_owner_whose_lock_another_took_commits_nothing(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    """Its session ends, the standby is quicker than it, and what it held back is not written."""
+    with another_database(postgresql, "taken") as (admin, url):
+        first = DatabaseJournal(url, key_file=tmp_path / "key")
+        first._closing.set()  # so that the standby is the quicker one
+        first.commit(Batch(games=[OPENED], steps=[step(1)]))
+        waited: list[None] = []
+
+        def stand_by() -> bool:
+            waited.append(None)
+            if len(waited) == 3:
+                assert first.confirm(fresh=True) == Holding(sure=True, standby=True)
+                admin.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+                    " AND mode = 'ExclusiveLock'"
+                )
+            return len(waited) > 1
+
+        second = DatabaseJournal(url, key_file=tmp_path / "key", standby=stand_by)
+        assert len(waited) >= 3
+        lost = Batch(steps=[step(2)])
+        with pytest.raises(JournalUnavailable, match="journal_away"):
+            first.commit(lost)
+        for _ in range(2):
+            with pytest.raises(JournalError, match="taken_over"):
+                first.commit(lost)
+        with pytest.raises(JournalError, match="taken_over"):
+            first.confirm(fresh=True)
+        assert second.load().last_step == 1
+        second.commit(Batch(steps=[step(2)]))
+        second.close()
+        with pytest.raises(JournalError, match="taken_over"):  # also when the lock is free again
+            first.commit(Batch(steps=[step(3)]))
+        first.close()
+        assert JournalReader(url).games() == [(OPENED, 2)]
+
+
+@needs("postgresql")
+def test_the_epoch_fences_even_an_owner_that_has_its_lock(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    """As behind a pooler of connections, which gives one session to several clients."""
+    with (
+        another_database(postgresql, "pooled") as (_, url),
+        contextlib.closing(DatabaseJournal(url, key_file=tmp_path / "key")) as journal,
+    ):
+        journal.commit(Batch(games=[OPENED]))
+        with psycopg.connect(url, autocommit=True) as other:
+            other.execute("UPDATE progress SET epoch = epoch + 1")
+        with pytest.raises(JournalError, match="taken_over"):
+            journal.commit(Batch(steps=[step(1)]))
+        assert JournalReader(url).games() == [(OPENED, 0)]
+
+
+@needs("postgresql")
+def test_a_frozen_owner_loses_its_lock_and_one_that_is_silent_keeps_it(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    with another_database(postgresql, "frozen") as (admin, url):
+        first = DatabaseJournal(url, key_file=tmp_path / "key")
+        first.load()
+        owner = "SELECT pid FROM pg_stat_activity WHERE datname = 'frozen'"
+        heard = "SELECT state_change FROM pg_stat_activity WHERE datname = 'frozen'"
+        [[pid]] = admin.execute(owner).fetchall()
+        moments: set[object] = set()
+        while len(moments) < 3 * LEASE_SECONDS / BEAT_SECONDS:  # it has nothing to write, and lets itself be heard
+            moments.update(admin.execute(heard).fetchall())
+        assert admin.execute(owner).fetchall() == [(pid,)]
+        first._closing.set()  # as if its process stood still
+        DatabaseJournal(url, key_file=tmp_path / "key", standby=lambda: not threading.Event().wait(0.05)).close()
+        assert first.confirm(fresh=False) == Holding()
+        with pytest.raises(JournalError, match="taken_over"):
+            first.confirm(fresh=True)
+        first.close()
+
+
+@needs("postgresql")
+def test_the_lock_of_a_connection_that_is_gone_is_waited_for(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    """The client has given up a connection of which the database knows nothing bad yet."""
+    journal = DatabaseJournal(postgresql.url, key_file=tmp_path / "key")
+    half_open = journal._connection
+    journal._connection = journal._engine.connect()
+    journal._connection.invalidate()
+    with pytest.raises(JournalUnavailable, match=r"journal_away.*its lock is not free yet"):
+        journal.commit(Batch(ended=False))
+    assert journal.confirm(fresh=True) == Holding(sure=False)
+    half_open.invalidate()
+    while not journal.confirm(fresh=True).sure:
+        pass  # the database's side of it ends in a moment
+    journal.commit(Batch(ended=False))
+    assert journal.confirm(fresh=True) == Holding()
+    journal.close()
+
+
+@needs("postgresql")
+def test_a_database_that_was_made_without_a_locale(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    with psycopg.connect(postgresql.url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE plain ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+    journal = DatabaseJournal(postgresql.url.removesuffix("postgres") + "plain", key_file=tmp_path / "key")
+    journal.commit(Batch(games=[OPENED]))
+    assert journal.load().last_game == 1
+    journal.close()
+
+
+@needs("postgresql")
+def test_a_server_waits_for_a_database_that_is_still_starting(
+    postgresql: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = ServerSettings(journal=postgresql.url, journal_key=tmp_path / "key")
+    postgresql.kill()
+    monkeypatch.setattr(contest, "DATABASE_SECONDS", 0)
+    with pytest.raises(JournalUnavailable, match="journal_away"):
+        contest.open_journal(settings)
+    monkeypatch.setattr(contest, "DATABASE_SECONDS", 600)
+    monkeypatch.setattr("salvo_server.contest.time.sleep", lambda _: postgresql.start())
+    contest.open_journal(settings).close()
+    assert "journal_away" in caplog.text
+
+
+@needs("postgresql")
+def test_results_on_postgresql(tmp_path: Path) -> None:
+    """A database of the version before gets the table; a result is written once, annulled, and read beside it."""
+    players = (m.PlayerStats("ann", 20, 17, 5, 4, 1), m.PlayerStats("bob", 15, 3, 0, 3, 2))
+    first, second = (Result("", number, 1_795_000_000_000 + number, "salvo", players, number == 2) for number in (1, 2))
+    with PostgreSQL() as database:
+        journal = DatabaseJournal(database.url, key_file=tmp_path / "key")
+        journal.commit(Batch(games=[OPENED], steps=[step(1)], ended=False))
+        journal._connection.exec_driver_sql("DROP TABLE results")
+        journal._connection.exec_driver_sql("ALTER TABLE progress DROP COLUMN epoch")
+        journal._connection.exec_driver_sql("UPDATE schema_version SET version_num = '0001'")
+        journal._connection.commit()
+        journal.close()
+        with pytest.raises(JournalError, match="journal_version"):
+            JournalReader(database.url).results()
+        with contextlib.closing(DatabaseJournal(database.url, key_file=tmp_path / "key")) as journal:
+            batch = Batch(steps=[step(2)], ended_games=[GameEnded(1, first)])
+            journal.commit(batch)
+            journal.commit(batch)
+            then = OPENED._replace(id=2, number=2)
+            journal.commit(Batch(games=[then], steps=[step(3)], ended_games=[GameEnded(2, second)]))
+            assert JournalReader(database.url).results() == journal.results() == [first, second]
+            annulled = ResultAnnulled("", 1, "desk", first.at + 1)
+            journal.commit(Batch(annulled=[annulled, annulled._replace(at=first.at + 2), annulled._replace(number=3)]))
+            database.kill()
+            with pytest.raises(JournalUnavailable, match="journal_away"):
+                journal.commit(Batch(annulled=[annulled]))
+            database.start()
+            journal.commit(Batch(annulled=[annulled._replace(by="jury")]))
+            kept = first._replace(annulled_at=first.at + 1, annulled_by="desk")
+            assert journal.results() == [kept, second]
+
+
+@needs("root")
+def test_a_disk_that_is_really_full(small_disk: Path) -> None:
+    journal = DatabaseJournal(str(small_disk / "a.journal"))
+    journal.commit(Batch(games=[OPENED]))
+    batches = [Batch(steps=[step(first + number) for number in range(100)]) for first in range(1, 10_001, 100)]
+    done = [batch for batch in batches if _fits(journal, batch)]
+    assert 0 < len(done) < len(batches)
+    last, batch = 100 * len(done), batches[len(done)]
+    assert done == batches[: len(done)]
+    assert journal.load().last_step == last
+    subprocess.run(["mount", "-o", "remount,size=8m", small_disk], check=True)
+    journal.commit(batch)
+    assert journal.load().last_step == last + 100
+    journal.close()
+
+
+def _fits(journal: DatabaseJournal, batch: Batch) -> bool:
+    try:
+        journal.commit(batch)
+    except JournalUnavailable as error:
+        return error.code != "journal_full"
+    return True
+
+
+@needs("root")
+def test_a_full_disk_before_there_is_a_journal(small_disk: Path) -> None:
+    (small_disk / "other").write_bytes(bytes(shutil.disk_usage(small_disk).free - 4096))
+    with pytest.raises(JournalError, match="journal_full"):
+        DatabaseJournal(str(small_disk / "a.journal"))
+
+
+#: Makes journals 1, 2, ... in a folder, each in a process that is killed behind the n-th change of its database, until
+#: one lives. Forked, so that the libraries are loaded once.
+_DIE_AT_EACH = """
+import itertools, os, signal, sys
+import sqlalchemy
+from salvo_server.storage.journal.database import DatabaseJournal
+
+for number in itertools.count(1):
+    if not os.fork():
+        left = number
+        break
+    if os.wait()[1] == 0:
+        sys.exit()
+
+@sqlalchemy.event.listens_for(sqlalchemy.engine.Engine, "after_cursor_execute")
+def executed(connection, cursor, statement, *more):
+    global left
+    if statement.lstrip().upper().startswith(("CREATE", "INSERT", "UPDATE")):
+        left -= 1
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+DatabaseJournal(f"{sys.argv[1]}/{number}.journal").close()
+"""
+
+
+@pytest.mark.long
+def test_a_server_that_is_killed_while_it_makes_its_journal_makes_it_the_next_time(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", _DIE_AT_EACH, str(tmp_path)], check=True, timeout=300)
+    files = list(tmp_path.glob("*.journal"))
+    assert len(files) >= 8  # killed behind a table and the version at the least, and one that lived
+    for file in files:
+        journal = DatabaseJournal(str(file))
+        journal.commit(Batch(games=[OPENED]))
+        assert [game.opened for game in journal.load().games] == [OPENED]
+        journal.close()

@@ -1,0 +1,101 @@
+"""A broker acknowledges commands and loses them, as from a full queue to the server; no team loses place or turn."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.players import Heard, join, over, until_online
+from kit.processes import started
+from salvo import messages as m
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.broker import HardenedBroker
+from salvo_server.brokers.embedded.sessions import Session
+from salvo_server.contest import Contest
+from salvo_server.settings import ServerSettings
+
+PLAIN = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
+#: Runs the plain client, but with short pauses between its requests.
+HURRIED = f"import random, runpy; random.uniform = lambda low, high: 0.1; runpy.run_path({str(PLAIN)!r})"
+Losing = Callable[[str, int], None]
+
+
+@pytest.fixture
+def losing(monkeypatch: pytest.MonkeyPatch) -> Losing:
+    """Let the embedded broker lose each client's message of a kind with this number, from 1, and acknowledge it."""
+
+    def lose(kind: str, number: int) -> None:
+        taken: Counter[str] = Counter()
+        publish = HardenedBroker.publish
+
+        def lossy(self: HardenedBroker, sender: Session, name: bytes, *given: Any) -> None:
+            of_the_kind = name.endswith(b"/" + kind.encode())
+            taken[sender.client_id] += of_the_kind
+            if not (of_the_kind and taken[sender.client_id] == number):
+                publish(self, sender, name, *given)
+
+        monkeypatch.setattr(HardenedBroker, "publish", lossy)
+
+    return lose
+
+
+@pytest.fixture
+def contest(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Heard]]:
+    """A contest on an embedded broker, for two teams whose patience is short; its URL, and what is heard there."""
+    monkeypatch.setattr("salvo.session.joining.ASK_AGAIN_SECONDS", (0.0, 0.1))
+    for machine in ("joining", "placing", "playing"):
+        monkeypatch.setattr(f"salvo.session.{machine}.PATIENCE_SECONDS", 0.1)
+    heard = Heard()
+    with EmbeddedBroker() as broker:
+        settings = ServerSettings(broker=broker.url, seed="7", players=2, over_seconds=600)
+        with Contest(settings, heard).in_background():
+            until_online(broker.url)
+            yield broker.url, heard
+
+
+def test_bots_whose_first_requests_are_lost_play_their_game_to_the_end(
+    losing: Losing, contest: tuple[str, Heard]
+) -> None:
+    url, heard = contest
+    losing("request_participation", 1)
+    bots = [join(url, name) for name in ("a", "b")]
+    heard.until(over)
+    for bot in bots:
+        bot.join(60)
+        assert not bot.is_alive()
+    assert heard.of(m.CommandRefused) == []
+
+
+def test_plain_clients_whose_first_requests_are_lost_play_their_game_to_the_end(
+    losing: Losing, contest: tuple[str, Heard]
+) -> None:
+    url, _ = contest
+    losing("request_participation", 1)
+    host, port = url.removeprefix("mqtt://").split(":")
+    with ExitStack() as stack:
+        command = [sys.executable, "-c", HURRIED, host, port]
+        plain = [
+            stack.enter_context(started([*command, name, "secret"], stdout=subprocess.PIPE)) for name in ("a", "b")
+        ]
+        said = {client.communicate(timeout=60)[0].strip() for client in plain}
+    assert said in ({"winner: a"}, {"winner: b"})
+
+
+@pytest.mark.parametrize("number", [3, 5], ids=["in the middle", "the last one"])
+def test_a_shot_that_is_lost_is_fired_again_in_the_same_turn(
+    number: int, losing: Losing, contest: tuple[str, Heard]
+) -> None:
+    url, heard = contest
+    losing("fire", number)
+    for name in ("a", "b"):
+        join(url, name)
+    heard.until(over)
+    assert {refused.code for refused in heard.of(m.CommandRefused)} <= {"stale_context"}
+    assert {result.shots for result in heard.of(m.SalvoResolved)[:2]} == {5}

@@ -1,0 +1,246 @@
+"""What Prometheus reads of a server: as much as there is to know, while the server plays, and no more than that."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import socket
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from kit import command_line
+from kit.absent import Absent
+from kit.by_hand import ByHand
+from kit.players import SECONDS, Heard, join, over, until_online
+from kit.unbrokered import Wire
+from salvo import messages as m
+from salvo.net.mqtt import Connection
+from salvo_server.contest import Contest, open_journal
+from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.journal import Batch, JournalUnavailable
+from salvo_server.metrics import Metrics
+from salvo_server.service import Service
+from salvo_server.settings import ServerSettings
+
+Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+def read(text: str) -> Samples:
+    """Return the samples by name and labels."""
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    return {(sample.name, tuple(sorted(sample.labels.items()))): sample.value for sample in samples}
+
+
+class Watched:
+    """A server with its own broker, as ``salvo serve --metrics`` has it.
+
+    Attributes:
+        full: whether its journal takes nothing.
+    """
+
+    def __init__(self, folder: Path, heard: Heard) -> None:
+        settings = ServerSettings(
+            listen="127.0.0.1:0",
+            players=2,
+            seed="7",
+            over_seconds=600,
+            journal=str(folder / "a.journal"),
+            tables=("b",),
+        )
+        self.full = False
+        self.metrics = Metrics()
+        journal = open_journal(settings)
+        commit = journal.commit
+
+        def commit_if_there_is_room(batch: Batch) -> None:
+            if self.full:
+                raise JournalUnavailable("journal_full", "there is no space left")
+            commit(batch)
+
+        journal.commit = commit_if_there_is_room  # type: ignore[method-assign]
+        self.contest = Contest(settings, self.metrics.heard(heard), journal=self.metrics.timed(journal))
+        self.metrics.watch(self.contest.service, self.contest.connection, self.contest.embedded)
+
+    def text(self) -> str:
+        return generate_latest(self.metrics.registry).decode()
+
+    def samples(self) -> Samples:
+        return read(self.text())
+
+    def value(self, name: str, **labels: str) -> float:
+        return self.samples()[name, tuple(sorted(labels.items()))]
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+@contextlib.contextmanager
+def running(folder: Path, heard: Heard) -> Iterator[Watched]:
+    server = Watched(folder, heard)
+    with server.contest.in_background():
+        until_online(server.contest.url)
+        yield server
+
+
+@pytest.fixture
+def watched(tmp_path: Path, heard: Heard) -> Iterator[Watched]:
+    with running(tmp_path, heard) as server:
+        yield server
+
+
+def publish(url: str, topic: str, payload: bytes) -> None:
+    connection = Connection(url, "publisher", clean_session=True)
+    connection.connect(SECONDS)
+    connection.publish(topic, payload)
+    assert connection.flush(SECONDS)
+    connection.close()
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < end
+        threading.Event().wait(0.02)
+
+
+def test_a_game_is_counted_with_its_turns_refusals_commits_and_clients(watched: Watched, heard: Heard) -> None:
+    teams = [join(watched.contest.url, name, games=1) for name in ("redoubtable", "bluebottle")]
+    heard.until(over)
+    for team in teams:
+        team.join(60)
+    assert watched.value("salvo_turns_total", table="") == len(heard.of(m.SalvoResolved))
+    assert watched.value("salvo_games_total", table="", result="finished") == 1
+    assert watched.value("salvo_games_total", table="", result="aborted") == 0
+    assert (
+        watched.value("salvo_games_total", table="b", result="finished")
+        == watched.value("salvo_turns_total", table="b")
+        == 0
+    )
+    assert watched.value("salvo_players", table="") == 2
+    assert watched.value("salvo_uncommitted_steps") == 0
+    assert watched.value("salvo_commit_seconds_count") > len(heard.of(m.SalvoResolved))
+    assert watched.value("salvo_lateness_seconds_count") > len(heard.of(m.SalvoResolved))
+    assert watched.value("salvo_connected") == 1
+    assert watched.value("salvo_paused") == 0
+    assert watched.value("salvo_broker_connections") >= 1
+    assert watched.value("salvo_derivations_waiting") == 0
+    assert watched.value("process_resident_memory_bytes") > 10e6
+    text = watched.text()
+    assert not [name for name in ("redoubtable", "bluebottle", "secret") if name in text]
+
+
+def test_refusals_are_counted_by_place_and_code(watched: Watched, heard: Heard) -> None:
+    publish(watched.contest.url, "/game/request_participation", b"{")
+    publish(watched.contest.url, "/game/state", b"over")
+    wait_until(lambda: ("salvo_refusals_total", (("code", "not_json"), ("place", "inbox"))) in watched.samples())
+    assert watched.value("salvo_refusals_total", code="not_json", place="inbox") == 1
+    assert watched.value("salvo_refusals_total", code="forbidden", place="broker") == 1
+    watched.metrics.heard(heard)("", 0, None, [m.CommandRefused("ann", "turn_timeout", "turn 3 ended after 30 s")])
+    assert watched.value("salvo_refusals_total", code="turn_timeout", place="table") == 1
+
+
+def test_a_journal_that_takes_nothing_shows_in_all_that_depends_on_it(watched: Watched, heard: Heard) -> None:
+    watched.full = True
+    join(watched.contest.url, "red")
+    wait_until(lambda: watched.value("salvo_paused") == 1)
+    assert watched.value("salvo_uncommitted_steps") > 0
+    assert watched.value("salvo_commit_failures_total") >= 1
+    watched.full = False
+    wait_until(lambda: watched.value("salvo_paused") == 0)
+    wait_until(lambda: watched.value("salvo_uncommitted_steps") == 0)
+
+
+def test_what_an_earlier_run_has_committed_is_not_outstanding(tmp_path: Path, heard: Heard) -> None:
+    with running(tmp_path, heard) as first:
+        join(first.contest.url, "red")
+        heard.until(lambda said: any(isinstance(each, m.PlayersListed) and each.names for each in said))
+    with running(tmp_path, heard) as second:
+        assert second.contest.service.last_step > 0
+        assert second.value("salvo_uncommitted_steps") == 0
+
+
+def test_scrapes_and_the_loop_do_not_disturb_each_other() -> None:
+    """New codes appear at every step, and a dictionary that grows while it is read would be an error."""
+    codes = 2000
+    metrics = Metrics()
+    listener = metrics.heard(lambda *news: None)
+    service = Service(Wire(), [""], seed=1, gate=Authenticator(executor=ByHand()))
+    connection = Connection("mqtt://127.0.0.1:1", "nobody")
+    metrics.watch(service, connection, None)
+
+    def loop() -> None:
+        for number in range(codes):
+            listener("", 0, None, [m.CommandRefused("ann", f"table_{number}", "")])
+            service.counts[f"inbox_{number}"] += 1
+            service.gate.counts[f"seal_{number}"] += 1
+            service.on_round(0)
+
+    def refusals() -> int:
+        samples = read(generate_latest(metrics.registry).decode())
+        return sum(name == "salvo_refusals_total" for name, _ in samples)
+
+    thread = threading.Thread(target=loop)
+    often = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        thread.start()
+        found = [refusals()]
+        while thread.is_alive():
+            found.append(refusals())
+    finally:
+        sys.setswitchinterval(often)
+        thread.join()
+        connection.close()
+    assert found == sorted(found)
+    assert refusals() == 3 * codes
+
+
+def test_one_who_asks_for_nothing_keeps_nobody_from_the_metrics(watched: Watched) -> None:
+    with watched.metrics.served("127.0.0.1:0") as url:
+        address = url.split("/")[2].split(":")
+        with socket.create_connection((address[0], int(address[1]))), urllib.request.urlopen(url, timeout=60) as answer:
+            assert 'salvo_turns_total{table=""} 0.0' in answer.read().decode().splitlines()
+            assert answer.headers["Content-Type"].startswith("text/plain; version=")
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(url, timeout=60)
+
+
+def test_without_its_library_the_server_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith(("prometheus_client", "salvo_server.metrics"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Absent("prometheus_client"), *sys.meta_path])
+    done = command_line.run("serve", "--profile", "open", "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: missing_extra: --metrics needs ")
+    assert 'pip install "battleship-salvo[server]"' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "host", "status"),
+    [
+        ("/metrics", "127.0.0.1", 200),
+        ("/metrics?name=x", "server", 200),
+        ("/metrics", "metrics.example", 200),
+        ("/metrics", "evil.example", 421),
+        ("/", "127.0.0.1", 404),
+        ("/metrics/", "127.0.0.1", 404),
+    ],
+)
+def test_metrics_are_at_one_path_and_for_names_of_the_server(path: str, host: str, status: int) -> None:
+    with Metrics().served("127.0.0.1:0", ["metrics.example"]) as url:
+        asked = http.client.HTTPConnection(urlsplit(url).netloc, timeout=SECONDS)
+        with contextlib.closing(asked):
+            asked.request("GET", path, headers={"Host": host})
+            assert asked.getresponse().status == status

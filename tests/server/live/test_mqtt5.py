@@ -1,0 +1,349 @@
+"""MQTT 5 on the embedded broker: with a real client, and byte by byte where no decent client would go.
+
+The rights in MQTT 5 are tried with all the others, in test_access_matrix.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from queue import Queue
+from typing import Any
+
+import paho.mqtt.client as paho
+import pytest
+from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+from paho.mqtt.subscribeoptions import SubscribeOptions
+
+from kit.raw import PATIENCE_SECONDS, Raw, packet, subscribe_packet, text
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.limits import Access, Action, BrokerLimits
+
+#: CONNACK: messages at QoS 2 at once, largest packet, no subscription identifiers, no shared subscriptions.
+_TOLD = b"\x21" + struct.pack("!H", BrokerLimits().in_flight) + b"\x27" + struct.pack("!I", BrokerLimits().packet_bytes)
+_TOLD += b"\x29\0\x2a\0"
+
+
+def connack(present: bool = False, more: bytes = b"") -> bytes:
+    return packet(0x20, bytes((present, 0, len(_TOLD + more))) + _TOLD + more)
+
+
+class OnlyAliceWrites(Access):
+    """Anybody reads; ``alice`` alone publishes, below ``/a``."""
+
+    def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
+        return action != "publish" or (client_id == "alice" and topic.startswith("/a"))
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker(access=OnlyAliceWrites()) as running:
+        yield running
+
+
+def connect(client_id: str, properties: bytes = b"", flags: int = 2, after: bytes = b"") -> bytes:
+    head = b"\0\4MQTT\5" + bytes((flags,)) + b"\0\x3c"
+    return packet(0x10, head + bytes((len(properties),)) + properties + text(client_id) + after)
+
+
+def raw(broker: EmbeddedBroker, greeting: bytes) -> Raw:
+    """A socket on which this greeting has been sent."""
+    found = Raw.__new__(Raw)
+    found.socket = socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS)
+    found.send(greeting)
+    return found
+
+
+def greeted(broker: EmbeddedBroker, client_id: str, properties: bytes = b"", flags: int = 2) -> Raw:
+    found = raw(broker, connect(client_id, properties, flags))
+    answer = found.read()
+    assert answer is not None
+    assert answer[3] == 0, answer
+    return found
+
+
+def publish(topic: str, payload: bytes, mid: int = 1, first: int = 0x32, properties: bytes = b"") -> bytes:
+    number = struct.pack("!H", mid) if first & 6 else b""
+    return packet(first, text(topic) + number + bytes((len(properties),)) + properties + payload)
+
+
+def subscribe(topic: str, options: int = 1, properties: bytes = b"") -> bytes:
+    return packet(0x82, b"\0\1" + bytes((len(properties),)) + properties + text(topic) + bytes((options,)))
+
+
+# --- a real client ------------------------------------------------------------------------------------------------
+
+
+class Paho:
+    """paho in MQTT 5: what it was told, in order."""
+
+    def __init__(self, broker: EmbeddedBroker, client_id: str, clean: bool = True, **properties: int) -> None:
+        self.news: Queue[tuple[Any, ...]] = Queue()
+        self.client = paho.Client(CallbackAPIVersion.VERSION2, client_id, protocol=paho.MQTTv5)
+        self.client.on_connect = lambda c, u, flags, reason, p: self.news.put((str(reason), flags.session_present, p))
+        self.client.on_disconnect = lambda c, u, flags, reason, p: self.news.put(("gone", str(reason)))
+        self.client.on_message = lambda c, u, message: self.news.put((message.topic, message.payload, message.retain))
+        self.client.on_subscribe = lambda c, u, mid, reasons, p: self.news.put(tuple(map(str, reasons)))
+        self.client.on_unsubscribe = lambda c, u, mid, reasons, p: self.news.put(tuple(map(str, reasons)))
+        self.client.on_publish = lambda c, u, mid, reason, p: self.news.put(("sent", str(reason)))
+        wanted = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
+        for name, value in properties.items():
+            setattr(wanted, name, value)
+        self.client.connect("127.0.0.1", broker.port, clean_start=clean, properties=wanted)
+        self.client.loop_start()
+
+    def next(self) -> tuple[Any, ...]:
+        return self.news.get(timeout=PATIENCE_SECONDS)
+
+    def __enter__(self) -> Paho:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.disconnect()
+        self.client.loop_stop()
+
+
+def test_paho_reads_and_writes_at_every_qos(broker: EmbeddedBroker) -> None:
+    with Paho(broker, "alice") as alice, Paho(broker, "bob") as bob:
+        for each in (alice, bob):
+            reason, present, told = each.next()
+            assert (reason, present) == ("Success", False)
+            assert told.SharedSubscriptionAvailable == told.SubscriptionIdentifierAvailable == 0
+        bob.client.subscribe([("/a/#", SubscribeOptions(qos=2)), ("$share/x/#", SubscribeOptions(qos=0))])
+        assert bob.next() == ("Granted QoS 1", "Shared subscription not supported")
+        about = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+        about.UserProperty = ("key", "value")
+        about.ContentType = "text"
+        for qos in (0, 1, 2):
+            alice.client.publish("/a/x", f"hello {qos}", qos, properties=about)
+            assert alice.next() == ("sent", "Success")
+            assert bob.next() == ("/a/x", f"hello {qos}".encode(), False)
+        bob.client.publish("/a/x", "not mine", 1)
+        assert bob.next() == ("sent", "Not authorized")
+        bob.client.publish("/a/x", "not mine", 2)  # paho goes on after the refusal, and is told so again
+        assert bob.next() == ("sent", "Packet identifier not found")
+        bob.client.unsubscribe(["/a/#", "/never"])
+        assert bob.next() == ("Success", "No subscription found")
+
+
+def test_paho_finds_its_session_again_with_what_it_missed(broker: EmbeddedBroker) -> None:
+    with Paho(broker, "carol", SessionExpiryInterval=60) as carol:
+        _, present, told = carol.next()
+        assert not present
+        assert told.SessionExpiryInterval == 0xFFFFFFFF  # for ever: a server may say how long
+        carol.client.subscribe("/a/missed", 1)
+        assert carol.next() == ("Granted QoS 1",)
+    with Paho(broker, "alice") as alice:
+        alice.next()
+        alice.client.publish("/a/missed", "while you were away", 1)
+        assert alice.next() == ("sent", "Success")
+    with Paho(broker, "carol", clean=False) as carol:  # without an expiry: it ends with this connection
+        assert carol.next()[:2] == ("Success", True)
+        assert carol.next() == ("/a/missed", b"while you were away", False)
+    with Paho(broker, "carol", clean=False) as carol:
+        assert carol.next()[:2] == ("Success", False)
+
+
+def test_paho_without_a_client_id_is_given_one(broker: EmbeddedBroker) -> None:
+    with Paho(broker, "") as nameless:
+        reason, _, told = nameless.next()
+        assert reason == "Success"
+        assert told.AssignedClientIdentifier
+
+
+def test_paho_is_told_that_another_connection_took_its_place(broker: EmbeddedBroker) -> None:
+    told = threading.Event()
+    with Paho(broker, "dave") as dave:
+        dave.next()
+        dave.client.on_connect = lambda *_: told.set()  # it comes back by itself, and takes over in its turn
+        with greeted(broker, "dave"):
+            assert dave.next() == ("gone", "Session taken over")
+            assert told.wait(PATIENCE_SECONDS)
+
+
+# --- greetings ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("properties", "flags", "answer"),
+    [
+        (b"", 2, connack()),
+        (b"\x26" + text("a") + text("b") + b"\x26" + text("a") + text("b"), 2, connack()),
+        (b"\x11\0\0\0\1\x21\0\1\x27\0\0\0\x80\x22\0\7\x19\1\x17\0", 2, connack(more=b"\x11\xff\xff\xff\xff")),
+        (b"\x15" + text("SCRAM"), 2, b"\x20\3\0\x8c\0"),
+        (b"\x15" + text("SCRAM") + b"\x16" + text("data"), 2, b"\x20\3\0\x8c\0"),
+        (b"\x21\0\0", 2, b"\x20\3\0\x82\0"),
+        (b"\x27\0\0\0\0", 2, b"\x20\3\0\x82\0"),
+        (b"\x11\0\0\0\1\x11\0\0\0\1", 2, b"\x20\3\0\x82\0"),
+        (b"\x23\0\1", 2, b"\x20\3\0\x82\0"),
+        (b"\x7f", 2, b"\x20\3\0\x82\0"),
+        (b"\x11\0\0", 2, b"\x20\3\0\x81\0"),
+        (b"\x26" + text("a") + b"\0\x09b", 2, b"\x20\3\0\x81\0"),
+    ],
+)
+def test_a_greeting_is_answered_by_what_its_properties_want(
+    broker: EmbeddedBroker, properties: bytes, flags: int, answer: bytes
+) -> None:
+    with raw(broker, connect("erin", properties, flags)) as client:
+        assert client.read() == answer
+        if answer[3]:
+            assert client.read() == b""
+
+
+@pytest.mark.parametrize(
+    "greeting",
+    [
+        packet(0x10, b"\0\4MQTT\5\2\0\x3c\xff\xff\xff\xff\xff"),
+        packet(0x10, b"\0\4MQTT\5\2\0\x3c\x09"),
+        packet(0x10, b"\0\4MQTT\5\2\0\x3c\0\0\x09name"),
+        packet(0x10, b"\0\4MQTT\5"),
+        b"\x10\x98\x08" + b"\0\4MQTT\5\2\0\x3c\x89\x08" + bytes(1037),
+    ],
+)
+def test_a_malformed_greeting_is_refused(broker: EmbeddedBroker, greeting: bytes) -> None:
+    with raw(broker, greeting) as client:
+        answer = client.read()
+        assert answer in (b"\x20\3\0\x81\0", b"\x20\3\0\x95\0")
+        assert client.read() == b""
+
+
+def test_a_will_may_not_be_delayed_beyond_its_connection(broker: EmbeddedBroker) -> None:
+    delayed = b"\5\x18\0\0\0\1" + text("/a/will") + text("gone")
+    with raw(broker, connect("alice", b"\x11\0\0\0\1", 6, delayed)) as client:
+        assert client.read() == b"\x20\3\0\x83\0"
+
+
+@pytest.mark.parametrize(("goodbye", "said"), [(b"\xe0\0", False), (b"\xe0\1\0", False), (b"\xe0\1\4", True)])
+def test_a_goodbye_says_whether_the_will_is_to_be_published(broker: EmbeddedBroker, goodbye: bytes, said: bool) -> None:
+    with greeted(broker, "reader") as reader:
+        reader.send(subscribe("/a/will"))
+        assert reader.read() == b"\x90\4\0\1\0\1"
+        with raw(broker, connect("alice", flags=6, after=b"\0" + text("/a/will") + text("gone"))) as alice:
+            assert alice.read() == connack()
+            alice.send(goodbye)
+            assert alice.read() == b""
+        with greeted(broker, "alice") as alice:
+            alice.send(publish("/a/will", b"end"))
+            reader.wait_for(b"end") if not said else reader.wait_for(b"gone")
+
+
+# --- later packets ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sent", "answer"),
+    [
+        (publish("/a/x", b"hi"), b"\x40\2\0\1"),
+        (
+            publish("/a/x", b"hi", properties=b"\1\1\2\0\0\0\1\3" + text("t") + b"\x26" + text("a") + text("")),
+            b"\x40\2\0\1",
+        ),
+        (publish("/b/x", b"hi"), b"\x40\3\0\1\x87"),
+        (publish("/b/x", b"hi", first=0x34), b"\x50\3\0\1\x87"),
+        (subscribe("/a/#", 0x02), b"\x90\4\0\1\0\1"),
+        (subscribe("/a/#", 0x05), b"\x90\4\0\1\0\x83"),
+        (subscribe("/a/#", 0x09), b"\x90\4\0\1\0\x83"),
+        (subscribe("/a/#/b"), b"\x90\4\0\1\0\x8f"),
+        (subscribe("$share/g/a"), b"\x90\4\0\1\0\x9e"),
+        (packet(0xA2, b"\0\1\0" + text("/never")), b"\xb0\4\0\1\0\x11"),
+        (b"\x62\2\0\1", b"\x70\3\0\1\x92"),
+        (b"\xc0\0", b"\xd0\0"),
+    ],
+)
+def test_an_answer_tells_the_reason(broker: EmbeddedBroker, sent: bytes, answer: bytes) -> None:
+    with greeted(broker, "alice") as client:
+        client.send(sent)
+        assert client.read() == answer
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        (publish("", b"hi", properties=b"\x23\0\1"), 0x94),
+        (publish("/a/x", b"hi", properties=b"\x0b\1"), 0x82),
+        (publish("/a/x", b"hi", properties=b"\1"), 0x81),
+        (packet(0x32, text("/a/x") + b"\0\1\x7f"), 0x81),
+        (subscribe("/a/x", properties=b"\x0b\1"), 0xA1),
+        (subscribe("/a/x", 0x03), 0x81),
+        (subscribe("/a/x", 0x31), 0x81),
+        (subscribe("/a/x", 0x41), 0x81),
+        (packet(0xF0, b"\x18\0"), 0x82),
+        (b"\xe0\7\0\5\x11\0\0\0\1", 0x82),
+        (packet(0x32, text("/a/x") + b"\0\1\x81\x08"), 0x95),
+        (publish("/a/x", b"hi", properties=(b"\x26" + text("") * 2) * 17), 0x95),
+        (publish("/a/x", b"hi", properties=b"\3\0\1\xff"), 0x81),
+        (publish("/a/x", b"hi", first=0x38), 0x81),
+        (b"\x60\2\0\1", 0x81),
+        (b"\x40\2\0\0", 0x82),
+        (b"\x40\6\0\1\0\0\0\0", 0x81),
+        (b"\x62\7\0\1\0\3\x11\0\0", 0x82),
+        (b"\xe0\3\0\0\0", 0x81),
+        (packet(0x80, b"\0\1\0" + text("/a/x") + b"\1"), 0x81),
+    ],
+)
+def test_a_fault_ends_the_connection_with_its_reason(broker: EmbeddedBroker, sent: bytes, reason: int) -> None:
+    with greeted(broker, "alice") as client:
+        client.send(sent)
+        assert client.read() == bytes((0xE0, 2, reason, 0))
+        assert client.read() == b""
+
+
+def test_retained_messages_come_when_the_subscription_wants_them(broker: EmbeddedBroker) -> None:
+    with greeted(broker, "alice") as client:
+        client.send(publish("/a/kept", b"kept", first=0x33))
+        assert client.read() == b"\x40\2\0\1"
+        kept = publish("/a/kept", b"kept", first=0x31)
+        client.send(subscribe("/a/kept", 0x20))  # never
+        assert client.read() == b"\x90\4\0\1\0\0"
+        client.send(subscribe("/a/kept", 0x10) + b"\xc0\0")  # if it is new, which it is not
+        client.wait_for(b"\xd0\0")
+        client.send(subscribe("/a/kept", 0x00))
+        client.wait_for(kept)
+        client.send(packet(0xA2, b"\0\1\0" + text("/a/kept")))
+        assert client.read() == b"\xb0\4\0\1\0\0"
+        client.send(subscribe("/a/kept", 0x10))
+        client.wait_for(kept)
+        client.send(publish("/a/kept", b"", first=0x31))
+
+
+def test_a_client_gets_as_many_messages_at_once_and_as_large_ones_as_it_takes(broker: EmbeddedBroker) -> None:
+    with greeted(broker, "alice") as alice, greeted(broker, "small", b"\x21\0\2\x27\0\0\0\x18") as small:
+        small.send(subscribe("/a/x"))
+        assert small.read() == b"\x90\4\0\1\0\1"
+        for number in range(4):
+            alice.send(publish("/a/x", b"%d" % number) + publish("/a/x", b"much too large for it"))
+        small.wait_for(b"1")
+        small.send(b"\xc0\0")
+        assert small.read() == b"\xd0\0"  # the third one waits
+        small.send(b"\x40\2\0\1\x40\3\0\3\0")
+        small.wait_for(b"3")
+
+
+@pytest.mark.parametrize("levels", [(4, 5), (5, 4)])
+def test_a_session_goes_from_one_version_to_the_other_with_what_is_in_flight(
+    broker: EmbeddedBroker, levels: tuple[int, int]
+) -> None:
+    name = f"moves {levels[0]}"
+
+    def come(level: int) -> Raw:
+        if level == 4:
+            return Raw(broker.port, name, clean=False)
+        return raw(broker, connect(name, b"\x11\0\0\0\1", 0))
+
+    with come(levels[0]) as client:
+        client.read()
+        client.send(subscribe("/a/x") if levels[0] == 5 else subscribe_packet("/a/x"))
+        client.read()
+        with greeted(broker, "alice") as alice:
+            alice.send(publish("/a/x", b"once"))
+            client.wait_for(b"once")
+    with come(levels[1]) as client:
+        got = b""
+        while b"once" not in got:
+            got += client.read() or b"!"
+    again = publish("/a/x", b"once", first=0x3A) if levels[1] == 5 else packet(0x3A, text("/a/x") + b"\0\1once")
+    assert got.endswith(again)

@@ -1,0 +1,377 @@
+"""The profile open, the letter of the specification: no login, any client, only the server reads what is for it.
+
+On the embedded broker, and on a mosquitto that we have set up; with somebody else's broker the server says what it
+cannot keep.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import nacl.pwhash.argon2id as argon2id
+import pytest
+from click.testing import CliRunner
+
+from kit.mosquitto import Mosquitto
+from kit.players import until_online
+from kit.processes import started
+from kit.programs import BROKERS, needs
+from kit.raw import Raw
+from kit.secured import Client
+from salvo import topics
+from salvo.codec.command_writer import write_placement
+from salvo.net.mqtt import BrokerUrl
+from salvo.permissions import Role
+from salvo.rules import SALVO
+from salvo.seal import Sealer, make_blob
+from salvo_audit.doctor import Target, Verdict, examine
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.open_access import OpenAccess
+from salvo_server.brokers.mosquitto.config import Listener, open_server, write_open
+from salvo_server.commands.mosquitto import mosquitto
+from salvo_server.contest import Contest
+from salvo_server.settings import ServerSettings, load_settings
+from salvo_server.storage.register import Account
+from salvo_server.storage.roster import SERVER_USER, Roster
+from server.live.test_access_matrix import ROWS
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "spec_client_40_lines.py"
+TABLES = ("", "final")
+REQUEST = "/game/request_participation"
+#: Any client: without a user, as our SDK and the specification's clients say theirs, and under the server's name.
+STRANGERS = {
+    "anonymous": None,
+    "red": Account("red", "red", Role.TEAM, "secret-of-red"),
+    "odd": Account("a name with blanks", "", Role.TEAM, "x"),
+}
+
+
+class OpenMosquitto(Mosquitto):
+    """mosquitto from the configuration that is written for an open contest."""
+
+    def __init__(self, server: Account, tables: tuple[str, ...] = ("",)) -> None:
+        super().__init__()
+        self._given = (server, tables)
+
+    def _write_config(self) -> Path:
+        config = write_open(self._folder, *self._given, listeners=(Listener(self.port, "127.0.0.1"),))
+        config.write_text(config.read_text() + "user root\n")
+        return config
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An open broker, and the server's account there."""
+
+    kind: str
+    port: int
+    server: Account
+
+
+@pytest.fixture(scope="module", params=BROKERS)
+def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    own = Account(SERVER_USER, SERVER_USER, Role.SERVER, "secret-of-the-server")
+    if request.param == "embedded":
+        with EmbeddedBroker(access=OpenAccess(own, TABLES)) as embedded:
+            yield Opened("embedded", embedded.port, own)
+    else:
+        own = open_server(own)
+        with OpenMosquitto(own, TABLES) as running:
+            yield Opened("mosquitto", running.port, own)
+
+
+@pytest.fixture
+def actors(broker: Opened) -> Iterator[dict[str, Client]]:
+    """The server and strangers, each with a client id of its own choice."""
+    with contextlib.ExitStack() as stack:
+        clients = {
+            name: stack.enter_context(Client(broker.port, account, f"id of {name}"))
+            for name, account in STRANGERS.items()
+        }
+        clients["server"] = stack.enter_context(Client(broker.port, broker.server))
+        assert [client.refusal for client in clients.values()] == [None] * len(clients)
+        yield clients
+        clients["server"].publish(TOPICS, "", retain=True)
+
+
+TOPICS = [f"/{table}{path}" if table else path for table in TABLES for path, _, _ in ROWS]
+OTHERS = ["/game", "/players/red", "/elsewhere/game/state", "free/for/all", "$SYS/broker/uptime"]
+
+
+def cells(column: int, closed: str) -> set[tuple[str, str]]:
+    """Every topic and client, but for strangers where the contract's column says this."""
+    return {
+        (f"/{table}{row[0]}" if table else row[0], actor)
+        for table in TABLES
+        for row in ROWS
+        for actor in (*STRANGERS, "server")
+        if actor == "server" or row[column] not in closed.split()
+    }
+
+
+def barrier(clients: dict[str, Client], text: str) -> None:
+    """Return when everything that was published before has reached everybody."""
+    clients["server"].publish(["/game/state"], text)
+    for client in clients.values():
+        client.wait_for("/game/state", text)
+
+
+@pytest.mark.parametrize("subscription", [["#", "$SYS/#"], TOPICS[:40], TOPICS[40:]], ids=["#", "first", "others"])
+def test_any_client_reads_all_but_what_is_sent_to_the_server(
+    broker: Opened, actors: dict[str, Client], subscription: list[str]
+) -> None:
+    actors["server"].publish(TOPICS, "kept", retain=True)
+    for client in actors.values():
+        client.subscribe([*subscription, "/game/state"])
+    actors["server"].publish(TOPICS, "live")
+    barrier(actors, f"{subscription[0]} {broker.kind}")
+    named = set(TOPICS) if "#" in subscription else {*subscription, "/game/state"}
+    wanted = {cell for cell in cells(2, "server referee") if cell[0] in named}
+    for payload in ("kept", "live"):
+        got = {(topic, name) for name, client in actors.items() for topic, p, _ in client.heard if p == payload}
+        assert got == wanted, payload
+
+
+def test_any_client_publishes_what_players_say_and_nothing_else(broker: Opened, actors: dict[str, Client]) -> None:
+    actors["server"].subscribe(["#"])
+    for name, client in actors.items():
+        client.publish([*TOPICS, *OTHERS], name)
+    barrier({"server": actors["server"]}, f"published {broker.kind}")
+    got = {(topic, said) for topic, said, _ in actors["server"].heard if said in actors and topic not in OTHERS}
+    assert got == cells(1, "server host")
+    assert {said for topic, said, _ in actors["server"].heard if topic in OTHERS} <= {"server"}
+
+
+def test_no_client_takes_the_servers_place_by_its_name_or_its_client_id(
+    broker: Opened, actors: dict[str, Client]
+) -> None:
+    impostor = Account(SERVER_USER, SERVER_USER, Role.SERVER, "guessed")
+    actors["server"].subscribe([REQUEST, "/game/state"])
+    for number, account in enumerate((impostor, None, STRANGERS["red"])):
+        with Client(broker.port, account, SERVER_USER) as pretender:
+            if account is impostor and broker.kind == "embedded":
+                assert pretender.refusal is not None
+                continue
+            pretender.subscribe(["#"])
+            pretender.publish(["/game/state"], "over")
+            actors["anonymous"].publish([REQUEST], f"secret {number}")
+            actors["server"].wait_for(REQUEST, f"secret {number}")
+            barrier({"server": actors["server"], "pretender": pretender}, f"pretender {number}")
+            assert {topic for topic, _, _ in pretender.heard} == {"/game/state"}
+    assert actors["server"].stands
+    assert "over" not in {said for _, said, _ in actors["server"].heard}
+
+
+def test_a_client_with_a_last_will_comes_in_and_its_will_has_no_more_rights_than_itself(broker: Opened) -> None:
+    with Client(broker.port, broker.server) as server:
+        server.subscribe(["#"])
+        for topic in ("/game/state", "/players/red/say"):
+            with Raw(broker.port, "mourner", will=(topic, "farewell"), will_retained=False) as raw:
+                assert raw.read() == b"\x20\2\0\0"
+        server.wait_for("/players/red/say", "farewell")
+        assert ("/game/state", "farewell", False) not in server.heard
+
+
+# --- whole games ------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def contest(kind: str, folder: Path, **given: Any) -> Iterator[tuple[int, Contest]]:
+    """A server in the profile open, on a broker that it has set up; and the port for its teams."""
+    values: dict[str, Any] = {
+        "profile": "open",
+        "seed": "7",
+        "over_seconds": 600,
+        "players": 2,
+        "journal": "none",
+    } | given
+    with contextlib.ExitStack() as stack:
+        if kind == "embedded":
+            values["listen"] = "127.0.0.1:0"
+        else:
+            roster = Roster(folder / "roster.json")
+            running_broker = stack.enter_context(OpenMosquitto(open_server(roster.server)))
+            values |= {"broker": running_broker.url, "roster": folder / "roster.json"}
+        running = Contest(ServerSettings(**values))
+        stack.enter_context(running.in_background())
+        until_online(running.url)
+        yield BrokerUrl.parse(running.url).port, running
+
+
+each_broker = pytest.mark.parametrize("kind", BROKERS)
+
+
+@each_broker
+def test_the_client_of_40_lines_plays_a_whole_game_that_anybody_watches_and_nobody_overhears(
+    kind: str, tmp_path: Path
+) -> None:
+    with contest(kind, tmp_path) as (port, running), contextlib.ExitStack() as stack:
+        assert running.guarded
+        explorer = stack.enter_context(Client(port, None, "explorer"))
+        explorer.subscribe(["#"])
+        thief = stack.enter_context(Client(port, None, "thief"))
+        thief.subscribe([REQUEST, "/players/+/ships/+/place", "/players/+/fire"])
+        said = _play_to_the_end(port)
+    assert len(said) == 1
+    assert said <= {"winner: ann\n", "winner: bob\n"}
+    heard = {topics.parse(topic).topic.name for topic, payload, _ in explorer.heard if payload}
+    assert {"state", "list", "count", "approved", "current", "hits", "sunk", "defeated", "winner", "stats"} <= heard
+    assert not heard & {"request_participation", "place", "fire"}
+    assert thief.heard == set()
+
+
+def test_what_a_stranger_forges_costs_clients_with_a_fresh_salt_a_message_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(argon2id, "OPSLIMIT_INTERACTIVE", argon2id.OPSLIMIT_MIN)
+    monkeypatch.setattr(argon2id, "MEMLIMIT_INTERACTIVE", argon2id.MEMLIMIT_MIN)
+    salts = (number.to_bytes(16, "big") for number in itertools.count())
+    anybody = Account("the same user", "", Role.TEAM, "x")
+    with contest("embedded", tmp_path, turn_seconds=600) as (port, _), contextlib.ExitStack() as stack:
+        clients = {
+            name: stack.enter_context(Client(port, anybody, name)) for name in ("ann", "bob", "stranger", "watcher")
+        }
+        watcher, stranger = clients["watcher"], clients["stranger"]
+        watcher.subscribe(["/players/list", "/game/+", "/players/+/error", "/players/+/ships/+/error"])
+
+        def come(wanted: str) -> str:
+            """Wait for a topic, or for a refusal; return the payload."""
+
+            def found() -> list[str]:
+                return [p for t, p, _ in watcher.heard if p and (t == wanted or t.endswith("/error"))]
+
+            watcher.until(found)
+            return found()[0]
+
+        for name in ("ann", "bob"):
+            clients[name].publish([REQUEST], json.dumps({"name": name, "secret": f"secret of {name}"}))
+        watcher.wait_for("/players/list", '["ann","bob"]')
+        for _ in range(30):
+            for name in ("ann", "bob"):
+                blob = make_blob(b"{}", bytes(32), next(salts))
+                stranger.publish([topics.PLACE.of(player=name, ship="carrier")], blob)
+        for name in ("ann", "bob"):
+            for placement in SALVO.random_fleet(Random(name)).placements:
+                sealed = write_placement(placement, Sealer(f"secret of {name}", next(salts)))
+                clients[name].publish([topics.PLACE.of(player=name, ship=placement.ship)], sealed.decode())
+        shooter = come("/game/current")
+        target = {"ann": "bob", "bob": "ann"}[shooter]
+        forged = {"data": {"x": 1, "y": 1}}
+        for _ in range(30):
+            blob = make_blob(b"{}", bytes(32), next(salts))
+            stranger.publish([topics.FIRE.of(player=target)], json.dumps({**forged, "signature": blob}))
+        for x in range(1, 6):
+            shot = Sealer(f"secret of {shooter}", next(salts)).sign({"x": x, "y": 1})
+            clients[shooter].publish([topics.FIRE.of(player=target)], shot.decode())
+        assert json.loads(come("/game/result"))["shots"] == 5
+
+
+def _play_to_the_end(port: int) -> set[str]:
+    """Let two clients of 40 lines play; return what they say at the end."""
+    command = [sys.executable, str(EXAMPLE), "127.0.0.1", str(port)]
+    with contextlib.ExitStack() as stack:
+        clients = [
+            stack.enter_context(started([*command, name, f"secret-of-{name}"], stdout=subprocess.PIPE))
+            for name in ("ann", "bob")
+        ]
+        return {client.communicate(timeout=120)[0] for client in clients}
+
+
+@needs("mosquitto")
+def test_the_server_reports_a_table_at_which_its_broker_gives_it_no_rights(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The story: its rights did not have the table, and the server reported an open lobby that nobody ever saw."""
+    with contest("mosquitto", tmp_path, tables=("t1",)):
+        end = time.monotonic() + 60
+        while not (lines := [record.getMessage() for record in caplog.records if "comes back" in record.getMessage()]):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+    assert [line.partition(":")[0] for line in lines] == ["table t1"]
+
+
+def test_the_server_knows_that_it_cannot_keep_a_promise_on_somebody_elses_broker() -> None:
+    with EmbeddedBroker() as foreign:
+        settings = ServerSettings(profile="open", broker=foreign.url, journal="none")
+        running = Contest(settings)
+        with running.in_background():
+            until_online(foreign.url)
+            assert not running.guarded
+
+
+# --- what the doctor says ---------------------------------------------------------------------------------------------
+
+#: What the profile keeps, and what it is open in by its letter.
+KEPT = {"requests", "forged messages", "retained messages", "last will", "client id, server", "$SYS", "$CONTROL"}
+WITHOUT_LOGIN = {"anonymous", "wrong password", "private topics", "client id, team"}
+
+
+@pytest.mark.long
+@each_broker
+def test_the_doctor_finds_the_profile_as_it_is_meant_to_be(kind: str, tmp_path: Path) -> None:
+    with contest(kind, tmp_path) as (_, running):
+        settings = running_settings(kind, running, tmp_path)
+        findings = list(examine(Target(BrokerUrl.parse(running.url), settings, profile="open")))
+    assert [finding for finding in findings if finding.verdict is Verdict.FAIL] == []
+    assert {finding.check for finding in findings if finding.verdict is Verdict.PASS} >= KEPT
+    assert {finding.check for finding in findings if finding.verdict is Verdict.SKIP} >= WITHOUT_LOGIN
+
+
+@pytest.mark.long
+def test_the_doctor_finds_that_the_rights_of_an_open_broker_were_taken_away(tmp_path: Path) -> None:
+    with EmbeddedBroker() as unguarded:
+        roster = tmp_path / "roster.json"
+        settings = ServerSettings(profile="open", broker=unguarded.url, roster=roster, journal="none")
+        running = Contest(settings)
+        with running.in_background():
+            until_online(unguarded.url)
+            findings = list(examine(Target(BrokerUrl.parse(unguarded.url), settings, profile="open")))
+    failed = {finding.check for finding in findings if finding.verdict is Verdict.FAIL}
+    assert failed >= {"requests", "forged messages", "retained messages", "last will"}
+
+
+def running_settings(kind: str, running: Contest, folder: Path) -> ServerSettings:
+    """The settings that the doctor finds on the server's machine."""
+    elsewhere: dict[str, Any] = {"broker": running.url, "roster": folder / "roster.json"}
+    return ServerSettings(profile="open", journal="none", **(elsewhere if kind == "mosquitto" else {}))
+
+
+# --- its settings -----------------------------------------------------------------------------------------------------
+
+
+def test_the_command_writes_an_open_broker_that_only_its_owner_reads_and_says_what_to_start(tmp_path: Path) -> None:
+    folder, roster = tmp_path / "open-broker", tmp_path / "open.json"
+    done = CliRunner().invoke(mosquitto, [str(folder), "--profile", "open", "--roster", str(roster), "--port", "1899"])
+    assert done.output.splitlines() == [
+        f"mosquitto -c {folder}/mosquitto.conf",
+        f"salvo serve --profile open --broker mqtt://127.0.0.1:1884 --roster {roster}",
+    ]
+    own = open_server(Roster(roster).server)
+    assert f"user {own.user}\n" in (folder / "rights.acl").read_text()
+    assert (folder / "rights.acl").stat().st_mode & 0o777 == 0o600
+    assert Roster(roster).server.secret not in (folder / "rights.acl").read_text()
+    assert "listener 1899\n" in (folder / "mosquitto.conf").read_text()
+
+
+@pytest.mark.parametrize("place", ["option", "environment", "file"])
+def test_settings_from_before_that_say_literal_mean_open_and_are_warned_about(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("SALVO_PROFILE")
+    file = tmp_path / "contest.toml"
+    file.write_text('profile = "literal"\n' if place == "file" else "")
+    if place == "environment":
+        monkeypatch.setenv("SALVO_PROFILE", "literal")
+    settings = load_settings({"profile": "literal"} if place == "option" else {}, file)
+    assert settings.profile == "open"
+    assert caplog.messages == ["the profile literal is called open now"]

@@ -1,0 +1,219 @@
+"""Plain HTTP on the embedded broker's WebSocket listener: one refusal for anybody, however rude."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from kit.accounts import contest, team
+from kit.certificates import make_certificate
+from salvo.net.mqtt import Connection
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.limits import BrokerLimits
+from salvo_server.brokers.embedded.plain_http import MAX_HEAD_BYTES
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.brokers.embedded.tls import ServerTls
+
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+_SECONDS = 60.0
+
+
+@contextlib.contextmanager
+def listening(tls: ServerTls | None = None, **limits: float) -> Iterator[EmbeddedBroker]:
+    given = BrokerLimits(**({"connect_seconds": _SECONDS} | limits))  # type: ignore[arg-type]
+    with EmbeddedBroker(websocket="127.0.0.1:0", limits=given, tls=tls) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[EmbeddedBroker]:
+    with listening() as running:
+        yield running
+
+
+def port_of(broker: EmbeddedBroker) -> int:
+    found = re.search(r":(\d+)/", str(broker.websocket_url))
+    assert found is not None
+    return int(found[1])
+
+
+def connected(broker: EmbeddedBroker) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port_of(broker)), _SECONDS)
+
+
+def everything(client: socket.socket) -> bytes:
+    """Return what comes until the other side hangs up."""
+    heard = b""
+    with contextlib.suppress(ConnectionError):
+        while part := client.recv(65_536):
+            heard += part
+    return heard
+
+
+def asked(broker: EmbeddedBroker, request: bytes) -> bytes:
+    with connected(broker) as client:
+        client.sendall(request)
+        return everything(client)
+
+
+def status(answer: bytes) -> int:
+    assert answer.startswith(b"HTTP/1.1 "), answer[:80]
+    return int(answer[9:12])
+
+
+def wait_until_nobody_is_there(broker: EmbeddedBroker) -> None:
+    assert broker._serving is not None
+    end = time.monotonic() + _SECONDS
+    while broker._serving.web_edges:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        (GET, 426),
+        (b"GET /index.html HTTP/1.1\r\n\r\n", 426),
+        (b"GET /?user=hall&secret=x HTTP/1.1\r\n\r\n", 426),
+        (b"GET // HTTP/1.1\r\n\r\n", 426),
+        (b"GET /../../etc/passwd HTTP/1.1\r\n\r\n", 426),
+        (b"GET /%2e%2e/ HTTP/1.1\r\n\r\n", 426),
+        (b"GET http://elsewhere/ HTTP/1.1\r\n\r\n", 426),
+        (b"CONNECT elsewhere:22 HTTP/1.1\r\n\r\n", 426),
+        (b"HEAD /mqtt HTTP/1.1\r\n\r\n", 426),
+        (b"OPTIONS * HTTP/1.1\r\n\r\n", 426),
+        (b"POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", 426),
+        (b"PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 426),
+        (b"DELETE / HTTP/1.1\r\n\r\n", 426),
+        (b"get / HTTP/1.1\r\n\r\n", 426),
+        (b"POST / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n", 426),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: https://elsewhere\r\nUpgrade: websocket\r\n\r\n", 403),
+        (b"GET / HTTP/1.1\r\nHost: elsewhere.example\r\nOrigin: null\r\nUpgrade: websocket\r\n\r\n", 403),
+        (b"GET /\r\n\r\n", 400),
+        (b"GET / HTTP/2.0\r\n\r\n", 400),
+        (b"GET  / HTTP/1.1\r\n\r\n", 400),
+        (b"GET /\xff HTTP/1.1\r\n\r\n", 400),
+        (b"\x10\x0c\0\4MQTT\4\2\0\0\0\0\r\n\r\n", 400),
+        (b"\r\n\r\n", 400),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nX: " + b"x" * MAX_HEAD_BYTES + b"\r\n\r\n", 431),
+        (b"GET /" + b"x" * MAX_HEAD_BYTES, 431),
+    ],
+)
+def test_all_else_is_refused_and_says_nothing_of_what_was_asked(
+    broker: EmbeddedBroker, request_: bytes, expected: int
+) -> None:
+    answer = asked(broker, request_)
+    assert status(answer) == expected
+    assert b"hello" not in answer
+    assert b"elsewhere" not in answer
+
+
+def test_a_request_in_single_bytes_is_answered_once_and_what_follows_it_is_not(broker: EmbeddedBroker) -> None:
+    with connected(broker) as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for byte in GET:
+            client.sendall(bytes((byte,)))
+        client.sendall(GET + b"GET /mqtt HTTP/1.1\r\nUpgrade: websocket\r\n\r\n")
+        assert everything(client).count(b"HTTP/1.1 ") == 1
+
+
+def test_a_request_whose_sender_says_no_more_is_answered(broker: EmbeddedBroker) -> None:
+    with connected(broker) as client:
+        client.sendall(GET)
+        client.shutdown(socket.SHUT_WR)
+        assert status(everything(client)) == 426
+
+
+def test_mqtt_is_spoken_on_every_path_beside_the_refusal(broker: EmbeddedBroker) -> None:
+    for path in ("", "mqtt", "elsewhere"):
+        connection = Connection(f"ws://127.0.0.1:{port_of(broker)}/{path}", "", clean_session=True)
+        connection.connect(_SECONDS)
+        connection.close()
+
+
+def test_whoever_sends_a_request_slowly_is_hung_up_on() -> None:
+    with listening(connect_seconds=1.0) as broker, contextlib.ExitStack() as held:
+        slow = [held.enter_context(connected(broker)) for _ in range(4)]
+        for client, said in zip(slow, (b"", b"G", b"GET / HTTP/1.1\r\nX: ", b"GET / HTTP/1.1\r\n\r"), strict=True):
+            client.sendall(said)
+        assert [everything(client) for client in slow] == [b""] * 4
+        wait_until_nobody_is_there(broker)
+
+
+def test_those_who_never_finish_keep_nobody_out() -> None:
+    with listening(websockets=4) as broker, contextlib.ExitStack() as held:
+        greeted = Connection(str(broker.websocket_url), "looks on", clean_session=True)
+        held.callback(greeted.close)
+        greeted.connect(_SECONDS)
+        for _ in range(12):
+            held.enter_context(connected(broker)).sendall(b"GET / HT")
+        assert status(asked(broker, GET)) == 426
+        greeted.publish("x", b"")
+        assert greeted.flush(_SECONDS)
+
+
+def test_who_has_greeted_is_not_sent_away_for_a_newcomer() -> None:
+    with listening(websockets=2) as broker, contextlib.ExitStack() as held:
+        for name in ("a", "b"):
+            connection = Connection(str(broker.websocket_url), name, clean_session=True)
+            held.callback(connection.close)
+            connection.connect(_SECONDS)
+        with contextlib.suppress(ConnectionError):
+            assert asked(broker, GET) == b""
+
+
+def test_any_bytes_get_an_answer_or_none_and_the_listener_goes_on(broker: EmbeddedBroker) -> None:
+    random = Random(7)
+    for _ in range(100):
+        request = bytearray(b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n"[: random.randrange(4, 60)])
+        for _ in range(random.randrange(6)):
+            request[random.randrange(len(request))] = random.randrange(256)
+        with connected(broker) as client, contextlib.suppress(ConnectionError):
+            client.sendall(request)
+            client.shutdown(socket.SHUT_WR)
+            heard = everything(client)
+            assert heard[:9] in (b"", b"HTTP/1.1 "), request
+    assert status(asked(broker, GET)) == 426
+
+
+def test_it_ends_at_once_while_requests_are_half_sent() -> None:
+    with contextlib.ExitStack() as held, listening() as broker:
+        for said in (b"GET /", GET, b"POST / HTTP/1.1\r\n\r\n"):
+            held.enter_context(connected(broker)).sendall(said)
+        assert status(asked(broker, GET)) == 426
+
+
+def test_behind_tls_the_same_refusal_comes_and_without_tls_nothing(tmp_path: Path) -> None:
+    certificate = make_certificate(tmp_path)
+    red = team("red")[0]
+    with EmbeddedBroker(
+        websocket="127.0.0.1:0",
+        access=RosterAccess(contest("red")),
+        tls=ServerTls(certificate.cert, certificate.key),
+    ) as broker:
+        context = ssl.create_default_context(cafile=str(certificate.cert))
+        with connected(broker) as plain, context.wrap_socket(plain, server_hostname="localhost") as client:
+            client.sendall(GET)
+            assert status(everything(client)) == 426
+        with connected(broker) as client:
+            client.sendall(GET)
+            assert not everything(client).startswith(b"HTTP")
+        connection = Connection(
+            str(broker.websocket_url),
+            "",
+            username=red.user,
+            password=red.secret,
+            clean_session=True,
+            ca=str(certificate.cert),
+        )
+        connection.connect(_SECONDS)
+        connection.close()

@@ -1,0 +1,140 @@
+"""What the embedded broker says to whom it refuses, and what it costs to ask for rights at every delivery."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import pytest
+
+from kit.accounts import SERVER, contest, team
+from kit.raw import Raw, publish_packet
+from kit.secured import Client
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+
+RED = team("red")[0]
+
+
+def test_a_last_will_is_refused_and_the_log_says_why(caplog: pytest.LogCaptureFixture) -> None:
+    with EmbeddedBroker(access=RosterAccess(contest("red"))) as broker, caplog.at_level(logging.WARNING):
+        will = ("/players/red/fire", "x")
+        with Raw(broker.port, "any", user=RED.user, password=RED.secret, will=will) as raw:
+            assert raw.read() == b"\x20\2\0\5"
+            assert raw.read() == b""
+    assert "red (any) brings a last will, and only the contest's server may leave a message behind" in caplog.text
+
+
+def test_a_wrong_password_is_refused_and_the_log_begins_no_line_of_the_clients(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.WARNING)
+    with (
+        EmbeddedBroker(access=RosterAccess(contest("red"))) as broker,
+        Raw(broker.port, "a\nWARNING forged", user=RED.user, password="guess") as raw,
+    ):
+        assert raw.read() == b"\x20\2\0\4"
+    assert "forged" in caplog.text
+    assert "\nWARNING forged" not in caplog.text
+    assert "guess" not in caplog.text
+    assert RED.secret not in caplog.text
+
+
+def test_a_retained_message_is_acknowledged_dropped_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    with (
+        EmbeddedBroker(access=RosterAccess(contest("red"))) as broker,
+        Client(broker.port, SERVER) as server,
+        Raw(broker.port, user=RED.user, password=RED.secret) as red,
+    ):
+        server.subscribe(["#"])
+        assert red.read() == b"\x20\2\0\0"
+        for mid in range(1, 101):
+            red.send(publish_packet("/players/red/fire", b"x", mid, retain=True))
+        red.wait_for(b"\x40\2\0\x64")
+        server.publish(["/game/state"], "barrier")
+        server.wait_for("/game/state", "barrier")
+        assert {topic for topic, _, _ in server.heard} == {"/game/state"}
+    lines = [record for record in caplog.records if "as a retained message" in record.message]
+    assert len(lines) == 1  # a hundred of them are said once
+
+
+def test_accounts_change_on_another_thread_while_messages_flow() -> None:
+    """Who stays loses nothing, and nobody comes in on what is no more."""
+    access = RosterAccess(contest("red", "blue"))
+    with EmbeddedBroker(access=access) as broker:
+        stop = threading.Event()
+
+        def change() -> None:
+            while not stop.is_set():
+                for secret in ("one", "two"):
+                    access.replace([*contest("blue"), *team("red", secret)], ("",))
+
+        changing = threading.Thread(target=change)
+        changing.start()
+        with Client(broker.port, SERVER) as server, Client(broker.port, team("blue")[0]) as blue:
+            blue.subscribe(["/players/blue/hit"])
+            for number in range(300):
+                server.publish(["/players/blue/hit"], str(number))
+            blue.until(lambda: len(blue.heard) == 300)
+            stop.set()
+            changing.join()
+            access.replace(contest("blue"), ("",))
+            with Client(broker.port, team("red", "one")[0]) as red:
+                assert red.refusal is not None
+            assert server.stands
+            assert blue.stands
+
+
+class _OutdatedAtOnce(RosterAccess):
+    """The doorkeeper's thread gives red another secret just after its old one was found right."""
+
+    def admits(self, client_id: str, username: str | None, password: str | None) -> bool:
+        admitted = super().admits(client_id, username, password)
+        if username == "red":
+            self.replace([*contest("blue"), *team("red", "another")], ("",))
+        return admitted
+
+
+def test_nobody_stays_on_a_secret_that_was_changed_while_it_was_compared() -> None:
+    with (
+        EmbeddedBroker(access=_OutdatedAtOnce(contest("red", "blue"))) as broker,
+        Raw(broker.port, user=RED.user, password=RED.secret) as red,
+    ):
+        got = b""
+        while chunk := red.read():
+            got += chunk
+        assert chunk == b"", "the connection stands"
+        assert got in (b"", b"\x20\2\0\0")
+
+
+def test_the_server_may_send_what_no_team_may() -> None:
+    """An entry of the log may have 262,144 bytes; a team's command has four thousand."""
+    with EmbeddedBroker(access=RosterAccess(contest("red"))) as broker, Client(broker.port, SERVER) as server:
+        with Client(broker.port, RED) as red:
+            red.subscribe(["/game/log"])
+            server.publish(["/game/log"], "x" * 200_000)
+            red.wait_for("/game/log", "x" * 200_000)
+            red.publish(["/players/red/fire"], "x" * 20_000)
+            red.until(lambda: red.lost)
+        server.publish(["/game/log"], "x" * 300_000)
+        server.until(lambda: server.lost)
+
+
+def test_the_broker_tells_which_team_published_a_shot_first_and_of_nothing_else() -> None:
+    access = RosterAccess(contest("red", "blue"))
+    with (
+        EmbeddedBroker(access=access) as broker,
+        Client(broker.port, SERVER) as server,
+        Client(broker.port, team("red")[0]) as red,
+        Client(broker.port, team("blue")[0]) as blue,
+    ):
+        server.subscribe(["/players/+/fire", "/players/+/skip"])
+        red.publish(["/players/blue/fire"], "a shot")
+        server.wait_for("/players/blue/fire", "a shot")
+        blue.publish(["/players/blue/fire"], "a shot")  # copied: it is red's still
+        blue.publish(["/players/blue/skip"], "a skip")
+        server.wait_for("/players/blue/skip", "a skip")
+    assert access.sender_of("/players/blue/fire", b"a shot") == "red"
+    assert access.sender_of("/players/red/fire", b"a shot") is None
+    assert access.sender_of("/players/blue/skip", b"a skip") is None

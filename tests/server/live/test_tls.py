@@ -1,0 +1,228 @@
+"""TLS on both brokers: whom a client believes, and what it says when it does not."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import trustme
+
+from kit.mosquitto import Mosquitto
+from kit.programs import BROKERS
+from salvo import client
+from salvo.errors import ConnectionLost
+from salvo.net.mqtt import BrokerUrl, Connection
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.tls import ServerTls
+from salvo_server.contest import Contest
+from salvo_server.settings import ServerSettings
+
+YESTERDAY = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
+
+
+class MosquittoWithTls(Mosquitto):
+    """The contest's mosquitto with a certificate on both listeners."""
+
+    def __init__(self, certificate: Path, key: Path) -> None:
+        super().__init__()
+        self._lines = f"certfile {certificate}\nkeyfile {key}\n"
+
+    @property
+    def url(self) -> str:
+        return f"mqtts://127.0.0.1:{self.port}"
+
+    @property
+    def websocket_url(self) -> str:
+        return f"wss://127.0.0.1:{self.websocket_port}/mqtt"
+
+    def _write_config(self) -> Path:
+        config = super()._write_config()
+        text = config.read_text()
+        for protocol in ("protocol mqtt\n", "protocol websockets\n"):
+            assert text.count(protocol) == 1
+            text = text.replace(protocol, protocol + self._lines)
+        config.write_text(text)
+        return config
+
+
+Broker = EmbeddedBroker | Mosquitto
+StartBroker = Callable[..., contextlib.AbstractContextManager[Broker]]
+
+
+class Authority:
+    """Makes certificates below one root."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._ca = trustme.CA()
+        self.file = str(folder / "ca.pem")
+        self._ca.cert_pem.write_to_path(self.file)
+
+    def issue(self, *hosts: str, not_after: datetime.datetime | None = None) -> tuple[Path, Path]:
+        made = self._ca.issue_cert(*hosts, not_after=not_after)
+        certificate, key = self._folder / "server.pem", self._folder / "server.key"
+        certificate.write_bytes(b"".join(pem.bytes() for pem in made.cert_chain_pems))
+        made.private_key_pem.write_to_path(key)
+        return certificate, key
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    return Authority(tmp_path)
+
+
+@pytest.fixture(params=BROKERS)
+def start_broker(request: pytest.FixtureRequest, authority: Authority) -> StartBroker:
+    """Start a broker of each kind in turn, with a certificate for these hosts."""
+
+    @contextlib.contextmanager
+    def start(*hosts: str, not_after: datetime.datetime | None = None) -> Iterator[Broker]:
+        certificate, key = authority.issue(*hosts, not_after=not_after)
+        kind: Broker
+        if request.param == "embedded":
+            kind = EmbeddedBroker(websocket="127.0.0.1:0", tls=ServerTls(certificate, key))
+        else:
+            kind = MosquittoWithTls(certificate, key)
+        with kind as running:
+            yield running
+
+    return start
+
+
+def refusal(url: str, ca: str | None = None) -> ConnectionLost:
+    """Why no connection comes about; after tries in vain until time is up it would be ``unreachable``."""
+    connection = Connection(url, "c", clean_session=True, ca=ca)
+    try:
+        with pytest.raises(ConnectionLost) as raised:
+            connection.connect(120)
+    finally:
+        connection.close()
+    return raised.value
+
+
+def test_a_game_is_played_over_tls(start_broker: StartBroker, authority: Authority) -> None:
+    with start_broker("127.0.0.1") as broker:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("SALVO_CA", authority.file)  # the server's connection and one bot's
+            contest = Contest(ServerSettings(broker=broker.url, players=2, over_seconds=600))
+            web = broker.websocket_url
+            assert web is not None
+            with contest.in_background():
+                rival = threading.Thread(target=client.play, args=(RandomBot(), web, "b", "secret b"), daemon=True)
+                rival.start()
+                [report] = client.play(RandomBot(), broker.url, "a", "secret a", ca=authority.file)
+                rival.join(60)
+        assert report.winner in ("a", "b")
+
+
+def test_an_unknown_authority_is_not_believed(start_broker: StartBroker, authority: Authority, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    with start_broker("127.0.0.1") as broker:
+        for ca in (None, Authority(tmp_path / "other").file):
+            error = refusal(broker.url, ca)
+            assert error.code == "tls_unknown_ca"
+            assert "SALVO_CA or --ca" in error.text
+        assert broker.websocket_url is not None
+        assert refusal(broker.websocket_url).code == "tls_unknown_ca"
+
+
+def test_a_certificate_for_another_name_is_not_believed(start_broker: StartBroker, authority: Authority) -> None:
+    with start_broker("broker.example") as broker:
+        error = refusal(broker.url, authority.file)
+        assert error.code == "tls_wrong_host"
+        assert "another name than 127.0.0.1" in error.text
+        by_name = refusal(broker.url.replace("127.0.0.1", "localhost"), authority.file)
+        assert (by_name.code, "another name than localhost" in by_name.text) == ("tls_wrong_host", True)
+
+
+def test_an_expired_certificate_is_not_believed(start_broker: StartBroker, authority: Authority) -> None:
+    with start_broker("127.0.0.1", not_after=YESTERDAY) as broker:
+        error = refusal(broker.url, authority.file)
+        assert (error.code, "has to renew it" in error.text) == ("tls_expired", True)
+
+
+def test_who_does_not_speak_tls_is_told_to(start_broker: StartBroker) -> None:
+    with start_broker("127.0.0.1") as broker:
+        for url in (broker.url, broker.websocket_url):
+            assert url is not None
+            plain = url.replace("mqtts:", "mqtt:").replace("wss:", "ws:")
+            error = refusal(plain)
+            assert error.code == "tls_wanted", error
+            assert str(BrokerUrl.parse(url)).removesuffix("/mqtt") in error.text
+
+
+@pytest.mark.parametrize("kind", BROKERS)
+def test_who_speaks_tls_to_a_plain_port_is_told_not_to(kind: str) -> None:
+    broker: Broker = EmbeddedBroker(websocket="127.0.0.1:0") if kind == "embedded" else Mosquitto()
+    with broker:
+        for url in (broker.url, broker.websocket_url):
+            assert url is not None
+            error = refusal(url.replace("mqtt:", "mqtts:").replace("ws:", "wss:"))
+            assert error.code == "tls_not_spoken", error
+            assert str(BrokerUrl.parse(url)).removesuffix("/mqtt") in error.text
+
+
+def test_a_ca_file_that_is_none_is_told_before_anything_is_sent(tmp_path: Path) -> None:
+    (tmp_path / "no.pem").write_text("hello")
+    for ca, reason in (
+        (tmp_path / "no.pem", "no certificate in PEM form"),
+        (tmp_path / "none", "No such file or directory"),
+    ):
+        with pytest.raises(ConnectionLost, match=rf"bad_ca: .*{reason}; SALVO_CA or --ca names"):
+            Connection("mqtts://127.0.0.1:1", "c", ca=str(ca))
+
+
+class InItsPlace:
+    """A stranger who listens at a broker's address, and what it is sent; with a certificate of its own, or plain."""
+
+    def __init__(self, tls: ServerTls | None) -> None:
+        self.heard = b""
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listening.getsockname()[1]
+        self._context = None
+        if tls is not None:
+            self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            self._context.load_cert_chain(tls.cert, tls.key)
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+
+    def _listen(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                with contextlib.suppress(ssl.SSLError, ConnectionError):
+                    line = self._listening.accept()[0]
+                    with line if self._context is None else self._context.wrap_socket(line, server_side=True) as said:
+                        self.heard += said.recv(4096)
+
+    def __enter__(self) -> InItsPlace:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        self._thread.join()
+
+
+@pytest.mark.parametrize("protected", [True, False])
+def test_who_listens_in_the_brokers_place_gets_the_password_only_without_tls(
+    protected: bool, authority: Authority, tmp_path: Path
+) -> None:
+    """The password leaves before the server's key can be compared; what holds a stranger off is the certificate."""
+    (tmp_path / "other").mkdir()
+    strange = ServerTls(*Authority(tmp_path / "other").issue("127.0.0.1"))
+    with InItsPlace(strange if protected else None) as stranger:
+        url = f"mqtt{'s' * protected}://127.0.0.1:{stranger.port}"
+        ca = authority.file if protected else None
+        connection = Connection(url, "red", username="red", password="secret-of-red", clean_session=True, ca=ca)
+        with contextlib.closing(connection), pytest.raises(ConnectionLost) as raised:
+            connection.connect(60.0 if protected else 1.0)  # without TLS, nobody ever answers
+    assert (b"secret-of-red" in stranger.heard) == (not protected)
+    assert bool(stranger.heard) == (not protected)
+    assert (raised.value.code == "tls_unknown_ca") == protected

@@ -1,0 +1,321 @@
+"""What somebody who subscribes to everything sees: exactly the topics of the table, in the order of SALVO-TOPIC-4."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.brokers import Broker, StartServer
+from kit.programs import on_both_brokers
+from salvo import client, topics
+from salvo import messages as m
+from salvo.codec.announcement_reader import read_announcement
+from salvo.codec.announcements import RESULT
+from salvo.codec.log_reader import read_entry, take_apart
+from salvo.fairness.proof import Proof, ProofConnection
+from salvo.net.inbound import Inbound
+from salvo.net.mqtt import Connection
+from salvo.rules import Fleet, RuleBook
+from salvo.topics import Publisher, Reader
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_server.verify import compare_stories, verify_file, verify_lines
+from salvo_watch.watching import Watcher
+
+OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
+_PRINTED = ("sunk_as_printed", "defeated_as_printed")
+_SECONDS = 60.0
+_observers = itertools.count()
+
+
+class Chatty(RandomBot):
+    """Says something to everybody."""
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        self.say("Ahoy!")
+        return super().place_fleet(rules)
+
+
+#: What an empty lobby has besides its state (SALVO-JOIN-10).
+EMPTY = ("/players/count", "/players/list")
+
+
+class Observer:
+    """Subscribes to ``#`` and keeps everything."""
+
+    def __init__(self, url: str) -> None:
+        self.seen: list[Inbound] = []
+        self._connection = Connection(url, f"observer-{next(_observers)}", clean_session=True)
+        self._connection.on_connect = lambda _: self._connection.subscribe(["#"])
+        self._connection.connect(60)
+        assert self._connection.flush(60)
+
+    def until(self, holds: Callable[[list[Inbound]], bool]) -> list[Inbound]:
+        end = time.monotonic() + _SECONDS
+        while not holds(self.seen):
+            assert time.monotonic() < end, [message.topic for message in self.seen[-20:]]
+            for message in self._connection.poll(0.2):
+                self._connection.acknowledge(message)
+                self.seen.append(message)
+        return self.seen
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@pytest.fixture
+def observer(broker: Broker) -> Iterator[Observer]:
+    watching = Observer(broker.url)
+    yield watching
+    watching.close()
+
+
+def said(topic: str, payload: bytes) -> Callable[[list[Inbound]], bool]:
+    return lambda seen: any((message.topic, message.payload) == (topic, payload) for message in seen)
+
+
+def play_bots(url: str, names: list[str], watch: Observer) -> None:
+    """Let random bots play one game, in the order of the names."""
+    threads = []
+    for name in names:
+        thread = threading.Thread(
+            target=client.play, args=(Chatty(), url, name, f"secret {name}"), kwargs={"seed": "7"}, daemon=True
+        )
+        thread.start()
+        threads.append(thread)
+        watch.until(lambda seen, name=name: _placed(seen, name) == 5)  # type: ignore[misc]
+    watch.until(said("/game/state", b"over"))
+    for thread in threads:
+        thread.join(60)
+
+
+def _placed(seen: list[Inbound], name: str) -> int:
+    prefix = f"/players/{name}/ships/"
+    return len({x.topic for x in seen if x.topic.startswith(prefix) and x.topic.endswith("/approved")})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("count", [2, 4, pytest.param(8, marks=pytest.mark.slow)])
+def test_everything_seen_is_in_the_table_and_in_order(
+    count: int, broker: Broker, start_server: StartServer, observer: Observer
+) -> None:
+    names = [f"team{number}" for number in range(count)]
+    with start_server(players=count, over_seconds=1):
+        observer.until(said("/players/list", b"[]"))
+        seen = [x.topic for x in observer.seen if x.topic != "/game/log"]
+        assert seen == ["/game/server", "/game/rules", "/game/state", "/players/count", "/players/list"]
+        play_bots(broker.url, names, observer)
+        observer.until(lambda seen: [x.payload for x in seen if x.topic == "/game/state"][-1] == b"lobby")
+        late = Observer(broker.url)
+        kept = {"/game/state", "/game/rules", "/game/server", "/game/standings", *EMPTY}
+        late.until(lambda seen: kept <= {x.topic for x in seen})
+        assert {x.topic for x in late.seen} == kept
+        assert all(x.retain for x in late.seen)
+        late.close()
+    _check_payloads(observer.seen)
+    _check_order([_name(x) for x in observer.seen if x.payload], count)
+
+
+def _name(message: Inbound) -> str:
+    return topics.parse(message.topic).topic.name
+
+
+def _check_payloads(seen: list[Inbound]) -> None:
+    """Every topic is of the table; the server's payloads read back as what they announce."""
+    for message in seen:
+        address = topics.parse(message.topic)
+        if address.topic.name in ("count", "current", "hits", "sunk", "defeated", "recap", *_PRINTED):
+            assert b"{" not in message.payload or address.topic is topics.RECAP
+        elif address.topic is topics.LOG:
+            read_entry(take_apart(message.payload)[0])
+        elif address.topic.publisher is Publisher.SERVER and message.payload:
+            assert read_announcement(address, message.payload) is not None
+        elif address.topic is topics.PLACE:
+            assert b"coordinates" not in message.payload  # sealed
+    public = {topic.name for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY}
+    # In other books, after requests that no bot of ours makes, and where there is a host.
+    elsewhere = {"board", "fleet", "request_error", "hosted"}
+    assert public - {_name(message) for message in seen} == elsewhere
+
+
+def _check_order(names: list[str], count: int) -> None:
+    """The announcements between two salvos come in the order of SALVO-TOPIC-4."""
+    told = [
+        name for name in names if name in OURS and name not in ("log", "chat", "standings")
+    ]  # whose order is their own business
+    # Without "current" a turn is the same one, which has more time because the machine was held up.
+    told = [a for a, b in itertools.zip_longest(told, told[1:]) if a != "turn" or b == "current"]
+    start = told.index("turn")
+    assert told[start - 1 : start + 2] == ["state", "turn", "current"]
+    rest = told[start + 2 :]
+    over = rest.index("winner")
+    assert rest[over - count : over + 2] == ["stats"] * count + ["winner", "state"]
+    order = {"hit": 0, "hits": 1, "result": 2, "sunk": 3, "defeated": 4, "turn": 5, "current": 6, "stats": 7}
+    plain = [name.removesuffix("_as_printed") for name in rest[:over]]
+    salvo: list[int] = []
+    salvos = 0
+    for name in plain:
+        if name == "hit" and salvo and salvo[-1] > 0:
+            assert salvo == sorted(salvo)
+            assert [salvo.count(order[once]) for once in ("hits", "result", "turn", "current")] == [1, 1, 1, 1]
+            salvo, salvos = [], salvos + 1
+        salvo.append(order[name])
+    assert salvo == sorted(salvo)
+    assert salvos > 10
+
+
+def test_each_sunk_ship_and_defeat_is_said_under_both_spellings(
+    broker: Broker, start_server: StartServer, observer: Observer
+) -> None:
+    with start_server(players=2):
+        observer.until(said("/game/state", b"lobby"))
+        play_bots(broker.url, ["a", "b"], observer)
+    printed = [x.topic for x in observer.seen if x.topic.startswith("/player/") and x.payload]
+    ours = [x.topic for x in observer.seen if x.topic.endswith(("/sunk", "/defeated")) and "/players/" in x.topic]
+    assert sorted(topic.replace("/player/", "/players/") for topic in printed) == sorted(ours)
+    assert len(ours) >= 6
+
+
+def test_what_an_earlier_server_left_behind_is_swept_away(
+    broker: Broker, start_server: StartServer, observer: Observer
+) -> None:
+    stale = ["/players/ghost/ships/carrier/approved", "/game/winner", "/game/stats/ghost", "/player/ghost/defeated"]
+    litter = Connection(broker.url, "litter", clean_session=True)
+    litter.connect(60)
+    for topic in [*stale, "/players/ghost/fire", "/game/state", "/elsewhere/game/state"]:
+        litter.publish(topic, b"true", retain=True)
+    assert litter.flush(60)
+    litter.close()
+    with start_server():
+        gone = {*stale, "/players/ghost/fire"}
+        observer.until(lambda seen: gone <= {x.topic for x in seen if not x.payload})
+    fresh = Observer(broker.url)
+    kept = {"/game/state", "/game/rules", "/game/server", "/elsewhere/game/state", *EMPTY}
+    fresh.until(lambda seen: kept <= {x.topic for x in seen})
+    assert {x.topic for x in fresh.seen} == kept
+    fresh.close()
+
+
+def test_a_server_that_ends_says_offline_and_one_that_is_killed_has_its_will(
+    broker: Broker, start_server: StartServer, observer: Observer
+) -> None:
+    with start_server():
+        observer.until(said("/game/state", b"lobby"))
+    observer.until(lambda seen: b'"offline"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
+    with start_server() as contest:
+        observer.until(lambda seen: b'"online"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
+        sock: Any = contest.connection._client.socket()
+        sock.shutdown(socket.SHUT_RDWR)  # the connection goes without a goodbye, as in a crash
+        contest.stop.set()
+        observer.until(lambda seen: b'"offline"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
+
+
+# --- the same game everywhere -------------------------------------------------------------------------------------
+
+Step = tuple[int, m.Input | None, list[m.Announcement]]
+
+
+def test_the_same_accepted_commands_give_the_same_announcements_in_process(
+    broker: Broker, start_server: StartServer, observer: Observer
+) -> None:
+    from salvo_server.core.referee import Referee
+
+    steps: list[Step] = []
+
+    def listen(table: str, now: int, command: m.Input | None, announcements: Any) -> None:
+        steps.append((now, command, list(announcements)))
+
+    with start_server(listen, players=3) as contest:
+        observer.until(said("/game/state", b"lobby"))
+        play_bots(broker.url, ["a", "b", "c"], observer)
+        limits = contest.service.tables[""].referee.limits
+    again = Referee("7", limits=limits)
+    for now, command, announced in steps:
+        if command is None:
+            assert again.open() == announced
+        else:
+            assert again.receive(command, now) == announced
+
+
+def test_the_same_seed_is_the_same_game_over_a_broker_and_in_the_arena(
+    broker: Broker, start_server: StartServer, observer: Observer
+) -> None:
+    from salvo_lab import arena
+
+    with start_server(players=3):
+        observer.until(said("/game/state", b"lobby"))
+        play_bots(broker.url, ["a", "b", "c"], observer)
+    heard = [json.loads(x.payload) for x in observer.seen if x.topic == "/game/result" and x.payload]
+    expected: list[dict[str, Any]] = []
+    arena.play(
+        {name: RandomBot() for name in "abc"},
+        seed="7",
+        listener=lambda shots, result: expected.append(RESULT.value(result)),
+    )
+    assert heard == expected
+
+
+# --- the log --------------------------------------------------------------------------------------------------------
+
+
+@on_both_brokers
+def test_whoever_reads_everything_has_a_whole_and_fair_log_and_nothing_of_it_is_retained(
+    broker: Broker, start_server: StartServer, observer: Observer
+) -> None:
+    with start_server(players=2, seed=None) as contest:
+        observer.until(said("/game/state", b"lobby"))
+        play_bots(broker.url, ["a", "b"], observer)
+        observer.until(lambda seen: any(x.topic == "/game/log" and b',"end":{' in x.payload for x in seen))
+        key = contest.identity.signing_key
+        late = Observer(broker.url)
+        late.until(said("/game/state", b"over"))
+        assert "/game/log" not in {x.topic for x in late.seen}
+        late.close()
+    heard = [x for x in observer.seen if x.topic == "/game/log"]
+    assert not any(x.retain for x in heard)
+    report = verify_lines(iter(dict.fromkeys(x.payload + b"\n" for x in heard)), "heard", key)
+    assert report.finding is None
+    [game] = report.games
+    assert (game.opening.draw, game.players) == ("fair", ("a", "b"))
+    results = [json.loads(x.payload) for x in observer.seen if x.topic == "/game/result" and x.payload]
+    told = [each for each in game.said if isinstance(each, m.SalvoResolved)]
+    assert results == [RESULT.value(each) for each in told]
+
+
+def test_a_team_and_a_watcher_write_proofs_that_hold(
+    broker: Broker, start_server: StartServer, observer: Observer, tmp_path: Path
+) -> None:
+    watched, own = tmp_path / "watched.proof.jsonl", tmp_path / "own.proof.jsonl"
+    with start_server(players=2, seed=None) as contest:
+        observer.until(said("/game/state", b"lobby"))
+        rival = threading.Thread(target=client.play, args=(RandomBot(), broker.url, "a", "secret a"), daemon=True)
+        rival.start()
+        observer.until(lambda seen: _placed(seen, "a") == 5)
+        connection = ProofConnection(broker.url, "looks-on", clean_session=True)
+        connection.record(Proof(watched), "")
+        watcher = Watcher(connection, "")
+        while watcher.state != m.State.LOBBY:  # it comes into the lobby, as b does
+            watcher.poll(0.2)
+        team = threading.Thread(
+            target=client.play, args=(RandomBot(), broker.url, "b", "secret b"), kwargs={"proof": own}, daemon=True
+        )
+        team.start()
+        while not watcher.games_ended:
+            watcher.poll(0.2)
+        watcher.close()
+        team.join(60)
+        rival.join(60)
+        key = contest.identity.signing_key
+    reports = [verify_file(path, key) for path in (watched, own)]
+    assert [report.finding for report in reports] == [None, None]
+    assert reports[0].games[0].of == reports[1].games[0].of
+    assert compare_stories(reports) == []
+    assert len(reports[1].sent) >= 5 + 17
+    assert b"secret" not in own.read_bytes().replace(b'"secret":"', b"")

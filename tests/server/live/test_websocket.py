@@ -1,0 +1,218 @@
+"""MQTT over WebSocket on the embedded broker: packets in any frames, and how a connection is refused and ended."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidMessage
+from websockets.sync.client import connect
+from websockets.sync.connection import Connection
+from websockets.typing import Subprotocol
+
+from kit.certificates import make_certificate
+from kit.raw import PATIENCE_SECONDS, connect_packet, packet, publish_packet, subscribe_packet, text
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.edges import IDLE_FRAMES
+from salvo_server.brokers.embedded.limits import Access, BrokerLimits
+from salvo_server.brokers.embedded.tls import ServerTls
+
+
+@pytest.fixture
+def broker() -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker(websocket="127.0.0.1:0") as running:
+        yield running
+
+
+def opened(broker: EmbeddedBroker) -> Connection:
+    subprotocols = [Subprotocol("mqtt")]
+    return connect(str(broker.websocket_url), subprotocols=subprotocols, proxy=None, ping_interval=None)
+
+
+def greeted(broker: EmbeddedBroker, client_id: str = "web", level: int = 4) -> Connection:
+    found = opened(broker)
+    found.send(connect_packet(client_id, level=level))
+    assert found.recv(PATIENCE_SECONDS, decode=False)[0] == 0x20
+    return found
+
+
+def read(client: Connection) -> bytes:
+    """Return all that comes until the broker closes."""
+    got = b""
+    with contextlib.suppress(ConnectionClosed):
+        while True:
+            got += client.recv(PATIENCE_SECONDS, decode=False)
+    return got
+
+
+def reason_of(client: Connection) -> tuple[int | None, str | None]:
+    return client.protocol.close_code, client.protocol.close_reason
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+
+
+@pytest.mark.parametrize("fragments", [False, True])
+def test_packets_may_come_byte_by_byte_in_messages_or_fragments(broker: EmbeddedBroker, fragments: bool) -> None:
+    count = 40
+    sent = connect_packet("slow") + subscribe_packet("/x")
+    sent += b"".join(publish_packet("/x", b"%d" % number, number) for number in range(1, count + 1))
+    with opened(broker) as client:
+        if fragments:
+            client.send(bytes((byte,)) for byte in sent)
+        else:
+            for byte in sent:
+                client.send(bytes((byte,)))
+        got = b""
+        while got.count(b"\x40\2") < count or got.count(b"/x\0") < count:
+            got += client.recv(PATIENCE_SECONDS, decode=False)
+    assert "frames" not in broker.faults
+
+
+def test_a_client_that_sends_empty_frames_is_read_slowly_and_not_closed(
+    broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture
+) -> None:
+    with greeted(broker) as client:
+        for _ in range(int(IDLE_FRAMES.size) + 2):
+            client.send(b"")
+        client.send(b"\xc0\0")
+        assert client.recv(PATIENCE_SECONDS) == b"\xd0\0"
+    assert lines(caplog) == ["web sends frames without packets; it is read more slowly"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "last", "reason"),
+    [
+        (packet(0x30, text("/x/#")), b"", "published to '/x/#'"),
+        (publish_packet("/x", b"y", 0), b"", "sent a malformed PUBLISH at QoS 1"),
+        (b"\xe0\0", b"", ""),
+    ],
+)
+def test_the_end_of_a_connection_comes_with_a_reason(
+    broker: EmbeddedBroker, sent: bytes, last: bytes, reason: str
+) -> None:
+    with greeted(broker) as client:
+        client.send(sent)
+        assert read(client) == last
+        assert reason_of(client) == (1008 if reason else 1000, reason)
+
+
+def test_a_client_that_is_taken_over_is_told_so_in_mqtt_5_and_by_the_websocket(broker: EmbeddedBroker) -> None:
+    with greeted(broker, level=5) as client, greeted(broker):
+        assert read(client) == b"\xe0\2\x8e\0"
+        assert reason_of(client) == (1008, "was taken over by a new connection of the same user")
+
+
+def test_text_is_no_mqtt(broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture) -> None:
+    with greeted(broker) as client:
+        client.send(publish_packet("/x", b"y").decode(), text=True)
+        assert read(client) == b""
+        assert reason_of(client) == (1003, "MQTT comes in binary frames")
+    assert lines(caplog) == ["web broke the rules of WebSocket; disconnected"]
+
+
+def test_a_frame_that_breaks_the_rules_ends_the_connection_with_one_line(
+    broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture
+) -> None:
+    with greeted(broker) as client:
+        client.socket.sendall(b"\x82\2\xc0\0")  # not masked
+        assert read(client) == b""
+        assert reason_of(client)[0] == 1002
+    assert lines(caplog) == ["web broke the rules of WebSocket; disconnected"]
+
+
+# --- refusals -----------------------------------------------------------------------------------------------------
+
+
+class NobodyIsKnown(Access):
+    def admits(self, client_id: str, username: str | None, password: str | None) -> bool:
+        return False
+
+
+@pytest.mark.parametrize("level", [3, 4, 5, 6])
+@pytest.mark.parametrize("web", [False, True])
+def test_a_refused_greeting_leaves_one_line_at_every_level_of_the_protocol(
+    level: int, web: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with EmbeddedBroker(websocket="127.0.0.1:0", access=NobodyIsKnown()) as broker:
+        if web:
+            with opened(broker) as client:
+                client.send(connect_packet("stranger", level=level))
+                answer = read(client)
+                assert client.protocol.close_code == 1008
+        else:
+            with socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS) as plain:
+                plain.sendall(connect_packet("stranger", level=level))
+                answer = b"".join(iter(lambda: plain.recv(100), b""))
+    assert answer == {4: b"\x20\2\0\4", 5: b"\x20\3\0\x86\0"}.get(level, b"\x20\2\0\1")
+    [line] = lines(caplog)
+    assert line.endswith("; refused")
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        pytest.param(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", id="a page"),
+        pytest.param(
+            b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: short\r\n\r\n",
+            id="a bad key",
+        ),
+        pytest.param(
+            b"GET / HTTP/1.1\r\nHost: x\r\nOrigin: https://elsewhere\r\nUpgrade: websocket\r\n\r\n", id="another site"
+        ),
+    ],
+)
+def test_a_request_that_is_refused_leaves_one_line(
+    broker: EmbeddedBroker, request_: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    port = int(str(broker.websocket_url).rpartition(":")[2].partition("/")[0])
+    with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as client:
+        client.sendall(request_)
+        assert b"".join(iter(lambda: client.recv(4096), b"")).startswith(b"HTTP/1.1 4")
+    assert len(lines(caplog)) == 1
+
+
+def test_a_websocket_too_many_leaves_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    with (
+        EmbeddedBroker(websocket="127.0.0.1:0", limits=BrokerLimits(websockets=1)) as broker,
+        greeted(broker),
+        pytest.raises((InvalidMessage, OSError)),
+    ):
+        opened(broker)
+    [line] = lines(caplog)
+    assert line.endswith("is turned away: 1 WebSockets are open")
+
+
+def test_a_client_that_does_not_speak_tls_leaves_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    certificate = make_certificate(tmp_path)
+    with EmbeddedBroker(tls=ServerTls(certificate.cert, certificate.key)) as broker:
+        with socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS) as plain:
+            plain.sendall(connect_packet("plain"))
+            with contextlib.suppress(ConnectionError):
+                while plain.recv(100):
+                    pass
+        with socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS):
+            pass  # asks whether somebody is there, and goes
+    [line] = lines(caplog)
+    assert "cannot speak TLS" in line
+    assert line.endswith("; refused")
+
+
+# --- farewells over TCP -------------------------------------------------------------------------------------------
+
+
+def test_a_farewell_arrives_although_the_client_goes_on_sending(broker: EmbeddedBroker) -> None:
+    """Closed with something unread, the system resets the connection, and the last word is lost."""
+    with socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS) as client:
+        client.sendall(connect_packet("talker", level=5))
+        assert client.recv(100)[0] == 0x20
+        flood = struct.pack("!BBH", 0x30, 4, 2) + b"/x"
+        client.sendall(b"\xf0\0" + flood * 20_000)
+        assert b"".join(iter(lambda: client.recv(100), b"")) == b"\xe0\2\x82\0"

@@ -1,0 +1,647 @@
+"""Who sent a sealed message, and whether it is fresh."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from types import FunctionType, ModuleType
+
+import pytest
+
+from kit.by_hand import ByHand
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.command_reader import Sealed, SealedPlacement, SignedLeave, SignedShot, SignedSkip, read_command
+from salvo.codec.command_writer import write_placement
+from salvo.rules import SALVO, Orientation, Placement
+from salvo.seal import Sealer, make_blob, parse_blob
+from salvo_server.core.authenticator import (
+    MAX_QUEUE_LENGTH,
+    MAX_RECENT,
+    MAX_TURNED_AWAY,
+    WAITING,
+    Authenticator,
+    Opened,
+    Proof,
+    Waiting,
+)
+from salvo_server.core.rate_limit import REFUSALS, Bucket
+
+NOW = 1_000_000
+SALT_A, SALT_B = bytes(16), bytes(range(16))
+ANN, BOB = Sealer("ann's", SALT_A), Sealer("bob's", SALT_B)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _keys_cost_little() -> None:
+    """Derive with the contract's work, in place of the other unit tests' least: ANN and BOB have done so on import."""
+
+
+@pytest.fixture
+def worker() -> ByHand:
+    return ByHand()
+
+
+@pytest.fixture
+def gate(worker: ByHand) -> Authenticator:
+    gate = Authenticator(executor=worker)
+    gate.keyring.admit("", "ann", "ann's", NOW)
+    gate.keyring.admit("", "bob", "bob's", NOW)
+    return gate
+
+
+def shot(sealer: Sealer, target: str = "bob", x: int = 1, nonce: bytes | None = None) -> SignedShot:
+    payload = sealer.sign({"x": x, "y": 1}, nonce)
+    request = read_command(topics.parse(f"/players/{target}/fire"), payload, SALVO)
+    assert isinstance(request, SignedShot)
+    return request
+
+
+def placement(sealer: Sealer, player: str = "ann") -> SealedPlacement:
+    payload = write_placement(Placement("carrier", 1, 1, Orientation.HORIZONTAL), sealer)
+    request = read_command(topics.parse(f"/players/{player}/ships/carrier/place"), payload, SALVO)
+    assert isinstance(request, SealedPlacement)
+    return request
+
+
+def prove(gate: Authenticator, worker: ByHand, sealer: Sealer, name: str) -> None:
+    """Make a salt known."""
+    assert gate.open(placement(sealer, name), [name], NOW, receipt="receipt") is WAITING
+    worker.work()
+    [(receipt, opened)] = gate.finished()
+    assert receipt == "receipt"
+    assert opened is not None
+    assert isinstance(opened.command, m.PlaceShip)
+
+
+def code(opened: Opened | Waiting | None) -> str:
+    assert isinstance(opened, Opened)
+    assert isinstance(opened.command, m.Unreadable)
+    return opened.command.code
+
+
+def test_a_known_salt_opens_at_once_and_a_fresh_one_after_a_derivation(gate: Authenticator, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    opened = gate.open(shot(ANN), ["ann", "bob"], NOW)
+    assert isinstance(opened, Opened)
+    assert opened.command == m.Fire("ann", "bob", 1, 1)
+    assert worker.waiting == []
+
+
+def test_a_shot_is_whose_key_opens_it_and_not_whose_turn_it_is(gate: Authenticator, worker: ByHand) -> None:
+    prove(gate, worker, BOB, "bob")
+    opened = gate.open(shot(BOB, "ann"), ["ann", "bob"], NOW)
+    assert isinstance(opened, Opened)
+    assert opened.command == m.Fire("bob", "ann", 1, 1)
+
+
+def test_the_very_same_message_again_is_ignored(gate: Authenticator, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    request = shot(ANN)
+    assert gate.open(request, ["ann"], NOW) is not None
+    assert gate.open(request, ["ann"], NOW) is None
+    assert gate.counts["duplicate"] == 1
+
+
+def test_a_repetition_waits_as_long_as_the_first_one(gate: Authenticator, worker: ByHand) -> None:
+    """The connection was lost meanwhile. The repetition was acknowledged at once; a crash then lost the message."""
+    request = shot(ANN)
+    assert gate.open(request, ["ann"], NOW, receipt="first") is WAITING
+    assert gate.open(request, ["ann"], NOW, receipt="again") is WAITING
+    assert worker.work() == 1
+    (first, opened), (again, nothing) = gate.finished()
+    assert (first, again, nothing) == ("first", "again", None)
+    assert opened is not None
+    assert gate.open(request, ["ann"], NOW, receipt="late") is None
+
+
+def test_a_shot_replayed_at_another_target_is_refused(gate: Authenticator, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    request = shot(ANN)
+    gate.open(request, ["ann"], NOW)
+    replayed = SignedShot("", "cy", request.body, request.blob)
+    assert code(gate.open(replayed, ["ann"], NOW)) == "nonce_reused"
+
+
+def test_a_nonce_is_burned_by_a_refused_message_too(gate: Authenticator, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    request = shot(ANN)
+    mismatched = SignedShot("", "bob", {"x": 9, "y": 9}, request.blob)
+    assert code(gate.open(mismatched, ["ann"], NOW)) == "body_mismatch"
+    later = SignedShot("", "cy", request.body, request.blob)
+    assert code(gate.open(later, ["ann"], NOW)) == "nonce_reused"
+
+
+def test_a_nonce_stays_burned_over_games_and_tables(gate: Authenticator, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    request = shot(ANN)
+    gate.open(request, ["ann"], NOW)
+    gate.keyring.retain("", ())
+    gate.keyring.admit("blue", "ann", "ann's", NOW)
+    moved = SignedShot("blue", "bob", request.body, request.blob)
+    assert gate.open(moved, ["ann"], NOW) is WAITING  # its salt is unknown at this table: a derivation
+    worker.work()
+    assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
+
+
+def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Authenticator, worker: ByHand) -> None:
+    """He took the name at a table of his own and copied the nonce of a message that waited for its derivation."""
+    namesake = Sealer("a stranger's", SALT_B)
+    gate.keyring.admit("blue", "ann", "a stranger's", NOW)
+    waiting = shot(ANN)
+    copied = shot(namesake, nonce=waiting.blob.nonce)
+    overtaking = SignedShot("blue", copied.player, copied.body, copied.blob)
+    gate.keyring.restore("blue", "ann", [(namesake.salt, namesake.key)])
+    assert gate.open(waiting, ["ann"], NOW) is WAITING
+    assert isinstance(gate.open(overtaking, ["ann"], NOW), Opened)
+    worker.work()
+    [(_, opened)] = gate.finished()
+    assert opened is not None
+    assert opened.command == m.Fire("ann", "bob", 1, 1)
+
+
+def test_a_nonce_that_an_older_journal_has_is_burned(gate: Authenticator, worker: ByHand) -> None:
+    """There a mark stood for name and nonce."""
+    prove(gate, worker, ANN, "ann")
+    request = shot(ANN)
+    mark = hashlib.blake2b(b"ann\0" + request.blob.nonce, digest_size=16).digest()
+    gate.burn([Proof(mark, bytes(16))])
+    assert code(gate.open(request, ["ann"], NOW)) == "nonce_reused"
+
+
+def test_what_one_run_has_burned_is_burned_in_the_next(worker: ByHand) -> None:
+    """Its journal keeps the marks and what the teams' credentials are made with."""
+    request = shot(ANN)
+    proofs: list[Proof] = []
+    for opens in (True, False):
+        gate = Authenticator(executor=worker, pepper=bytes(32))
+        gate.keyring.admit("", "ann", "ann's", NOW)
+        gate.keyring.restore("", "ann", [(ANN.salt, ANN.key)])
+        gate.burn(proofs)
+        moved = SignedShot("", "bob" if opens else "cy", request.body, request.blob)
+        opened = gate.open(moved, ["ann"], NOW)
+        assert isinstance(opened, Opened)
+        assert isinstance(opened.command, m.Fire) is opens
+        proofs += [opened.proof] if opened.proof is not None else []
+    assert code(opened) == "nonce_reused"
+
+
+def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Authenticator, worker: ByHand) -> None:
+    """The first proved the salt; the third was then opened at once, before the second, and refused as out of order."""
+    first, stranger, second, third = shot(ANN, x=1), shot(BOB, x=9), shot(ANN, x=2), shot(ANN, x=3)
+    for request, sender in ((first, "ann"), (stranger, "bob"), (second, "ann")):
+        assert gate.open(request, [sender], NOW, receipt=request) is WAITING
+    future, find, given = worker.waiting.pop(0)
+    future.set_result(find(*given))
+    opened = [message.command for _, message in gate.finished() if message is not None]
+    now = gate.open(third, ["ann"], NOW)
+    assert isinstance(now, Opened)
+    fired = [command.x for command in [*opened, now.command] if isinstance(command, m.Fire)]
+    assert fired == [1, 2, 3]
+    worker.waiting = [job for job in worker.waiting if not job[0].cancelled()]
+    worker.work()
+    assert [receipt for receipt, _ in gate.finished()] == [stranger]
+
+
+def test_a_message_of_a_team_that_left_meanwhile_still_burns_its_nonce(gate: Authenticator, worker: ByHand) -> None:
+    request = shot(ANN)
+    gate.open(request, ["ann"], NOW)
+    gate.keyring.retain("", ())
+    worker.work()
+    assert gate.finished() == [(None, None)]
+    gate.keyring.admit("", "ann", "ann's", NOW)
+    gate.open(SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
+    worker.work()
+    assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
+
+
+def test_a_placement_is_no_signature(gate: Authenticator, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    stolen = SignedShot("", "bob", {"x": 1, "y": 1}, placement(ANN).blob)
+    assert code(gate.open(stolen, ["ann"], NOW)) == "body_mismatch"
+
+
+def test_a_forged_message_changes_nothing_and_is_not_looked_at_twice(gate: Authenticator, worker: ByHand) -> None:
+    forged = shot(Sealer("a thief's", bytes(range(1, 17))))
+    assert gate.open(forged, ["ann", "bob"], NOW) is WAITING
+    assert worker.work() == 1
+    assert gate.finished() == [(None, None)]
+    assert (gate.counts["forged"], gate.counts["opened"]) == (1, 0)
+    assert gate.open(forged, ["ann", "bob"], NOW) is None
+    assert worker.waiting == []
+
+
+def test_a_rival_under_a_known_salt_costs_no_derivation_of_its_owner(gate: Authenticator, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    forged = shot(ANN)
+    broken = SignedShot("", "bob", forged.body, parse_blob(make_blob(b"{}", bytes(32), SALT_A)))
+    assert gate.open(broken, ["ann"], NOW) is None
+    assert worker.waiting == []
+
+
+def fresh(count: int) -> list[SignedShot]:
+    """Shots under salts that nobody has seen; the key is wrong, so that making them is quick."""
+    return [
+        SignedShot("", "bob", {"x": 1, "y": 1}, parse_blob(make_blob(b"{}", bytes(32), number.to_bytes(16, "big"))))
+        for number in range(1, count + 1)
+    ]
+
+
+def test_fresh_salts_are_limited_by_a_bucket_and_refilled_by_time(gate: Authenticator, worker: ByHand) -> None:
+    flood = fresh(40)
+    answers = [gate.open(request, ["ann"], NOW) for request in flood[:20]]
+    assert [answer is WAITING for answer in answers] == [True] * 12 + [False] * 8
+    assert code(answers[-1]) == "rate_limited"
+    again = [gate.open(request, ["ann"], NOW + 1000) for request in flood[20:30]]
+    assert [answer is WAITING for answer in again] == [True] * 2 + [False] * 8
+
+
+def test_what_was_turned_away_cannot_come_back_at_another_target(gate: Authenticator, worker: ByHand) -> None:
+    flood = fresh(13)
+    for request in flood:
+        gate.open(request, ["ann"], NOW)
+    late = SignedShot("", "cy", flood[-1].body, flood[-1].blob)
+    assert gate.open(late, ["ann"], NOW + 60_000) is None
+    assert gate.counts["duplicate"] == 1
+
+
+def test_a_message_that_is_open_names_the_bucket_that_its_derivation_was_paid_from(
+    gate: Authenticator, worker: ByHand
+) -> None:
+    paid = []
+    for number, expected in enumerate((True, False)):
+        sealer = Sealer("ann's", bytes([number]) * 16)
+        gate.open(shot(sealer), ["ann"], NOW, expected=expected)
+        worker.work()
+        paid += [opened.spent for _, opened in gate.finished() if opened is not None]
+    own, shared = paid
+    assert own is bucket(gate)
+    assert shared not in (None, own)
+
+
+def test_the_queue_of_derivations_is_bounded(worker: ByHand) -> None:
+    gate = Authenticator(executor=worker)
+    names = [f"team{number}" for number in range(10)]
+    for name in names:
+        gate.keyring.admit("", name, name, NOW)
+    for number, request in enumerate(fresh(120)):
+        gate.open(request, [names[number % 10]], NOW)
+    assert len(worker.waiting) == len(names) + MAX_QUEUE_LENGTH
+
+
+def test_the_first_salt_of_each_team_has_its_place_however_many_come_at_once(worker: ByHand) -> None:
+    gate = Authenticator(executor=worker)
+    names = [f"team{number}" for number in range(3 * MAX_QUEUE_LENGTH)]
+    for name in names:
+        gate.keyring.admit("", name, name, NOW)
+    sealers = {name: Sealer(name, salt=name.encode().ljust(16)) for name in names}
+    for x in range(1, 6):
+        for name, sealer in sealers.items():
+            assert gate.open(shot(sealer, x=x), [name], NOW) is WAITING, name
+    worker.work()
+    opened = [answer for _, answer in gate.finished()]
+    assert len(opened) == 5 * len(names)
+    assert all(isinstance(answer, Opened) and isinstance(answer.command, m.Fire) for answer in opened)
+    assert gate.waiting == 0
+
+
+def test_the_messages_under_a_first_salt_are_bounded_and_make_room_for_those_that_come_later(worker: ByHand) -> None:
+    gate = Authenticator(executor=worker)
+    gate.keyring.admit("", "ann", "ann", NOW)
+    salt = bytes(range(1, 17))
+    answers = [gate.open(under(salt), ["ann"], NOW) for _ in range(MAX_QUEUE_LENGTH + 2)]
+    assert [answer is WAITING for answer in answers] == [True] * MAX_QUEUE_LENGTH + [False] * 2
+    worker.work()
+    gate.finished()  # they were forged
+    assert gate.waiting == 0
+    assert gate.open(under(bytes(range(2, 18))), ["ann"], NOW) is WAITING
+
+
+# --- what a derivation costs, and whom ------------------------------------------------------------------------------
+
+
+def bucket(gate: Authenticator, name: str = "ann") -> Bucket:
+    member = gate.keyring.member("", name)
+    assert member is not None
+    return member.bucket
+
+
+def empty(gate: Authenticator, name: str = "ann") -> None:
+    while bucket(gate, name).take(NOW):
+        pass
+
+
+def under(salt: bytes, target: str = "bob", table: str = "") -> SignedShot:
+    """A forged shot under a salt, another one at every call."""
+    return SignedShot(table, target, {"x": 1, "y": 1}, parse_blob(make_blob(b"{}", bytes(32), salt)))
+
+
+def test_only_a_message_that_cost_a_derivation_says_so(gate: Authenticator, worker: ByHand) -> None:
+    for x in (1, 2):
+        assert gate.open(shot(ANN, x=x), ["ann"], NOW) is WAITING
+    worker.work()
+    waited = [opened for _, opened in gate.finished()]
+    assert [opened and opened.spent for opened in waited] == [bucket(gate), None]  # the second one came for nothing
+    at_once = gate.open(shot(ANN), ["ann"], NOW)
+    assert isinstance(at_once, Opened)
+    assert not at_once.spent
+
+
+def test_a_copy_that_waits_with_its_original_is_refused_and_costs_nothing(gate: Authenticator, worker: ByHand) -> None:
+    request = shot(ANN)
+    gate.open(request, ["ann"], NOW)
+    gate.open(SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
+    future, find, given = worker.waiting.pop()
+    worker.work()
+    future.set_result(find(*given))
+    [(_, first), (_, copied)] = gate.finished()
+    assert first is not None
+    assert first.proof is not None
+    assert copied is not None
+    assert (copied.spent, copied.proof) == (None, None)
+    assert code(copied) == "nonce_reused"
+    assert gate.counts == {"opened": 1, "nonce_reused": 1}
+
+
+def test_what_was_opened_tells_what_was_burned(gate: Authenticator, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    first, second = (gate.open(shot(ANN, x=x), ["ann"], NOW) for x in (1, 2))
+    assert isinstance(first, Opened)
+    assert isinstance(second, Opened)
+    assert first.proof is not None
+    assert second.proof is not None
+    assert {len(mark) for mark in (*first.proof, *second.proof)} == {16}
+    assert len({*first.proof, *second.proof}) == 4
+
+
+def test_salvos_and_fleets_under_one_fresh_salt_are_paid_for_once(gate: Authenticator, worker: ByHand) -> None:
+    for _ in range(11):
+        bucket(gate).take(NOW)
+    for x in range(1, 6):
+        assert gate.open(shot(ANN, x=x), ["ann"], NOW) is WAITING
+    assert not bucket(gate).has_one(NOW)
+
+
+def test_a_key_that_opened_nothing_is_paid_for_again(gate: Authenticator, worker: ByHand) -> None:
+    """As long as anything else waited, whoever had paid for a salt once could send under it without end."""
+    salt = bytes(range(1, 17))
+    assert gate.open(under(salt), ["ann"], NOW) is WAITING
+    worker.work()
+    assert gate.open(under(bytes(range(2, 18))), ["bob"], NOW) is WAITING  # the queue is never empty
+    assert gate.finished() == [(None, None)]
+    empty(gate)
+    assert code(gate.open(under(salt), ["ann"], NOW)) == "rate_limited"
+
+
+def test_what_a_namesake_pays_for_at_another_table_is_not_for_free_here(gate: Authenticator) -> None:
+    gate.keyring.admit("blue", "ann", "a stranger's", NOW)
+    salt = bytes(range(1, 17))
+    assert gate.open(under(salt, table="blue"), ["ann"], NOW) is WAITING
+    empty(gate)
+    assert code(gate.open(under(salt), ["ann"], NOW)) == "rate_limited"
+
+
+def test_who_was_not_to_send_anything_now_is_not_charged(gate: Authenticator) -> None:
+    flood = fresh(14)
+    for request in flood[:12]:
+        assert gate.open(request, ["ann"], NOW, expected=False) is WAITING
+    assert code(gate.open(flood[12], ["ann"], NOW, expected=False)) == "rate_limited"
+    assert [bucket(gate).take(NOW) for _ in range(13)] == [True] * 12 + [False]
+
+
+def test_finding_out_that_it_was_another_team_is_paid_by_all(gate: Authenticator, worker: ByHand) -> None:
+    flood = fresh(14)
+    for request in flood[:12]:
+        assert gate.open(request, ["ann", "bob"], NOW) is WAITING
+    assert bucket(gate, "bob").has_one(NOW)
+    assert not bucket(gate).has_one(NOW)
+    assert [len(given[1]) for _, _, given in worker.waiting] == [2] * 12
+    bucket(gate).give_back()
+    assert gate.open(flood[12], ["ann", "bob"], NOW) is WAITING
+    assert [member.name for member in worker.waiting[-1][2][1]] == ["ann"]  # nobody pays for bob's key
+
+
+def test_a_known_team_that_did_not_send_it_does_not_pay(gate: Authenticator, worker: ByHand) -> None:
+    gate.keyring.restore("", "ann", [(SALT_B, bytes(32))])
+    empty(gate)
+    assert gate.open(shot(BOB), ["ann", "bob"], NOW) is WAITING
+    worker.work()
+    [(_, opened)] = gate.finished()
+    assert opened is not None
+    assert opened.sender == "bob"
+
+
+def test_looking_at_the_refusals_uses_none_up(gate: Authenticator, worker: ByHand) -> None:
+    prove(gate, worker, ANN, "ann")
+    member = gate.keyring.member("", "ann")
+    assert member is not None
+    for _ in range(int(REFUSALS.size) - 1):
+        gate.keyring.penalize("", "ann", NOW)
+    for x in range(1, 4):
+        opened = gate.open(shot(ANN, x=x), ["ann"], NOW)
+        assert isinstance(opened, Opened)
+        assert isinstance(opened.command, m.Fire)
+    gate.keyring.penalize("", "ann", NOW)
+    refused = gate.open(shot(ANN), ["ann"], NOW)
+    assert code(refused) == "rate_limited"
+    assert isinstance(refused, Opened)
+    assert (refused.table, refused.sender, refused.spent, refused.proof) == ("", "ann", None, None)
+
+
+# --- the order of things --------------------------------------------------------------------------------------------
+
+
+def test_what_waits_is_read_in_the_order_in_which_it_came(gate: Authenticator, worker: ByHand) -> None:
+    assert gate.open(shot(ANN), ["ann"], NOW, receipt=1) is WAITING
+    assert gate.open(shot(BOB), ["bob"], NOW, receipt=2) is WAITING
+    first = worker.waiting.pop(0)
+    worker.work()
+    assert gate.finished() == []
+    worker.waiting = [first]
+    worker.work()
+    assert [receipt for receipt, _ in gate.finished()] == [1, 2]
+    assert gate.finished() == []
+
+
+def test_a_salt_that_is_proven_opens_nothing_at_another_table(gate: Authenticator, worker: ByHand) -> None:
+    gate.keyring.admit("blue", "ann", "a stranger's", NOW)
+    assert gate.open(shot(ANN), ["ann"], NOW, receipt=1) is WAITING
+    assert gate.open(under(SALT_A, table="blue"), ["ann"], NOW, receipt=2) is WAITING
+    worker.waiting, (second,) = worker.waiting[:1], worker.waiting[1:]
+    worker.work()
+    assert [receipt for receipt, _ in gate.finished()] == [1]
+    worker.waiting = [second]
+    worker.work()
+    assert gate.finished() == [(2, None)]
+
+
+def test_every_repetition_is_acknowledged_and_so_is_that_of_a_forgery(gate: Authenticator, worker: ByHand) -> None:
+    forged = under(bytes(range(1, 17)))
+    for receipt in range(3):
+        assert gate.open(forged, ["ann"], NOW, receipt=receipt) is WAITING
+    worker.work()
+    assert gate.finished() == [(0, None), (1, None), (2, None)]
+    assert gate.counts == {"duplicate": 2, "forged": 1}
+
+
+def test_a_repetition_waits_however_much_has_come_meanwhile(
+    gate: Authenticator, worker: ByHand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was taken for another message, derived again and refused as nonce_reused."""
+    monkeypatch.setattr("salvo_server.core.authenticator.MAX_RECENT", 2)
+    gate = Authenticator(executor=worker)
+    for name in ("ann", "bob"):
+        gate.keyring.admit("", name, f"{name}'s", NOW)
+    gate.keyring.restore("", "bob", [(SALT_B, BOB.key)])
+    request = shot(ANN)
+    assert gate.open(request, ["ann"], NOW, receipt=1) is WAITING
+    for x in range(1, 5):
+        assert isinstance(gate.open(shot(BOB, x=x), ["bob"], NOW), Opened)
+    assert gate.open(request, ["ann"], NOW, receipt=2) is WAITING
+    worker.work()
+    [(_, opened), again] = gate.finished()
+    assert opened is not None
+    assert opened.command == m.Fire("ann", "bob", 1, 1)
+    assert again == (2, None)
+
+
+def test_a_table_or_a_name_that_nobody_knows_is_forged(gate: Authenticator, worker: ByHand) -> None:
+    for request, likely in ((shot(ANN), ["cy"]), (under(SALT_A, table="nowhere"), ["ann"]), (shot(BOB), [])):
+        assert gate.open(request, likely, NOW) is None
+    assert gate.counts == {"forged": 3}
+    assert worker.waiting == []
+
+
+def test_a_command_is_told_from_the_same_bytes_in_another_place(gate: Authenticator, worker: ByHand) -> None:
+    """Else a rival who sends a skip's blob as somebody's shot would have the skip ignored as repeated."""
+    prove(gate, worker, ANN, "ann")
+    body, blob = {"x": 1}, parse_blob(ANN.seal(b'{"x":1}'))
+    places: list[Sealed] = [
+        SignedShot("", "ann", body, blob),
+        SignedShot("blue", "ann", body, blob),
+        SignedSkip("", "ann", body, blob),
+        SignedLeave("", "ann", body, blob),
+        SignedSkip("", "bob", body, blob),
+        SealedPlacement("", "ann", "carrier", "carrier", blob),
+        SealedPlacement("", "ann", "cruiser", "cruiser", blob),
+        SealedPlacement("", "bob", "cruiser", "cruiser", blob),
+    ]
+    gate.keyring.admit("blue", "ann", "ann's", NOW)
+    gate.keyring.restore("blue", "ann", [(SALT_A, ANN.key)])
+    codes = [code(gate.open(request, ["ann"], NOW)) for request in places]
+    assert codes[1:] == ["nonce_reused"] * 7
+    assert [gate.open(request, ["ann"], NOW) for request in places] == [None] * 8
+
+
+# --- how much is remembered -----------------------------------------------------------------------------------------
+
+
+def test_so_many_messages_are_remembered_and_no_more(
+    gate: Authenticator, worker: ByHand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert MAX_RECENT >= 1000
+    monkeypatch.setattr("salvo_server.core.authenticator.MAX_RECENT", 3)
+    gate = Authenticator(executor=worker)
+    gate.keyring.admit("", "ann", "ann's", NOW)
+    gate.keyring.restore("", "ann", [(SALT_A, ANN.key)])
+    requests = [shot(ANN, x=x) for x in range(1, 5)]
+    for request in requests[:3]:
+        assert isinstance(gate.open(request, ["ann"], NOW), Opened)
+    assert gate.open(requests[0], ["ann"], NOW) is None
+    assert isinstance(gate.open(requests[3], ["ann"], NOW), Opened)
+    assert gate.open(requests[1], ["ann"], NOW) is None
+    assert code(gate.open(requests[0], ["ann"], NOW)) == "nonce_reused"
+
+
+def test_so_much_that_was_turned_away_is_remembered_and_no_more(
+    worker: ByHand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert MAX_TURNED_AWAY >= 10_000
+    monkeypatch.setattr("salvo_server.core.authenticator.MAX_TURNED_AWAY", 3)
+    gate = Authenticator(executor=worker)
+    requests = fresh(4)
+    for request in requests[:3]:
+        gate.open(request, ["ann"], NOW)
+    for request in [*requests[:3], requests[3], requests[0]]:
+        gate.open(request, ["ann"], NOW)
+    assert gate.counts == {"forged": 5, "duplicate": 3}
+
+
+def test_after_a_restart_a_repetition_is_still_ignored_and_a_copy_refused(gate: Authenticator, worker: ByHand) -> None:
+    gate = Authenticator(executor=worker, pepper=bytes(32))
+    gate.keyring.admit("", "ann", "ann's", NOW)
+    gate.keyring.restore("", "ann", [(SALT_A, ANN.key)])
+    request = shot(ANN)
+    opened = gate.open(request, ["ann"], NOW)
+    assert isinstance(opened, Opened)
+    assert opened.proof is not None
+    later = Authenticator(executor=worker, pepper=bytes(32))
+    later.keyring.admit("", "ann", "ann's", NOW)
+    later.keyring.restore("", "ann", [(SALT_A, ANN.key)])
+    later.burn([opened.proof])
+    assert later.open(request, ["ann"], NOW) is None
+    assert code(later.open(SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)) == "nonce_reused"
+
+
+def reachable(value: object) -> set[object]:
+    """Return every text and every bytes that can be reached from a value."""
+    found: set[object] = set()
+    seen: set[int] = set()
+    left = [value]
+    while left:
+        each = left.pop()
+        if id(each) in seen or isinstance(each, (type, ModuleType, FunctionType)):
+            continue
+        seen.add(id(each))
+        if isinstance(each, (str, bytes)):
+            found.add(each)
+        left += gc.get_referents(each)
+    return found
+
+
+def test_no_secret_and_no_key_is_left_of_a_team_that_is_gone(gate: Authenticator, worker: ByHand) -> None:
+    """The worker kept its latest keys, by their secrets, for ever."""
+    prove(gate, worker, ANN, "ann")
+    prove(gate, worker, BOB, "bob")
+    assert {"ann's", ANN.key, "bob's", BOB.key} <= reachable(gate)
+    gate.keyring.retain("", ["bob"])
+    assert not {"ann's", ANN.key} & reachable(gate)
+    assert {"bob's", BOB.key} <= reachable(gate)
+
+
+def test_no_key_is_left_of_a_secret_that_another_one_has_replaced(gate: Authenticator, worker: ByHand) -> None:
+    """Until a hundred other keys had been derived, the worker kept the former one."""
+    prove(gate, worker, ANN, "ann")
+    gate.keyring.admit("", "ann", "rotated", NOW)
+    assert not {"ann's", ANN.key} & reachable(gate)
+
+
+def test_what_its_own_team_cannot_have_read_is_known_to_be_of_that_team(gate: Authenticator, worker: ByHand) -> None:
+    """Such a refusal burns a nonce, so it is a step; one that anybody can cause is not."""
+    prove(gate, worker, ANN, "ann")
+    request = shot(ANN)
+    read = gate.open(SignedShot("", "bob", {"x": 9, "y": 9}, request.blob), ["ann"], NOW)
+    again = gate.open(SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
+    for opened, proven in ((read, True), (again, False)):
+        assert isinstance(opened, Opened)
+        assert isinstance(opened.command, m.Unreadable)
+        assert (opened.command.proven, opened.proof is not None) == (proven, proven)
+
+
+def test_closing_it_closes_its_worker(gate: Authenticator, worker: ByHand, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[bool] = []
+    monkeypatch.setattr(gate.worker, "close", lambda: closed.append(True))
+    gate.close()
+    assert closed == [True]
+
+
+def test_forgeries_under_a_known_salt_cost_no_other_team_its_derivations(gate: Authenticator, worker: ByHand) -> None:
+    """Their key fails, so they may be another team's, but that is no more than a guess."""
+    prove(gate, worker, ANN, "ann")
+    for number in range(20):
+        nonce = number.to_bytes(24, "big")
+        gate.open(shot(Sealer("nobody's", SALT_A), nonce=nonce), ["ann", "bob"], NOW)
+        worker.work()
+        gate.finished()
+    fresh = Sealer("bob's", b"a fresh salt....")
+    assert gate.open(placement(fresh, "bob"), ["bob"], NOW) is WAITING

@@ -1,0 +1,333 @@
+"""A client that floods the embedded broker takes no turns from others, and its team pays for every packet.
+
+Only PUBLISH had a price, and everything read at once was handled at once: a flood of any other packet from one team's
+five connections slowed the game at another table twenty times and more.
+"""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from kit.raw import packet, publish_packet, subscribe_packet, text
+from kit.socketless import Hall, Line, run
+from salvo.permissions import Role
+from salvo_server.brokers.embedded.limits import Access
+from salvo_server.brokers.embedded.peers import MAX_PIECES, Peer
+from salvo_server.brokers.embedded.retained import Retained
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.core import log_throttle
+from salvo_server.storage.register import Account
+
+PING, PONG = b"\xc0\0", b"\xd0\0"
+TEAM = ("red", "red.1", "red.2", "red.3", "red.4")
+#: Packets of the lowest price in one turn of a connection.
+TURN = 32
+#: What a team may spend in a second; a burst is twice as much.
+A_SECOND = RosterAccess.messages_a_second
+
+
+def unsubscribe_packet(*filters: str) -> bytes:
+    return packet(0xA2, b"\0\1" + b"".join(map(text, filters)))
+
+
+FLOODS = {
+    "PINGREQ": PING * 4000,
+    "PUBACK of nothing": b"\x40\2\0\7" * 4000,
+    "PUBREL of nothing": b"\x62\2\0\7" * 4000,
+    "PUBLISH": publish_packet("/players/blue/fire", b"{}") * 600,
+    "PUBLISH where it must not": publish_packet("/game/state", b"over") * 600,
+    "UNSUBSCRIBE": unsubscribe_packet("/x", "/y") * 900,
+    "SUBSCRIBE": subscribe_packet("/x/y") * 900,
+    "SUBSCRIBE with wildcards": subscribe_packet("/+/game/#", "#", "/players/#") * 400,
+}
+each_flood = pytest.mark.parametrize("flood", FLOODS.values(), ids=list(FLOODS))
+
+
+def account(user: str, role: Role) -> Account:
+    return Account(user, user.partition(".")[0], role, f"pw {user}")
+
+
+def contest(screens: int = 4, tables: int = 1) -> Hall:
+    """A contest of teams red and blue and a hall of watchers, with what its tables retain."""
+    accounts = [account("salvo-server", Role.SERVER), *(account(user, Role.TEAM) for user in (*TEAM, "blue"))]
+    accounts += [account(f"hall.{number}", Role.WATCHER) for number in range(1, screens + 1)]
+    names = ["", *(f"t{number}" for number in range(1, tables))]
+    hall = Hall(RosterAccess(accounts, names))
+    for prefix in ("", *(f"/{name}" for name in names[1:])):
+        for name in ("state", "current", "turn", "rules", "result", "server", "winner", "hits"):
+            hall.broker.retained.keep(f"{prefix}/game/{name}", b"something", 1, True)
+    return hall
+
+
+def served(monkeypatch: pytest.MonkeyPatch) -> Counter[Peer]:
+    """Count the packets that are handled, by connection."""
+    counts: Counter[Peer] = Counter()
+    handle = Peer._handle
+
+    def counted(self: Peer, first: int, body: bytes) -> Any:
+        counts[self] += 1
+        return handle(self, first, body)
+
+    monkeypatch.setattr(Peer, "_handle", counted)
+    return counts
+
+
+# --- turns ----------------------------------------------------------------------------------------------------------
+
+
+@each_flood
+def test_between_two_turns_of_another_client_five_floods_are_served_a_turn_each(
+    flood: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On an open broker clients have no allowance, but turns all the same."""
+    counts = served(monkeypatch)
+
+    async def play() -> None:
+        hall = Hall(Access())
+        floods, [honest] = hall.connect(*TEAM), hall.connect("blue")
+        for line in floods:
+            line.send(flood)
+        for number in range(1, 12):
+            before = counts.copy()
+            honest.send(PING)
+            await hall.turn()
+            assert honest.heard.count(PONG) == number
+            assert max((counts - before)[line.peer] for line in floods) <= TURN
+
+    run(play())
+
+
+def test_one_packet_with_many_wildcards_is_looked_up_in_several_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each filter is compared with all that is retained, 2,000 topics at a hundred tables."""
+    looked_through: list[str] = []
+    matching = Retained.matching
+
+    def counted(self: Retained, topic_filter: str) -> list[str]:
+        looked_through.append(topic_filter)
+        return matching(self, topic_filter)
+
+    monkeypatch.setattr(Retained, "matching", counted)
+
+    async def play() -> None:
+        hall = contest(tables=100)
+        [red], [blue] = hall.connect("red"), hall.connect("blue")
+        red.send(subscribe_packet(*(f"+/+/{number}/#" for number in range(10))))
+        for number in range(1, 5):
+            blue.send(PING)
+            await hall.turn()
+            assert blue.heard.count(PONG) == number
+            assert len(looked_through) <= 2 * number
+        await hall.settle()
+        assert len(looked_through) == 10
+
+    run(play())
+
+
+# --- the allowance --------------------------------------------------------------------------------------------------
+
+
+@each_flood
+def test_five_connections_of_a_team_cost_no_more_than_one_may_and_stay(
+    flood: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = served(monkeypatch)
+
+    async def play() -> None:
+        hall = contest()
+        lines = hall.connect(*TEAM)
+        counts.clear()
+        for _ in range(10):
+            for line in lines:
+                line.to_send = flood
+            await hall.wait(1.0, steps=20)
+        assert 100 < counts.total() <= A_SECOND * (2 + 10) + len(TEAM) * TURN
+        assert all(line.is_open for line in lines)
+
+    run(play())
+
+
+def test_a_flood_that_ends_leaves_no_trace_and_one_line_in_the_log(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_throttle, "PAUSE_SECONDS", 1e9)
+
+    async def play() -> None:
+        hall = contest()
+        lines = hall.connect(*TEAM)
+        for line in lines:
+            line.send(subscribe_packet("/+/game/#", "#") * 100)
+        await hall.wait(3.0, steps=60)
+        [told] = [record.getMessage() for record in caplog.records]
+        assert told.startswith("red")
+        assert told.endswith(" sends more than it may; it is read more slowly")
+        await hall.wait(120.0, steps=1200)
+        assert not any(line.to_send or line.peer.is_held for line in lines)
+        lines[1].heard.clear()
+        lines[1].send(PING * 200)
+        await hall.settle()
+        assert lines[1].heard == PONG * 200
+
+    run(play())
+
+
+def test_reconnecting_does_not_refill_the_allowance() -> None:
+    async def play() -> None:
+        hall = contest()
+        [red] = hall.connect("red")
+        red.send(PING * 10_000)
+        await hall.settle()
+        [again] = hall.connect("red")
+        again.send(PING)
+        await hall.settle()
+        assert PONG not in again.heard
+        await hall.wait(1.0)
+        assert again.heard.count(PONG) == 1
+
+    run(play())
+
+
+def test_what_one_packet_costs_is_paid_off_before_a_keep_alive_ends() -> None:
+    async def play() -> None:
+        hall = contest(tables=100)
+        [red] = hall.connect("red")
+        for number in range(20):
+            red.send(subscribe_packet(*(f"+/+/{number}{each}/#" for each in range(10))) + unsubscribe_packet("/x") * 9)
+        red.send(unsubscribe_packet(*(["x"] * 20)) * 2000 + PING)
+        await hall.wait(1.0)
+        assert red.peer.is_held
+        await hall.wait(60.0, steps=600)
+        assert red.heard.endswith(PONG)
+
+    run(play())
+
+
+def test_a_changed_roster_keeps_the_allowances_of_connected_teams_only() -> None:
+    async def play() -> None:
+        hall = contest()
+        red, blue = hall.connect("red", "blue")
+        red.send(PING * 10_000)
+        await hall.settle()
+        blue.send(b"\xe0\0")
+        await hall.settle()
+        hall.broker.review_sessions()
+        assert len(hall.broker._paces) == 1
+        assert red.peer.is_held
+
+    run(play())
+
+
+# --- honest clients --------------------------------------------------------------------------------------------------
+
+
+def test_the_server_is_read_as_fast_as_it_speaks() -> None:
+    async def play() -> None:
+        hall = contest()
+        [server] = hall.connect("salvo-server")
+        server.send((PING + publish_packet("/game/hits", b"x")) * 400)
+        await hall.turn()
+        assert server.heard.count(PONG) == 400
+        assert not server.peer.is_held
+
+    run(play())
+
+
+def test_a_client_that_follows_everything_may_acknowledge_everything() -> None:
+    """That is far more than a team may publish, but the server decides how much."""
+
+    async def play() -> None:
+        hall = contest()
+        server, watcher = hall.connect("salvo-server", "hall.1")
+        watcher.send(subscribe_packet("#"))
+        await hall.settle()
+        for number in range(5 * A_SECOND):
+            server.send(publish_packet("/game/hits", b"x"))
+            await hall.turn()
+            watcher.send(b"\x40\2" + (number % 65_535 + 1).to_bytes(2, "big"))
+        await hall.settle()
+        assert watcher.heard.count(text("/game/hits")) > 5 * A_SECOND
+        assert not watcher.peer.is_held
+
+    run(play())
+
+
+def test_a_packet_in_pieces_costs_as_much_as_a_packet_for_each() -> None:
+    """A WebSocket client chooses how little comes at a time: 16,384 reads for the price of one."""
+
+    async def play() -> None:
+        [red] = contest().connect("red")
+        taken = 0
+        red.peer.feed(b"\x30\xff\x7f")
+        while not red.peer.is_held:
+            red.peer.feed(b"x")
+            taken += 1
+        assert taken < 2 * A_SECOND
+
+    run(play())
+
+
+@pytest.mark.parametrize("piece", [b"", b"x"])
+def test_a_greeting_in_too_many_pieces_ends_the_connection(piece: bytes) -> None:
+    async def play() -> None:
+        stranger = Line(contest().broker, "stranger", greets=False)
+        stranger.peer.feed(b"\x10\xff\x7f")
+        for _ in range(MAX_PIECES - 1):
+            stranger.peer.feed(piece)
+        assert stranger.is_open
+        stranger.peer.feed(piece)
+        assert not stranger.is_open
+
+    run(play())
+
+
+def test_a_team_that_comes_again_and_again_leaves_no_connection_behind() -> None:
+    """It rests ever longer for what it spends, up to twenty seconds: 45 KB with TLS, hundreds of times a second."""
+
+    async def play() -> None:
+        hall = contest()
+        peers = []
+        for _ in range(500):
+            peers.append(weakref.ref(Line(hall.broker, "red").peer))
+            await hall.turn()
+        gc.collect()
+        assert sum(peer() is not None for peer in peers) <= 2
+
+    run(play())
+
+
+def test_a_bot_and_its_four_screens_begin_at_a_hundred_tables_without_a_rest() -> None:
+    async def play() -> None:
+        hall = contest(tables=100)
+        lines = hall.connect(*TEAM)
+        for line in lines:
+            ask_for_a_page(line)
+        await hall.settle()
+        assert not any(line.peer.is_held for line in lines)
+        assert all(line.heard.count(b"/game/state") == 101 for line in lines)
+
+    run(play())
+
+
+def test_a_hall_of_200_screens_that_comes_back_at_once_has_all_it_wants_within_seconds() -> None:
+    async def play() -> None:
+        hall = contest(screens=200, tables=20)
+        lines = hall.connect(*(f"hall.{number}" for number in range(1, 201)))
+        for line in lines:
+            ask_for_a_page(line)
+        await hall.wait(5.0, steps=50)
+        assert all(line.heard.count(b"/game/state") == 21 for line in lines)
+
+    run(play())
+
+
+def ask_for_a_page(line: Line) -> None:
+    """What a watcher asks for: the tables, and all of the first one."""
+    line.send(subscribe_packet("/game/state", "/+/game/state", "/game/server", "/+/game/server"))
+    line.send(subscribe_packet("/game/rules", "/game/state", "/game/turn", "/game/result", "/game/winner"))
+    line.send(subscribe_packet("/game/stats/+", "/game/chat", "/game/referee", "/players/list"))
+    line.send(subscribe_packet("/players/+/ships/+/approved", "/players/+/ships/+/sunk"))
+    line.send(subscribe_packet("/players/+/defeated", "/players/+/board", "/players/+/fleet"))

@@ -1,0 +1,202 @@
+"""Cards to print: what they say, whose their file is, and what becomes of the secrets when it cannot be written."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+import subprocess
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from kit import command_line
+from salvo.cli import output
+from salvo.permissions import Role
+from salvo_server import running
+from salvo_server.cards import Venue, cards_page
+from salvo_server.running import announced
+from salvo_server.settings import ServerSettings
+from salvo_server.storage.identity import load_identity
+from salvo_server.storage.roster import Member, Roster
+
+_ADDRESS = "mqtt://192.0.2.7:1883"
+_WEB = "http://192.0.2.7:8080"
+_HOSTILE = "<img src=x onerror=alert(1)>'\"&amp;"
+
+
+@pytest.fixture
+def roster(tmp_path: Path) -> Roster:
+    return Roster(tmp_path / "roster.json")
+
+
+def teams(roster: Roster, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Call ``salvo teams`` with a roster and an identity of its own."""
+    folder = roster.path.parent
+    own = {"XDG_STATE_HOME": str(folder), "SALVO_IDENTITY": str(folder / "identity.key")}
+    return command_line.run("teams", "--roster", str(roster.path), *arguments, cwd=folder, environment=own)
+
+
+def shown(page: str) -> str:
+    """Return the page without pictures, and without what only changes how words look."""
+    body = re.sub(r"<(style|svg).*?</\1>", "", page, flags=re.DOTALL)
+    return unescape(re.sub(r"</?(span|i|b)\b[^>]*>", "", body))
+
+
+def test_a_card_says_what_a_team_types(roster: Roster) -> None:
+    done = teams(roster, "add", "red", "--cards", "cards.html", "--url", "192.0.2.7", "--web", f"{_WEB}/")
+    [red] = roster.members()
+    prints = load_identity(roster.path.parent / "identity.key").fingerprint
+    page = (roster.path.parent / "cards.html").read_text()
+    text = shown(page)
+    for line in (" red<", f">{red.secret}<", f">{_ADDRESS}<", f">{prints}<"):
+        assert line in text, line
+    assert f"salvo join {_ADDRESS} mybot.py --team red<" in text
+    assert f"{_WEB}/sdk" in text
+    assert page.count("QR code of http://192.0.2.7:8080/") == 2  # the hall's, and the team's
+    assert done.stdout.startswith(f"cards.html: 1 card for {_ADDRESS}, server {prints}, web front {_WEB}/\n")
+    assert red.secret not in done.stdout + done.stderr
+
+
+def test_the_sheet_for_the_hall_has_no_secret_and_is_there_only_with_a_web_front(roster: Roster) -> None:
+    roster.add("red")
+    members = roster.members()
+    page = cards_page(members, Venue(_ADDRESS, "00", _WEB))
+    hall = page[page.index("<section") : page.index("</section>")]
+    assert f"{_WEB}/" in hall
+    assert members[0].secret[:4] not in hall
+    plain = cards_page(members, Venue(_ADDRESS, "00"))
+    assert "<section" not in plain
+    assert "QR code" not in plain
+
+
+def test_each_role_gets_its_own_command_and_only_teams_a_badge(roster: Roster) -> None:
+    for name, role in (("red", Role.TEAM), ("hall", Role.WATCHER), ("booth", Role.REFEREE)):
+        roster.add(name, role)
+    red, hall, booth = cards_page(roster.members(), Venue(_ADDRESS, "00")).split("<article>")[1:]
+    assert "salvo join" in red
+    address = _ADDRESS.removeprefix("mqtt://")
+    assert f"salvo watch mqtt://hall@{address}<" in hall
+    assert f"salvo watch mqtt://booth@{address} --view referee<" in booth
+    assert ['class="badge' in card for card in (red, hall, booth)] == [True, False, False]
+
+
+def test_nothing_on_a_page_gets_out_of_its_place() -> None:
+    member = Member(_HOSTILE, Role.TEAM, "", 4, _HOSTILE)
+    page = cards_page([member], Venue(_HOSTILE, _HOSTILE, _HOSTILE))
+    assert "<img" not in page
+    assert '"&amp;' not in page
+    assert "<script" not in page
+    assert re.search(
+        r"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-[^;]*'; base-uri", page
+    )
+
+
+def test_a_page_is_its_owners_only_also_in_place_of_one_that_was_not(roster: Roster) -> None:
+    file = roster.path.parent / "cards.html"
+    for names in ("red", "blue"):
+        assert teams(roster, "add", names, "--cards", "cards.html").returncode == 0
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        file.chmod(0o644)
+    assert "--team blue" in file.read_text()
+
+
+@pytest.mark.parametrize("there", ["name\nred\n", None])
+def test_what_is_not_a_page_stays_and_nobody_is_added(roster: Roster, there: str | None) -> None:
+    file = roster.path.parent / ("teams.csv" if there else "no/such/cards.html")
+    if there:
+        file.write_text(there)
+    done = teams(roster, "add", "red", "--cards", str(file))
+    assert done.stderr.startswith(f"error: html_unwritable: {file}")
+    assert roster.members() == ()
+    assert not there or file.read_text() == there
+
+
+def test_a_device_is_not_replaced(roster: Roster) -> None:
+    done = teams(roster, "add", "red", "--cards", "/dev/null")
+    assert done.stderr.startswith("error: html_unwritable: ")
+    assert Path("/dev/null").is_char_device()
+    assert roster.members() == ()
+
+
+def test_secrets_are_shown_when_their_page_cannot_be_written_after_all(
+    roster: Roster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(output, "replace_file", full)
+    done = teams(roster, "add", "red", "--cards", "cards.html")
+    assert done.returncode == 1
+    assert "No space left" in done.stderr
+    assert roster.members()[0].secret in done.stdout
+
+
+def test_new_secrets_are_on_cards_and_with_a_name_that_is_not_there_none_is_new(roster: Roster) -> None:
+    before = [roster.add(name) for name in ("red", "blue")]
+    refused = teams(roster, "rotate", "red", "nobody", "--cards", "cards.html")
+    assert refused.stderr.startswith("error: not_in_roster: ")
+    assert [member.secret for member in roster.members()] == before
+    assert teams(roster, "rotate", "blue", "--cards", "cards.html").returncode == 0
+    red, blue = roster.members()
+    assert (red.secret, blue.secret != before[1]) == (before[0], True)
+    text = shown((roster.path.parent / "cards.html").read_text())
+    assert f">{blue.secret}<" in text
+    assert red.secret not in text
+
+
+def test_programs_get_the_secrets_as_ever_and_nothing_else(roster: Roster) -> None:
+    done = teams(roster, "add", "red", "--cards", "cards.html", "--json")
+    [line] = done.stdout.splitlines()
+    assert json.loads(line)["secret"] == roster.members()[0].secret
+    assert "cards.html: 1 card" in done.stderr
+
+
+def test_a_running_server_tells_address_and_key(roster: Roster, tmp_path: Path) -> None:
+    given = ServerSettings(roster=roster.path, identity=tmp_path / "own.key", journal="none", listen="192.0.2.9:0")
+    with announced(given, "mqtts://192.0.2.9:7000", None):
+        done = teams(roster, "add", "red", "--cards", "cards.html")
+    prints = load_identity(tmp_path / "own.key").fingerprint
+    assert done.stdout.startswith(f"cards.html: 1 card for mqtts://192.0.2.9:7000, server {prints}\n")
+
+
+def test_without_a_server_it_is_this_machines_address(roster: Roster, monkeypatch: pytest.MonkeyPatch) -> None:
+    for addresses, address in (([], "127.0.0.1"), (["192.0.2.7", "192.0.2.8"], "192.0.2.7")):
+        monkeypatch.setattr("salvo_server.commands.teams.lan_addresses", lambda host, found=addresses: found)
+        done = teams(roster, "add", f"team{len(addresses)}", "--cards", "cards.html")
+        assert f"1 card for mqtt://{address}:1883, " in done.stdout
+
+
+def test_an_address_that_nobody_can_know_is_asked_for(roster: Roster, tmp_path: Path) -> None:
+    given = ServerSettings(roster=roster.path, journal="none", broker="mqtt://127.0.0.1:1884")
+    with announced(given, "mqtt://127.0.0.1:1884", None):
+        done = teams(roster, "add", "red", "--cards", "cards.html")
+        assert "name the address that teams type with --url" in done.stderr
+        assert roster.members() == ()
+        assert teams(roster, "add", "red", "--cards", "cards.html", "--url", _ADDRESS).returncode == 0
+
+
+def test_of_several_servers_the_one_with_the_port_is_meant(roster: Roster, tmp_path: Path) -> None:
+    def server(port: int) -> ServerSettings:
+        return ServerSettings(roster=roster.path, identity=tmp_path / f"{port}.key", journal="none", listen="0.0.0.0:0")
+
+    with announced(server(7000), "mqtt://127.0.0.1:7000", None), announced(server(7001), "mqtt://127.0.0.1:7001", None):
+        assert len(running.running_servers(roster.path)) == 2
+        done = teams(roster, "add", "red", "--cards", "cards.html")
+        assert done.stderr.startswith("error: bad_url: several servers run with this roster")
+        done = teams(roster, "add", "red", "--cards", "cards.html", "--url", "mqtt://192.0.2.7:7001")
+    assert load_identity(tmp_path / "7001.key").fingerprint in done.stdout
+
+
+@pytest.mark.parametrize(
+    "web",
+    [
+        *("192.0.2.7:8080", "ftp://a", "http://", "http://a:b", "http://a:99999", "http://a b", "http://a\u200b"),
+        *("http://me:hush@a", "http://a/?q", "http://a/#x", "javascript:alert(1)", f"http://{'a' * 200}", "http://[a"),
+    ],
+)
+def test_what_no_browser_opens_is_no_web_front(roster: Roster, web: str) -> None:
+    done = teams(roster, "add", "red", "--cards", "cards.html", "--url", _ADDRESS, "--web", web)
+    assert done.stderr.startswith("error: bad_url: ")
+    assert roster.members() == ()

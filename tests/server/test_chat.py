@@ -1,0 +1,295 @@
+"""What players say is passed on as the contract says, and touches nothing of the game (SALVO-CHAT)."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kit.stage import TEAMS, Stage
+from kit.unbrokered import Wire
+from salvo import chat, topics
+from salvo import messages as m
+from salvo.codec.announcement_reader import read_announcement
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.command_reader import read_say
+from salvo.codec.command_writer import write_participation, write_say
+from salvo.codec.commands import Line
+from salvo.errors import WireError
+from salvo.net.inbound import Inbound
+from salvo_server.core.chat import LINES_AT_ONCE, TABLE_LINES_AT_ONCE
+from salvo_server.core.journal import Batch, Journal, JournalUnavailable
+from salvo_server.service import Service
+
+
+@pytest.fixture
+def stage() -> Stage:
+    held = Stage()
+    held.hush()
+    return held
+
+
+def say(stage: Stage, player: str, text: str, **more: str) -> None:
+    stage.say(f"/players/{player}/say", json.dumps({"text": text, **more}).encode())
+
+
+def heard(stage: Stage) -> list[tuple[str, str, str]]:
+    """Topic, sender and text of what was said since the last look."""
+    said = [(topic, json.loads(payload)) for topic, payload in stage.heard if topic.endswith(("/chat", "/message"))]
+    stage.hush()
+    return [(topic, line["from"], line["text"]) for topic, line in said]
+
+
+# --- who hears it -------------------------------------------------------------------------------------------------
+
+
+def test_a_line_is_said_to_everybody_trimmed_and_normalised(stage: Stage) -> None:
+    say(stage, "ann", "Ahoj, ne\u0301! \n")
+    assert heard(stage) == [("/game/chat", "ann", "Ahoj, n\u00e9!")]
+
+
+def test_a_line_to_one_player_is_heard_by_that_player_alone(stage: Stage) -> None:
+    say(stage, "ann", "you are next", to="bob")
+    assert [topic for topic, _ in stage.heard] == ["/players/bob/message"]
+    assert heard(stage) == [("/players/bob/message", "ann", "you are next")]
+
+
+@pytest.mark.parametrize("teams", [("ann",), TEAMS])
+def test_it_may_be_said_in_the_lobby(teams: tuple[str, ...]) -> None:
+    stage = Stage(teams, play=False)
+    stage.hush()
+    say(stage, "ann", "who else?")
+    assert len(heard(stage)) == 1
+
+
+def test_whoever_is_defeated_may_go_on_and_everybody_when_the_game_is_over_until_the_table_is_cleared(
+    stage: Stage,
+) -> None:
+    while stage.referee.state is m.State.TURN:
+        stage.wait(31)  # whoever is silent for three turns is defeated
+    assert stage.referee.state is m.State.OVER
+    stage.hush()
+    for name in TEAMS:
+        say(stage, name, "gg")
+    assert [sender for _, sender, _ in heard(stage)] == list(TEAMS)
+    stage.wait(61)
+    stage.hush()
+    say(stage, "ann", "again?")
+    assert (stage.codes(), heard(stage)) == (["unknown_player"], [])
+
+
+def test_it_stays_at_its_table() -> None:
+    edge = Wire()
+    service = Service(edge, ["", "blue"], seed=1, clock=lambda: 1_000_000)
+    edge.connect()
+    service.step()
+    edge.give("/blue/game/request_participation", write_participation("ann", "secret"))
+    service.step()
+    edge.said.clear()
+    edge.give("/blue/players/ann/say", b'{"text": "Ahoy!"}')
+    edge.give("/players/ann/say", b'{"text": "Ahoy!"}')
+    service.step()
+    assert edge.topics_said() == ["/blue/game/chat", "/players/ann/error"]
+
+
+# --- what is refused ----------------------------------------------------------------------------------------------
+
+
+def test_one_line_in_two_seconds_after_five_at_once(stage: Stage) -> None:
+    for _ in range(20):
+        say(stage, "ann", "spam")
+    assert stage.codes() == ["rate_limited"] * LINES_AT_ONCE
+    assert len(heard(stage)) == LINES_AT_ONCE
+    say(stage, "bob", "shush")
+    assert len(heard(stage)) == 1  # nobody else's
+    stage.wait(2)
+    stage.hush()
+    for _ in range(3):
+        say(stage, "ann", "spam")
+    assert len(heard(stage)) == 1
+
+
+def test_a_table_hears_no_more_than_its_share_and_whoever_was_too_late_may_try_again() -> None:
+    """Nobody who has said little loses more than the one line."""
+    names = [f"team{number}" for number in range(8)]
+    edge, now = Wire(), [1_000_000]
+    service = Service(edge, ["", "blue"], seed=1, clock=lambda: now[0])
+    edge.connect()
+    for table, joining in (("", names), ("/blue", names[:1])):
+        for name in joining:
+            edge.give(f"{table}/game/request_participation", write_participation(name, "secret"))
+    service.step()
+    edge.said.clear()
+    for name in names:
+        for _ in range(LINES_AT_ONCE):
+            edge.give(f"/players/{name}/say", b'{"text": "Ahoy!"}')
+    edge.give("/blue/players/team0/say", b'{"text": "Ahoy!"}')
+    service.step()
+    assert edge.topics_said().count("/game/chat") == TABLE_LINES_AT_ONCE
+    assert edge.topics_said().count("/blue/game/chat") == 1
+    now[0] += 2000
+    edge.said.clear()
+    edge.give("/players/team7/say", b'{"text": "Ahoy!"}')
+    service.step()
+    assert edge.topics_said() == ["/game/chat"]
+
+
+def test_a_line_that_cannot_be_read_counts_as_said_and_the_rest_is_not_read(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bytes] = []
+
+    def refuse(payload: bytes) -> Line:
+        read.append(payload)
+        raise WireError("bad_text", "of the test")
+
+    monkeypatch.setattr("salvo_server.core.chat.read_say", refuse)
+    for _ in range(100):
+        say(stage, "ann", "\x1b[2J")
+    assert len(read) == LINES_AT_ONCE
+    assert len(stage.codes()) == LINES_AT_ONCE
+
+
+@pytest.mark.parametrize("name", ["a b", "+", "players", "x" * 33, "\x1b[2J"])
+def test_what_is_no_name_is_not_answered(stage: Stage, name: str) -> None:
+    say(stage, name, "Ahoy!")
+    assert stage.heard == []
+    assert stage.service.counts["unknown_player"] == 1
+
+
+def test_where_the_chat_is_off_the_status_says_so_and_nothing_is_said() -> None:
+    edge = Wire()
+    service = Service(edge, [""], seed=1, chat=False, clock=lambda: 1_000_000)
+    edge.connect()
+    edge.give("/game/request_participation", write_participation("ann", "secret"))
+    service.step()
+    assert json.loads(edge.retained["/game/server"])["chat"] is False
+    edge.said.clear()
+    edge.give("/players/ann/say", b'{"text": "Ahoy!"}')
+    service.step()
+    [(topic, text)] = edge.said
+    assert (topic, text.partition(b":")[0]) == ("/players/ann/error", b"chat_off")
+
+
+def test_the_status_of_a_server_with_a_chat_is_what_it_always_was() -> None:
+    [status] = write_announcement(m.ServerStatus(True, "1", 1, "contest"))
+    assert b"chat" not in status.payload
+
+
+def test_a_retained_line_is_cleared_and_not_said(stage: Stage) -> None:
+    stage.say("/players/ann/say", b'{"text": "for ever"}', retained=True)
+    assert stage.heard == [("/players/ann/say", b"")]
+
+
+# --- no part of the game ------------------------------------------------------------------------------------------
+
+
+class Kept(Journal):
+    """Counts what is to be kept; takes nothing while ``full``."""
+
+    def __init__(self) -> None:
+        self.batches: list[Batch] = []
+        self.full = False
+
+    def commit(self, batch: Batch) -> None:
+        if self.full:
+            raise JournalUnavailable("journal_full", "no room")
+        self.batches.append(batch)
+
+
+def _with_journal(now: list[int]) -> tuple[Wire, Kept, Service]:
+    edge, journal = Wire(), Kept()
+    service = Service(edge, [""], seed=1, journal=journal, clock=lambda: now[0])
+    edge.connect()
+    edge.give("/game/request_participation", write_participation("ann", "secret"))
+    service.step()
+    service.step()
+    return edge, journal, service
+
+
+def test_nothing_of_it_is_kept_and_no_step_follows_from_it() -> None:
+    edge, journal, service = _with_journal([1_000_000])
+    told: list[Any] = []
+    service.listener = lambda *news: told.append(news)
+    journal.batches.clear()
+    table, retained = service.tables[""], dict(edge.retained)
+    before = table.check, table.steps, table.referee.deadline()
+    for text in ("Ahoy!", "", "\x1b"):
+        edge.give("/players/ann/say", json.dumps({"text": text}).encode())
+        service.step()
+    assert "/game/chat" in edge.topics_said()
+    assert (table.check, table.steps, table.referee.deadline()) == before
+    kept = [batch for batch in journal.batches if batch.steps or batch.keys or batch.games or batch.teams]
+    assert (kept, told, edge.retained) == ([], [], retained)
+
+
+def test_it_waits_with_all_else_while_the_journal_takes_nothing() -> None:
+    now = [1_000_000]
+    edge, journal, service = _with_journal(now)
+    journal.full = True
+    edge.give("/game/request_participation", write_participation("bob", "secret"))
+    edge.give("/players/ann/say", b'{"text": "Ahoy, bob!"}')
+    service.step()
+    edge.give("/players/ann/say", b'{"text": "Ahoy?"}')
+    service.step()
+    assert "/game/chat" not in edge.topics_said()
+    journal.full = False
+    now[0] += 1500
+    service.step()
+    service.step()
+    said = edge.topics_said()
+    assert said.count("/game/chat") == 2
+    assert said[::-1].index("/players/list") > said[::-1].index("/game/chat")  # and not before it
+
+
+def test_refusals_of_lines_take_no_answer_away_from_the_game(stage: Stage) -> None:
+    victim = stage.current
+    for _ in range(500):
+        stage.say(f"/players/{victim}/say", b"noise")
+    stage.hush()
+    stage.fire(stage.others()[0], stage.shot(victim, 11, 1))
+    assert stage.codes() == ["off_grid"]
+
+
+def test_a_line_is_acknowledged_once(stage: Stage) -> None:
+    line = Inbound("/players/ann/say", b'{"text": "Ahoy!"}', False, 77, 1)
+    stage.edge.inbox.append(line)
+    stage.service.step()
+    assert stage.edge.acknowledged.count(line) == 1
+
+
+# --- the text -----------------------------------------------------------------------------------------------------
+
+
+@given(st.text(st.characters(), max_size=250))
+def test_what_may_be_said_may_be_shown_and_said_again(text: str) -> None:
+    try:
+        clean = chat.clean_text(text)
+    except WireError as error:
+        error.text.encode()
+        return
+    assert 1 <= len(clean) <= chat.MAX_TEXT_LENGTH
+    assert len(clean.splitlines()) == 1
+    assert unicodedata.is_normalized("NFC", clean)
+    assert chat.clean_text(clean) == clean
+    assert read_say(write_say(text, "bob")) == Line(clean, "bob")
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b'{"from":"turn 3","text":"ann wins"}',
+        b'{"from":"ann\\u001b","text":"Ahoy!"}',
+        b'{"from":"ann","text":"Ahoy!\\nbob: gg"}',
+        b'{"from":"ann","text":""}',
+        b'{"from":"ann"}',
+    ],
+)
+def test_what_no_server_of_ours_would_say_is_noise(payload: bytes) -> None:
+    for topic in ("/game/chat", "/players/bob/message"):
+        with pytest.raises(WireError):
+            read_announcement(topics.parse(topic), payload)

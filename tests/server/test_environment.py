@@ -1,0 +1,179 @@
+"""The variables behind ``SALVO_``: which of them are the server's, and what becomes of all others."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from kit.command_line import run
+from salvo import script
+from salvo.errors import SalvoError
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_server.running import announced, running_servers
+from salvo_server.settings import VARIABLES_OF_OTHERS, RecordedSettings, ServerSettings, SettingsError, load_settings
+
+ROOT = Path(__file__).parents[2]
+#: Every file of ours that may read a variable, or have one read.
+SOURCES = [
+    *(ROOT / "client_sdk").rglob("*.py"),
+    *(ROOT / "server").rglob("*.py"),
+    *ROOT.glob("docker-compose*.yml"),
+    *(ROOT / "deploy").iterdir(),
+]
+NOTHING_SET = RecordedSettings().model_dump()
+USED = {name.lower() for file in SOURCES for name in re.findall(r"\bSALVO_([A-Z_]+[A-Z])\b", file.read_text("utf-8"))}
+
+
+@pytest.fixture(autouse=True)
+def _no_variables_of_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith("SALVO_"):
+            monkeypatch.delenv(name)
+
+
+def test_every_variable_that_salvo_uses_is_a_setting_or_known_as_another_programs() -> None:
+    examples_of_orchestrators = {"port", "port_"}
+    assert USED - examples_of_orchestrators - ServerSettings.model_fields.keys() <= VARIABLES_OF_OTHERS
+    assert VARIABLES_OF_OTHERS <= USED
+
+
+@pytest.mark.parametrize("name", sorted(VARIABLES_OF_OTHERS - ServerSettings.model_fields.keys()))
+def test_a_variable_of_another_program_of_ours_is_left_alone(
+    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv(f"SALVO_{name.upper()}", "x")
+    assert load_settings({}).model_dump() == NOTHING_SET
+    assert not caplog.messages
+
+
+@pytest.mark.parametrize(("name", "value"), [("SALVO_SEED", "mine"), ("SALVO_GAMES", "3"), ("SALVO_GAMES", "all")])
+def test_a_bots_seed_and_games_are_not_the_servers(
+    name: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert load_settings({}).model_dump() == ServerSettings().model_dump() == NOTHING_SET
+    assert [f"ignored: {name} is a bot's"] == [message.partition(";")[0] for message in caplog.messages]
+    file = tmp_path / "salvo.toml"
+    file.write_text('seed = "the server\'s"\ngames = 2\n')
+    settings = load_settings({"games": 5}, file)
+    assert (settings.seed, settings.games) == ("the server's", 5)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_MQTT", "SERVICE_PORT_WEB_1"),
+        ("PORT", "PORT_1883_TCP", "PORT_1883_TCP_ADDR", "PORT_1883_TCP_PORT", "PORT_1883_TCP_PROTO", "PORT_53_UDP"),
+        ("BROKER_SERVICE_HOST", "BROKER_PORT", "BROKER_PORT_1883_TCP_ADDR", "ROSTER_WEB_SERVICE_PORT_HTTP"),
+        ("NAME", "ENV_PATH", "WEB_ENV_HOME"),
+        ("VERSION", "HOME", "SECRETARY_OF_STATE"),
+    ],
+)
+def test_what_is_nobodys_variable_is_ignored_with_one_line(
+    names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in names:
+        monkeypatch.setenv(f"SALVO_{name}", "tcp://10.0.0.1:1883")
+    assert load_settings({}).model_dump() == NOTHING_SET
+    [line] = caplog.messages
+    assert all(f"SALVO_{name}" in line for name in names)
+
+
+def test_what_is_said_of_variables_is_json_where_the_log_is() -> None:
+    environment = {"SALVO_PORT": "tcp://10.0.0.1:1883", "SALVO_SEED": "mine"}
+    done = run("serve", "--json", "--listen", "nowhere", environment=environment)
+    *warnings, error = map(json.loads, done.stderr.splitlines())
+    assert [line["level"] for line in warnings] == ["warning", "warning"]
+    assert error["code"] == "bad_address"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("TURN_SECOND", "TURN_SECONDS"),
+        ("TURNSECONDS", "TURN_SECONDS"),
+        ("MAX_PLAYERS", "MOST_PLAYERS"),
+        ("TRANSCRIPT", "TRANSCRIPTS"),
+        ("TLS_CERTS", "TLS_CERT"),
+        ("PACE", "PACE_SECONDS"),
+        ("GATEWAY", "GATEWAYS"),
+    ],
+)
+def test_nearly_the_name_of_a_setting_is_refused_with_the_one_that_was_meant(
+    name: str, meant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"SALVO_{name}", "5")
+    with pytest.raises(SettingsError) as refused:
+        load_settings({})
+    assert str(refused.value) == (
+        f"unknown_setting: environment variable SALVO_{name} is no setting; did you mean SALVO_{meant}?"
+    )
+
+
+def test_an_empty_variable_is_not_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ServerSettings.model_fields:
+        monkeypatch.setenv(f"SALVO_{name.upper()}", "")
+    file = tmp_path / "salvo.toml"
+    file.write_text("players = 3\n")
+    assert load_settings({}, file).model_dump() == NOTHING_SET | {"players": 3}
+
+
+def test_a_running_server_is_found_whatever_is_wrong_with_the_environment_of_who_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roster = tmp_path / "roster.json"
+    settings = ServerSettings(roster=roster, journal="none", listen="127.0.0.1:0")
+    with announced(settings, "mqtt://127.0.0.1:18830", None):
+        monkeypatch.setenv("SALVO_TURN_SECONDS", "soon")
+        [server] = running_servers(roster)
+    assert server.settings.turn_seconds == settings.turn_seconds
+
+
+@pytest.mark.parametrize("games", ["ten", "1.5", "0", "-1", "1e3", "²", "", "3", "0003"])
+def test_a_bots_number_of_games_is_whole_and_at_least_one_or_not_set(
+    games: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def play(*_: object, games: object, **__: object) -> list[object]:
+        asked.append(games)
+        return []
+
+    monkeypatch.setattr("salvo.client.play", play)
+    monkeypatch.setattr("sys.argv", ["mybot.py"])
+    monkeypatch.setenv("SALVO_URL", "mqtt://127.0.0.1:1")
+    monkeypatch.setenv("SALVO_GAMES", games)
+    if games in ("", "3", "0003"):
+        script._run_contest(RandomBot)
+        assert asked == [int(games) if games else None]
+    else:
+        with pytest.raises(SalvoError, match=f"bad_setting: SALVO_GAMES is {games!r}: give a whole number from 1 on"):
+            script._run_contest(RandomBot)
+        assert not asked
+
+
+@pytest.mark.parametrize("table", ["a/b", "#", "+", "a b", "players"])
+def test_a_name_that_no_table_has_is_refused_wherever_one_is_named(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "mqtt://127.0.0.1:1"
+    account = {"SALVO_TEAM": "red", "SALVO_SECRET": "s"}
+    for command in ("join", "watch", "health", "control pause"):
+        bot = ["random"] if command == "join" else []
+        done = run(*command.split(), url, *bot, "--table", table, environment=account)
+        assert (done.returncode, done.stderr[:28]) == (1, "error: bad_name: table name "), command
+    monkeypatch.setenv("SALVO_URL", url)
+    monkeypatch.setenv("SALVO_TABLE", table)
+    monkeypatch.setattr("sys.argv", ["mybot.py"])
+    with pytest.raises(SalvoError, match="bad_name: table name "):
+        script._run_contest(RandomBot)
+
+
+@pytest.mark.parametrize("seconds", ["soon", "-1", "nan", "inf", "1e9"])
+def test_a_wait_of_the_slow_bot_that_is_none_is_refused_with_the_variable(seconds: str) -> None:
+    for command in ("play slow random", "join mqtt://127.0.0.1:1 slow"):
+        done = run(*command.split(), environment={"SALVO_SLOW_SECONDS": seconds})
+        assert f"SALVO_SLOW_SECONDS is '{seconds}': give a number of seconds from 0 to 86,400" in done.stderr
+        assert done.returncode in (1, 2)

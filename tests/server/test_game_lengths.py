@@ -1,0 +1,120 @@
+"""How long a game and a league will take: counted by playing, and written into a file that keeps to it."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from statistics import mean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kit.command_line import run
+from salvo import messages as m
+from salvo.rules import BOOKS
+from salvo_lab import arena
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.tournament.schedule import sizes_of_tables
+from salvo_league.file import LeagueError, load_league
+from salvo_league.plan import Plan
+from salvo_server.game_lengths import TURNS, duration, longest, turns_of
+
+
+def turns_of_game(teams: int, seed: int, rules: str = "salvo") -> int:
+    bots = {f"bot{number}": Hunter() for number in range(teams)}
+    return arena.play(bots, seed=seed, book=BOOKS[rules]).turns
+
+
+def turns(rules: str, teams: int, games: int) -> float:
+    return mean(turns_of_game(teams, seed, rules) for seed in range(games))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("rules", "teams", "games"),
+    [*((rules, 2, 10) for rules in BOOKS), ("salvo", 3, 10), ("salvo", 6, 4), ("xbs", 4, 4)],
+)
+def test_games_have_about_as_many_turns_as_is_said(rules: str, teams: int, games: int) -> None:
+    assert turns(rules, teams, games) == pytest.approx(turns_of(rules, teams), rel=0.2)
+
+
+def test_every_ruleset_has_its_lengths_and_one_of_ones_own_has_none() -> None:
+    assert TURNS.keys() == BOOKS.keys()
+    assert turns_of("mine", 3) is None
+    for rules in BOOKS:
+        counted = [turns_of(rules, teams) or 0 for teams in range(2, 65)]
+        assert counted == sorted(set(counted)), "more teams, more turns"
+
+
+@pytest.mark.long
+def test_a_round_is_as_long_as_the_longest_of_its_games() -> None:
+    lengths = [turns_of_game(3, seed) for seed in range(60)]
+    for games in (1, 2, 3):
+        rounds = [max(lengths[first : first + games]) for first in range(0, 60, games)]
+        assert mean(rounds) / mean(lengths) == pytest.approx(longest(games), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(0, "1 s"), (44, "44 s"), (60, "a minute"), (89, "a minute"), (600, "10 minutes"), (5400, "1.5 hours")],
+)
+def test_a_time_is_rounded_for_people(seconds: float, told: str) -> None:
+    assert duration(seconds) == told
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("teams", "hours", "tables"), [(12, "2", 3), (9, "0.33", 3), (7, "1", 2), (2, "0.5", 1)])
+def test_a_league_that_was_written_for_some_teams_and_hours_plays_for_about_as_long(
+    tmp_path: Path, teams: int, hours: str, tables: int
+) -> None:
+    done = run("league", "league.toml", "--new", str(teams), hours, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert " ".join(f"--table t{number}" for number in range(1, tables + 1)) in done.stdout
+    league = load_league(tmp_path / "league.toml")
+    whole = league.seconds(teams, "salvo")
+    assert whole is not None
+    assert 0.75 * 3600 * float(hours) < whole < 3600 * float(hours)
+    assert league.rounds is not None
+    assert league.minutes is not None
+    assert league.rounds >= 8
+    for size in set(sizes_of_tables(teams, league.table_size)):
+        limits = league.settings(("x",) * size, "salvo").limits(m.Limits())
+        assert limits.pace_ms is not None
+        played = turns("salvo", size, 6) * limits.pace_ms / 60_000
+        assert played == pytest.approx(league.minutes, rel=0.3)
+
+
+@given(st.integers(2, 256), st.floats(0.01, 24))
+def test_there_is_a_plan_for_any_number_of_teams_or_too_little_time(teams: int, hours: float) -> None:
+    plan = None
+    with contextlib.suppress(LeagueError):
+        plan = Plan.of(teams, hours)
+    assert plan is not None or hours < 0.1
+    if plan is None:
+        return
+    assert plan.seconds <= 3600 * hours
+    assert sum(sizes_of_tables(teams, plan.size)) == teams
+    assert len(sizes_of_tables(teams, plan.size)) == len(plan.tables)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("12", "0.02"), "bad_league: 0.02 hours are too short for a game of 1.9 minutes; give 0.0"),
+        (("1", "2"), "1 is not in the range 2<=x<=256"),
+        (("12", "nan"), "nan is not a finite number"),
+    ],
+)
+def test_a_league_that_cannot_be_written_names_what_can(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    done = run("league", "league.toml", "--new", *words, cwd=tmp_path)
+    assert done.returncode
+    assert told in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "league.toml").write_text("mine")
+    done = run("league", "league.toml", "--new", "12", "2", cwd=tmp_path)
+    assert done.stderr.startswith("error: bad_league: league.toml: File exists; name another file")
+    assert (tmp_path / "league.toml").read_text() == "mine"

@@ -1,0 +1,187 @@
+"""A server that stands still for a while, by its machine or its disk: nobody loses time that nobody could use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from salvo.codec.command_writer import write_participation
+from salvo.messages import Limits, State
+from salvo_server.service import Service
+from server.test_recovery import World
+
+TURN_MS = 10_000
+
+
+class HeldUpWorld(World):
+    """A world whose polls and commits take as long as a test says, on its clock.
+
+    Attributes:
+        poll_ms: what the next poll takes beyond the time that it was given; nothing after it.
+        commit_ms: what every commit takes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.poll_ms = self.commit_ms = 0
+        self.service = self.restart(limits=Limits(players=2, turn_ms=TURN_MS))
+
+    def restart(self, *given: Any, **named: Any) -> Service:
+        service = super().restart(*given, **named)
+        poll, commit = self.wire.poll, self.journal.commit
+
+        def slow_poll(timeout_seconds: float) -> Any:
+            self.now += self.poll_ms
+            self.poll_ms = 0
+            return poll(timeout_seconds)
+
+        def slow_commit(batch: Any) -> None:
+            self.now += self.commit_ms
+            commit(batch)
+
+        self.wire.poll, self.journal.commit = slow_poll, slow_commit  # type: ignore[method-assign]
+        return service
+
+    @property
+    def left_ms(self) -> int:
+        due = self.table.referee.deadline()
+        assert due is not None
+        return due - self.now
+
+    @property
+    def turn(self) -> int:
+        game = self.table.referee.game
+        assert game is not None
+        return game.turn
+
+    def turns_said(self) -> int:
+        said = [topic for topic, _ in self.wire.said if topic == "/game/turn"]
+        self.wire.said.clear()
+        return len(said)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[HeldUpWorld]:
+    world = HeldUpWorld(tmp_path / "a.journal")
+    world.join()
+    assert world.table.referee.state is State.TURN
+    world.turns_said()
+    yield world
+    world.journal.close()
+
+
+def test_a_shot_that_came_while_the_server_stood_still_is_not_late(world: HeldUpWorld) -> None:
+    world.poll_ms = 2 * TURN_MS
+    world.fire(1)
+    assert world.turn == 1
+    assert world.table.referee.game is not None
+    assert world.table.referee.game.shots_fired == 1
+    assert world.left_ms == TURN_MS
+    assert world.turns_said() == 1
+
+
+def test_what_is_short_beside_the_time_to_act_changes_no_deadline(world: HeldUpWorld) -> None:
+    world.poll_ms = TURN_MS // 10
+    world.run()
+    assert world.left_ms == TURN_MS - TURN_MS // 10
+    assert world.turns_said() == 0
+
+
+def test_a_turn_whose_begin_a_slow_disk_held_back_has_its_whole_time(world: HeldUpWorld) -> None:
+    world.fire(4)
+    world.turns_said()
+    world.commit_ms = TURN_MS - 1
+    world.wire.give(*world.shot(5, 10))
+    world.service.step()
+    world.commit_ms = 0
+    assert world.left_ms == 1
+    world.run()
+    assert world.turn == 2
+    assert world.left_ms == TURN_MS
+
+
+def test_a_disk_that_is_always_slow_does_not_stop_the_time(world: HeldUpWorld) -> None:
+    world.commit_ms = TURN_MS // 5
+    world.fire(1)
+    world.turns_said()
+    for _ in range(3 * TURN_MS // 1000):
+        world.now += 1000
+        world.run()
+    assert world.turn > 1
+    assert world.turns_said() < 12
+
+
+PLACEMENT_MS = 60_000
+
+
+def ask(world: HeldUpWorld, name: str) -> None:
+    world.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
+    world.run()
+
+
+def hold_up(world: HeldUpWorld) -> None:
+    """Stand still until the deadline has nearly passed."""
+    world.poll_ms = world.left_ms - 1
+    world.run()
+
+
+@pytest.fixture
+def lobby(tmp_path: Path) -> Iterator[HeldUpWorld]:
+    world = HeldUpWorld(tmp_path / "b.journal")
+    ask(world, "ann")
+    assert world.left_ms == PLACEMENT_MS
+    yield world
+    world.journal.close()
+
+
+def test_in_a_lobby_the_time_to_place_begins_anew(lobby: HeldUpWorld) -> None:
+    hold_up(lobby)
+    assert lobby.left_ms == PLACEMENT_MS
+
+
+def test_a_flood_that_holds_the_server_up_does_not_hold_a_lobby_open(lobby: HeldUpWorld) -> None:
+    """Each standstill restarted the minute, without end."""
+    began, times = lobby.now, 0
+    while lobby.table.referee.players:
+        times += 1
+        assert times < 10
+        lobby.poll_ms = PLACEMENT_MS // 2
+        lobby.run()
+    assert lobby.now - began < 3 * PLACEMENT_MS
+
+
+def test_the_limit_survives_a_restart_and_real_outages_have_none(lobby: HeldUpWorld) -> None:
+    for _ in range(3):
+        hold_up(lobby)
+    assert lobby.left_ms == PLACEMENT_MS
+    lobby.service = lobby.restart(limits=Limits(players=2, turn_ms=TURN_MS), away=PLACEMENT_MS)
+    assert lobby.left_ms == PLACEMENT_MS  # placing was impossible
+    lobby.now += 1000
+    lobby.poll_ms = PLACEMENT_MS // 2
+    lobby.run()
+    assert lobby.left_ms == PLACEMENT_MS // 2 - 1000
+
+
+def test_another_team_has_a_whole_minute_however_often_the_server_stood_still_before(lobby: HeldUpWorld) -> None:
+    for _ in range(3):
+        hold_up(lobby)
+    ask(lobby, "bob")
+    hold_up(lobby)
+    assert lobby.left_ms == PLACEMENT_MS
+
+
+def test_a_round_that_begins_late_says_how_late(world: HeldUpWorld) -> None:
+    """By what the poll took beyond its time, and by all that was done since the poll before."""
+    late: list[int] = []
+    world.service.on_round = late.append
+    world.poll_ms = 3000
+    world.service.step()
+    world.commit_ms = 700
+    world.fire(1)
+    world.commit_ms = 0
+    world.service.step()
+    assert late[0] == 3000
+    assert 700 in late[1:]

@@ -1,0 +1,204 @@
+"""Users without a home, or with one that they may not write to; folders that others may not write to."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import pytest
+
+from kit.command_line import run
+from salvo.errors import SalvoError
+from salvo.fairness.known_servers import KnownServers
+from salvo.user_folders import private_folder
+from salvo.versions import keep_content
+from salvo_gateways.accounts import OpenAccounts
+from salvo_server.contest import open_identity, open_journal
+from salvo_server.running import announced
+from salvo_server.settings import ServerSettings, gateway_key_path, roster_path
+from salvo_server.storage.identity import load_identity
+from salvo_server.storage.roster import Roster
+from salvo_server.storage.vault import Vault
+
+#: What HOME may be, besides right; the last one stands for a folder that this user may not look into, which root may.
+HOMES: Final = {"none": None, "a file": "/dev/null", "unwritable": "/proc", "unreadable": "/" + 300 * "h"}
+NOWHERE: Final = "mqtt://127.0.0.1:1"
+
+
+@pytest.fixture(params=HOMES)
+def home(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The kind of home that this user has now."""
+
+    def no_entry(number: int) -> NoReturn:
+        raise KeyError(f"getpwuid(): uid not found: {number}")
+
+    monkeypatch.chdir(tmp_path)
+    for variable in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME", "SALVO_PROFILE"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", no_entry)
+    if (value := HOMES[request.param]) is not None:
+        monkeypatch.setenv("HOME", value)
+    return str(request.param)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "teams add red",
+        "teams list",
+        "teams add red --cards cards.html",
+        "serve --listen 127.0.0.1:0",
+        "serve --listen 127.0.0.1:0 --profile open",
+        "serve --listen 127.0.0.1:1 --profile open",
+        "backup archive.tar.gz",
+        "mosquitto folder",
+        f"gateway jsonline --broker {NOWHERE} --listen 127.0.0.1:0",
+        "league show",
+    ],
+)
+def test_a_command_with_state_ends_with_a_code_and_says_what_to_set(home: str, command: str) -> None:
+    done = run(*command.split())
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: no_home: " if home == "none" else "error: ")
+    cures = ("XDG_STATE_HOME", "SALVO_ROSTER", "SALVO_IDENTITY", "--journal FILE", "name it as", "name another one")
+    assert any(cure in done.stderr for cure in cures)
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("play random random --seed 1", "winner: "),
+        ("solo random --boards 2 --jobs 1", ""),
+        (f"health {NOWHERE} --timeout 0.1", "unreachable"),
+        ("health --standby", "no_standby"),
+        (f"control pause {NOWHERE} --team desk --secret s --timeout 0.1", "unreachable"),
+        ("new mybot.py", "mybot.py"),
+    ],
+)
+def test_a_command_that_needs_no_state_does_without(home: str, command: str, says: str) -> None:
+    done = run(*command.split())
+    assert says in done.stdout + done.stderr
+    assert "home" not in done.stderr
+
+
+def test_a_server_whose_files_are_all_named_needs_no_home(home: str, tmp_path: Path) -> None:
+    settings = ServerSettings(identity=tmp_path / "key", roster=tmp_path / "roster", journal=str(tmp_path / "journal"))
+    open_identity(settings)
+    Roster(roster_path(settings.roster))
+    with closing(open_journal(settings)), announced(settings, NOWHERE, None):
+        pass
+
+
+def test_a_server_that_nobody_can_find_runs_all_the_same(home: str, tmp_path: Path) -> None:
+    with announced(ServerSettings(identity=tmp_path / "key", journal="none", profile="open"), NOWHERE, None):
+        pass
+
+
+def test_a_team_plays_without_remembering_the_server_or_is_told_how_to(
+    home: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    known = KnownServers.of_user()
+    assert (known is None) is (home == "none")
+    if known is not None and home == "unreadable":
+        with pytest.raises(SalvoError, match=r"known_servers: .*SALVO_KNOWN_SERVERS.*--no-pin"):
+            known.meet("broker:1883", bytes(32))
+        return
+    if known is not None:
+        known.meet("broker:1883", bytes(32))
+    [line] = caplog.messages
+    assert "SALVO_KNOWN_SERVERS" in line
+    assert "--no-pin" in line
+
+
+def test_a_version_of_a_bot_is_refused_with_the_variable_that_helps(home: str) -> None:
+    with pytest.raises(SalvoError, match="XDG_CACHE_HOME"):
+        keep_content({"bot.py": b""})
+
+
+# --- folders that others may not write to -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def _state(home: Path) -> list[Callable[[], Any]]:
+    """What makes each kind of file that a user's folders have."""
+    settings = ServerSettings(listen="127.0.0.1:1")
+    return [
+        lambda: open_identity(settings),
+        lambda: Roster(roster_path(None)).add("red"),
+        lambda: open_journal(settings).close(),
+        lambda: OpenAccounts(gateway_key_path(), "jsonline"),
+        lambda: KnownServers(home / "config" / "salvo" / "known_servers.json").meet("broker:1883", bytes(32)),
+        lambda: keep_content({"bot.py": b""}),
+    ]
+
+
+def test_state_is_its_owners_alone_whatever_the_umask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_umask: None
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "local" / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for number in range(len(_state(tmp_path))):
+        _state(tmp_path)[number]()
+    folders = [tmp_path / name for name in ("local", "local/state", "local/state/salvo", "config/salvo", "cache/salvo")]
+    assert all(folder.is_dir() for folder in folders)
+    kept = [*folders, *(tmp_path / "local").rglob("*"), *(tmp_path / "config").rglob("*")]
+    assert len(kept) > 2 * len(folders)
+    open_to_others = {str(path): oct(path.stat().st_mode) for path in kept if path.stat().st_mode & 0o077}
+    assert not open_to_others
+
+
+OPENERS: Final[dict[str, Callable[[Path], Any]]] = {
+    "identity": lambda folder: load_identity(folder / "identity.key"),
+    "roster": lambda folder: Roster(folder / "roster.json"),
+    "key": lambda folder: Vault.at(folder / "roster.json.key", "roster", SalvoError),
+    "journal": lambda folder: open_journal(ServerSettings(journal=str(folder / "contest.journal"))),
+}
+
+
+@pytest.mark.parametrize("kind", OPENERS)
+def test_an_open_folder_of_another_user_is_refused_with_what_to_do(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    folder.chmod(0o777)
+    monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+    with pytest.raises(SalvoError) as refused:
+        OPENERS[kind](folder)
+    assert f"anyone may replace the files in {folder}: chmod o-w {folder}, or use" in refused.value.text
+    assert not list(folder.iterdir())
+    OPENERS[kind](folder / "salvo")  # as the text says
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("salvo", 0o777, 0o755),
+        ("salvo", 0o775, 0o755),
+        ("salvo", 0o755, 0o755),
+        ("data", 0o777, 0o775),
+        ("data", 0o775, 0o775),
+        ("data", 0o1777, 0o1777),
+        ("salvo", 0o700, 0o700),
+    ],
+)
+def test_an_open_folder_of_ones_own_is_closed_with_one_line(
+    name: str, before: int, after: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    folder.chmod(before)
+    private_folder(folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == after
+    assert len(caplog.messages) == (before != after)

@@ -1,0 +1,576 @@
+"""What a host's commands mean for a game: by every ruleset, with two players and three, against the clock and without.
+
+Which command is accepted in which state is tested in ``test_referee_table.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from salvo import messages as m
+from salvo.codec.header import read_header, write_header
+from salvo.messages import Limits, State
+from salvo.rules import BOOKS, SALVO, SMACKDOWN, STREAK, XBS, Ending, Fleet, Order, RuleBook, Starter, generator
+from salvo.view import Feed, View
+from salvo_server.core.referee import Referee
+from salvo_server.core.table import Table
+from salvo_server.core.turn import Over, Pause, Turn
+from salvo_server.storage.transcript import no_status
+from server import test_referee_books as books
+from server.test_referee_books import NOW, fire, kinds, sit, small
+
+Do = m.HostAction
+LATER = NOW + 5_000
+
+
+def playing(book: RuleBook, *names: str, **limits: Any) -> Referee:
+    """Return a game in the first turn of the first one."""
+    return books.playing(replace(book, starter=Starter.FIRST), *names, **limits)
+
+
+def act(referee: Referee, do: m.HostAction, now: int = LATER, **arguments: Any) -> list[m.Announcement]:
+    """Let the host act; return what follows from it."""
+    said = referee.receive(m.HostCommand("desk", do, **arguments), now)
+    assert isinstance(said[0], m.HostActed), said
+    return said[1:]
+
+
+def refusal(referee: Referee, do: m.HostAction, now: int = LATER, **arguments: Any) -> str:
+    """Let the host try something; return the code of its refusal."""
+    [refused] = referee.receive(m.HostCommand("desk", do, **arguments), now)
+    assert isinstance(refused, m.CommandRefused)
+    assert refused.to == "desk"
+    return refused.code
+
+
+def told(said: list[m.Announcement], kind: type[Any]) -> Any:
+    """Return the only announcement of a kind."""
+    [each] = [each for each in said if isinstance(each, kind)]
+    return each
+
+
+def places(said: list[m.Announcement]) -> dict[str, int]:
+    return {each.player: each.place for each in said if isinstance(each, m.PlayerStats)}
+
+
+def current(referee: Referee) -> str:
+    assert referee.current is not None
+    return referee.current.name
+
+
+def rival(referee: Referee) -> str:
+    return next(name for name in referee.players if name != current(referee))
+
+
+def water(referee: Referee, now: int = LATER) -> list[m.Announcement]:
+    """Fire all shots of a turn into the water."""
+    said: list[m.Announcement] = []
+    assert referee.game is not None
+    cells = iter([(x, y) for y in (4, 3, 2) for x in range(1, 5)])
+    turn = referee.game.turn
+    while isinstance(referee.stage, Turn) and referee.match.game.turn == turn:
+        said += fire(referee, rival(referee), next(cells), now=now)
+    return said
+
+
+every_book = pytest.mark.parametrize("book", BOOKS.values(), ids=lambda book: book.name)
+decided = pytest.mark.parametrize(
+    "book", [book for book in BOOKS.values() if book.ending is not Ending.GOAL], ids=lambda book: book.name
+)
+
+
+# --- remove (SALVO-HOST-6) ------------------------------------------------------------------------------------------
+
+
+@decided
+def test_of_two_players_the_one_that_is_not_removed_wins(book: RuleBook) -> None:
+    referee = playing(book, "a", "b")
+    gone, stays = current(referee), rival(referee)
+    said = act(referee, Do.REMOVE, team=gone)
+    assert said[0] == m.CommandRefused(gone, "removed", "the host has removed you from this game")
+    if book.order is Order.ROUNDS:
+        assert referee.state is State.TURN  # the other one still gives its salvo
+        said = water(referee)
+    assert told(said, m.GameWon) == m.GameWon(stays)
+    assert places(said) == {stays: 1, gone: 2}
+    assert referee.state is State.OVER
+
+
+@decided
+def test_a_removed_player_that_is_to_come_falls_with_the_end_of_the_turn(book: RuleBook) -> None:
+    referee = playing(book, "a", "b", "c")
+    first, gone, last = referee.players
+    assert current(referee) == first
+    assert kinds(act(referee, Do.REMOVE, team=gone)) == ["CommandRefused"]
+    assert current(referee) == first
+    said = water(referee)
+    turns = [each.player for each in said if isinstance(each, m.TurnBegan)]
+    if book.order is Order.ROUNDS:  # its turn of the round passes, and it falls with the round
+        assert turns == [gone, last]
+        said = water(referee)
+    else:
+        assert turns == [last]
+    defeats = [each.defeated for each in said if isinstance(each, m.SalvoResolved)]
+    assert [name for names in defeats for name in names] == [gone]
+    assert referee.state is State.TURN
+    for _ in range(4):
+        assert current(referee) != gone
+        water(referee)
+
+
+@every_book
+def test_a_removed_player_is_refused_everything_but_a_look(book: RuleBook) -> None:
+    referee = playing(book, "a", "b", "c")
+    gone = list(referee.players)[1]
+    act(referee, Do.REMOVE, team=gone)
+    assert refusal(referee, Do.REMOVE, team=gone) == "unknown_target"
+    [answer] = referee.receive(m.Fire(gone, current(referee), 1, 1), LATER)
+    assert isinstance(answer, m.CommandRefused)
+    assert answer.code == "not_your_turn"
+    [recap] = referee.receive(m.Participate(gone, gone.encode()), LATER)
+    assert isinstance(recap, m.Recap)
+
+
+@every_book
+@pytest.mark.parametrize("order", ["abc", "cba", "bca", "acb"])
+def test_once_all_players_are_removed_the_game_is_over(book: RuleBook, order: str) -> None:
+    referee = playing(book, "a", "b", "c")
+    said: list[m.Announcement] = []
+    for name in order:
+        if referee.state is State.TURN:
+            said += act(referee, Do.REMOVE, team=name)
+    assert referee.state is State.OVER
+    won = told(said, m.GameWon)
+    if book.order is Order.ROUNDS or book.ending is Ending.GOAL:
+        assert set(won.winners) == {"a", "b", "c"}
+    else:
+        assert won == m.GameWon(order[-1])  # the last one that stands, as after defeats at different times
+        assert places(said) == {name: 3 - number for number, name in enumerate(order)}
+
+
+@decided
+def test_who_was_removed_does_not_win_since_its_rival_is_silent(book: RuleBook) -> None:
+    referee = playing(book, "a", "b", empty_turns=1)
+    stays, gone = current(referee), rival(referee)
+    act(referee, Do.REMOVE, team=gone)
+    said = referee.handle_timer(NOW + 30_000)
+    won = told(said, m.GameWon)
+    assert won == (m.GameWon("", (stays, gone)) if book.order is Order.ROUNDS else m.GameWon(stays))
+
+
+def test_in_a_game_for_points_a_removed_player_stays_without_turns() -> None:
+    referee = playing(XBS, "a", "b", "c", pace_ms=800)
+    _, gone, last = referee.players
+    water(referee)
+    assert isinstance(referee.stage, Pause)
+    act(referee, Do.REMOVE, team=gone)
+    said = referee.handle_timer(referee.deadline() or 0)
+    assert kinds(said) == ["TurnBegan", "SalvoResolved"]
+    assert told(said, m.TurnBegan).player == told(said, m.SalvoResolved).player == gone
+    assert told(said, m.SalvoResolved).defeated == ()
+    referee.handle_timer(referee.deadline() or 0)
+    assert current(referee) == last
+    assert [landed.to for landed in fire(referee, gone, (2, 1)) if isinstance(landed, m.ShotLanded)] == [gone]
+
+
+def test_the_turns_of_many_removed_players_pass_at_once() -> None:
+    names = [f"t{number:02}" for number in range(64)]
+    referee = playing(XBS, *names, empty_turns=100, most_players=64)
+    for name in names[1:]:
+        act(referee, Do.REMOVE, team=name)
+    said = fire(referee, names[1], (4, 4))
+    assert kinds(said).count("SalvoResolved") == 64
+    assert current(referee) == names[0]
+    act(referee, Do.REMOVE, team=names[0])
+    assert referee.state is State.OVER
+
+
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_players_see_that_a_game_for_points_ends_once_all_are_removed(first: str) -> None:
+    referee = playing(XBS, "a", "b", pace_ms=800, empty_turns=100)
+    fire(referee, "b", (1, 1), now=LATER)
+    act(referee, Do.REMOVE, team=first)
+    act(referee, Do.REMOVE, team="b" if first == "a" else "a")
+    while referee.state is State.TURN:
+        referee.handle_timer(referee.deadline() or 0)
+    book = small(XBS)
+    fleet = Fleet(book, list(referee.players["a"].placements.values()))
+    view = View(book, "a", tuple(referee.players), 1, fleet, generator(1))
+    for result in referee.results:
+        assert view.winners == ()
+        Feed(view).resolved(result)
+    assert view.winners == ("a",)
+
+
+def test_the_last_but_one_leaves_the_last_one_as_the_winner() -> None:
+    referee = playing(SALVO, "a", "b", "c")
+    act(referee, Do.REMOVE, team="b")
+    said = act(referee, Do.REMOVE, team="a")
+    assert told(said, m.GameWon) == m.GameWon("c")
+    assert places(said) == {"c": 1, "a": 2, "b": 3}
+
+
+def test_a_team_that_was_removed_in_the_lobby_comes_back_into_the_next_one() -> None:
+    referee = Referee(7, book=small(SALVO), limits=Limits())
+    sit(referee, "a", "b")
+    assert kinds(act(referee, Do.REMOVE, team="a")) == ["CommandRefused", "PlayerLeft", "PlayersListed"]
+    [refused] = referee.receive(m.Participate("a", b"a"), LATER)
+    assert isinstance(refused, m.CommandRefused)
+    assert refused.code == "removed"
+    assert refusal(referee, Do.START) == "too_few_fleets"
+    act(referee, Do.NEXT)
+    assert kinds(referee.receive(m.Participate("a", b"a"), LATER)) == ["PlayersListed"]
+
+
+# --- pause, resume, extend (SALVO-HOST-4) ---------------------------------------------------------------------------
+
+
+@every_book
+@pytest.mark.parametrize("pace_ms", [None, 800])
+def test_in_a_pause_a_turn_is_finished_and_none_begins_before_it_is_resumed(
+    book: RuleBook, pace_ms: int | None
+) -> None:
+    referee = playing(book, "a", "b", pace_ms=pace_ms)
+    first = current(referee)
+    act(referee, Do.PAUSE)
+    assert referee.handle_timer(NOW + 10**9) == []
+    said = water(referee, NOW + 10**9)
+    assert "TurnBegan" not in kinds(said)
+    assert (referee.state, referee.current, referee.deadline()) == (State.TURN, None, None)
+    for name in referee.players:
+        [refused] = referee.receive(m.Fire(name, "a", 1, 1), NOW + 10**9)
+        assert isinstance(refused, m.CommandRefused)
+        assert "when the host resumes" in refused.text
+    resolved = kinds(said).count("SalvoResolved")
+    said = act(referee, Do.RESUME, NOW + 2 * 10**9)
+    if pace_ms is not None and resolved:
+        assert said == []
+        assert referee.deadline() == NOW + 2 * 10**9 + pace_ms
+        said = referee.handle_timer(NOW + 2 * 10**9 + pace_ms)
+    assert told(said, m.TurnBegan).player == current(referee) != first
+    assert referee.deadline() == told(said, m.TurnBegan).deadline
+
+
+@every_book
+def test_what_was_fired_before_a_pause_and_in_it_counts(book: RuleBook) -> None:
+    referee = playing(book, "a", "b")
+    assert referee.game is not None
+    me, shots = current(referee), referee.game.shots_left
+    act(referee, Do.PAUSE)
+    assert kinds(act(referee, Do.RESUME)) == ["TurnResumed"]
+    assert refusal(referee, Do.RESUME) == "not_paused"
+    act(referee, Do.PAUSE, LATER + 1)
+    assert refusal(referee, Do.PAUSE) == "clock_stopped"
+    assert refusal(referee, Do.EXTEND, seconds=1) == "clock_stopped"
+    water(referee)
+    act(referee, Do.RESUME)
+    assert len(referee.match.players[me].shots) == shots
+
+
+@pytest.mark.parametrize("book", [book for book in BOOKS.values() if book.order is not Order.ROUNDS])
+@pytest.mark.parametrize(("bank_ms", "after_pause"), [(None, False), (9_000, False), (9_000, True)])
+def test_in_the_pause_after_a_result_more_time_belongs_to_the_next_turn(
+    book: RuleBook, bank_ms: int | None, after_pause: bool
+) -> None:
+    referee = playing(book, "a", "b", pace_ms=800, bank_ms=bank_ms, minor=2)
+    water(referee, NOW)
+    begins = referee.deadline()
+    assert begins == NOW + 800
+    player = referee.match.current
+    assert act(referee, Do.EXTEND, NOW, seconds=60) == []
+    assert (referee.deadline(), player.bank_ms) == (begins, (bank_ms or 0) + 60_000 * (bank_ms is not None))
+    if after_pause:
+        act(referee, Do.PAUSE, NOW)
+        act(referee, Do.RESUME, NOW)
+    began = told(referee.handle_timer(begins), m.TurnBegan)
+    assert began.deadline - began.now == (69_000 if bank_ms else 90_000)
+    assert referee.deadline() == begins + 90_000
+    following = water(referee, begins)
+    following += referee.handle_timer(begins + 800)
+    began = told(following, m.TurnBegan)
+    assert began.deadline - began.now == (9_000 if bank_ms else 30_000)  # this one alone
+
+
+@pytest.mark.parametrize("pace_ms", [None, 800])
+def test_an_outage_does_not_end_a_hosts_pause(pace_ms: int | None) -> None:
+    paused_turn = playing(SALVO, "a", "b", pace_ms=pace_ms, bank_ms=9_000)
+    between = playing(SALVO, "a", "b", pace_ms=pace_ms)
+    over = playing(SALVO, "a", "b")
+    act(over, Do.ABORT)
+    lobby = Referee(7, book=small(SALVO), limits=Limits(players=3))
+    sit(lobby, "a", "b")
+    for referee in (paused_turn, between, over, lobby):
+        act(referee, Do.PAUSE)
+    water(between)
+    for referee in (paused_turn, between, over, lobby):
+        assert referee.receive(m.Resumed(), LATER + 10**6) == []
+        assert referee.receive(m.TimePassed(), LATER + 10**9) == []
+        assert referee.deadline() is None
+    assert paused_turn.receive(m.TurnDelivered(1), LATER + 10**9) == []
+    assert paused_turn.deadline() is None
+
+
+def test_a_paused_lobby_whose_last_fleet_is_complete_begins_once_it_is_resumed() -> None:
+    referee = Referee(7, book=small(SALVO), limits=Limits(players=2))
+    act(referee, Do.PAUSE, NOW)
+    sit(referee, "a", "b")
+    assert (referee.state, referee.deadline()) == (State.LOBBY, None)
+    assert kinds(act(referee, Do.RESUME)) == ["StateChanged", "TurnBegan"]
+    assert refusal(referee, Do.RESUME) == "not_paused"
+
+
+def test_start_begins_even_in_a_pause_and_ends_it() -> None:
+    referee = Referee(7, book=small(SALVO), limits=Limits(players=3))
+    act(referee, Do.PAUSE, NOW)
+    sit(referee, "a", "b")
+    referee.receive(m.Participate("c", b"c"), NOW)
+    assert kinds(act(referee, Do.START)) == [
+        "CommandRefused",
+        "PlayerLeft",
+        "PlayersListed",
+        "StateChanged",
+        "TurnBegan",
+    ]
+    assert referee.deadline() == LATER + 30_000
+    assert refusal(referee, Do.RESUME) == "not_paused"
+
+
+def test_teams_that_come_into_a_paused_lobby_start_no_clock_and_resume_does() -> None:
+    referee = Referee(7, book=small(SALVO), limits=Limits(players=3))
+    act(referee, Do.PAUSE, NOW)
+    referee.receive(m.Participate("a", b"a"), NOW)
+    assert referee.deadline() is None
+    act(referee, Do.RESUME)
+    assert referee.deadline() == LATER + 60_000
+    act(referee, Do.EXTEND, seconds=60)
+    assert referee.deadline() == LATER + 120_000
+
+
+def test_what_a_host_adds_to_a_turn_is_added_to_the_bank() -> None:
+    referee = playing(SALVO, "a", "b", bank_ms=9_000)
+    me = current(referee)
+    [again] = act(referee, Do.EXTEND, seconds=5)  # before the broker has confirmed the turn
+    assert isinstance(again, m.TurnResumed)
+    assert (again.now, again.deadline) == (LATER, LATER + 14_000)
+    assert referee.deadline() == NOW + 35_000
+    referee.receive(m.TurnDelivered(1), LATER)
+    assert referee.deadline() == LATER + 14_000
+    [again] = act(referee, Do.EXTEND, LATER + 1_000, seconds=60)
+    assert isinstance(again, m.TurnResumed)
+    assert referee.deadline() == again.deadline == LATER + 74_000
+    water(referee, LATER + 4_000)
+    assert referee.match.players[me].bank_ms == 9_000 + 65_000 - 4_000
+
+
+def test_an_extended_turn_without_a_bank_ends_at_its_new_deadline() -> None:
+    referee = playing(SALVO, "a", "b")
+    [again] = act(referee, Do.EXTEND, seconds=3_600)
+    assert isinstance(again, m.TurnResumed)
+    assert again.deadline == NOW + 30_000 + 3_600_000 == referee.deadline()
+    assert referee.handle_timer(NOW + 30_000 + 3_599_999) == []
+    assert kinds(referee.handle_timer(NOW + 30_000 + 3_600_000)) == ["CommandRefused", "SalvoResolved", "TurnBegan"]
+
+
+def test_a_pause_between_turns_and_a_result_are_extended() -> None:
+    referee = playing(SALVO, "a", "b", pace_ms=800)
+    water(referee)
+    assert act(referee, Do.EXTEND, seconds=60) == []
+    assert referee.deadline() == LATER + 60_800
+    act(referee, Do.ABORT)
+    assert act(referee, Do.EXTEND, seconds=60) == []
+    assert referee.deadline() == LATER + 360_000
+
+
+# --- skip and abort (SALVO-HOST-3, SALVO-HOST-5) --------------------------------------------------------------------
+
+
+@every_book
+def test_a_skip_ends_a_turn_as_its_time_does(book: RuleBook) -> None:
+    by_host, by_time = playing(book, "a", "b", "c"), playing(book, "a", "b", "c")
+    at = by_time.deadline() or 0
+    while by_time.state is State.TURN and len(by_time.results) < 12:
+        act(by_host, Do.EXTEND, at - 1, seconds=60)  # else its own time is up as well
+        skipped, passed = act(by_host, Do.SKIP, at), by_time.handle_timer(at)
+        assert [each for each in skipped if not isinstance(each, m.CommandRefused)] == [
+            each for each in passed if not isinstance(each, m.CommandRefused)
+        ]
+        assert told(skipped[:1], m.CommandRefused).code == "turn_timeout"
+        at = by_time.deadline() or 0
+    assert by_host.results == by_time.results
+
+
+@every_book
+@pytest.mark.parametrize("names", ["ab", "abc"])
+def test_of_an_aborted_game_the_turn_that_was_going_on_does_not_count(book: RuleBook, names: str) -> None:
+    referee = playing(book, *names)
+    while len(referee.results) < len(names):
+        water(referee)
+    counted = sum(result.shots for result in referee.results)
+    me = current(referee)
+    if book.order is Order.ROUNDS:
+        water(referee)  # the round is not complete
+    elif referee.match.game.shots_left > 1:
+        fire(referee, rival(referee), (1, 1))
+    said = act(referee, Do.ABORT)
+    assert told(said, m.GameWon) == m.GameWon("")
+    assert [each.tied for each in said if isinstance(each, m.GameWon)] == [()]
+    assert sum(each.shots for each in said if isinstance(each, m.PlayerStats)) == counted
+    assert places(said) == dict.fromkeys(names, 1)
+    assert said[-1] == m.StateChanged(State.OVER)
+    assert [each.player for each in said if isinstance(each, m.FleetRevealed)] == list(names) * book.reveal
+    for name in (me, next(each for each in names if each != me)):
+        [refused] = referee.receive(m.Fire(name, me, 1, 1), LATER)
+        assert isinstance(refused, m.CommandRefused)
+        assert refused.code == "wrong_state"
+    assert refusal(referee, Do.ABORT) == "wrong_state"
+
+
+def test_who_has_sunk_in_the_turn_that_was_going_on_shares_the_place_of_the_others() -> None:
+    referee = playing(SALVO, "a", "b", "c")
+    fire(referee, "b", (1, 1), (2, 1))
+    fire(referee, "c", (4, 4))  # b has one ship left
+    assert current(referee) == "c"
+    fire(referee, "b", (4, 1))
+    assert referee.match.game.out[1]
+    assert places(act(referee, Do.ABORT)) == {"a": 1, "b": 1, "c": 1}
+
+
+def test_who_was_defeated_before_keeps_its_place_in_an_aborted_game() -> None:
+    referee = playing(SALVO, "a", "b", "c")
+    act(referee, Do.REMOVE, team="b")
+    water(referee)
+    assert places(act(referee, Do.ABORT)) == {"a": 1, "b": 3, "c": 1}
+
+
+def test_shots_that_come_after_a_game_was_aborted_in_its_first_turn_are_refused() -> None:
+    referee = playing(SALVO, "a", "b")
+    first = m.Fire("a", "b", 4, 4, m.ShotContext(1, 1, 1, "b"))
+    second = m.Fire("a", "b", 4, 3, m.ShotContext(1, 1, 2, "b"))
+    referee.receive(first, LATER)
+    act(referee, Do.ABORT)
+    assert referee.has_had(first)
+    assert not referee.has_had(second)
+    [refused] = referee.receive(second, LATER)
+    assert isinstance(refused, m.CommandRefused)
+    assert refused.code == "wrong_state"
+
+
+def test_an_aborted_result_stands_its_time_and_makes_room_for_the_next_lobby() -> None:
+    referee = playing(SALVO, "a", "b", over_ms=9_000)
+    act(referee, Do.PAUSE)
+    act(referee, Do.ABORT)
+    assert isinstance(referee.stage, Over)
+    assert referee.deadline() == LATER + 9_000
+    assert isinstance(referee.receive(m.Participate("a", b"a"), LATER)[0], m.Recap)
+    assert kinds(referee.handle_timer(LATER + 9_000)) == ["TableReset", "TableOpened", "StateChanged"]
+    assert referee.number == 2
+
+
+# --- set and next (SALVO-HOST-7) ------------------------------------------------------------------------------------
+
+
+def test_what_a_host_sets_holds_for_the_next_game_alone() -> None:
+    referee = playing(SALVO, "a", "b", pace_ms=800)
+    former = referee.limits
+    settings = m.NextGame(players=3, placement_seconds=10, turn_seconds=5, over_seconds=7, pace_seconds=0)
+    assert act(referee, Do.SET, settings=settings) == []
+    assert referee.limits == former
+    assert referee.next_differs
+    act(referee, Do.ABORT)
+    said = act(referee, Do.NEXT)
+    rules = told(said, m.RulesAnnounced)
+    assert (rules.placement_seconds, rules.turn_seconds, rules.over_seconds) == (10, 5, 7)
+    limits = referee.limits
+    assert (limits.players, limits.placement_ms, limits.turn_ms, limits.over_ms) == (3, 10_000, 5_000, 7_000)
+    sit(referee, "a", "b", "c")
+    assert "TurnBegan" in kinds(water(referee, NOW))  # without a pause before it
+    act(referee, Do.ABORT, NOW)
+    referee.handle_timer(NOW + 7_000)
+    assert (referee.number, referee.limits) == (3, former)
+    assert not referee.next_differs
+
+
+def test_what_is_set_twice_is_set_as_the_last_one_says() -> None:
+    referee = Referee(7, book=small(SALVO), limits=Limits(players=2))
+    act(referee, Do.SET, settings=m.NextGame(turn_seconds=5, over_seconds=9))
+    act(referee, Do.SET, settings=m.NextGame(turn_seconds=6, teams=("a", "b", "c")))
+    act(referee, Do.NEXT)
+    limits = referee.limits
+    assert (limits.turn_ms, limits.over_ms, limits.players, limits.teams) == (6_000, 9_000, 3, ("a", "b", "c"))
+    act(referee, Do.NEXT)
+    assert referee.limits == Limits(players=2)  # of the host's nothing is left
+
+
+def test_the_operators_new_settings_do_not_undo_what_the_host_has_set() -> None:
+    referee = Referee(7, book=small(SALVO), limits=Limits(players=2))
+    act(referee, Do.SET, settings=m.NextGame(turn_seconds=5))
+    referee.configure(8, Limits(players=4, turn_ms=60_000))
+    act(referee, Do.NEXT)
+    assert (referee.limits.players, referee.limits.turn_ms) == (4, 5_000)
+
+
+def test_only_the_teams_that_the_host_has_set_take_part() -> None:
+    referee = Referee(7, book=small(SALVO), limits=Limits(players=3))
+    act(referee, Do.SET, settings=m.NextGame(teams=("a", "b")))
+    act(referee, Do.NEXT)
+    [refused] = referee.receive(m.Participate("c", b"c"), LATER)
+    assert refused == m.CommandRefused("c", "not_invited", "this game is for a, b")
+    sit(referee, "b", "a")
+    assert referee.state is State.TURN
+    act(referee, Do.ABORT)
+    act(referee, Do.NEXT)
+    assert kinds(referee.receive(m.Participate("c", b"c"), LATER)) == ["PlayersListed"]
+
+
+@pytest.mark.parametrize(
+    "later", [m.NextGame(players=3), m.NextGame(teams=("a", "b"))], ids=["players after teams", "teams after players"]
+)
+def test_a_game_for_some_teams_never_waits_for_more_than_these(later: m.NextGame) -> None:
+    referee = Referee(7, book=small(SALVO), limits=Limits(players=5))
+    act(referee, Do.SET, settings=m.NextGame(players=4))
+    act(referee, Do.SET, settings=m.NextGame(teams=("a", "b")))
+    act(referee, Do.SET, settings=later)
+    act(referee, Do.NEXT)
+    sit(referee, "a", "b")
+    assert referee.state is State.TURN
+
+
+def test_a_command_for_another_game_changes_nothing() -> None:
+    referee = playing(SALVO, "a", "b")
+    act(referee, Do.ABORT, context=1)
+    act(referee, Do.NEXT, context=1)
+    for do in (Do.NEXT, Do.PAUSE):
+        assert refusal(referee, do, context=1) == "stale_context"
+    assert (referee.number, referee.state) == (2, State.LOBBY)
+
+
+@pytest.mark.parametrize("book", [STREAK, SMACKDOWN])
+def test_the_header_of_a_game_that_a_host_has_set_is_read_as_it_was_written(book: RuleBook) -> None:
+    table = Table(Referee(7, book=book, limits=Limits(players=2)), no_status)
+    settings = m.NextGame(players=2, turn_seconds=86_400, over_seconds=1, pace_seconds=0, teams=("a", "b"))
+    for do in (m.HostCommand("desk", Do.SET, settings=settings), m.HostCommand("desk", Do.NEXT)):
+        table.carry_out(do, NOW)
+    assert table.header.game == 2
+    assert read_header(write_header(table.header)) == table.header
+    assert table.header.limits.teams == ("a", "b")
+
+
+def test_while_a_result_stands_the_refusal_of_annul_says_exactly_when_it_is_accepted() -> None:
+    referee = playing(SALVO, "a", "b", over_ms=30_000)
+    act(referee, Do.ABORT)
+
+    def refused(now: int) -> str:
+        [said] = referee.receive(m.HostCommand("desk", Do.ANNUL, game=1), now)
+        assert isinstance(said, m.CommandRefused)
+        assert said.code == "wrong_state"
+        return said.text
+
+    assert "as soon as the next lobby is open, in 30 s or at once after next" in refused(LATER)
+    assert "in 1 s or" in refused(LATER + 29_001)
+    act(referee, Do.PAUSE)
+    assert "when the time of the result ends or at once after next" in refused(LATER + 29_500)
+    act(referee, Do.NEXT, now=LATER + 29_600)
+    assert act(referee, Do.ANNUL, now=LATER + 29_700, game=1) == []

@@ -1,0 +1,569 @@
+"""A host's messages at the server: who is believed, what a copy is worth, and what a restart makes of them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from kit.proofs import IDENTITY, verify
+from kit.stage import Stage, fleet, secret
+from kit.unbrokered import Wire
+from salvo import messages as m
+from salvo import topics
+from salvo.cli import cli
+from salvo.codec.command_writer import write_host, write_placement
+from salvo.messages import Limits, State
+from salvo.permissions import Role
+from salvo.seal import Sealer, derive_key
+from salvo_server.core.journal import SavedGame
+from salvo_server.service import Service
+from salvo_server.storage.register import Account, Register
+from salvo_server.storage.transcript import check, execute, export, read_transcript, repeat_game
+from salvo_server.storage.transcript_folder import proof_lines
+from server.test_log_recovery import LoggedWorld
+from server.test_recovery import SEALERS, state
+
+Do = m.HostAction
+TEAMS = ("ann", "bob")
+HOST = topics.HOST.of()
+DESK_SALT = b"desk............"
+
+
+def accounts(*hosts: str, teams: tuple[str, ...] = TEAMS, **secrets: str) -> list[Account]:
+    """Return a roster; secrets are those of :func:`attacks.stage.secret` unless given."""
+    roles = [*((name, Role.TEAM) for name in teams), *((name, Role.HOST) for name in hosts)]
+    return [Account(name, name, role, secrets.get(name, secret(name))) for name, role in roles]
+
+
+def command(do: m.HostAction, by: str = "desk", **arguments: Any) -> m.HostCommand:
+    return m.HostCommand(by, do, **arguments)
+
+
+def signed(given: m.HostCommand, with_secret: str = "", salt: bytes = DESK_SALT) -> bytes:
+    """Return a host's message, under its own secret or another one."""
+    return write_host(given, Sealer(with_secret or secret(given.by), salt))
+
+
+@pytest.fixture
+def register() -> Register:
+    return Register(accounts("desk"))
+
+
+@pytest.fixture
+def stage(register: Register) -> Stage:
+    stage = Stage(TEAMS, register=register)
+    stage.hush()
+    return stage
+
+
+def acted(stage: Stage) -> list[str]:
+    """Return what hosts did since the last hush."""
+    return [json.loads(payload)["do"] for topic, payload in stage.heard if topic == "/game/hosted" and payload]
+
+
+# --- who is believed (SALVO-HOST-1) ---------------------------------------------------------------------------------
+
+
+def test_a_hosts_command_is_told_to_everybody_before_what_follows(stage: Stage) -> None:
+    stage.say(HOST, signed(command(Do.ABORT, context=1)))
+    told = [topic for topic, _ in stage.heard if topic != "/game/log"]
+    assert told[0] == "/game/hosted"
+    assert told[-2:] == ["/game/winner", "/game/state"]
+    assert dict(stage.heard)["/game/winner"] == b"[]"
+    assert stage.referee.state is State.OVER
+    assert stage.edge.retained["/game/hosted"] == b'{"by":"desk","do":"abort"}'
+    stage.wait(61)
+    assert stage.edge.retained["/game/hosted"] == b""
+
+
+@pytest.mark.parametrize("forger", ["a stranger", "ann", "server"])
+def test_a_command_under_another_secret_is_not_answered(stage: Stage, forger: str) -> None:
+    stage.say(HOST, signed(command(Do.ABORT), with_secret=secret(forger)))
+    assert stage.heard == []
+    assert stage.gate.counts["forged"] == 1
+    assert stage.referee.state is State.TURN
+
+
+def test_what_a_team_signed_is_no_command_of_a_host(stage: Stage) -> None:
+    for name in (*TEAMS, "nobody"):
+        stage.say(HOST, signed(command(Do.ABORT, by=name)))
+    assert stage.heard == []
+    assert stage.service.counts["not_a_host"] == 3
+
+
+def test_a_host_takes_no_part(stage: Stage) -> None:
+    """Its name is on the roster, and its secret is right; yet it is no team."""
+    stage.wait(600)
+    while stage.referee.state is not State.LOBBY:
+        stage.wait(60)
+    stage.hush()
+    stage.join("desk")
+    assert "desk" not in stage.referee.players
+    stage.fire("ann", Sealer(secret("desk"), DESK_SALT).sign({"x": 1, "y": 1}))
+    assert stage.referee.state is State.LOBBY
+
+
+def test_in_an_open_contest_nobody_is_a_host_by_message() -> None:
+    stage = Stage(TEAMS)
+    stage.hush()
+    stage.say(HOST, signed(command(Do.ABORT)))
+    stage.say(HOST, signed(command(Do.ABORT, by="ann")))  # a team that plays, by its own secret
+    assert stage.heard == []
+    assert stage.referee.state is State.TURN
+
+
+def test_no_team_is_called_as_the_host_at_the_servers_terminal_is() -> None:
+    stage = Stage((), play=False)
+    stage.join("host")
+    assert list(stage.referee.players) == []
+    stage.service.act("", command(Do.PAUSE, by="host"))
+    stage.service.step()
+    assert acted(stage) == ["pause"]
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_host_that_the_roster_has_no_longer_can_do_nothing(stage: Stage, register: Register, waits: bool) -> None:
+    if waits:  # its key is being derived when it is taken off the roster
+        stage.worker.held = True
+        stage.say(HOST, signed(command(Do.ABORT)))
+    else:
+        stage.say(HOST, signed(command(Do.PAUSE)))
+        stage.say(HOST, signed(command(Do.RESUME)))
+        assert acted(stage) == ["pause", "resume"]
+    stage.hush()
+    register.replace(accounts())
+    if waits:
+        stage.worker.work()
+        stage.wait(0)
+    else:
+        stage.say(HOST, signed(command(Do.ABORT)))
+    assert acted(stage) == []
+    assert stage.referee.state is State.TURN
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_hosts_former_secret_opens_nothing_any_more(stage: Stage, register: Register, waits: bool) -> None:
+    if waits:
+        stage.worker.held = True
+        stage.say(HOST, signed(command(Do.ABORT)))
+    else:
+        stage.say(HOST, signed(command(Do.PAUSE)))
+        stage.say(HOST, signed(command(Do.RESUME)))
+    stage.hush()
+    register.replace(accounts("desk", desk="rotated"))
+    if waits:
+        stage.worker.work()
+        stage.wait(0)
+        assert acted(stage) == []
+        return
+    stage.say(HOST, signed(command(Do.ABORT)))
+    assert acted(stage) == []
+    stage.say(HOST, signed(command(Do.ABORT), with_secret="rotated"))
+    assert acted(stage) == ["abort"]
+
+
+def test_a_team_in_play_that_becomes_a_host_acts_by_its_new_secret(stage: Stage, register: Register) -> None:
+    register.replace(accounts("ann", teams=("bob",), ann="as a host"))
+    stage.wait(0)
+    assert "ann" in stage.referee.players  # its turns pass (SALVO-ACCESS-8)
+    stage.say(HOST, signed(command(Do.PAUSE, by="ann")))
+    assert acted(stage) == []
+    stage.say(HOST, signed(command(Do.PAUSE, by="ann"), with_secret="as a host"))
+    assert acted(stage) == ["pause"]
+
+
+def test_a_host_that_becomes_a_team_plays_and_acts_no_more(stage: Stage, register: Register) -> None:
+    stage.say(HOST, signed(command(Do.ABORT)))
+    stage.say(HOST, signed(command(Do.NEXT)))
+    register.replace(accounts("boss", teams=(*TEAMS, "desk")))
+    stage.hush()
+    stage.join("desk")
+    assert list(stage.referee.players) == ["desk"]
+    stage.say(HOST, signed(command(Do.PAUSE)))
+    assert acted(stage) == []
+    leaving = Sealer(secret("desk"), DESK_SALT).sign({"g": 2})
+    stage.say(topics.LEAVE.of(player="desk"), leaving)
+    assert list(stage.referee.players) == []
+
+
+def test_a_host_sets_no_team_that_the_roster_lacks(stage: Stage, register: Register) -> None:
+    settings = m.NextGame(teams=(*TEAMS, "nobody"))
+    stage.say(HOST, signed(command(Do.SET, settings=settings)))
+    assert acted(stage) == []
+    [error] = [payload for topic, payload in stage.heard if topic == "/players/desk/error"]
+    assert error == b"not_in_roster: the roster has no team 'nobody'"
+    register.replace(accounts("desk", teams=(*TEAMS, "nobody")))
+    stage.say(HOST, signed(command(Do.SET, settings=settings)))
+    assert acted(stage) == ["set"]
+
+
+def _while_keys_are_derived(stage: Stage, *messages: tuple[str, bytes]) -> None:
+    """Publish messages, all of which arrive before the first key is there."""
+    stage.worker.held = True
+    for topic, payload in messages:
+        stage.say(topic, payload)
+    stage.worker.work()
+    stage.wait(0)
+
+
+def test_a_teams_key_opens_no_command_of_a_host_that_waits_under_the_same_salt(stage: Stage) -> None:
+    """The team's own message proves the salt; what waits under it is still the host's to sign."""
+    salt = b"one for two....."
+    team = Sealer(secret(stage.current), salt)
+    forged = write_host(command(Do.ABORT), team)
+    _while_keys_are_derived(
+        stage, (topics.FIRE.of(player=stage.others()[0]), team.sign({"x": 1, "y": 1})), (HOST, forged)
+    )
+    assert stage.fired() == 1
+    assert acted(stage) == []
+    assert stage.referee.state is State.TURN
+
+
+def test_a_teams_key_opens_nothing_of_another_team_that_waits_under_the_same_salt() -> None:
+    stage = Stage(TEAMS, play=False)
+    team = Sealer(secret("ann"), b"one for two.....")
+    first = fleet(0).placements[0]
+    _while_keys_are_derived(
+        stage,
+        (topics.PLACE.of(player="ann", ship=first.ship), write_placement(first, team)),
+        (topics.LEAVE.of(player="bob"), team.sign({})),
+    )
+    assert list(stage.referee.players["ann"].placements) == [first.ship]
+    assert list(stage.referee.players) == ["ann", "bob"]
+
+
+# --- copies, context, floods ----------------------------------------------------------------------------------------
+
+
+def test_a_copy_of_a_command_does_nothing(stage: Stage) -> None:
+    payload = signed(command(Do.PAUSE))
+    stage.say(HOST, payload)
+    stage.say(HOST, signed(command(Do.RESUME)))
+    stage.hush()
+    stage.say(HOST, payload)
+    stage.say(HOST, payload + b" ")
+    assert acted(stage) == []
+
+
+def test_a_refused_command_does_nothing_later(stage: Stage) -> None:
+    early = signed(command(Do.NEXT))
+    stage.say(HOST, early)
+    assert stage.codes() == ["wrong_state"]
+    stage.say(HOST, signed(command(Do.ABORT)))
+    stage.hush()
+    stage.say(HOST, early)
+    stage.say(HOST, early + b" ")
+    assert acted(stage) == []
+    assert stage.referee.state is State.OVER
+
+
+def test_a_command_is_no_use_at_another_table(register: Register) -> None:
+    service, wire, now = _two_tables(register)
+    payload = signed(command(Do.PAUSE))
+    wire.give(topics.HOST.of("red"), payload)
+    now()
+    wire.give(topics.HOST.of("blue"), payload)
+    now()
+    hosted = [topic for topic, _ in wire.said if topic.endswith("/game/hosted")]
+    assert hosted == ["/red/game/hosted"]
+    assert [text.split(b":")[0] for topic, text in wire.said if topic == "/blue/players/desk/error"] == [
+        b"nonce_reused"
+    ]
+    service.gate.close()
+
+
+def _two_tables(register: Register) -> Any:
+    stage = Stage((), play=False)
+    wire = Wire()
+    gate = type(stage.gate)(executor=stage.worker)
+    service = Service(wire, ["red", "blue"], seed=1, clock=lambda: 1_000_000, gate=gate, register=register)
+    wire.connect()
+    service.step()
+
+    def now() -> None:
+        for _ in range(2):
+            service.step()
+
+    return service, wire, now
+
+
+def test_a_retained_command_is_dropped_and_cleared(stage: Stage) -> None:
+    stage.say(HOST, signed(command(Do.ABORT)), retained=True)
+    assert acted(stage) == []
+    assert stage.edge.retained[HOST] == b""
+    assert stage.referee.state is State.TURN
+
+
+def test_in_a_strict_contest_a_command_says_which_game_it_is_for(register: Register) -> None:
+    stage = Stage((), play=False, register=register, profile="strict")
+    payload = signed(command(Do.PAUSE))
+    stage.say(HOST, payload)
+    assert stage.codes() == ["context_required"]
+    stage.say(HOST, signed(command(Do.PAUSE, context=1)))
+    assert acted(stage) == ["pause"]
+
+
+@pytest.mark.parametrize(
+    ("payload", "code"),
+    [
+        ({"by": "desk", "do": "dance"}, "wrong_shape"),
+        ({"by": "desk", "do": "extend"}, "wrong_shape"),
+        ({"by": "desk", "do": "extend", "seconds": 3601}, "wrong_shape"),
+        ({"by": "desk", "do": "abort", "seconds": 1}, "wrong_shape"),
+        ({"by": "desk", "do": "announce", "text": "a\nb"}, "bad_text"),
+        ({"by": "desk", "do": "set", "settings": {"teams": ["a", "A"]}}, "wrong_shape"),
+        ({"by": "desk", "do": "set", "settings": {}}, "wrong_shape"),
+        ({"by": "desk", "do": "abort", "g": 2}, "stale_context"),
+    ],
+)
+def test_a_command_that_is_none_is_answered_to_the_host_alone(stage: Stage, payload: Any, code: str) -> None:
+    stage.say(HOST, Sealer(secret("desk"), DESK_SALT).sign(payload))
+    assert [topic for topic, _ in stage.heard if topic != "/game/log"] == ["/players/desk/error"]
+    assert stage.codes() == [code]
+
+
+@pytest.mark.parametrize("payload", [b"", b"noise", b"{}", b'{"data":{"by":7},"signature":""}', b"[" * 2000])
+def test_noise_is_no_command_and_has_no_answer(stage: Stage, payload: bytes) -> None:
+    stage.say(HOST, payload)
+    assert stage.heard == []
+
+
+def test_a_flood_of_forgeries_costs_few_derivations_and_delays_neither_host_nor_team(stage: Stage) -> None:
+    stage.say(HOST, signed(command(Do.PAUSE)))
+    stage.say(HOST, signed(command(Do.RESUME)))
+    stage.worker.held = True
+    shooter, target = stage.current, stage.others()[0]
+    for number in range(300):
+        stage.say(HOST, signed(command(Do.ABORT), salt=b"%16d" % number))
+    assert stage.worker.waiting <= 13
+    stage.hush()
+    stage.say(HOST, signed(command(Do.EXTEND, seconds=1)))  # its salt is proven
+    assert acted(stage) == ["extend"]
+    stage.fire(target, stage.shot(shooter))
+    assert stage.fired() == 1
+
+
+def test_a_flood_of_refused_commands_ends_at_the_limit(stage: Stage) -> None:
+    sealer = Sealer(secret("desk"), DESK_SALT)
+    for _ in range(1_100):
+        stage.say(HOST, write_host(command(Do.START), sealer))
+    assert stage.codes().count("wrong_state") == 1_000
+    recorded = stage.service.last_step
+    stage.say(HOST, write_host(command(Do.START), sealer))
+    assert stage.service.last_step == recorded
+
+
+# --- after a restart (SALVO-BACK-1) ---------------------------------------------------------------------------------
+
+
+class HostedWorld(LoggedWorld):
+    """A server with a host and a journal that outlives it."""
+
+    def __init__(self, path: Path, **given: Any) -> None:
+        roster = [Account(name, name, Role.TEAM, f"secret {name}") for name in SEALERS]
+        self.desk = Sealer(secret("desk"), DESK_SALT)
+        self.register = Register([*roster, Account("desk", "desk", Role.HOST, secret("desk"))])
+        super().__init__(path, register=self.register, **given)
+
+    def _serve(self, **given: Any) -> Service:
+        service = super()._serve(**given)
+        service.gate.keyring.admit_host("desk", secret("desk"), self.now)
+        member = service.gate.keyring._hosts["desk"]
+        member.learn(DESK_SALT, derive_key(secret("desk"), DESK_SALT))
+        return service
+
+    def message(self, do: m.HostAction, **arguments: Any) -> bytes:
+        return write_host(command(do, **arguments), self.desk)
+
+    def act(self, do: m.HostAction, **arguments: Any) -> bytes:
+        payload = self.message(do, **arguments)
+        self.wire.give(HOST, payload)
+        self.run()
+        return payload
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[HostedWorld]:
+    world = HostedWorld(tmp_path / "a.journal")
+    yield world
+    world.journal.close()
+
+
+def hosted(world: HostedWorld) -> list[bytes]:
+    return [payload for topic, payload in world.wire.said if topic == "/game/hosted"]
+
+
+@pytest.mark.parametrize("profile", ["contest", "strict"])
+def test_a_copy_of_a_refused_command_does_nothing_after_a_restart(tmp_path: Path, profile: str) -> None:
+    """In strict it was refused for the lack of a context; a server of another profile would take it."""
+    world = HostedWorld(tmp_path / "a.journal", profile=profile)
+    refused = world.act(Do.NEXT) if profile == "strict" else world.act(Do.ABORT)
+    codes = [text.split(b":")[0] for topic, text in world.wire.said if topic == "/players/desk/error"]
+    assert codes == [b"context_required" if profile == "strict" else b"wrong_state"]
+    if profile == "contest":
+        world.join()
+    world._given = world._given | {"profile": "contest"}
+    world.restart("always")
+    before = state(world.table)
+    for payload in (refused, refused + b" "):
+        world.wire.give(HOST, payload)
+        world.run()
+    assert hosted(world) == []
+    assert state(world.table) == before
+    world.journal.close()
+
+
+def test_a_copy_of_a_command_that_counted_does_nothing_after_a_restart(world: HostedWorld) -> None:
+    world.join()
+    payload = world.act(Do.PAUSE)
+    world.restart()
+    world.wire.said.clear()
+    world.act(Do.RESUME)
+    world.wire.give(HOST, payload)
+    world.wire.give(HOST, payload + b" ")
+    world.run()
+    assert [json.loads(each)["do"] for each in hosted(world)] == ["resume"]
+    assert world.table.referee.deadline() is not None
+
+
+def test_a_table_that_was_paused_is_paused_after_a_restart(world: HostedWorld) -> None:
+    world.join()
+    world.fire(2)
+    world.act(Do.PAUSE)
+    world.restart(away=3_600_000)
+    assert world.table.referee.deadline() is None
+    world.now += 10**9
+    world.run()
+    world.fire(3)
+    assert world.table.referee.current is None
+    world.restart(away=3_600_000)
+    world.act(Do.RESUME)
+    assert world.table.referee.current is not None
+
+
+def test_what_was_set_before_a_restart_holds_for_the_next_game_alone(world: HostedWorld) -> None:
+    world.join()
+    world.act(Do.SET, settings=m.NextGame(turn_seconds=5, teams=("ann", "bob")))
+    world.restart()
+    world.act(Do.ABORT)
+    world.restart()
+    world.act(Do.NEXT)
+    assert world.table.referee.limits.turn_ms == 5_000
+    world.join()
+    world.restart()
+    assert world.table.referee.limits.turn_ms == 5_000
+    world.act(Do.ABORT)
+    world.act(Do.NEXT)
+    assert (world.table.referee.limits.turn_ms, world.table.referee.limits.teams) == (30_000, None)
+
+
+def test_a_lobby_that_a_host_has_set_is_the_same_after_a_restart(world: HostedWorld) -> None:
+    """Nothing has happened in it yet; an operator's new settings hold for such a lobby, but not against the host's."""
+    world.act(Do.SET, settings=m.NextGame(turn_seconds=5, teams=("ann", "bob")))
+    world.act(Do.NEXT)
+    header = world.table.header
+    world.restart(limits=Limits(players=2, turn_ms=40_000))
+    assert world.table.header == header
+    assert world.table.referee.number == 2
+    world.act(Do.NEXT)
+    assert (world.table.referee.limits.turn_ms, world.table.referee.limits.teams) == (40_000, None)
+
+
+Acts = Sequence[tuple[m.HostAction, dict[str, Any]]]
+FIRST_LOBBY: Acts = (
+    (Do.ANNOUNCE, {"text": "Welcome"}),
+    (Do.PAUSE, {}),
+    (Do.RESUME, {}),
+    (Do.SET, {"settings": m.NextGame(players=3)}),
+    (Do.NEXT, {}),
+)
+SECOND_LOBBY: Acts = (
+    (Do.EXTEND, {"seconds": 60}),
+    (Do.START, {}),
+    (Do.SET, {"settings": m.NextGame(turn_seconds=50, over_seconds=20, teams=("ann", "bob"))}),
+)
+IN_MID_SALVO: Acts = (
+    (Do.PAUSE, {}),
+    (Do.RESUME, {}),
+    (Do.EXTEND, {"seconds": 60}),
+    (Do.SKIP, {}),
+    (Do.PAUSE, {}),
+)
+BETWEEN_TURNS: Acts = ((Do.RESUME, {}), (Do.ABORT, {}), (Do.ANNUL, {"game": 2}), (Do.NEXT, {}))
+
+
+def hosted_match(world: HostedWorld) -> Iterator[None]:
+    """Play two games with every command of a host; stop after every step."""
+
+    def act(acts: Acts) -> Iterator[None]:
+        for do, given in acts:
+            world.act(do, **given)
+            yield
+
+    yield from act(FIRST_LOBBY)
+    world.join()
+    yield
+    yield from act(SECOND_LOBBY)
+    world.fire(2)
+    yield
+    yield from act(IN_MID_SALVO)
+    world.fire(world.table.referee.match.game.shots_left)
+    yield
+    yield from act(BETWEEN_TURNS)
+    world.join()
+    world.fire(1)
+    yield
+    assert world.table.referee.current is not None
+    yield from act([(Do.REMOVE, {"team": world.table.referee.current.name}), (Do.EXTEND, {"seconds": 1})])
+
+
+def test_a_match_with_every_command_is_recovered_after_a_crash_at_any_step(tmp_path: Path) -> None:
+    """Bit by bit: state, retained messages and the signed log; and it is executed again, replayed and verified."""
+    world = HostedWorld(tmp_path / "a.journal")
+    games: dict[int, SavedGame] = {}
+    for number, _ in enumerate(hosted_match(world)):
+        before, retained, log = state(world.table), dict(world.table.retained), world.first_heard()
+        deadline, last = world.table.referee.deadline(), world.table.referee.number
+        for each in (last - 1, last):
+            with contextlib.suppress(ValueError):  # over before the last crash
+                games[each] = world.journal.game("", each)
+        world.restart()
+        assert state(world.table)[:-1] == before[:-1], number  # type: ignore[index]
+        for topic in ("/game/server", "/game/turn"):  # the time to act begins anew
+            retained.pop(topic, None)
+        assert retained.items() <= world.table.retained.items(), number
+        assert world.first_heard()[: len(log)] == log, number
+        assert (world.table.referee.deadline() is None) == (deadline is None), number
+    games[3] = world.journal.game("", 3)
+    done = [json.loads(step.text).get("host", {}).get("do") for game in games.values() for step in game.steps]
+    assert set(done) - {None} == set(m.HostAction)
+    lines = []
+    for game in games.values():
+        header, steps = repeat_game(game)
+        lines += proof_lines(header, list(steps), IDENTITY)
+    assert [payload + b"\n" for payload in world.first_heard()] == lines
+    report = verify(lines)
+    assert report.finding is None
+    assert [(game.ended, bool(game.winner)) for game in report.games] == [(False, False), (True, False), (True, True)]
+    for number, game in games.items():
+        file = tmp_path / f"game-{number}.jsonl"
+        export(game, file)
+        if number > 1:
+            check(read_transcript(file))
+        else:  # no more than a lobby, and its last step opened the next one
+            assert len(list(execute(read_transcript(file)))) == len(game.steps) - 1
+    world.journal.close()
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("kick", "remove"), ("stop", "pause"), ("pase", "pause"), ("skipp", "skip")]
+)
+def test_a_word_that_is_no_action_gets_a_suggestion(word: str, meant: str) -> None:
+    run = CliRunner().invoke(cli, ["control", word, "mqtt://127.0.0.1"])
+    assert (run.exit_code, f"did you mean {meant}?" in run.output) == (2, True)

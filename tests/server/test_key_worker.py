@@ -1,0 +1,105 @@
+"""The thread that derives keys."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, Future
+from typing import Any
+
+import pytest
+
+from kit.by_hand import ByHand
+from salvo.seal import Blob, Sealer, parse_blob
+from salvo_server.core import keyring
+from salvo_server.core.keyring import MAX_DERIVED, Keyring, KeyWorker, Member
+
+SALT = bytes(range(16))
+
+
+@pytest.fixture
+def derived(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bytes]]:
+    """What was derived, cheaply."""
+    asked: list[tuple[str, bytes]] = []
+
+    def derive(secret: str, salt: bytes) -> bytes:
+        asked.append((secret, salt))
+        return (secret.encode() + salt).ljust(32, b".")[:32]
+
+    monkeypatch.setattr(keyring, "derive_key", derive)
+    monkeypatch.setattr("salvo.seal.derive_key", derive)
+    return asked
+
+
+def members(*names: str) -> list[Member]:
+    keyring = Keyring()
+    for name in names:
+        keyring.admit("", name, f"{name}'s", 0)
+    return [member for name in names if (member := keyring.member("", name))]
+
+
+def blob(name: str, salt: bytes = SALT) -> Blob:
+    return parse_blob(Sealer(f"{name}'s", salt).seal(b"{}"))
+
+
+def result(hand: ByHand, future: Future[Any]) -> Any:
+    hand.work()
+    return future.result(0)
+
+
+def test_it_finds_out_who_sent_a_message_and_stops_there(derived: list[Any]) -> None:
+    hand, (ann, bob, cy) = ByHand(), members("ann", "bob", "cy")
+    sealed = blob("bob")
+    derived.clear()
+    found = result(hand, hand.worker.find(sealed, [ann, bob, cy]))
+    assert (found.member, found.plaintext.strip()) == (bob, b"{}")
+    assert [secret for secret, _ in derived] == ["ann's", "bob's"]
+    assert found.key == bob.derived[SALT]
+    assert result(hand, hand.worker.find(sealed, [ann, cy])) is None
+
+
+def test_a_key_is_derived_once_however_often_it_is_asked_for(derived: list[Any]) -> None:
+    hand, (ann,) = ByHand(), members("ann")
+    sealed = [blob("ann") for _ in range(5)]
+    derived.clear()
+    for each in sealed:
+        assert result(hand, hand.worker.find(each, [ann])).member is ann
+    assert len(derived) == 1
+
+
+def test_so_many_keys_of_a_team_are_kept_and_no_more(derived: list[Any]) -> None:
+    hand, (ann, bob) = ByHand(), members("ann", "bob")
+    for number in range(MAX_DERIVED + 1):
+        hand.worker.find(blob("bob", number.to_bytes(16, "big")), [ann])
+    hand.work()
+    assert list(ann.derived) == [number.to_bytes(16, "big") for number in range(1, MAX_DERIVED + 1)]
+    assert not bob.derived
+
+
+def test_it_derives_a_key_for_a_recap(derived: list[Any]) -> None:
+    hand = ByHand()
+    assert result(hand, hand.worker.derive("ann's", SALT)) == (b"ann's" + SALT).ljust(32, b".")[:32]
+
+
+def test_it_wakes_the_server_after_each(derived: list[Any]) -> None:
+    hand, woken = ByHand(), []
+    worker = KeyWorker(lambda: woken.append(True), hand)
+    worker.derive("ann's", SALT)
+    worker.find(blob("ann"), members("ann"))
+    assert woken == []
+    hand.work()
+    assert woken == [True, True]
+
+
+def test_closing_drops_what_waits() -> None:
+    class Closing(Executor):
+        def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+            self.said = (wait, cancel_futures)
+
+    executor = Closing()
+    KeyWorker(executor=executor).close()
+    assert executor.said == (True, True)
+
+
+def test_it_has_a_thread_of_its_own() -> None:
+    worker = KeyWorker()
+    assert len(worker.derive("secret", SALT).result(60)) == 32
+    worker.close()

@@ -1,0 +1,246 @@
+"""A team leaves the lobby by its own will, and its fleet with it (SALVO-JOIN-15)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.proofs import SMALL, Played, entries_of, verify
+from kit.stage import TEAMS, AtOnce, Stage, fleet, secret
+from kit.unbrokered import Wire
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.command_writer import write_leave, write_participation, write_placement
+from salvo.codec.commands import ParticipationRequest
+from salvo.codec.log_reader import Fault
+from salvo.fairness.proof import write_sent
+from salvo.messages import Limits, State
+from salvo.seal import Sealer
+from salvo.session import Session
+from salvo_lab.testing.script import ScriptedServer
+from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.referee import Referee
+from salvo_server.service import Service
+from salvo_server.storage.journal.database import DatabaseJournal
+from simulation import crypto
+
+ANN, BOB, CY = TEAMS
+
+
+@pytest.fixture(autouse=True)
+def _economy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in crypto.DERIVING:
+        monkeypatch.setattr(module, "derive_key", crypto.derive_key)
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage(TEAMS, play=False)
+
+
+def leave(stage: Stage, name: str, game: int | None = 1, by: str = "") -> None:
+    payload = write_leave(game, stage.sealers[by or name])
+    stage.say(topics.LEAVE.of(player=name), payload)
+
+
+def place(stage: Stage, name: str, number: int) -> None:
+    for placement in fleet(number).placements:
+        topic = topics.PLACE.of(player=name, ship=placement.ship)
+        stage.say(topic, write_placement(placement, stage.sealers[name]))
+
+
+def test_it_leaves_the_list_and_all_that_was_kept_of_it_goes(stage: Stage) -> None:
+    place(stage, ANN, 1)
+    stage.hush()
+    leave(stage, ANN)
+    said = dict(stage.heard)
+    assert json.loads(said["/players/list"]) == [BOB, CY]
+    assert said["/players/count"] == b"2"
+    assert said[f"/players/{ANN}/ships/carrier/approved"] == b""
+    assert ANN not in dict(stage.gate.keyring.teams(""))
+
+
+@pytest.mark.parametrize("game", [1, None])
+def test_a_complete_fleet_starts_no_game_any_more_and_another_one_takes_its_place(
+    stage: Stage, game: int | None
+) -> None:
+    place(stage, ANN, 1)
+    place(stage, BOB, 2)
+    leave(stage, ANN, game)
+    place(stage, CY, 3)
+    assert stage.referee.game is None
+    stage.join(ANN)
+    place(stage, ANN, 4)
+    assert stage.referee.state is State.TURN
+    assert list(stage.referee.players) == [BOB, CY, ANN]
+    assert tuple(stage.referee.players[ANN].placements.values()) == fleet(4).placements
+
+
+def test_leaving_for_another_game_is_refused_and_state_is_unchanged(stage: Stage) -> None:
+    stage.hush()
+    leave(stage, ANN, 2)
+    assert stage.codes() == ["stale_context"]
+    assert list(stage.referee.players) == list(TEAMS)
+
+
+def test_in_a_game_it_is_refused_and_the_player_stays() -> None:
+    stage = Stage(TEAMS)
+    stage.hush()
+    leave(stage, ANN)
+    assert stage.codes() == ["wrong_state"]
+    assert ANN in stage.referee.players
+
+
+def test_what_cannot_be_read_is_answered_to_the_player(stage: Stage) -> None:
+    stage.hush()
+    stage.say(topics.LEAVE.of(player=ANN), b"L")
+    stage.say(topics.LEAVE.of(player=ANN), stage.sealers[ANN].sign({"t": 1}))
+    assert stage.codes() == ["not_json", "wrong_shape"]
+    assert list(stage.referee.players) == list(TEAMS)
+
+
+def test_in_strict_it_says_which_game_it_leaves() -> None:
+    stage = Stage((), play=False, profile="strict")
+    asked = write_participation(ANN, secret(ANN), stage.identity.sealing_key)
+    stage.say(topics.REQUEST_PARTICIPATION.of(), asked)
+    leave(stage, ANN, None)
+    assert stage.codes() == ["context_required"]
+    assert ANN in stage.referee.players
+    leave(stage, ANN, 1)
+    assert ANN not in stage.referee.players
+
+
+def test_the_last_one_to_leave_leaves_an_empty_lobby_that_the_next_one_may_enter() -> None:
+    referee = Referee(1, "", SMALL, Limits())
+    referee.receive(m.Participate("a", b""), 0)
+    assert referee.receive(m.Leave("a"), 1) == [m.PlayerLeft("a"), m.PlayersListed(())]
+    assert referee.receive(m.Leave("a"), 2) == []
+    assert referee.receive(m.TimePassed(), 60_000) == []
+    assert referee.receive(m.Participate("b", b""), 70_000) == [m.PlayersListed(("b",))]
+
+
+def test_after_a_crash_it_is_gone_still(tmp_path: Path) -> None:
+    def serve() -> tuple[Service, Wire, DatabaseJournal]:
+        edge, journal = Wire(), DatabaseJournal(str(tmp_path / "a.journal"))
+        gate: Any = Authenticator(executor=AtOnce(), pepper=journal.pepper)
+        service = Service(edge, [""], seed=1, clock=lambda: 1_000_000, journal=journal, gate=gate)
+        edge.connect()
+        service.step()
+        service.step()
+        return service, edge, journal
+
+    service, edge, journal = serve()
+    for name in TEAMS:
+        edge.give("/game/request_participation", write_participation(name, secret(name)))
+    edge.give(topics.LEAVE.of(player=ANN), write_leave(1, Sealer(secret(ANN))))
+    service.step()
+    service.step()
+    journal.close()
+    service, edge, journal = serve()
+    journal.close()
+    assert list(service.tables[""].referee.players) == [BOB, CY]
+    assert json.loads(service.tables[""].retained["/players/list"]) == [BOB, CY]
+
+
+def left_and_came_back() -> Played:
+    played = Played("left", SMALL)
+    for name in played.names:
+        played.do(m.Participate(name, b""))
+    gone = played.names[0]
+    for placement in SMALL.random_fleet(played.random).placements:
+        played.place(gone, placement)
+    played.do(m.Leave(gone, 1))
+    played.do(m.Participate(gone, b""))
+    for name in played.names:
+        for placement in SMALL.random_fleet(played.random).placements:
+            played.place(name, placement)
+    return played.fight()
+
+
+def test_the_log_tells_of_it_and_is_fair() -> None:
+    played = left_and_came_back()
+    gone, *others = played.names
+    lines = played.proof()
+    told = [entry["step"] for entry in entries_of(lines) if "step" in entry]
+    [step] = [step for step in told if {"left": {"player": gone}} in step["said"]]
+    assert step["said"] == [{"left": {"player": gone}}, {"players": {"names": others}}]
+    assert verify(lines).finding is None
+
+
+def test_a_team_that_has_not_noted_that_it_left_is_told_of_it() -> None:
+    played = left_and_came_back()
+    gone = played.names[0]
+    notes: list[dict[str, Any]] = []
+    for step in played.steps:
+        match step.command:
+            case m.PlaceShip(player=player, spelling=ship, message=digest) if player == gone:
+                topic = topics.PLACE.of(player=player, ship=ship)
+                notes.append({"team": gone, "topic": topic, "message": digest.hex()})
+            case m.Fire(player=player, target=target, x=x, y=y, context=c) if player == gone:
+                body = {"x": x, "y": y} | ({"g": c.game, "t": c.turn, "n": c.shot, "to": c.target} if c else {})
+                notes.append({"team": gone, "topic": topics.FIRE.of(player=target), "body": body})
+    lines = [json.dumps({"sent": note}, separators=(",", ":")).encode() + b"\n" for note in notes]
+    finding = verify([*played.proof(), *lines]).finding
+    assert finding is not None
+    assert (finding.fault, f"leaving the lobby of {gone} counted" in finding.text) == (Fault.UNDECIDED, True)
+    noted = write_sent(gone, topics.LEAVE.of(player=gone), write_leave(1, Sealer("any")))
+    assert noted is not None
+    report = verify([*played.proof(), *lines, noted + b"\n"])
+    assert report.finding is None
+    assert any("1 leaves fit the log" in remark for remark in report.remarks)
+
+
+# --- the session ------------------------------------------------------------------------------------------------------
+
+SEALER = Sealer("secret", bytes(16))
+
+
+def seated() -> tuple[Session, ScriptedServer]:
+    session = Session("me", "secret", Played(1).random, sealer=SEALER)
+    server = ScriptedServer(session, "secret", SMALL)
+    session.connected()
+    server.open_lobby("me", "you")
+    session.place(SMALL.random_fleet(Played(1).random), server.now)
+    session.take_outbox()
+    return session, server
+
+
+def test_a_session_that_leaves_signs_it_for_its_game_and_stays_away() -> None:
+    session, server = seated()
+    session.leave()
+    assert server.commands(SEALER) == [m.Leave("me", 1)]
+    server.say(m.PlayersListed(("you",)))
+    server.now += 60
+    assert session.handle_timer(server.now) == []
+    assert server.commands(SEALER) == []
+
+
+def test_a_session_that_wants_to_play_again_asks_for_a_new_place() -> None:
+    session, server = seated()
+    session.leave()
+    session.wants_to_play = True
+    assert server.commands(SEALER) == [m.Leave("me", 1)]
+    server.say(m.PlayersListed(("you",)))
+    [asked] = server.commands(SEALER)
+    assert isinstance(asked, ParticipationRequest)
+    [wanted] = server.say(m.PlayersListed(("you", "me")))
+    assert type(wanted).__name__ == "FleetWanted"
+
+
+def test_a_session_that_has_not_asked_yet_does_not_ask_any_more() -> None:
+    session = Session("me", "secret", Played(1).random, sealer=SEALER)
+    session.connected(0.0)
+    session.leave()
+    session.handle_timer(60.0)
+    assert session.take_outbox() == []
+
+
+def test_in_a_game_a_session_does_not_leave() -> None:
+    session, server = seated()
+    server.say(m.StateChanged(State.TURN))
+    server.begin_turn(1, "you", 1)
+    session.leave()
+    assert server.commands(SEALER) == []

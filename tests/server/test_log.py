@@ -1,0 +1,378 @@
+"""The log of a game as the server says it, and as a client follows it."""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import json
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import nacl.signing
+import pytest
+from google.protobuf import json_format
+from google.protobuf.message import Message
+
+import salvo_server.core.log
+from kit.proofs import BOOKS, IDENTITY, LOOSE, SMALL, Entries, Played, cheated, entries_of, random_games, signed
+from kit.schema import Pair, of_the_class, of_the_schema
+from salvo import messages as m
+from salvo.codec import log as form
+from salvo.codec import log_reader
+from salvo.codec.header import read_header, write_header
+from salvo.codec.log_reader import Fault, LogChain, LogError
+from salvo.codec.rules import Rules
+from salvo.codec.steps import ANNOUNCEMENT
+from salvo.errors import WireError
+from salvo.fairness import proof
+from salvo.messages import Draw
+from salvo.rules import SALVO, Orientation, Placement
+from salvo.step import Step
+from salvo.v1 import announcements_pb2, log_pb2, transcript_pb2
+from salvo_server.core.log import GameLog, TableLog, game_secret
+from salvo_server.storage.identity import Identity
+
+PLAYED = Played("log", SMALL, trouble=0.2).play()
+LINES = PLAYED.proof()
+PAYLOADS = [line[:-1] for line in LINES]
+
+
+def _said(lines: list[bytes]) -> list[dict[str, Any]]:
+    return [each for entry in entries_of(lines) for each in entry.get("step", {}).get("said", [])]
+
+
+# --- what stands in it ------------------------------------------------------------------------------------------------
+
+
+def test_everything_that_everybody_hears_is_in_the_log_and_nothing_else() -> None:
+    for played in random_games(12):
+        public = [each for step in played.steps for each in step.announcements if not hasattr(each, "to")]
+        assert _said(played.proof()) == [ANNOUNCEMENT.value(each) for each in public]
+
+
+def test_what_counted_is_committed_to_and_what_was_refused_in_private_is_not() -> None:
+    for played in random_games(12):
+        entries = entries_of(played.proof())
+        expected = [
+            form.write_hidden(step.at, step.text)
+            for step in played.steps
+            if isinstance(step.command, (m.PlaceShip, m.Fire, m.Unreadable))
+            and any(isinstance(each, m.ShotLanded) or not hasattr(each, "to") for each in step.announcements)
+        ]
+        assert [text for entry in entries for text in entry.get("reveal", {}).get("texts", [])] == expected
+        assert sum(len(entry.get("step", {}).get("hidden", [])) for entry in entries) == len(expected)
+
+
+def test_no_entry_before_the_end_names_a_target_or_a_cell() -> None:
+    before = [entry for entry in entries_of(LINES) if "step" in entry]
+    for entry in before:
+        text = json.dumps({key: value for key, value in entry["step"].items() if key != "hidden"})
+        assert '"x"' not in text
+        assert '"target"' not in text
+        assert '"to"' not in text
+
+
+def test_games_that_differ_in_hidden_cells_have_logs_that_differ_in_commitments_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The same answers to other boards and other shots; with commitments that ignore the text not a byte differs."""
+    monkeypatch.setattr(salvo_server.core.log, "blind", lambda secret, number, text: bytes(31) + bytes([number % 256]))
+    streams = []
+    for dx in (0, 1):
+        played = Played("same", SMALL)
+        for name in played.names:
+            played.do(m.Participate(name, b""))
+        for name in played.names:
+            for number, ship in enumerate(SMALL.fleet):
+                played.place(name, Placement(ship.name, 1 + dx, 1 + number, Orientation.HORIZONTAL))
+        for _ in range(4):
+            current = played.table.referee.current
+            assert current is not None
+            rival = next(name for name in played.names if name != current.name)
+            for shot in range(2):
+                played.do(m.Fire(current.name, rival, 1 + shot + dx, 3))
+        assert len(played.table.referee.results) == 4
+        streams.append(played.proof())
+    assert streams[0] == streams[1]
+
+
+def test_a_payload_is_framed_as_the_contract_says() -> None:
+    key = nacl.signing.VerifyKey(IDENTITY.signing_key)
+    for payload in PAYLOADS:
+        text = payload[9:-99]
+        assert payload == b'{"entry":' + text + b',"sign":"' + payload[-90:-2] + b'"}'
+        assert json.loads(payload) == {"entry": json.loads(text), "sign": payload[-90:-2].decode()}
+        key.verify(b"salvo log\0" + text, base64.b64decode(payload[-90:-2]))
+        assert form.write_entry(log_reader.read_entry(text)) == text
+
+
+def test_what_is_revealed_comes_in_payloads_of_at_most_8_kib() -> None:
+    played = Played("long", SALVO).play()
+    reveals = [line for line in played.proof() if b'"reveal"' in line]
+    assert len(reveals) > 2
+    assert max(len(line) for line in reveals) <= form.MAX_REVEAL_BYTES
+    assert min(len(line) for line in reveals[:-1]) > form.MAX_REVEAL_BYTES * 3 // 4
+
+
+def test_a_text_that_is_larger_than_a_payload_goes_alone() -> None:
+    assert form.chunks(["a", "b" * 100, "c", "d"], 20) == [("a",), ("b" * 100,), ("c", "d")]
+    assert form.chunks([], 20) == [()]
+
+
+# --- secrets ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_secret_of_one_game_says_nothing_of_another() -> None:
+    first, second = Played(1, SMALL, draw=Draw.SEED).header, Played(2, SMALL, draw=Draw.SEED).header
+    secrets = {game_secret(header, IDENTITY.sign) for header in (first, second, PLAYED.header)}
+    assert len(secrets) == 3
+    assert game_secret(first, IDENTITY.sign) != game_secret(first, Identity(bytes(32)).sign)
+    assert game_secret(PLAYED.header, IDENTITY.sign).hex() == PLAYED.header.seed
+
+
+def test_a_commitment_hangs_on_secret_number_and_text() -> None:
+    made = {
+        form.blind(secret, number, text) for secret in (bytes(32), b"1" * 32) for number in (0, 1) for text in ("", "a")
+    }
+    assert len(made) == 8
+    assert form.seed_commitment(bytes(32), "7") != form.seed_commitment(bytes(32), "8")
+
+
+# --- headers and transcripts of both draws ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draw", list(Draw))
+def test_a_header_tells_its_draw_and_is_as_before_without_one(draw: Draw) -> None:
+    header = Played("header", SMALL, draw=draw).header
+    assert read_header(write_header(header)) == header
+    assert ('"draw":"fair"' in write_header(header)) == (draw is Draw.FAIR)
+    assert '"draw":"seed"' not in write_header(header)
+
+
+@pytest.mark.parametrize(
+    "change", [('"draw":"fair"', '"draw":"seed"'), ('"draw":"fair"', '"draw":""'), ('"seed":"', '"seed":"0')]
+)
+def test_a_draw_that_is_none_is_refused(change: tuple[str, str]) -> None:
+    with pytest.raises(WireError, match="wrong_shape"):
+        read_header(write_header(PLAYED.header).replace(*change))
+
+
+# --- saying it --------------------------------------------------------------------------------------------------------
+
+
+def _all_said(played: Played, skipped: int = 0) -> list[bytes]:
+    log = TableLog(played.header, IDENTITY)
+    heard = [publication.payload for publication in log.opening()] if not skipped else []
+    for step in played.steps[:skipped]:
+        log.skip(step)
+    for step in played.steps[skipped:]:
+        for topic, payload, retain in log.take_in(step):
+            assert (topic, retain) == ("/game/log", False)
+            heard.append(payload)
+    return heard
+
+
+def test_the_lobby_is_said_once_more_when_the_game_begins() -> None:
+    heard = _all_said(PLAYED)
+    begun = next(n for n, payload in enumerate(PAYLOADS) if b'{"state":{"state":"turn"}}' in payload)
+    assert heard == [*PAYLOADS[:begun], *PAYLOADS]
+
+
+def test_after_any_number_of_steps_the_log_goes_on_as_if_nothing_had_happened() -> None:
+    whole = _all_said(PLAYED)
+    for skipped in range(1, len(PLAYED.steps)):
+        rest = _all_said(PLAYED, skipped)
+        assert rest == whole[len(whole) - len(rest) :]
+
+
+def test_what_comes_after_the_end_is_in_no_log() -> None:
+    log = GameLog(PLAYED.header, IDENTITY.signing_key, bytes(32))
+    for step in PLAYED.steps:
+        log.take_in(step)
+    resumed = Step("", 1, 1, m.Resumed(), True, '{"resume":{}}', [m.TableReset()], [], b"")
+    assert log.take_in(resumed) == []
+
+
+# --- following it -----------------------------------------------------------------------------------------------------
+
+
+def _followed(payloads: list[bytes], key: bytes | None = None) -> LogChain:
+    chain = LogChain(key)
+    for payload in payloads:
+        chain.take_in(payload)
+    return chain
+
+
+def test_a_client_follows_the_log_with_its_repetitions() -> None:
+    heard = _all_said(PLAYED)
+    chain = _followed(heard)
+    assert chain.next_number == len(PAYLOADS)
+    assert chain.key == IDENTITY.signing_key
+    assert chain.opening is not None
+    assert (chain.opening.game, chain.opening.table, chain.opening.draw) == (1, "", Draw.FAIR)
+    assert all(chain.take_in(payload) is None for payload in PAYLOADS)
+
+
+def test_a_client_that_comes_into_the_lobby_has_all_when_the_game_begins() -> None:
+    chain = _followed(_all_said(PLAYED)[3:], IDENTITY.signing_key)
+    assert chain.next_number == len(PAYLOADS)
+    assert chain.opening is not None
+
+
+def test_a_client_goes_on_to_the_next_game_and_to_one_that_was_opened_anew() -> None:
+    more = [line[:-1] for line in Played("more", LOOSE).play().proof()]
+    chain = _followed([*PAYLOADS[:5], *more])
+    assert chain.next_number == len(more)
+
+
+Change = Callable[[Entries], object]
+
+
+@pytest.mark.parametrize(
+    ("payloads", "code", "fault"),
+    [
+        ([PAYLOADS[0], b"{}"], "log_unreadable", Fault.FILE),
+        ([PAYLOADS[0], PAYLOADS[1].replace(b"team0", b"team9")], "log_forged", Fault.FILE),
+        ([PAYLOADS[1]], "log_gap", Fault.INCOMPLETE),
+        ([PAYLOADS[0], PAYLOADS[2]], "log_gap", Fault.INCOMPLETE),
+        ([PAYLOADS[0], Played("x", SMALL).play().proof()[1][:-1]], "log_foreign", Fault.FILE),
+    ],
+)
+def test_a_client_is_told_what_is_wrong_and_whose_fault_it_is(payloads: list[bytes], code: str, fault: Fault) -> None:
+    *good, bad = payloads
+    chain = _followed(good)
+    before = chain.next_number
+    with pytest.raises(LogError) as raised:
+        chain.take_in(bad)
+    assert (raised.value.code, raised.value.fault) == (code, fault)
+    assert chain.next_number == before
+
+
+def test_a_client_catches_a_server_that_takes_back_what_it_said() -> None:
+    def other(entries: Entries) -> None:
+        entries[2]["step"]["at"] += 1
+
+    forked = [line[:-1] for line in cheated(LINES, other)]
+    with pytest.raises(LogError, match="log_forked: the server signed two entries 2"):
+        _followed([*PAYLOADS[:4], forked[2]])
+    with pytest.raises(LogError, match="log_broken: entry 3 does not continue the entry 2") as raised:
+        _followed([*PAYLOADS[:3], forked[3]])
+    assert raised.value.fault is Fault.SERVER
+
+
+def test_a_client_that_knows_the_key_refuses_an_impostor() -> None:
+    impostor = [line[:-1] for line in signed(entries_of(LINES), Identity(bytes(32)))]
+    with pytest.raises(LogError, match="log_forged"):
+        _followed(impostor, IDENTITY.signing_key)
+    with pytest.raises(LogError, match="log_forged"):
+        _followed(impostor)  # the opening names another key than the one that signed it
+
+
+def test_a_later_form_is_told_from_nonsense() -> None:
+    def later(entries: Entries) -> None:
+        entries[0]["open"]["log"] = 2
+
+    with pytest.raises(LogError, match=r"a log of form 2; this one reads the forms 1\.\.1"):
+        _followed([cheated(LINES, later)[0][:-1]])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace(b'"n":1', b'"n": 1'),
+        lambda text: text.replace(b'"n":1', b'"n":01'),
+        lambda text: text.replace(b'"n":1', b'"n":1.0'),
+        lambda text: text.replace(b'"n":1', b'"n":-1'),
+        lambda text: text.replace(b"team0", rb"team\u0030"),
+        lambda text: text[:-1] + b',"more":1}',
+        lambda text: text[:-1] + b',"end":{"steps":1,"hidden":1}}',
+        lambda text: text.replace(b'"hidden":[]', b'"hidden":["AA"]'),
+        lambda text: text.replace(b'"input":{"participate":{"name":"team0"}},', b""),
+        lambda text: text.replace(b'{"players"', b'{"landed"'),
+        lambda text: b'{"prev":"","n":1}',
+    ],
+)
+def test_an_entry_has_one_text_only(change: Callable[[bytes], bytes]) -> None:
+    text = PAYLOADS[1][9:-99]
+    changed = change(text)
+    assert changed != text
+    if b'"input"' in text and b'"input"' not in changed and b"players" in changed:
+        log_reader.read_entry(changed)  # readable; that nothing led to it is the referee's business
+        return
+    with pytest.raises(WireError):
+        log_reader.read_entry(changed)
+
+
+def test_hidden_texts_are_read_as_they_are_written() -> None:
+    text = form.write_hidden(5, '{"time":{}}')
+    assert text == '{"at":5,"time":{}}'
+    assert log_reader.read_hidden(text) == log_reader.Hidden(5, m.TimePassed())
+    for bad in (
+        "",
+        "{}",
+        '{"time":{}}',
+        text.replace("5", "5.0"),
+        text.replace(",", ", "),
+        '{"at":5}',
+        '{"at":5,"x":{}}',
+    ):
+        with pytest.raises(WireError):
+            log_reader.read_hidden(bad)
+
+
+# --- the schema -------------------------------------------------------------------------------------------------------
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(member) for key, member in value.items() if member != []}
+    if isinstance(value, list):
+        return [_plain(member) for member in value]
+    return int(value) if isinstance(value, float) else value
+
+
+@pytest.mark.parametrize("number", range(len(BOOKS)))
+def test_every_payload_is_a_message_of_the_schema(number: int) -> None:
+    for line in Played(number, BOOKS[number], trouble=0.3).play().proof():
+        message = json_format.Parse(line, log_pb2.LogPayload())
+        assert _plain(json_format.MessageToDict(message)) == _plain(json.loads(line))
+
+
+SHAPES: list[Pair] = [
+    (form.Entry, log_pb2.LogEntry),
+    (form.Opening, log_pb2.LogOpening),
+    (form.LogStep, log_pb2.LogStep),
+    (form.OpenInput, log_pb2.LogInput),
+    (form.Reveal, log_pb2.LogReveal),
+    (form.LogEnd, log_pb2.LogEnd),
+    (Annotated[proof.SentCommand, proof.SENT_COMMAND], log_pb2.SentLine),
+    (proof.SentCommand, log_pb2.SentCommand),
+    (proof.SentBody, log_pb2.SentBody),
+]
+#: What stands in them and is compared elsewhere.
+OTHERS: list[Pair] = [
+    (Rules, announcements_pb2.Rules),
+    (m.Limits, transcript_pb2.TranscriptLimits),
+    (form.PublicSaid, transcript_pb2.Said),
+    (m.Participate, transcript_pb2.ParticipateInput),
+    (m.StruckOff, transcript_pb2.StrikeInput),
+    (m.TimePassed, transcript_pb2.Nothing),
+    (m.Resumed, transcript_pb2.Nothing),
+    (m.TurnDelivered, transcript_pb2.DeliveredInput),
+]
+
+
+@pytest.mark.parametrize(("shape", "message"), SHAPES)
+def test_schema_and_class_have_the_same_fields_types_and_presence(shape: Any, message: type[Message]) -> None:
+    assert of_the_class(shape, [*SHAPES, *OTHERS]) == of_the_schema(message)
+
+
+def test_every_message_of_the_schema_is_compared() -> None:
+    compared = {message.DESCRIPTOR.name for _, message in SHAPES} | {"LogPayload"}
+    assert compared == set(log_pb2.DESCRIPTOR.message_types_by_name)
+
+
+def test_hidden_text_gets_into_the_log_through_one_function_only() -> None:
+    """A reader of the code finds the one place; another call would be another way."""
+    assert inspect.getsource(salvo_server.core.log).count("blind(") == 1
+    assert proof.SENT.startswith(b'{"sent"')

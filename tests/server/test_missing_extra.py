@@ -1,0 +1,47 @@
+"""What is said when an optional part of the distribution is not installed."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from kit.absent import Absent
+from salvo.errors import MissingExtra
+from salvo_server.brokers import embedded
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """As if nothing had imported the broker or its libraries yet."""
+    for name in list(sys.modules):
+        if name.startswith(("amqtt", "websockets", "salvo_server.brokers.embedded.")):
+            monkeypatch.delitem(sys.modules, name)
+    for name in ("addresses", "broker", "packets", "peers", "runner", "sessions"):
+        monkeypatch.delattr(embedded, name, raising=False)
+    return monkeypatch
+
+
+@pytest.mark.parametrize("library", ["amqtt", "websockets"])
+def test_without_its_libraries_the_embedded_broker_says_how_to_get_them(
+    library: str, fresh: pytest.MonkeyPatch
+) -> None:
+    fresh.setattr(sys, "meta_path", [Absent(library), *sys.meta_path])
+    with pytest.raises(MissingExtra) as raised:
+        embedded.EmbeddedBroker()
+    assert "battleship-salvo[server]" in str(raised.value)
+    assert raised.value.__cause__ is None
+
+
+def test_another_missing_module_is_not_explained_away(fresh: pytest.MonkeyPatch) -> None:
+    fresh.setattr(sys, "meta_path", [Absent("transitions"), *sys.meta_path])
+    fresh.delitem(sys.modules, "transitions", raising=False)
+    for name in [name for name in sys.modules if name.startswith("transitions.")]:
+        fresh.delitem(sys.modules, name)
+    with pytest.raises(ModuleNotFoundError, match="transitions"):
+        embedded.EmbeddedBroker()
+
+
+def test_the_package_has_nothing_else_to_offer() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Mosquitto'"):
+        embedded.Mosquitto  # noqa: B018

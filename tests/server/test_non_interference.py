@@ -1,0 +1,524 @@
+"""What is hidden has no influence on what others see: neither on bytes, nor on their number, order or moment.
+
+Pairs of games are played that differ in hidden cells only, through the whole service with real cryptography. Everything
+that everybody may read, and everything that an uninvolved team may read, is byte for byte the same; what teams send has
+the same lengths. Who may read what is asked of the topic table.
+
+A hundred pairs a run; ``SALVO_PAIRS=1000 pytest tests/server/test_non_interference.py`` plays a thousand.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from random import Random
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from kit.stage import AtOnce, secret
+from kit.unbrokered import Wire
+from salvo import messages as m
+from salvo import permissions, topics
+from salvo.codec import announcement_writer
+from salvo.codec.command_writer import write_participation, write_placement, write_shot
+from salvo.net.inbound import Inbound
+from salvo.permissions import Action, Role
+from salvo.rules import SALVO, Fleet, Orientation, Placement
+from salvo.rules.game import Game, draw_starter
+from salvo.seal import SALT_BYTES, Sealer
+from salvo_server.core.authenticator import Authenticator
+from salvo_server.referee_view import RefereeViews
+from salvo_server.service import Service
+from salvo_server.storage.identity import Identity
+from simulation import crypto
+
+PAIRS = int(os.environ.get("SALVO_PAIRS", "100"))
+NAMES = ("ann", "bob", "cy", "dan")
+SIDE: Final = SALVO.grid.width
+CELLS: Final = range(SALVO.grid.size)
+Shot = tuple[int, int]  # seat of the target, cell
+
+
+@pytest.fixture(autouse=True)
+def _economy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in crypto.DERIVING:
+        monkeypatch.setattr(module, "derive_key", crypto.derive_key)
+
+
+# --- games to play ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole game beforehand.
+
+    Attributes:
+        turns: who fires, and what; a turn without shots ends by its deadline.
+        seed: decides the noise between the shots, which is the same in both games of a pair.
+    """
+
+    seed: int
+    fleets: tuple[Fleet, ...]
+    turns: tuple[tuple[int, tuple[Shot, ...]], ...]
+
+    def outcomes(self) -> list[tuple[int, int, Sequence[Shot], Sequence[int]]]:
+        """Return what everybody may know of each salvo, by the rules alone."""
+        game = Game(SALVO, self.fleets, self.turns[0][0])
+        for _, shots in self.turns:
+            if shots:
+                game.fire(shots)
+            game.end_turn()
+        return [(salvo.seat, salvo.hits, salvo.sunk, salvo.defeated) for salvo in game.salvos]
+
+
+def draw_plan(seed: int) -> Plan:
+    """Return a game of 2, 3 or 4 players who aim well, badly, and at boards that make no sense."""
+    random = Random(seed)
+    players = 2 + seed % 3
+    fleets = tuple(SALVO.random_fleet(random) for _ in range(players))
+    game = Game(SALVO, fleets, draw_starter(SALVO, 7, "", 1, players))
+    intact = [list(fleet.cells) for fleet in fleets]
+    turns = []
+    while not game.over:
+        seat, shots = game.current, []
+        fired = 0 if random.random() < 0.02 else game.shots_left
+        for _ in range(fired):
+            rivals = [other for other in range(players) if other != seat and intact[other]]
+            target = random.choice(rivals or [seat])
+            if intact[target] and random.random() < 0.6:
+                shot = (target, intact[target].pop(random.randrange(len(intact[target]))))
+            else:
+                shot = (random.randrange(players), random.choice(CELLS))
+                if shot[1] in intact[shot[0]]:
+                    intact[shot[0]].remove(shot[1])
+            game.fire([shot])
+            shots.append(shot)
+            if game.over:
+                break
+        turns.append((seat, tuple(shots)))
+        if not game.over:
+            game.end_turn()
+    return Plan(seed, fleets, tuple(turns))
+
+
+# --- what is hidden, changed --------------------------------------------------------------------------------------
+
+
+class Twin(NamedTuple):
+    """The same game but for hidden cells, and the seats that know of the difference.
+
+    Attributes:
+        shooters: whose own shots differ.
+        struck: whose own board differs, or the shots at it.
+    """
+
+    plan: Plan
+    shooters: frozenset[int] = frozenset()
+    struck: frozenset[int] = frozenset()
+
+    def uninvolved(self) -> list[int]:
+        """Return the seats that know of no difference."""
+        return [seat for seat in range(len(self.plan.fleets)) if seat not in self.shooters | self.struck]
+
+
+def _with_shots(plan: Plan, change: Callable[[int, int, Shot], Shot]) -> Twin:
+    """Change single shots; their shooter, the old and the new target know."""
+    turns = tuple(
+        (seat, tuple(change(turn, seat, shot) for shot in shots)) for turn, (seat, shots) in enumerate(plan.turns)
+    )
+    changed = [
+        (seat, before[0], after[0])
+        for (seat, shots), (_, other) in zip(plan.turns, turns, strict=True)
+        for before, after in zip(shots, other, strict=True)
+        if before != after
+    ]
+    shooters = frozenset(seat for seat, _, _ in changed)
+    struck = frozenset(target for _, *targets in changed for target in targets)
+    return Twin(replace(plan, turns=turns), shooters, struck)
+
+
+def _some(seats: int, random: Random) -> list[int]:
+    """All seats, or a few, so that some know of nothing."""
+    return random.sample(range(seats), random.choice((1, 1, 1, seats)))
+
+
+def _symmetry(random: Random) -> Callable[[int], int]:
+    """One of the seven ways to turn or mirror a square board."""
+    transposed, flip_x, flip_y = random.choice([(t, x, y) for t in (0, 1) for x in (0, 1) for y in (0, 1)][1:])
+
+    def moved(cell: int) -> int:
+        y, x = divmod(cell, SIDE)
+        x, y = (y, x) if transposed else (x, y)
+        return (SIDE - 1 - y if flip_y else y) * SIDE + (SIDE - 1 - x if flip_x else x)
+
+    return moved
+
+
+def _placement(ship: str, cells: Sequence[int]) -> Placement:
+    x, y = SALVO.grid.xy(min(cells))
+    return Placement(ship, x, y, Orientation.VERTICAL if max(cells) - min(cells) >= SIDE else Orientation.HORIZONTAL)
+
+
+def turn_a_board(plan: Plan, random: Random) -> Twin:
+    """Turn or mirror somebody's board together with all shots at it."""
+    player, moved = random.randrange(len(plan.fleets)), _symmetry(random)
+    placements = [
+        _placement(place.ship, [moved(cell) for cell in place.cells(SALVO)]) for place in plan.fleets[player].placements
+    ]
+    fleets = tuple(Fleet(SALVO, placements) if seat == player else fleet for seat, fleet in enumerate(plan.fleets))
+    changed = _with_shots(plan, lambda _, seat, shot: (player, moved(shot[1])) if shot[0] == player else shot)
+    return Twin(replace(changed.plan, fleets=fleets), changed.shooters, changed.struck | {player})
+
+
+def move_ships_that_were_never_hit(plan: Plan, random: Random) -> Twin:
+    """Put them where nobody fired; only their owner knows."""
+    fleets = list(plan.fleets)
+    for player in _some(len(fleets), random):
+        fleet = plan.fleets[player]
+        struck = {cell for _, shots in plan.turns for target, cell in shots if target == player}
+        for place in fleet.placements:
+            if struck.isdisjoint(place.cells(SALVO)):
+                others = [other for other in fleets[player].placements if other.ship != place.ship]
+                taken = struck.union(*(other.cells(SALVO) for other in others))
+                places = [other for other in _places(place.ship) if taken.isdisjoint(other.cells(SALVO))]
+                fleets[player] = Fleet(SALVO, [*others, random.choice(places)])
+    moved = frozenset(player for player, fleet in enumerate(fleets) if fleet != plan.fleets[player])
+    return Twin(replace(plan, fleets=tuple(fleets)), struck=moved)
+
+
+@cache
+def _places(ship: str) -> list[Placement]:
+    found = []
+    for orientation in Orientation:
+        for x in range(1, SIDE + 1):
+            for y in range(1, SIDE + 1):
+                place = Placement(ship, x, y, orientation)
+                try:
+                    place.cells(SALVO)
+                except Exception:
+                    continue
+                found.append(place)
+    return found
+
+
+def miss_elsewhere(plan: Plan, random: Random) -> Twin:
+    """Let shots that missed miss in another cell, and some of them on another board."""
+    water = [sorted(set(CELLS).difference(fleet.cells)) for fleet in plan.fleets]
+    shooters, targets = _some(len(plan.fleets), random), _some(len(plan.fleets), random)
+    retarget = random.random() < 0.5
+
+    def change(turn: int, seat: int, shot: Shot) -> Shot:
+        target, cell = shot
+        if seat not in shooters or target not in targets or cell in plan.fleets[target].cells:
+            return shot
+        other = random.choice(targets) if retarget else target
+        return other, random.choice(water[other])
+
+    return _with_shots(plan, change)
+
+
+def fire_in_another_order(plan: Plan, random: Random) -> Twin:
+    """Shuffle salvos in which nothing sank: the number of hits is all that is said of them."""
+    sank = [bool(sunk or defeated) for _, _, sunk, defeated in plan.outcomes()]
+    shooters = _some(len(plan.fleets), random)
+    shuffled = {
+        turn: tuple(random.sample(shots, len(shots)))
+        for turn, (seat, shots) in enumerate(plan.turns)
+        if seat in shooters and not sank[turn]
+    }
+    places = iter([shot for turn, (_, shots) in enumerate(plan.turns) for shot in shuffled.get(turn, shots)])
+    return _with_shots(plan, lambda *_: next(places))
+
+
+CHANGES = (turn_a_board, move_ships_that_were_never_hit, miss_elsewhere, fire_in_another_order)
+
+
+def draw_pair(seed: int) -> tuple[Plan, Twin]:
+    """Return a game and its twin, by one kind of change or by several."""
+    plan, random = draw_plan(seed), Random(f"twin {seed}")
+    twin = Twin(plan)
+    for change in random.sample(CHANGES, random.choice((1, 1, 1, 1, 2, 4))):
+        changed = change(twin.plan, random)
+        twin = Twin(changed.plan, twin.shooters | changed.shooters, twin.struck | changed.struck)
+    assert twin.plan.outcomes() == plan.outcomes()
+    return plan, twin
+
+
+# --- playing them -------------------------------------------------------------------------------------------------
+
+
+class Recorded(NamedTuple):
+    """What the server published.
+
+    Attributes:
+        after: the number of the message that it followed.
+    """
+
+    after: int
+    topic: str
+    payload: bytes
+    retain: bool
+
+
+class Edge(Wire):
+    """Takes down what is published, and after which message."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given = 0
+        self.recorded: list[Recorded] = []
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        super().publish(topic, payload, retain=retain)
+        self.recorded.append(Recorded(self.given, topic, payload, retain))
+
+
+class Played(NamedTuple):
+    """A game as it went over the wire.
+
+    Attributes:
+        sent: topic, and length of the payload, of what teams published.
+    """
+
+    said: list[Recorded]
+    sent: list[tuple[str, int]]
+
+
+def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
+    """Play a game to its end, and until the table is cleared."""
+    random, clock = Random(plan.seed), iter(range(1_000_000, 10**9))
+    names = NAMES[: len(plan.fleets)]
+    now = [1_000_000]
+    edge, sent = Edge(), []
+    service = Service(
+        edge,
+        [""],
+        seed=7,
+        limits=m.Limits(players=len(names)),
+        clock=lambda: now[0],
+        gate=Authenticator(executor=AtOnce(), pepper=bytes(32), random_bytes=Random("gate").randbytes),
+        identity=Identity(bytes(range(32))),
+        draw=draw,
+        fresh_secret=lambda: bytes(32),
+        follower=RefereeViews(0),
+    )
+    sealers = {
+        name: Sealer(secret(name), name.encode().ljust(SALT_BYTES, b"."), Random(name).randbytes) for name in names
+    }
+    referee = service.tables[""].referee
+
+    def say(to: topics.Topic, payload: bytes, player: str = "", ship: str = "") -> None:
+        edge.given, now[0] = edge.given + 1, now[0] + 11
+        topic = to.of(player=player, ship=ship)
+        sent.append((topic if to is not topics.FIRE else "fire", len(payload)))
+        edge.inbox.append(Inbound(topic, payload, False, next(clock), 1))
+        service.step()
+
+    def wait(seconds: float) -> None:
+        edge.given, now[0] = edge.given + 1, now[0] + round(seconds * 1000)
+        service.step()
+
+    def noise() -> None:
+        """What the involved and the uninvolved do beside playing; it is the same in both games."""
+        who, kind = random.choice(names), random.random()
+        if kind < 0.04:
+            say(topics.REQUEST_PARTICIPATION, write_participation(who, secret(who)))
+        elif kind < 0.06:
+            say(topics.FIRE, sealers[who].sign({"x": 0, "y": 11}), random.choice(names))
+        elif kind < 0.08:
+            say(topics.FIRE, b"noise", random.choice(names))
+
+    edge.connect()
+    service.step()
+    for name in names:
+        say(topics.REQUEST_PARTICIPATION, write_participation(name, secret(name)))
+    for name, fleet in zip(names, plan.fleets, strict=True):
+        for placement in fleet.placements:
+            say(topics.PLACE, write_placement(placement, sealers[name]), name, placement.ship)
+    for turn, (seat, shots) in enumerate(plan.turns, start=1):
+        for number, (target, cell) in enumerate(shots, start=1):
+            noise()
+            assert referee.current is not None
+            assert referee.current.name == names[seat]
+            context = m.ShotContext(1, turn, number, names[target]) if random.random() < 0.5 else None
+            x, y = SALVO.grid.xy(cell)
+            say(topics.FIRE, write_shot(x, y, context, sealers[names[seat]]), names[target])
+        if not shots:
+            wait(31)
+    assert referee.state is m.State.OVER
+    wait(301)
+    assert referee.number == 2
+    return Played(edge.recorded, sent)
+
+
+@cache
+def _reads(role: Role, name: str, topic: str) -> bool:
+    return permissions.may(role, name, ("",), Action.RECEIVE, topic)
+
+
+def read_by(role: Role, name: str, played: Played) -> list[Recorded]:
+    """Return all that a reader is sent, in order."""
+    return [each for each in played.said if _reads(role, name, each.topic)]
+
+
+#: Looked at by itself: it commits to what is hidden.
+_LOG = frozenset({topics.LOG.of()})
+
+
+def _own(twin: Twin, seat: int, name: str) -> frozenset[str]:
+    """Where a team is told of its own shots and board; of an uninvolved one, nothing is left out."""
+    topics_of = {topics.RECAP: seat in twin.shooters | twin.struck, topics.HIT: seat in twin.struck}
+    return frozenset(topic.of(player=name) for topic, differs in topics_of.items() if differs)
+
+
+def _log(played: Played) -> Iterator[tuple[Recorded, dict[str, Any]]]:
+    """The log's messages until the game is won; what follows reveals everything, on purpose."""
+    for each in read_by(Role.WATCHER, "hall", played):
+        if each.topic == topics.LOG.of():
+            entry = json.loads(each.payload)
+            if "reveal" in entry["entry"]:
+                return
+            yield each, entry
+
+
+def _difference(seed: int, draw: m.Draw = m.Draw.SEED) -> str:
+    """Play a pair; return who could tell its two games apart, and by what; empty if nobody can."""
+    plan, twin = draw_pair(seed)
+    names = NAMES[: len(plan.fleets)]
+    one, other = play(plan, draw), play(twin.plan, draw)
+    readers = [(Role.WATCHER, "hall", _LOG)]
+    readers += [(Role.TEAM, name, _LOG | _own(twin, seat, name)) for seat, name in enumerate(names)]
+    for role, name, but in readers:
+        seen, again = ([e for e in read_by(role, name, each) if e.topic not in but] for each in (one, other))
+        if seen != again:
+            first = next((pair for pair in zip(seen, again, strict=False) if pair[0] != pair[1]), "their number")
+            return f"pair {seed}: {name} sees {first}"
+    if one.sent != other.sent:
+        return f"pair {seed}: lengths of what teams send differ"
+    return ""
+
+
+# --- the tests ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(0, PAIRS, 50))
+def test_games_that_differ_in_hidden_cells_look_the_same(first: int) -> None:
+    for seed in range(first, min(first + 50, PAIRS)):
+        assert not _difference(seed)
+
+
+def test_pairs_differ_and_leave_somebody_uninvolved() -> None:
+    """Otherwise the test above compares a game with itself, or nobody's stream."""
+    pairs = [draw_pair(seed) for seed in range(60)]
+    assert sum(plan != twin.plan for plan, twin in pairs) > 50
+    assert sum(bool(twin.uninvolved()) for _, twin in pairs) > 15
+    plan, twin = next(pair for pair in pairs if pair[0].fleets != pair[1].plan.fleets)
+    one, other = play(plan), play(twin.plan)
+    assert one.said != other.said
+    assert read_by(Role.REFEREE, "ref", one) != read_by(Role.REFEREE, "ref", other)
+
+
+@pytest.mark.parametrize("first", range(0, PAIRS // 5, 10))
+def test_the_log_tells_hidden_cells_by_nothing_but_commitments(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the one function replaced that commits to them, the log is the same byte for byte."""
+    monkeypatch.setattr("salvo_server.core.log.blind", lambda secret, number, text: number.to_bytes(32, "big"))
+    for seed in range(first, first + 10):
+        plan, twin = draw_pair(seed)
+        one, other = ([each for each, _ in _log(play(game))] for game in (plan, twin.plan))
+        assert one == other
+        assert len(one) > len(plan.turns)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("draw", m.Draw)
+def test_the_log_differs_in_commitments_and_what_follows_from_them_only(
+    draw: m.Draw, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fair draw depends on the placements' messages, which are random; here the same player begins all the same."""
+    monkeypatch.setattr(
+        "salvo_server.core.lobby.draw_fair_starter",
+        lambda book, drawn, messages, players: draw_starter(SALVO, 7, "", 1, players),
+    )
+    differed: set[str] = set()
+    for seed in range(PAIRS // 5):
+        plan, twin = draw_pair(seed)
+        one, other = (list(_log(play(game, draw))) for game in (plan, twin.plan))
+        assert len(one) == len(other)
+        for (sent, entry), (again, twin_entry) in zip(one, other, strict=True):
+            assert (sent.after, sent.retain, len(sent.payload)) == (again.after, again.retain, len(again.payload))
+            differed |= _fields_that_differ(entry, twin_entry)
+    assert differed <= {"hidden", "prev", "sign", *(["message"] if draw is m.Draw.FAIR else [])}
+    assert differed >= {"hidden", "prev", "sign"}
+
+
+def _fields_that_differ(one: Any, other: Any, name: str = "") -> set[str]:
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        return set().union(*(_fields_that_differ(one[key], other[key], key) for key in one))
+    if name == "hidden" and len(one) != len(other):
+        return {"the number of commitments"}
+    return {name} if one != other else set()
+
+
+# --- leaks, planted -----------------------------------------------------------------------------------------------
+
+
+def _publish_where_shots_fell(patch: pytest.MonkeyPatch) -> None:
+    def landed(a: m.ShotLanded) -> Any:
+        return [(topics.HITS, "", "", b"%d;%d" % (a.x, a.y))]
+
+    patch.setitem(announcement_writer._WRITERS, m.ShotLanded, landed)
+
+
+def _tell_everybody_when_a_shot_fell_on_a_board(patch: pytest.MonkeyPatch) -> None:
+    """Not where, only whose: by a message to each player, empty for those who were not struck."""
+    written = announcement_writer._WRITERS[m.ShotLanded]
+    patch.setitem(
+        announcement_writer._WRITERS, m.ShotLanded, lambda a: [*written(a), (topics.HITS, "", "", a.to.encode())]
+    )
+
+
+def _tell_each_shots_outcome(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("salvo.rules.Salvo.announced_outcomes", lambda self, book: tuple(self.outcomes))
+
+
+def _pad_nothing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("salvo.seal.PADDING_BYTES", 1)
+
+
+def _publish_in_a_hurry_when_it_was_a_hit(patch: pytest.MonkeyPatch) -> None:
+    """A kept message once more, only after a shot that fell in the upper half: no byte of it is hidden."""
+    publish = Edge.publish
+
+    def hurried(self: Edge, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        publish(self, topic, payload, retain=retain)
+        if topic.endswith("/hit") and json.loads(payload)["y"] < SIDE // 2:
+            publish(self, topics.STATE.of(), b"turn", retain=True)
+
+    patch.setattr(Edge, "publish", hurried)
+
+
+LEAKS = [
+    _publish_where_shots_fell,
+    _tell_everybody_when_a_shot_fell_on_a_board,
+    _tell_each_shots_outcome,
+    _pad_nothing,
+    _publish_in_a_hurry_when_it_was_a_hit,
+]
+
+
+@pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak.__name__[1:].replace("_", " "))
+def test_a_planted_leak_is_found(leak: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    leak(monkeypatch)
+    assert any(_difference(seed) for seed in range(60))
+
+
+def test_a_log_that_commits_without_a_key_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commitment that is as long as what it hides tells its length."""
+    monkeypatch.setattr("salvo_server.core.log.blind", lambda secret, number, text: text.encode())
+    plan, twin = next(pair for pair in map(draw_pair, range(60)) if pair[1].plan.fleets != pair[0].fleets)
+    assert [len(e.payload) for e, _ in _log(play(plan))] != [len(e.payload) for e, _ in _log(play(twin.plan))]

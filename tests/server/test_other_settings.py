@@ -1,0 +1,382 @@
+"""A server that is stopped and started again with other settings: what holds when, and every game stays as recorded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.proofs import IDENTITY, verify
+from kit.unbrokered import learn
+from salvo import messages as m
+from salvo.codec.command_writer import write_participation, write_placement, write_shot
+from salvo.errors import SalvoError
+from salvo.messages import Limits, State
+from salvo.rules import BOOKS, SALVO, Grid, ShipClass, generator, random_fleet
+from salvo_display.replay import REFEREE
+from salvo_server.commands.serve_report import ServeReport
+from salvo_server.recordings import Summary, open_recordings
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.transcript import check, read_transcript, repeat_game
+from salvo_server.storage.transcript_folder import TranscriptFolder, proof_lines
+from server.test_log_recovery import LoggedWorld
+from server.test_recovery import SEALERS
+
+#: Small boards, so that a game is over soon.
+SEA = {"grid": Grid(5, 4), "fleet": (ShipClass("boat", 2), ShipClass("raft", 1)), "goal": None}
+POND = replace(SALVO, name="pond", **SEA)  # type: ignore[arg-type]
+STREAM = replace(BOOKS["streak"], name="stream", **SEA)  # type: ignore[arg-type]
+LIMITS = Limits(players=2)
+#: Another value of each limit.
+OTHER: dict[str, Any] = {
+    "players": None,
+    "placement_ms": 20_000,
+    "turn_ms": 7_000,
+    "over_ms": 90_000,
+    "empty_turns": 1,
+    "most_players": 2,
+    "bank_ms": 60_000,
+    "increment_ms": 1_000,
+    "absent_ms": 2_000,
+    "pace_ms": 500,
+    "restarts": 1,
+    "teams": ("ann", "bob"),
+    "minor": 2,
+}
+CHANGES: dict[str, dict[str, Any]] = {
+    **{name: {"limits": replace(LIMITS, **{name: value})} for name, value in OTHER.items()},
+    **{name: {"book": replace(book, name=f"small-{name}", **SEA)} for name, book in BOOKS.items()},  # type: ignore[arg-type]
+    "seed": {"draw": "seed", "seed": "other"},
+    "profile": {"profile": "contest"},
+    "chat": {"chat": False},
+    "referee": {"referee_delay_ms": 5_000},
+}
+#: Much at once.
+ALL: dict[str, Any] = {"limits": replace(LIMITS, turn_ms=7_000, pace_ms=None, over_ms=90_000), "book": STREAM}
+
+
+class Evening(LoggedWorld):
+    """Games on a small board, by servers whose settings change."""
+
+    def __init__(self, path: Path, **given: Any) -> None:
+        super().__init__(path, **({"book": POND, "limits": LIMITS} | given))
+
+    def change(self, **changed: Any) -> None:
+        """Stop the server in peace, and start the next one with other settings."""
+        self.service.go_offline()
+        self.run()
+        self._given |= changed
+        self.restart("always", away=1000)
+
+    def join(self, *names: str) -> None:
+        for name in names or SEALERS:
+            sealer = SEALERS[name]
+            self.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
+            self.run()
+            learn(self.service.gate, name, sealer)
+            for place in random_fleet(self.table.referee.book, generator(name)).placements:
+                self.wire.give(f"/players/{name}/ships/{place.ship}/place", write_placement(place, sealer))
+            self.run()
+
+    def turn(self) -> None:
+        """Let a turn, or a pause, pass: the current player fires at one cell after the other."""
+        referee = self.table.referee
+        current, game, due = referee.current, referee.game, referee.deadline()
+        assert game is not None
+        assert due is not None
+        if current is None:
+            self.now = due
+        else:
+            rival = "bob" if current.name == "ann" else "ann"
+            for number in range(game.shots_left):
+                y, x = divmod(len(current.shots) + number, 5)
+                self.wire.give(f"/players/{rival}/fire", write_shot(x + 1, y + 1, None, SEALERS[current.name]))
+            self.now += 10
+        self.run()
+        self.wire.delivered = self.wire.published
+
+    def play(self) -> None:
+        while self.table.referee.state is State.TURN:
+            self.turn()
+
+    def forget(self) -> None:
+        """Let the result's time end."""
+        due = self.table.referee.deadline()
+        assert due is not None
+        self.now = due
+        self.run()
+        assert self.table.referee.state is State.LOBBY
+
+
+@pytest.fixture
+def evening(tmp_path: Path) -> Iterator[Evening]:
+    evening = Evening(tmp_path / "a.journal")
+    yield evening
+    evening.journal.close()
+
+
+def inspected(evening: Evening) -> Sequence[Summary]:
+    """Return the games of the journal; every one is executed, exported, looked at and verified."""
+    path = str(evening.path)
+    recordings = open_recordings(path)
+    summaries = list(recordings.summaries())
+    assert [each.trouble for each in summaries] == [""] * len(summaries)
+    assert len(list(recordings.check())) == len(summaries)
+    over = [each.game for each in summaries if each.state == State.OVER]
+    for number in over:
+        game, file = open_recordings(path, game=number), evening.path.with_name(f"{number}.jsonl")
+        assert game.replay().frames(REFEREE)
+        steps = game.export(file)
+        assert check(read_transcript(file))[0] == steps
+    report = verify([payload + b"\n" for payload in evening.first_heard()])
+    assert report.finding is None, report.finding
+    assert {game.opening.game for game in report.games if game.ended} == set(over)
+    return summaries
+
+
+def played_by(evening: Evening) -> tuple[object, ...]:
+    header = evening.table.header
+    return header.limits, header.rules.book, header.draw.value
+
+
+# --- what is recorded -------------------------------------------------------------------------------------------------
+
+
+def test_every_limit_is_changed_here() -> None:
+    changed = {name for name, value in OTHER.items() if value != getattr(LIMITS, name)}
+    assert changed == {field.name for field in fields(Limits)} - {"by_host"}  # which no operator sets
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_game_in_which_a_setting_changed_comes_out_as_it_was_recorded(evening: Evening, change: str) -> None:
+    evening.join()
+    evening.turn()
+    before = played_by(evening)
+    evening.change(**CHANGES[change])
+    assert played_by(evening) == before
+    evening.play()
+    evening.forget()
+    wanted = {"limits": LIMITS, "book": POND, "draw": "fair"} | CHANGES[change]
+    assert played_by(evening) == (wanted["limits"], wanted["book"], wanted["draw"])
+    assert [each.state for each in inspected(evening)] == [State.OVER, State.LOBBY]
+
+
+def _in_an_empty_lobby(evening: Evening, change: Callable[[], None]) -> None:
+    change()
+
+
+def _in_a_lobby(evening: Evening, change: Callable[[], None]) -> None:
+    evening.join("ann")
+    change()
+    evening.join("bob")
+
+
+def _in_a_turn(evening: Evening, change: Callable[[], None]) -> None:
+    evening.join()
+    evening.turn()
+    change()
+
+
+def _in_a_pause(evening: Evening, change: Callable[[], None]) -> None:
+    evening.join()
+    evening.turn()
+    assert evening.table.referee.current is None
+    change()
+
+
+def _while_the_result_stands(evening: Evening, change: Callable[[], None]) -> None:
+    evening.join()
+    evening.play()
+    change()
+    assert evening.table.referee.state is State.OVER
+
+
+def _between_two_games(evening: Evening, change: Callable[[], None]) -> None:
+    evening.join()
+    evening.play()
+    evening.forget()
+    change()
+
+
+def _several_times_in_a_game(evening: Evening, change: Callable[[], None]) -> None:
+    evening.join("ann")
+    evening.change(limits=replace(LIMITS, empty_turns=5))
+    evening.join("bob")
+    evening.turn()
+    evening.change(book=replace(POND, name="puddle"))
+    evening.turn()
+    change()
+    evening.play()
+
+
+def _and_back_again(evening: Evening, change: Callable[[], None]) -> None:
+    evening.join()
+    change()
+    evening.change(limits=LIMITS, book=POND)
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        _in_an_empty_lobby,
+        _in_a_lobby,
+        _in_a_turn,
+        _in_a_pause,
+        _while_the_result_stands,
+        _between_two_games,
+        _several_times_in_a_game,
+        _and_back_again,
+    ],
+    ids=lambda moment: moment.__name__[1:],
+)
+def test_whenever_settings_change_all_games_come_out_as_they_were_recorded(
+    tmp_path: Path, moment: Callable[[Evening, Callable[[], None]], None]
+) -> None:
+    paced = {"limits": replace(LIMITS, pace_ms=300)} if moment is _in_a_pause else {}
+    evening = Evening(tmp_path / "a.journal", **paced)
+    moment(evening, lambda: evening.change(**ALL))
+    for _ in range(2):
+        if evening.table.referee.state is State.LOBBY:
+            evening.join()
+        evening.play()
+        evening.forget()
+    summaries = inspected(evening)
+    assert summaries[-1].state == State.LOBBY
+    assert [each.game for each in summaries if each.state == State.OVER] == list(range(1, summaries[-1].game))
+    evening.restart("always")
+    assert evening.table.referee.number == summaries[-1].game
+    evening.journal.close()
+
+
+def test_a_game_whose_table_was_closed_for_a_while_comes_out_as_it_was_recorded(tmp_path: Path) -> None:
+    evening = Evening(tmp_path / "a.journal", tables=["", "b"])
+    evening.join()
+    evening.turn()
+    evening.change(tables=["b"])
+    assert list(evening.service.tables) == ["b"]
+    evening.change(tables=["c", ""], **ALL)
+    assert evening.table.referee.number == 1
+    evening.play()
+    evening.forget()
+    assert [each.state for each in inspected(evening) if not each.table] == [State.OVER, State.LOBBY]
+    evening.journal.close()
+
+
+def test_a_game_whose_server_got_another_identity_has_a_whole_proof_in_the_journal(evening: Evening) -> None:
+    """What teams have heard by then the former key has signed; they do not follow the new one (SALVO-IDENT-2)."""
+    another = Identity(bytes(32))
+    evening.join()
+    evening.turn()
+    evening.change(identity=another)
+    evening.play()
+    header, steps = repeat_game(evening.journal.game("", 1))
+    report = verify(proof_lines(header, steps, another))
+    assert (report.finding, report.key) == (None, another.signing_key)
+
+
+def test_a_game_that_is_forgotten_while_a_journal_is_read_comes_out_as_it_was_recorded(evening: Evening) -> None:
+    evening.join()
+    evening.change(**ALL)
+    evening.play()
+    recordings = open_recordings(str(evening.path))
+    evening.forget()
+    assert [each.trouble for each in recordings.summaries()] == [""]
+
+
+def test_a_journal_whose_next_game_was_changed_names_that_game(evening: Evening) -> None:
+    evening.join()
+    evening.play()
+    evening.forget()
+    opened = evening.journal.game("", 1).next_game
+    assert opened is not None
+    damaged = evening.journal.game("", 1)._replace(next_game=opened._replace(header="{}"))
+    with pytest.raises(SalvoError, match=r"journal_corrupt: game 2: its header: "):
+        repeat_game(damaged)
+
+
+def test_a_transcript_that_is_written_behind_the_next_lobby_ends_with_its_game(tmp_path: Path) -> None:
+    """The broker is away when a game is won, and until the result's time is over: only then is anybody told."""
+    evening = Evening(tmp_path / "a.journal")
+    evening.join()
+    evening.change(**ALL)
+    written: list[Path] = []
+    folder = TranscriptFolder(tmp_path / "games", lambda _, path: written.append(path), IDENTITY)
+
+    def listen(table: str, at: int, command: m.Input | None, said: Sequence[m.Announcement]) -> None:
+        if any(isinstance(each, m.GameWon) for each in said):
+            folder.write(evening.journal.game(table, 1))
+
+    evening.service.listener = listen
+    evening.wire.connected = False
+    evening.play()
+    evening.wire.connected = True
+    evening.forget()
+    folder.close()
+    [file] = written
+    steps, _ = check(read_transcript(file))
+    assert steps == len(evening.journal.game("", 1).steps) - 1
+    assert verify(file.with_name("game-1.proof.jsonl").read_bytes().splitlines(keepends=True)).finding is None
+    evening.journal.close()
+
+
+# --- what holds when --------------------------------------------------------------------------------------------------
+
+
+def rules_said(evening: Evening) -> list[int]:
+    """How long a turn was said to be, whenever rules were."""
+    return [json.loads(payload)["turn_seconds"] for topic, payload in evening.wire.said if topic == "/game/rules"]
+
+
+def test_an_empty_lobby_takes_new_settings_at_once(evening: Evening) -> None:
+    evening.change(**ALL)
+    assert played_by(evening)[:2] == (ALL["limits"], STREAM)
+    assert rules_said(evening) == [7]
+
+
+def test_a_lobby_with_a_team_in_it_keeps_what_the_team_was_told(evening: Evening) -> None:
+    evening.join("ann")
+    evening.change(**ALL)
+    assert played_by(evening)[:2] == (LIMITS, POND)
+    evening.join("bob")
+    evening.play()
+    assert rules_said(evening) == []
+    evening.forget()
+    assert rules_said(evening) == [7]
+
+
+def test_a_result_stands_as_long_as_it_would_have_and_the_next_one_by_the_new_settings(evening: Evening) -> None:
+    evening.join()
+    evening.play()
+    until = evening.table.referee.deadline()
+    evening.change(**ALL)
+    assert evening.table.referee.deadline() == until
+    evening.forget()
+    evening.join()
+    evening.play()
+    assert evening.table.referee.deadline() == evening.now + 90_000
+
+
+def test_the_latest_of_several_changes_holds(evening: Evening) -> None:
+    evening.join()
+    evening.change(limits=replace(LIMITS, turn_ms=9_000))
+    evening.change(**ALL)
+    evening.play()
+    evening.forget()
+    assert rules_said(evening) == [7]
+
+
+@pytest.mark.parametrize(("changed", "told"), [(ALL, True), ({"chat": False}, False)])
+def test_the_operator_is_told_by_which_settings_a_game_goes_on(
+    evening: Evening, capsys: pytest.CaptureFixture[str], changed: dict[str, Any], told: bool
+) -> None:
+    evening.join()
+    evening.change(**changed)
+    report = ServeReport(False, None)
+    report.contest = evening  # type: ignore[assignment]
+    report.report_resumed_games()
+    said = capsys.readouterr().out.rstrip()
+    assert said.endswith("; the new settings hold from game 2 on" if told else "; players: ann, bob")

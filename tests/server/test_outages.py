@@ -1,0 +1,305 @@
+"""What the service does when broker, journal or machine are away: every state and every event, on a real service."""
+
+from __future__ import annotations
+
+import json
+from typing import get_args
+
+import pytest
+
+from kit.stage import Stage
+from salvo import messages as m
+from salvo_server.core.journal import Batch, Journal, JournalUnavailable
+from salvo_server.core.outages import OUTAGES, Duty, Event, Presence
+from salvo_server.service import JOURNAL_CHECK_MS, JOURNAL_RETRY_MS
+from simulation import crypto
+
+TURN_MS = 30_000
+
+
+@pytest.fixture(autouse=True)
+def _economy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in crypto.DERIVING:
+        monkeypatch.setattr(module, "derive_key", crypto.derive_key)
+
+
+class Refusing(Journal):
+    """A journal that takes nothing while a test says so."""
+
+    refuses = False
+
+    def commit(self, batch: Batch) -> None:
+        self.check()
+
+    def check(self) -> None:
+        if self.refuses:
+            raise JournalUnavailable("journal_full", "no room")
+
+
+class Bench:
+    """A game with two teams, in one of the states."""
+
+    def __init__(self, state: Presence = "serving") -> None:
+        self.journal = Refusing()
+        self.stage = Stage(("ann", "bob"), journal=self.journal, limits=m.Limits(players=2, turn_ms=TURN_MS))
+        self.shots = 0
+        if state.startswith("journal stalled"):
+            self.journal.refuses = True
+            self.shoot()
+            self.stage.service.step()
+        if state == "broker away":
+            self.stage.edge.connected = False
+        if state.endswith("just back"):
+            self.stage.edge.connect()
+        self.fired, self.turn = self.stage.fired(), self.turn_now()
+        self.stage.hush()
+
+    def turn_now(self) -> int:
+        game = self.stage.referee.game
+        assert game is not None
+        return game.turn
+
+    def shoot(self) -> None:
+        self.shots += 1
+        current = self.stage.current
+        target = self.stage.others()[0]
+        self.stage.edge.give(f"/players/{target}/fire", self.stage.shot(current, self.shots, 1))
+
+    def happen(self, event: Event) -> None:
+        service = self.stage.service
+        match event:
+            case "connected":
+                self.stage.edge.connect()
+                return
+            case "disconnected":
+                self.stage.edge.connected = False
+                return
+            case "journal refuses":
+                self.journal.refuses = True
+                self.shoot()
+            case "journal accepts":
+                self.journal.refuses = False
+                self.stage.now += JOURNAL_RETRY_MS
+            case "held up":
+                self.stage.hold_up(TURN_MS / 5000)
+                return
+            case "messages arrive":
+                self.shoot()
+            case "timer due":
+                self.stage.now += TURN_MS + 1
+            case "round begins":
+                pass
+        service.step()
+
+    def done(self) -> set[str]:
+        """What could be seen since the event: of the shot, of the turn, and in what was published."""
+        said = {json.loads(payload)["status"] for topic, payload in self.stage.heard if topic == "/game/server"}
+        if self.stage.fired() > self.fired:
+            said.add("read")
+        if self.turn_now() > self.turn:
+            said.add("timed out")
+        elif any(topic == "/game/turn" for topic, _ in self.stage.heard):
+            said.add("restarted")
+        return said
+
+    def acknowledged(self) -> int:
+        return sum(message.topic.endswith("/fire") for message in self.stage.edge.acknowledged)
+
+    def state(self) -> Presence:
+        """Tell the state by how long the service would wait, and by what it says in the next round."""
+        waits = self.stage.service.wait_seconds(600.0)
+        if waits == 600.0:
+            return "broker away"
+        if waits == JOURNAL_RETRY_MS / 1000:
+            return "journal stalled"
+        if waits > 0:
+            return "serving"
+        self.stage.hush()
+        self.stage.service.step()
+        return "journal stalled, just back" if "paused" in self.done() else "just back"
+
+
+DONE: dict[Presence, dict[Event, tuple[Presence, set[str]]]] = {
+    "serving": {
+        "connected": ("just back", set()),
+        "disconnected": ("broker away", set()),
+        "journal refuses": ("journal stalled", {"read", "paused"}),
+        "journal accepts": ("serving", set()),
+        "round begins": ("serving", set()),
+        "held up": ("serving", {"restarted"}),
+        "messages arrive": ("serving", {"read"}),
+        "timer due": ("serving", {"timed out"}),
+    },
+    "broker away": {
+        "connected": ("just back", set()),
+        "disconnected": ("broker away", set()),
+        "journal refuses": ("journal stalled", {"read", "paused"}),
+        "journal accepts": ("broker away", set()),
+        "round begins": ("broker away", set()),
+        "held up": ("broker away", set()),
+        "messages arrive": ("broker away", {"read"}),
+        "timer due": ("broker away", set()),
+    },
+    "just back": {
+        "connected": ("just back", set()),
+        "disconnected": ("just back", set()),  # what came in between is not late: the time is restarted all the same
+        "journal refuses": ("journal stalled", {"read", "paused"}),
+        "journal accepts": ("serving", {"online", "restarted"}),
+        "round begins": ("serving", {"online", "restarted"}),
+        "held up": ("serving", {"online", "restarted"}),
+        "messages arrive": ("serving", {"online", "restarted", "read"}),
+        "timer due": ("serving", {"online", "restarted"}),
+    },
+    "journal stalled": {
+        "connected": ("journal stalled, just back", set()),
+        "disconnected": ("journal stalled", set()),
+        "journal refuses": ("journal stalled", set()),
+        "journal accepts": ("serving", {"online", "restarted"}),
+        "round begins": ("journal stalled", set()),
+        "held up": ("journal stalled", set()),
+        "messages arrive": ("journal stalled", set()),
+        "timer due": ("journal stalled", set()),
+    },
+    "journal stalled, just back": {
+        "connected": ("journal stalled, just back", set()),
+        "disconnected": ("journal stalled, just back", set()),
+        "journal refuses": ("journal stalled", {"paused"}),
+        "journal accepts": ("serving", {"paused", "online", "restarted"}),
+        "round begins": ("journal stalled", {"paused"}),
+        "held up": ("journal stalled", {"paused"}),
+        "messages arrive": ("journal stalled", {"paused"}),
+        "timer due": ("journal stalled", {"paused"}),
+    },
+}
+PAIRS = [(state, event) for state in get_args(Presence) for event in get_args(Event)]
+
+
+@pytest.mark.parametrize(("state", "event"), PAIRS)
+def test_in_every_state_every_event_has_its_consequences(state: Presence, event: Event) -> None:
+    bench = Bench(state)
+    target, done = DONE[state][event]
+    bench.happen(event)
+    assert bench.done() == done
+    assert bench.state() == target
+
+
+def test_a_journal_that_is_gone_is_noticed_within_seconds_while_nothing_happens() -> None:
+    bench = Bench()
+    bench.journal.refuses = True
+    bench.stage.now += JOURNAL_CHECK_MS
+    bench.stage.service.step()
+    assert (bench.done(), bench.state()) == ({"paused"}, "journal stalled")
+    bench.shoot()
+    bench.stage.service.step()
+    assert bench.acknowledged() == 0
+    bench.happen("journal accepts")
+    assert bench.stage.fired() == bench.fired + 1
+    assert bench.state() == "serving"
+
+
+def test_a_bench_is_in_the_state_that_it_was_made_for() -> None:
+    assert [Bench(state).state() for state in get_args(Presence)] == list(get_args(Presence))
+
+
+SEEN: dict[Duty, set[str]] = {
+    "begin again": {"online", "restarted"},
+    "restart": {"restarted"},
+    "say paused": {"paused"},
+    "read": {"read"},
+    "run": {"timed out"},
+}
+
+
+def told(state: Presence, event: Event) -> tuple[Presence, set[str]]:
+    """Return what the table says of an event, with the others that make up a round with it."""
+    rows = {(row.state, row.event): row for row in OUTAGES}
+    done: set[str] = set()
+
+    def take(event: Event) -> Duty:
+        nonlocal state, done
+        row = rows.get((state, event))
+        if row is None:
+            return "nothing"
+        state, done = row.target, done | SEEN.get(row.duty, set())
+        return row.duty
+
+    if event in ("connected", "disconnected"):
+        take(event)
+        return state, done
+    anew = take("round begins") == "begin again"
+    if event == "journal refuses":
+        if take("messages arrive") == "read":
+            take(event)
+            done -= SEEN["begin again"]  # what the round would have said waits
+    elif event == "journal accepts":
+        take(event)
+        take("round begins")
+    elif event == "messages arrive" or (event in ("held up", "timer due") and not anew):
+        take(event)
+    return state, done
+
+
+@pytest.mark.parametrize(("state", "event"), PAIRS)
+def test_the_table_says_what_is_done(state: Presence, event: Event) -> None:
+    assert told(state, event) == DONE[state][event]
+
+
+def test_no_pair_stands_twice_in_the_table_and_only_messages_are_read_or_held() -> None:
+    assert len({(row.state, row.event) for row in OUTAGES}) == len(OUTAGES)
+    assert {row.event for row in OUTAGES if row.duty in ("read", "hold")} == {"messages arrive"}
+    silent = {"connected", "disconnected", "journal accepts"}
+    assert {row.duty for row in OUTAGES if row.event in silent} == {"nothing"}
+
+
+@pytest.mark.parametrize("state", ["serving", "just back", "journal stalled"])
+def test_the_last_word_of_a_server_that_ends_with_a_stalled_journal_is_that_it_is_offline(state: Presence) -> None:
+    """It was `paused`, which then stood at the broker until the next server came."""
+    bench = Bench(state)
+    bench.journal.refuses = True
+    bench.stage.service.go_offline()
+    said = [json.loads(payload)["status"] for topic, payload in bench.stage.heard if topic == "/game/server"]
+    assert said[-1] == "offline"
+    assert ("paused" in said) == (state != "journal stalled")
+
+
+def test_what_is_held_while_the_journal_takes_nothing_is_acknowledged_when_it_is_durable() -> None:
+    bench = Bench("journal stalled")
+    bench.happen("messages arrive")
+    assert bench.acknowledged() == 0
+    bench.happen("journal accepts")
+    assert bench.acknowledged() == 2
+    assert bench.stage.fired() == 2
+
+
+def test_a_shot_that_the_journal_held_up_is_not_late_if_the_broker_left_meanwhile() -> None:
+    """The times to act began anew only if the broker was there at that moment: the turn had run out unseen."""
+    bench = Bench("journal stalled")
+    bench.happen("messages arrive")
+    bench.stage.edge.connected = False
+    bench.stage.now += 2 * TURN_MS
+    bench.happen("journal accepts")
+    assert bench.turn_now() == bench.turn
+    assert bench.stage.fired() == 2
+
+
+def test_who_comes_back_to_a_stalled_server_reads_that_it_is_paused() -> None:
+    """The last will stood there, and said that it was offline, until there was room again (SALVO-BACK-3)."""
+    bench = Bench("journal stalled")
+    bench.stage.edge.retained["/game/server"] = b'{"status":"offline"}'
+    bench.happen("connected")
+    bench.happen("round begins")
+    assert json.loads(bench.stage.edge.retained["/game/server"])["status"] == "paused"
+
+
+def test_a_journal_that_stays_full_is_tried_once_a_second() -> None:
+    bench, tries = Bench("journal stalled"), []
+    commit = bench.journal.commit
+
+    def counted(batch: Batch) -> None:
+        tries.append(bench.stage.now)
+        commit(batch)
+
+    bench.journal.commit = counted  # type: ignore[method-assign]
+    for _ in range(30):
+        bench.stage.wait(0.1)
+    assert len(tries) == 3

@@ -1,0 +1,457 @@
+"""A pause after each result: what is refused in it, whose time runs, and what an outage makes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import click
+import pytest
+
+from kit.proofs import verify
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.commands import HOST, check_host
+from salvo.codec.header import read_header, write_header
+from salvo.codec.recap_writer import write_recap
+from salvo.events import Event, SalvoWanted
+from salvo.messages import Limits, State
+from salvo.rules import SALVO, SMACKDOWN, STREAK, XBS, RuleBook, generator, random_fleet
+from salvo.seal import Sealer, key_to_team, make_blob
+from salvo.session import Session
+from salvo_display.replay import REFEREE as REFEREES_VIEW
+from salvo_display.replay import Replay
+from salvo_league.file import load_league
+from salvo_server.commands.control import read_arguments
+from salvo_server.commands.serve_report import ServeReport
+from salvo_server.core.referee import Referee
+from salvo_server.core.table import Table
+from salvo_server.game_lengths import turns_of
+from salvo_server.settings import SettingsError, load_settings
+from salvo_server.storage.transcript import check, export, read_transcript
+from salvo_watch.watching import Watcher
+from server.test_log_recovery import LoggedWorld
+from watch.test_watching import begin, connected
+
+NOW = 1_000_000
+PACED = Limits(players=2, pace_ms=800)
+
+
+def begun(limits: Limits = PACED, book: RuleBook = SALVO, names: tuple[str, ...] = ("ann", "bob")) -> Referee:
+    referee = Referee(7, book=book, limits=replace(limits, players=len(names)))
+    for name in names:
+        referee.receive(m.Participate(name, name.encode()), NOW)
+        for placement in random_fleet(book, generator(name)).placements:
+            referee.receive(m.PlaceShip(name, placement.ship, placement), NOW)
+    assert referee.state is State.TURN
+    return referee
+
+
+def current(referee: Referee) -> str:
+    assert referee.current is not None
+    return referee.current.name
+
+
+def salvo(referee: Referee, now: int) -> list[m.Announcement]:
+    """The player whose turn it is fires all that it has, from the last row up."""
+    assert referee.game is not None
+    me = current(referee)
+    rival = next(name for name in referee.players if name != me)
+    said: list[m.Announcement] = []
+    for _ in range(referee.game.shots_left):
+        number = len(referee.match.players[me].shots)
+        said += referee.receive(m.Fire(me, rival, number % 10 + 1, 10 - number // 10), now)
+    return said
+
+
+def code(said: list[m.Announcement]) -> str:
+    [refused] = said
+    assert isinstance(refused, m.CommandRefused)
+    return refused.code
+
+
+# --- the pause ------------------------------------------------------------------------------------------------------
+
+
+def test_the_next_turn_begins_a_pause_after_the_result_and_nothing_is_said_in_between() -> None:
+    referee = begun()
+    assert current(referee)  # none before the first turn
+    *_, result = salvo(referee, NOW + 5_000)
+    assert isinstance(result, m.SalvoResolved)
+    assert (referee.state, referee.current, referee.deadline()) == (State.TURN, None, NOW + 5_800)
+    assert referee.handle_timer(NOW + 5_799) == []
+    [turn] = referee.receive(m.TimePassed(), NOW + 5_800)
+    assert turn == m.TurnBegan(1, 2, current(referee), 5, NOW + 5_800, NOW + 35_800)
+
+
+def test_a_turn_that_runs_out_is_followed_by_the_same_pause() -> None:
+    referee = begun()
+    refused, result = referee.receive(m.TimePassed(), NOW + 30_000)
+    assert isinstance(refused, m.CommandRefused)
+    assert isinstance(result, m.SalvoResolved)
+    assert referee.deadline() == NOW + 30_800
+
+
+def test_no_pause_follows_the_last_turn() -> None:
+    referee, now = begun(), NOW
+    said: list[m.Announcement] = []
+    while referee.state is State.TURN:
+        if referee.current is None:
+            now = referee.deadline() or 0
+            referee.handle_timer(now)
+        said = salvo(referee, now)
+    assert said[-1] == m.StateChanged(State.OVER)
+    assert referee.deadline() == now + 300_000
+
+
+def test_every_result_of_a_round_has_its_pause_and_none_is_between_its_turns() -> None:
+    referee = begun(book=SMACKDOWN)
+    assert isinstance(salvo(referee, NOW)[-1], m.TurnBegan)
+    results = [each for each in salvo(referee, NOW) if isinstance(each, m.SalvoResolved)]
+    assert len(results) == 2
+    assert referee.deadline() == NOW + 1_600
+
+
+def test_a_shot_that_may_be_followed_by_another_one_of_the_same_player_is_followed_by_a_pause() -> None:
+    referee = begun(book=STREAK)
+    me = current(referee)
+    rival = "bob" if me == "ann" else "ann"
+    [x, y] = STREAK.grid.xy(random_fleet(STREAK, generator(rival)).cells[0])
+    referee.receive(m.Fire(me, rival, x, y), NOW)
+    assert code(referee.receive(m.Fire(me, rival, 1, 1), NOW + 799)) == "too_many_shots"
+    referee.receive(m.TimePassed(), NOW + 800)
+    assert current(referee) == me
+
+
+# --- what comes in it -----------------------------------------------------------------------------------------------
+
+
+def test_in_a_pause_a_shot_of_anybody_is_refused_and_counts_for_no_turn() -> None:
+    referee = begun()
+    me = current(referee)
+    rival = "bob" if me == "ann" else "ann"
+    salvo(referee, NOW)
+    early = m.Fire(rival, me, 1, 1, m.ShotContext(1, 2, 1, me))
+    assert referee.receive(early, NOW + 1) == [
+        m.CommandRefused(
+            rival,
+            "not_your_turn",
+            f"it is nobody's turn: turn 2, {rival}'s, begins 800 ms after the last result",
+        )
+    ]
+    [spent] = referee.receive(m.Fire(me, rival, 1, 1), NOW + 1)
+    assert isinstance(spent, m.CommandRefused)
+    assert spent.code == "too_many_shots"
+    assert spent.text.startswith("your salvo had 5 shots; it is nobody's turn: ")
+    assert referee.deadline() == NOW + 800
+    referee.receive(m.TimePassed(), NOW + 800)
+    assert referee.game is not None
+    assert (referee.game.turn, referee.game.shots_left) == (2, 5)
+    assert isinstance(referee.receive(early, NOW + 801)[0], m.ShotLanded)
+
+
+def test_a_shot_that_comes_when_the_pause_is_over_counts_though_no_timer_has_run() -> None:
+    referee = begun()
+    me = current(referee)
+    rival = "bob" if me == "ann" else "ann"
+    salvo(referee, NOW)
+    turn, shot = referee.receive(m.Fire(rival, me, 1, 1), NOW + 900)
+    assert isinstance(turn, m.TurnBegan)
+    assert (turn.now, turn.deadline) == (NOW + 900, NOW + 30_900)
+    assert isinstance(shot, m.ShotLanded)
+
+
+def test_in_a_pause_a_skip_is_refused_and_the_turn_to_come_is_whole() -> None:
+    referee = begun(book=XBS)
+    me = current(referee)
+    rival = "bob" if me == "ann" else "ann"
+    salvo(referee, NOW)
+    for name in (me, rival):
+        assert code(referee.receive(m.Skip(name), NOW + 1)) == "not_your_turn"
+    referee.receive(m.TimePassed(), NOW + 800)
+    assert current(referee) == rival
+    assert [player.silent_turns for player in referee.match.players.values()] == [0, 0]
+
+
+def test_refusals_in_a_pause_are_counted_with_those_of_the_turn_before() -> None:
+    referee = begun()
+    me = current(referee)
+    salvo(referee, NOW)
+    answers = [referee.receive(m.Fire(me, me, 1, 1), NOW + number) for number in range(20)]
+    assert sum(map(len, answers)) == 15
+    referee.receive(m.TimePassed(), NOW + 800)
+    assert referee.receive(m.Fire(me, me, 1, 1), NOW + 801)
+
+
+def test_in_a_pause_a_team_comes_back_and_a_new_one_is_refused() -> None:
+    referee = begun()
+    me = current(referee)
+    salvo(referee, NOW)
+    [recap] = referee.receive(m.Participate(me, me.encode()), NOW + 1)
+    assert isinstance(recap, m.Recap)
+    assert (recap.turn, len(recap.results), len(recap.shots)) == (2, 1, 5)
+    assert code(referee.receive(m.Participate("cy", b""), NOW + 1)) == "wrong_state"
+    assert referee.deadline() == NOW + 800
+
+
+# --- whose time runs ------------------------------------------------------------------------------------------------
+
+
+def test_no_time_of_a_pause_is_taken_off_a_turn_or_a_bank() -> None:
+    referee = begun(replace(PACED, bank_ms=10_000, increment_ms=1_000))
+    me = current(referee)
+    rival = "bob" if me == "ann" else "ann"
+    referee.receive(m.TurnDelivered(1), NOW)
+    salvo(referee, NOW + 2_000)
+    assert referee.awaits_delivery() is None
+    for turn in (1, 2):  # the broker confirms the turn that has ended; none has begun
+        assert referee.receive(m.TurnDelivered(turn), NOW + 2_100) == []
+    assert [referee.match.players[name].bank_ms for name in (me, rival)] == [9_000, 10_000]
+    [began] = referee.receive(m.TimePassed(), NOW + 2_950)  # the server was a little late
+    assert isinstance(began, m.TurnBegan)
+    assert (began.now, began.deadline) == (NOW + 2_950, NOW + 13_950)
+    assert referee.awaits_delivery() == 2
+    referee.receive(m.TurnDelivered(2), NOW + 3_000)
+    salvo(referee, NOW + 3_500)
+    assert [referee.match.players[name].bank_ms for name in (me, rival)] == [9_000, 10_500]
+
+
+def test_an_outage_lets_the_pause_begin_anew_and_says_nothing() -> None:
+    referee = begun()
+    salvo(referee, NOW)
+    assert referee.receive(m.Resumed(), NOW + 60_000) == []
+    assert (referee.current, referee.deadline()) == (None, NOW + 60_800)
+    [turn] = referee.receive(m.TimePassed(), NOW + 60_800)
+    assert isinstance(turn, m.TurnBegan)
+    [resumed] = referee.receive(m.Resumed(), NOW + 70_000)
+    assert isinstance(resumed, m.TurnResumed)
+
+
+# --- kept and verified ----------------------------------------------------------------------------------------------
+
+
+class PacedWorld(LoggedWorld):
+    """A server with a pace on a journal that outlives it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, limits=PACED)
+
+    def end_pause(self) -> None:
+        self.now += 800
+        self.run()
+        assert self.table.referee.current is not None
+
+    def play(self) -> None:
+        while self.table.referee.state is State.TURN:
+            if self.table.referee.current is None:
+                self.end_pause()
+            fired = len(current_of(self).shots)
+            assert self.table.referee.game is not None
+            for number in range(fired, fired + self.table.referee.game.shots_left):
+                self.wire.give(*self.shot(number % 10 + 1, number // 10 % 10 + 1))
+            self.run()
+
+
+def current_of(world: PacedWorld) -> Any:
+    assert world.table.referee.current is not None
+    return world.table.referee.current
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[PacedWorld]:
+    world = PacedWorld(tmp_path / "a.journal")
+    yield world
+    world.journal.close()
+
+
+def test_a_server_that_is_killed_in_a_pause_comes_back_into_it(world: PacedWorld) -> None:
+    world.join()
+    shooter = current_of(world).name
+    world.fire(5)
+    retained = dict(world.table.retained)
+    assert json.loads(retained["/game/turn"])["turn"] == json.loads(retained["/game/result"])["turn"] == 1
+    assert (retained["/game/state"], retained["/game/current"]) == (b"turn", shooter.encode())
+    world.now += 700
+    world.restart(away=3_600_000)
+    assert world.table.retained == retained
+    assert world.table.referee.current is None
+    world.now += 700
+    world.run()
+    assert world.table.referee.current is None  # the pause began anew
+    world.now += 100
+    world.run()
+    turn = json.loads(world.table.retained["/game/turn"])
+    assert (turn["turn"], turn["deadline"] - turn["now"]) == (2, 30_000)
+
+
+def test_a_game_with_pauses_is_recovered_executed_and_verified(world: PacedWorld, tmp_path: Path) -> None:
+    world.join()
+    for away in (0, 50, 900):
+        world.fire(5)
+        world.restart(away=away)
+        world.end_pause()
+    world.play()
+    assert "pace_ms" not in json.loads(world.table.retained["/game/rules"])
+    [saved] = world.journal.load().games
+    assert read_header(saved.opened.header).limits == PACED
+    file = tmp_path / "game.jsonl"
+    export(saved, file)
+    check(read_transcript(file))
+    lines = [payload + b"\n" for payload in world.first_heard()]
+    assert lines == world.from_journal()
+    assert verify(lines).finding is None
+
+
+def test_a_header_without_a_pace_is_as_it_was() -> None:
+    header = Table(Referee(7), lambda _: m.ServerStatus(True, "1", 1, "open")).header
+    assert "pace" not in write_header(header)
+    assert read_header(write_header(header)).limits.pace_ms is None
+
+
+# --- who looks on ---------------------------------------------------------------------------------------------------
+
+
+def test_a_client_that_comes_back_in_a_pause_fires_when_its_turn_begins_and_not_before() -> None:
+    book, secret = XBS, "secret"
+    table = Table(begun(book=book), lambda _: m.ServerStatus(True, "1", 1, "open"))
+    referee = table.referee
+    table.open()
+    me = current(referee)
+    salvo_of(table, NOW)
+    table.carry_out(m.TimePassed(), NOW + 800)
+    rival = current(referee)
+    salvo_of(table, NOW + 900)
+    assert referee.current is None
+    sealer = Sealer(secret, bytes(16))
+    session = Session(me, secret, Random(1), sealer=sealer)
+    session.connected()
+    kept = table.retained | {
+        "/game/rules": write_announcement(referee.rules, "")[0].payload,
+        "/players/list": json.dumps(list(referee.players)).encode(),
+        "/game/state": b"turn",
+    }
+    wanted: list[Event] = []
+    for topic, payload in kept.items():
+        wanted += session.receive(topic, payload, True, 0.0)
+    recap = referee.recap(me)
+    assert recap is not None
+    blob = make_blob(write_recap(recap, book.grid), key_to_team(sealer.key), bytes(16), bytes(range(24)))
+    wanted += session.receive(topics.RECAP.of(player=me), blob.encode(), False, 0.1)
+    assert not any(isinstance(event, SalvoWanted) for event in wanted)
+    assert session.view is not None
+    assert session.view.shots == 0
+    for topic, payload, retain in table.carry_out(m.TimePassed(), NOW + 1_700).publications:
+        wanted += session.receive(topic, payload, retain, 1.0)
+    [asked] = [event for event in wanted if isinstance(event, SalvoWanted)]
+    assert (asked.view.turn, asked.view.shots, len(asked.view.results)) == (3, 1, 2)
+    assert rival != me
+
+
+def salvo_of(table: Table, now: int) -> None:
+    """The player whose turn it is fires the one shot that it has."""
+    me = current(table.referee)
+    rival = next(name for name in table.referee.players if name != me)
+    table.carry_out(m.Fire(me, rival, 1, 1), now)
+
+
+def test_a_screen_shows_in_a_pause_whose_turn_has_ended() -> None:
+    held, watcher = connected(Watcher, "")
+    begin(held)
+    held.say(m.SalvoResolved(1, 1, "alice", 5, 2, (), ()))
+    watcher.poll(0)
+    assert watcher.heading().endswith("game 1, turn 1: alice has had its turn")
+    held.say(m.TurnBegan(1, 2, "bob", 5, 1_000, 31_000))
+    watcher.poll(0)
+    assert watcher.heading().endswith(("bob has 30 s", "bob has 29 s"))
+
+
+def test_a_replay_tells_after_each_salvo_who_is_next_and_in_the_last_pause_nobody() -> None:
+    referee = Referee(7, limits=PACED)
+    table = Table(referee, lambda _: m.ServerStatus(True, "1", 1, "open"))
+    steps = []
+    for name in ("ann", "bob"):
+        steps.append(table.carry_out(m.Participate(name, name.encode()), NOW))
+        places = random_fleet(SALVO, generator(name)).placements
+        steps += [table.carry_out(m.PlaceShip(name, place.ship, place), NOW) for place in places]
+    first = current(referee)
+    for now in (NOW, NOW + 1_000):
+        me = current(referee)
+        rival = "bob" if me == "ann" else "ann"
+        steps += [table.carry_out(m.Fire(me, rival, x, 10), now) for x in range(1, 6)]
+        if now == NOW:
+            steps.append(table.carry_out(m.TimePassed(), now + 800))
+    frames = Replay("game", table.header, steps).frames(REFEREES_VIEW)
+    second = "bob" if first == "ann" else "ann"
+    assert [(frame.turn, frame.current, frame.shots) for frame in frames] == [(0, first, 5), (1, second, 5), (2, "", 0)]
+
+
+def test_the_operator_is_told_of_a_game_that_goes_on_in_a_pause(capsys: pytest.CaptureFixture[str]) -> None:
+    referee = begun()
+    salvo(referee, NOW)
+    report = ServeReport(False, None)
+    table = SimpleNamespace(referee=referee, steps=1)
+    report.contest = SimpleNamespace(service=SimpleNamespace(tables={"": table}))  # type: ignore[assignment]
+    report.report_resumed_games()
+    assert "game 1 goes on: a pause before turn 2; players: ann, bob" in capsys.readouterr().out
+
+
+# --- the setting ----------------------------------------------------------------------------------------------------
+
+
+def _set_by_a_host(settings: m.NextGame) -> Limits:
+    sent = HOST.write(m.HostCommand("desk", m.HostAction.SET, settings=settings))
+    received = check_host(HOST.validate(sent)).settings
+    assert received == settings
+    return settings.limits(PACED)
+
+
+def _settings(seconds: str, tmp_path: Path) -> Limits:
+    return load_settings({"pace_seconds": float(seconds)}).limits
+
+
+def _control(seconds: str, tmp_path: Path) -> Limits:
+    return _set_by_a_host(read_arguments(m.HostAction.SET, (f"pace_seconds={seconds}",))["settings"])
+
+
+def _league(seconds: str, tmp_path: Path) -> Limits:
+    file = tmp_path / "league.toml"
+    file.write_text(f'name = "evening"\nrounds = 3\nturn_seconds = 5\npace_seconds = {seconds}\n')
+    league = load_league(file)
+    assert league.game_seconds(3, "salvo") == (turns_of("salvo", 3) or 0) * float(seconds)
+    return _set_by_a_host(league.settings(("ann", "bob", "eve"), "salvo"))
+
+
+@pytest.mark.parametrize("place", [_settings, _control, _league])
+@pytest.mark.parametrize(
+    ("seconds", "pace_ms"), [("0.8", 800), ("0", None), ("1", 1_000), ("1.0", 1_000), ("0.0004", None), ("60", 60_000)]
+)
+def test_a_pace_may_have_decimals_wherever_it_is_set(
+    place: Callable[[str, Path], Limits], seconds: str, pace_ms: int | None, tmp_path: Path
+) -> None:
+    assert (place(seconds, tmp_path).pace_ms or None) == pace_ms
+
+
+@pytest.mark.parametrize("seconds", ["", ".4", "0,4", "-1", "1e9", "inf", "nan", "9" * 400, "\u0663"])
+def test_a_pace_that_is_no_number_is_refused_before_it_is_sent(seconds: str) -> None:
+    with pytest.raises(click.UsageError, match="is not a number of seconds"):
+        read_arguments(m.HostAction.SET, (f"pace_seconds={seconds}",))
+
+
+def test_a_pace_comes_from_the_environment_and_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "salvo.toml"
+    file.write_text("pace_seconds = 1.5\n")
+    assert load_settings({}, file).limits.pace_ms == 1_500
+    monkeypatch.setenv("SALVO_PACE_SECONDS", "0.8")
+    assert load_settings({}, file).limits.pace_ms == 800
+
+
+@pytest.mark.parametrize("seconds", [-0.1, 60.5, float("nan"), float("inf")])
+def test_a_pace_that_nobody_means_is_refused(seconds: float) -> None:
+    with pytest.raises(SettingsError, match=r"^bad_setting: --pace-seconds: "):
+        load_settings({"pace_seconds": seconds})

@@ -1,0 +1,89 @@
+"""Proofs of random games: honest ones pass, and no byte of one can be changed unnoticed."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from kit.proofs import IDENTITY, SMALL, TINY, Played, random_games, signed, verify
+from kit.proofs import entries_of as entries
+from salvo.codec.log_reader import Fault
+
+
+@pytest.mark.long
+def test_a_hundred_honest_games_pass() -> None:
+    told = 0
+    for played in random_games(100):
+        report = verify(played.proof())
+        assert report.finding is None, report.finding
+        assert report.key == IDENTITY.signing_key
+        [game] = report.games
+        assert game.winner in game.players
+        assert sum(bool(step.announcements) for step in game.steps) <= len(played.steps)
+        told += len(game.told)
+    assert told > 2000
+
+
+def test_signing_a_game_anew_changes_nothing() -> None:
+    lines = next(random_games(1, 7)).proof()
+    assert signed(entries(lines)) == lines
+
+
+@pytest.mark.long
+def test_every_single_byte_of_a_proof_counts() -> None:
+    lines = Played("a", TINY).play().proof()
+    random = Random(1)
+    for number, line in enumerate(lines):
+        for place in range(len(line)):
+            changed = bytearray(line)
+            changed[place] ^= random.randrange(1, 256)
+            finding = verify(_split(b"".join([*lines[:number], bytes(changed), *lines[number + 1 :]]))).finding
+            assert finding is not None, (number, place)
+            assert (finding.line, finding.fault is Fault.SERVER) == (number + 1, False), (number, place, finding)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_a_changed_byte_is_found_and_its_line_named(first: int) -> None:
+    random = Random(first)
+    for played in random_games(50, first):
+        lines = played.proof()
+        for _ in range(3):
+            number = random.randrange(len(lines))
+            changed = bytearray(lines[number])
+            place = random.randrange(len(changed))
+            changed[place] ^= random.randrange(1, 256)
+            finding = verify(_split(b"".join([*lines[:number], bytes(changed), *lines[number + 1 :]]))).finding
+            assert finding is not None, (number, place)
+            assert finding.line == number + 1, (number, place, finding)
+            assert finding.fault is not Fault.SERVER, (number, place, finding)
+
+
+def _split(file: bytes) -> list[bytes]:
+    """As a file is read: line feeds end lines, carriage returns do not."""
+    parts = file.split(b"\n")
+    return [part + b"\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+
+
+def test_a_file_that_was_cut_anywhere_is_not_taken_for_a_whole_one() -> None:
+    lines = Played("b", SMALL, trouble=0.2).play().proof()
+    for count in range(len(lines)):
+        finding = verify(lines[:count]).finding
+        assert finding is not None
+        assert (finding.line, finding.fault) == (count + 1, Fault.INCOMPLETE)
+        finding = verify([*lines[:count], lines[count][:40]]).finding
+        assert finding is not None
+        assert (finding.line, finding.fault) == (count + 1, Fault.INCOMPLETE)
+
+
+def test_a_missing_line_and_a_line_of_another_game_are_no_fault_of_the_server() -> None:
+    lines, other = Played("c", SMALL).play().proof(), Played("d", SMALL).play().proof()
+    for number in range(1, len(lines) - 1):
+        missing = verify([*lines[:number], *lines[number + 1 :]]).finding
+        assert missing is not None
+        assert (missing.line, missing.fault) == (number + 1, Fault.INCOMPLETE)
+        if number < len(other):
+            foreign = verify([*lines[:number], other[number], *lines[number + 1 :]]).finding
+            assert foreign is not None
+            assert (foreign.line, foreign.fault) == (number + 1, Fault.FILE)

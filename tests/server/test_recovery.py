@@ -1,0 +1,468 @@
+"""A server that ends anywhere, and the next one on the same journal."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from kit.unbrokered import Wire, learn
+from salvo import messages as m
+from salvo.codec.command_writer import write_participation, write_placement, write_shot
+from salvo.codec.steps import read_input, write_input
+from salvo.errors import SalvoError
+from salvo.messages import Limits, State
+from salvo.rules import SALVO, XBS, Orientation, Placement, generator, random_fleet
+from salvo.seal import Sealer
+from salvo_server.core.journal import Batch, Journal, JournalError, JournalUnavailable
+from salvo_server.core.table import Table
+from salvo_server.referee_view import RefereeViews
+from salvo_server.service import JOURNAL_RETRY_MS, Resume, Service
+from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.journal.wrapper import JournalWrapper
+
+SEALERS = {name: Sealer(f"secret {name}", bytes((number,)) * 16) for number, name in enumerate(("ann", "bob"))}
+
+
+INPUTS: tuple[m.Input, ...] = (
+    m.Participate("ann", b""),
+    m.PlaceShip("ann", "Carrier", Placement("carrier", 1, 1, Orientation.VERTICAL)),
+    m.Fire("ann", "bob", 1, 1, m.ShotContext(1, 1, 1, "bob")),
+    m.Skip("ann", m.TurnContext(1, 1)),
+    m.Unreadable("ann", "", "not_json", "text"),
+    m.Leave("ann", 1),
+    m.HostCommand("desk", m.HostAction.SET, settings=m.NextGame(players=3, teams=("ann", "bob")), context=1),
+    m.StruckOff("ann"),
+    m.TimePassed(),
+    m.Resumed(),
+    m.TurnDelivered(1),
+)
+
+
+class World:
+    """A journal that outlives its servers, and a clock that the test moves."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.now = 1_000_000
+        self.wire = Wire()
+        self.journal: Any = DatabaseJournal(str(path), power_safe=False)
+        self.service = self._serve()
+
+    def _serve(self, **given: Any) -> Service:
+        settings: dict[str, Any] = {"tables": [""], "seed": 7, "limits": Limits(players=2)} | given
+        if (delay := settings.pop("referee_delay_ms", None)) is not None:
+            settings["follower"] = RefereeViews(delay)
+        service = Service(self.wire, clock=lambda: self.now, journal=self.journal, **settings)
+        self.wire.connect()
+        self.run(service)
+        return service
+
+    def restart(self, resume: Resume = "crash", *, away: int = 0, **given: Any) -> Service:
+        """Forget the server as a crash does, let time pass, and start the next one."""
+        self.journal.close()
+        self.now += away
+        retained = self.wire.retained
+        self.wire = Wire()
+        self.wire.retained = retained
+        self.journal = DatabaseJournal(str(self.path), power_safe=False)
+        self.service = self._serve(resume=resume, **given)
+        return self.service
+
+    def run(self, service: Service | None = None) -> None:
+        service = service or self.service
+        for _ in range(3):
+            service.step()
+
+    @property
+    def table(self) -> Table:
+        return self.service.tables[""]
+
+    def join(self) -> None:
+        for name, sealer in SEALERS.items():
+            self.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
+            self.run()
+            learn(self.service.gate, name, sealer)
+            for place in random_fleet(SALVO, generator(name)).placements:
+                self.wire.give(f"/players/{name}/ships/{place.ship}/place", write_placement(place, sealer))
+        self.run()
+
+    def shot(self, x: int, y: int) -> tuple[str, bytes]:
+        current = self.table.referee.current
+        assert current is not None
+        rival = "bob" if current.name == "ann" else "ann"
+        return f"/players/{rival}/fire", write_shot(x, y, None, SEALERS[current.name])
+
+    def fire(self, count: int) -> None:
+        for number in range(count):
+            self.wire.give(*self.shot(number % 10 + 1, 10))
+            self.run()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World(tmp_path / "a.journal")
+    yield world
+    world.journal.close()
+
+
+def state(table: Table) -> object:
+    referee, game = table.referee, table.referee.game
+    return (
+        referee.state,
+        referee.number,
+        list(referee.players),
+        referee.results,
+        list(referee.players.values()),
+        (game.turn, game.current, game.shots_left, game.afloat, game.salvos) if game else None,
+        table.check,
+    )
+
+
+def test_a_restart_in_mid_salvo_finds_the_table_bit_by_bit(world: World) -> None:
+    world.join()
+    world.fire(7)
+    before, retained = state(world.table), dict(world.table.retained)
+    world.service = None  # type: ignore[assignment]
+    world.restart()
+    after = state(world.table)
+    assert after[:-1] == before[:-1]  # type: ignore[index]
+    assert world.table.retained.keys() == retained.keys()
+    world.fire(3)
+    assert world.table.referee.current is not None
+
+
+def test_the_time_to_act_begins_anew_after_an_outage(world: World) -> None:
+    world.join()
+    world.fire(2)
+    world.wire.delivered = world.wire.published
+    world.now += 29_000
+    world.fire(1)
+    world.restart(away=3_600_000)
+    assert world.table.referee.deadline() == world.now + 30_000
+    [turn] = [json.loads(payload) for topic, payload in world.wire.said if topic == "/game/turn"]
+    assert (turn["turn"], turn["shots"], turn["deadline"] - turn["now"]) == (1, 5, 30_000)
+    assert "/game/current" not in world.wire.topics_said()  # a plain client would fire its salvo again
+    assert world.table.referee.results == []
+
+
+def test_a_clock_that_was_set_back_does_no_harm(world: World) -> None:
+    world.join()
+    world.fire(2)
+    world.restart(away=-3_600_000)
+    assert world.table.referee.deadline() > world.now + 3_600_000  # type: ignore[operator]
+    world.fire(3)
+    assert len(world.table.referee.results) == 1
+
+
+def test_turns_end_in_time_behind_a_clock_that_was_set_back(world: World) -> None:
+    """The server's time goes on from where it was: it does not stand still until the clock is there again."""
+    world.join()
+    world.fire(2)
+    world.restart(away=-3_600_000)
+    turn = json.loads(world.table.retained["/game/turn"])
+    world.now += turn["deadline"] - turn["now"]
+    world.run()
+    assert len(world.table.referee.results) == 1
+
+
+def test_a_new_game_is_later_than_the_one_before_it_was_ended(world: World) -> None:
+    """Games of one table that overlap in time are two stories to whoever verifies them."""
+    world.join()
+    world.fire(2)
+    ended_at = world.service.now()
+    world.restart("never", away=-3_600_000)
+    assert world.service.now() >= ended_at
+
+
+def test_what_the_broker_has_not_acknowledged_is_said_again(world: World) -> None:
+    """The broker had the first salvo; then the server was killed before it had any answer."""
+    world.join()
+    world.fire(5)
+    world.wire.delivered = world.wire.published
+    world.fire(5)
+    world.wire.give(*world.shot(1, 1))
+    world.run()
+    world.restart()
+    said = world.wire.topics_said()
+    assert [topic for topic in said if topic.endswith("/hit")].count("/players/ann/hit") >= 1
+    results = [json.loads(payload) for topic, payload in world.wire.said if topic == "/game/result"]
+    assert [result["turn"] for result in results] == [2]
+    assert said.count("/game/hits") == 1
+
+
+def test_what_the_broker_has_acknowledged_is_not_said_again(world: World) -> None:
+    world.join()
+    world.fire(10)
+    world.wire.delivered = world.wire.published
+    world.fire(1)
+    world.wire.delivered = world.wire.published
+    world.fire(1)
+    world.restart()
+    said = [topic for topic in world.wire.topics_said() if topic.endswith(("/hit", "/hits", "/result"))]
+    assert len(said) == 1  # the last shot only
+
+
+def test_a_message_that_comes_again_after_a_restart_is_a_duplicate(world: World) -> None:
+    """It was journalled, but the broker did not get its acknowledgement: it sends the same bytes again."""
+    world.join()
+    message = world.shot(3, 3)
+    world.wire.give(*message)
+    world.run()
+    world.restart()
+    world.wire.give(*message)
+    world.run()
+    assert len(world.table.referee.match.players[_shooter(world)].shots) == 1
+    assert not any(topic.endswith("/error") for topic in world.wire.topics_said())
+
+
+def test_a_shot_replayed_at_another_target_after_a_restart_is_refused(world: World) -> None:
+    world.join()
+    _, payload = world.shot(3, 3)
+    shooter = _shooter(world)
+    world.wire.give(*world.shot(9, 9))
+    target = "bob" if shooter == "ann" else "ann"
+    world.wire.give(f"/players/{target}/fire", payload)
+    world.run()
+    world.restart()
+    world.wire.give(f"/players/{shooter}/fire", payload)
+    world.run()
+    assert (f"/players/{shooter}/error", b"nonce_reused") in [
+        (topic, payload[:12]) for topic, payload in world.wire.said
+    ]
+
+
+def _shooter(world: World) -> str:
+    current = world.table.referee.current
+    assert current is not None
+    return current.name
+
+
+def test_nothing_is_said_or_acknowledged_before_it_is_durable(world: World) -> None:
+    """A full disk: the shot waits, the team is not told, the broker keeps it; with room again all goes on."""
+    world.join()
+    full = _Full(world.journal)
+    world.service._journal = full
+    before, acknowledged = len(world.wire.said), len(world.wire.acknowledged)
+    world.wire.give(*world.shot(3, 3))
+    world.run()
+    said = world.wire.said[before:]
+    assert [(topic, json.loads(payload)["status"]) for topic, payload in said] == [("/game/server", "paused")]
+    world.wire.give(*world.shot(4, 4))
+    world.run()
+    assert len(world.wire.said) == before + 1
+    assert len(world.wire.acknowledged) == acknowledged
+    assert len(world.table.referee.match.players[_shooter(world)].shots) == 1  # the second one waits unread
+    full.full = False
+    world.now += JOURNAL_RETRY_MS
+    world.run()
+    shots = [topic for topic, _ in world.wire.said[before:] if topic.endswith("/hit")]
+    assert len(shots) == 2
+    fired = [m.topic for m in world.wire.acknowledged[acknowledged:] if m.topic.endswith("/fire")]
+    assert fired == [f"/players/{_rival(world)}/fire"] * 2
+    status = [json.loads(payload)["status"] for topic, payload in world.wire.said if topic == "/game/server"]
+    assert status[-1] == "online"
+
+
+def _rival(world: World) -> str:
+    return "bob" if _shooter(world) == "ann" else "ann"
+
+
+class _Full(JournalWrapper):
+    """The real journal behind a disk that is full for now."""
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__(journal)
+        self.full = True
+
+    def commit(self, batch: Batch) -> None:
+        if self.full:
+            raise JournalUnavailable("journal_full", "no room")
+        super().commit(batch)
+
+
+def test_a_server_that_ended_in_peace_begins_anew_unless_it_is_told_to_go_on(world: World) -> None:
+    world.join()
+    world.fire(2)
+    world.service.go_offline()
+    world.restart()
+    assert (world.table.referee.state, world.table.referee.number) == (State.LOBBY, 2)
+    assert world.wire.retained["/game/state"] == b"lobby"
+    kept = {topic: payload for topic, payload in world.wire.retained.items() if payload and "/players/" in topic}
+    assert kept == {"/players/count": b"0", "/players/list": b"[]"}
+    world.join()
+    world.fire(2)
+    world.service.go_offline()
+    world.restart("always")
+    assert (world.table.referee.state, world.table.referee.number) == (State.TURN, 2)
+    world.restart("never")
+    assert (world.table.referee.state, world.table.referee.number) == (State.LOBBY, 3)
+
+
+def test_other_settings_hold_from_the_next_game_on(world: World) -> None:
+    world.join()
+    world.restart(limits=Limits(players=2, turn_ms=5_000, over_ms=1_000), seed="other")
+    assert world.table.referee.limits.turn_ms == 30_000
+    for _ in range(3):
+        for _ in range(2):
+            world.now += 30_000
+            world.run()
+    assert world.table.referee.state is State.OVER
+    world.now += 300_000
+    world.run()
+    assert (world.table.referee.state, world.table.referee.limits.turn_ms) == (State.LOBBY, 5_000)
+    rules = [json.loads(payload) for topic, payload in world.wire.said if topic == "/game/rules"]
+    assert rules[-1]["turn_seconds"] == 5
+    world.restart()
+    assert world.table.referee.limits.turn_ms == 30_000  # an empty lobby takes the settings of the day
+
+
+def test_a_result_that_was_over_long_ago_makes_room_for_the_next_lobby(world: World) -> None:
+    world.join()
+    for _ in range(5):
+        world.now += 30_000
+        world.run()
+    assert world.table.referee.state is State.OVER
+    world.restart(away=3_600_000)
+    assert (world.table.referee.state, world.table.referee.number) == (State.LOBBY, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "named"),
+    [
+        ("UPDATE steps SET input = replace(input, '\"x\":2', '\"x\":4') WHERE id = 14", "journal_diverged", "step 14"),
+        ("UPDATE steps SET at = at + 1 WHERE id = 5", "journal_diverged", "step 5"),
+        ("UPDATE steps SET input = 'x' WHERE id = 9", "journal_corrupt", "step 9"),
+        ("UPDATE steps SET input = replace(input, 'carrier', 'raft') WHERE id = 2", "journal_corrupt", "step 2"),
+        ("DELETE FROM steps WHERE id = 8", "journal_diverged", "step 8 (record 9)"),
+        ("UPDATE games SET header = substr(header, 1, 50)", "journal_corrupt", "its header"),
+        ('UPDATE games SET header = replace(header, \'"seed":"7"\', \'"seed":"8"\')', "journal_diverged", "step 1 "),
+    ],
+)
+def test_a_journal_that_was_tampered_with_starts_no_game(world: World, change: str, code: str, named: str) -> None:
+    world.join()
+    world.fire(4)
+    world.journal.close()
+    with contextlib.closing(sqlite3.connect(world.path)) as raw, raw:
+        assert raw.execute(change).rowcount > 0
+    with pytest.raises(SalvoError) as caught:
+        world.restart()
+    assert isinstance(caught.value, JournalError)
+    assert (caught.value.code, named in caught.value.text) == (code, True), caught.value
+    assert "--journal" in caught.value.text
+
+
+def test_a_team_comes_back_with_its_secret_after_the_servers_restart(world: World) -> None:
+    world.join()
+    world.fire(3)
+    world.restart()
+    world.wire.give("/game/request_participation", write_participation("ann", "another"))
+    world.run()
+    assert [p[:10] for t, p in world.wire.said if t == "/players/ann/error"] == [b"name_taken"]
+    world.wire.give("/game/request_participation", write_participation("ann", "secret ann"))
+    world.run()
+    assert "/players/ann/recap" in world.wire.topics_said()
+
+
+def test_whatever_moves_a_table_has_a_form_in_the_journal() -> None:
+    assert {type(read_input(write_input(each))) for each in INPUTS} == set(get_args(m.Input))
+
+
+# --- the referee's view -------------------------------------------------------------------------------------------
+
+
+def referee_said(world: World) -> list[bytes]:
+    return [payload for topic, payload in world.wire.said if topic == "/game/referee"]
+
+
+def test_the_referees_view_stands_again_as_it_stood_before_a_crash(world: World) -> None:
+    world.restart(referee_delay_ms=0)
+    world.join()
+    world.fire(7)
+    kept = world.wire.retained["/game/referee"]
+    del world.wire.retained["/game/referee"]  # the broker was killed, too
+    world.restart(referee_delay_ms=0)
+    assert referee_said(world) == [kept]
+    world.fire(3)
+    assert json.loads(referee_said(world)[-1])["turn"] == 2
+
+
+def test_a_delay_outlives_a_crash(world: World) -> None:
+    world.restart(referee_delay_ms=60_000)
+    world.join()
+    world.now += 1000
+    world.fire(5)
+    world.restart(away=30_000, referee_delay_ms=60_000)
+    assert referee_said(world) == []
+    world.now += 29_000
+    world.run()
+    assert [json.loads(payload)["turn"] for payload in referee_said(world)] == [0]
+    world.now += 1000
+    world.run()
+    assert [json.loads(payload)["turn"] for payload in referee_said(world)] == [0, 1]
+
+
+def test_after_a_long_absence_only_the_newest_boards_are_shown(world: World) -> None:
+    world.restart(referee_delay_ms=10_000)
+    world.join()
+    world.fire(10)
+    world.restart(away=600_000, referee_delay_ms=10_000)
+    assert [json.loads(payload)["turn"] for payload in referee_said(world)] == [2]
+
+
+def test_a_server_that_shows_no_boards_any_more_clears_them(world: World) -> None:
+    world.restart(referee_delay_ms=0)
+    world.join()
+    world.fire(5)
+    assert world.wire.retained["/game/referee"]
+    world.restart()
+    assert referee_said(world) == [b""]
+
+
+def test_the_next_lobby_finds_the_boards_cleared_before_it_is_said(world: World) -> None:
+    world.restart(referee_delay_ms=0, limits=Limits(players=2, empty_turns=1, over_ms=60_000))
+    world.join()
+    for _ in range(2):
+        world.now += 30_000
+        world.run()
+    assert json.loads(referee_said(world)[-1])["winner"]
+    world.wire.said.clear()
+    world.now += 60_000
+    world.run()
+    assert world.wire.said.index(("/game/referee", b"")) < world.wire.said.index(("/game/state", b"lobby"))
+    assert world.wire.retained["/game/referee"] == b""
+
+
+def test_a_waiting_snapshot_wakes_the_server(world: World) -> None:
+    service = world.restart(referee_delay_ms=5_000)
+    world.join()
+    assert service.wait_seconds(60.0) == 5.0
+
+
+class WithPoints(World):
+    """Where nobody is ever out, and one missed turn is enough for short ones."""
+
+    def _serve(self, **given: Any) -> Service:
+        limits = Limits(players=2, empty_turns=1, absent_ms=2_000)
+        book = replace(XBS, name="points", fleet=SALVO.fleet, goal=None)
+        return super()._serve(**{"limits": limits, "book": book} | given)
+
+
+def test_who_is_gone_is_gone_after_a_restart_too(tmp_path: Path) -> None:
+    world = WithPoints(tmp_path / "a.journal")
+    world.join()
+    world.now += 30_000
+    world.run()
+    world.fire(1)
+    before = state(world.table)
+    assert world.table.referee.deadline() == world.now + 2_000
+    world.restart(limits=Limits(players=2))  # the game keeps what it began with
+    assert state(world.table)[:-1] == before[:-1]  # type: ignore[index]
+    assert world.table.referee.deadline() == world.now + 2_000
+    world.journal.close()

@@ -1,0 +1,618 @@
+"""The referee's table, executed: every input in every state, from games that inputs alone have brought there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from salvo import messages as m
+from salvo.messages import Limits, State
+from salvo.rules import (
+    SALVO,
+    Announce,
+    Grid,
+    Orientation,
+    Placement,
+    Repeats,
+    RuleBook,
+    ShipClass,
+    Spacing,
+    Starter,
+    Targets,
+)
+from salvo_server import core
+from salvo_server.core.diagram import transitions
+from salvo_server.core.lobby import Lobby
+from salvo_server.core.referee import Referee
+from salvo_server.core.transitions import ACCEPTED, STATES, TABLE, Answer, Event, TableState
+from salvo_server.core.turn import Over, Pause, Turn
+from server.test_referee_against_model import board_state
+
+NOW = 1_000_000
+LATER = NOW + 100  # when the input comes that a case is about
+FLEET = (ShipClass("long", 2), ShipClass("dot", 1))
+SMALL = replace(SALVO, name="small", grid=Grid(4, 4), fleet=FLEET, starter=Starter.FIRST)
+SKIPPING = replace(SMALL, skipping=True)
+NARROW = replace(SMALL, targets=Targets.OTHERS, announce=Announce.CELLS, repeats=Repeats.REFUSED)
+
+# --- how a game gets into a state: a is the first to fire, and wins -------------------------------------------------
+
+
+def place(name: str, ship: str, x: int, y: int = 1) -> m.PlaceShip:
+    return m.PlaceShip(name, ship, Placement(ship, x, y, Orientation.HORIZONTAL))
+
+
+def listed(*names: str, book: RuleBook = SMALL, **limits: Any) -> Referee:
+    """Return a lobby with teams that have their long ship at A1 and A2."""
+    referee = Referee(7, book=book, limits=Limits(**limits))
+    for name in names:
+        referee.receive(m.Participate(name, name.encode()), NOW)
+        referee.receive(place(name, "long", 1), NOW)
+    return referee
+
+
+def lobby(book: RuleBook = SMALL, complete: str = "a", **limits: Any) -> Referee:
+    """Return the lobby of a and b, where the complete ones have their dot at A4 as well."""
+    referee = listed("a", "b", book=book, **limits)
+    for name in complete:
+        referee.receive(place(name, "dot", 4), NOW)
+    return referee
+
+
+def turn(book: RuleBook = SMALL, **limits: Any) -> Referee:
+    """Return a game in a's first turn."""
+    return lobby(book, "ab", players=2, **limits)
+
+
+def last_shot(book: RuleBook = SMALL, **limits: Any) -> Referee:
+    """Return a game in which a has one shot left in its first turn."""
+    referee = turn(book, **limits)
+    referee.receive(m.Fire("a", "b", 4, 4), NOW)
+    return referee
+
+
+def pause(book: RuleBook = SMALL, **limits: Any) -> Referee:
+    """Return a game in the pause after a's first turn."""
+    referee = last_shot(book, pace_ms=800, **limits)
+    referee.receive(m.Fire("a", "b", 4, 3), NOW)
+    return referee
+
+
+def last_ship(**limits: Any) -> Referee:
+    """Return a game in a's second turn, where b has nothing left but its dot at A4."""
+    referee = turn(**limits)
+    for name, target, x in (("a", "b", 1), ("a", "b", 2), ("b", "a", 3)):
+        referee.receive(m.Fire(name, target, x, 1), NOW)
+    return referee
+
+
+def over(**limits: Any) -> Referee:
+    """Return a game that a has won with one shot left."""
+    referee = last_ship(**limits)
+    referee.receive(m.Fire("a", "b", 4, 1), NOW)
+    return referee
+
+
+def sunk_of_three() -> Referee:
+    """Return a game of three in which b has lost all its ships."""
+    referee = listed("a", "b", "c", players=3)
+    for name in "abc":
+        referee.receive(place(name, "dot", 4), NOW)
+    for name, target, x in (("a", "b", 1), ("a", "b", 2), ("b", "a", 3), ("c", "b", 4), ("c", "b", 3)):
+        referee.receive(m.Fire(name, target, x, 1), NOW)
+    return referee
+
+
+STARTS = {Lobby: lobby, Turn: turn, Pause: pause, Over: over}
+
+
+@pytest.mark.parametrize("stage", STATES)
+def test_every_state_is_reached_by_inputs(stage: type[TableState]) -> None:
+    assert type(STARTS[stage]().stage) is stage
+
+
+# --- the cases ------------------------------------------------------------------------------------------------------
+
+
+class Case(NamedTuple):
+    """What is said of an input, and the state after it.
+
+    Attributes:
+        said: kinds of announcements, with the code of a refusal.
+        given: how the game gets there, if not as in ``STARTS``.
+    """
+
+    stage: type[TableState]
+    event: Event
+    command: m.Input
+    said: str
+    then: type[TableState]
+    given: Callable[[], Referee] | None = None
+    at: int = LATER
+
+
+def same(event: Event, *commands: m.Input, said: str, where: str = "lobby turn pause over") -> list[Case]:
+    """Return the cases of inputs that come to the same in several states."""
+    chosen = [stage for stage in STATES if stage.__name__.lower() in where.split()]
+    return [Case(stage, event, command, said, stage) for stage in chosen for command in commands]
+
+
+DOT, STRAY = place("b", "dot", 4), m.Fire("a", "b", 4, 4)
+MISS, SKIP, TIME = m.Fire("a", "b", 3, 4), m.Skip("a"), m.TimePassed()
+NEXT = "SalvoResolved TurnBegan"
+END = "SalvoResolved PlayerStats PlayerStats GameWon StateChanged"
+NOT_LOBBY = "turn pause over"
+UNREADABLE = [m.Unreadable("a", "", "not_json", "?"), m.Unreadable("a", "", "not_json", "?", True)]
+UNLISTED: list[m.Input] = [
+    m.Leave("z"),
+    m.StruckOff("z"),
+    place("z", "dot", 4),
+    m.Fire("z", "a", 1, 1),
+    m.Skip("z"),
+    m.Unreadable("z", "", "not_json", "?", True),
+    m.Leave("A"),
+    m.StruckOff("A"),
+]
+OUT_OF_TIME = "CommandRefused:turn_timeout "
+REMOVED = "CommandRefused:removed"
+ABORTED = "PlayerStats PlayerStats GameWon StateChanged"
+Do = m.HostAction
+
+
+def host(do: m.HostAction, **arguments: Any) -> m.HostCommand:
+    """Return a command of the host."""
+    return m.HostCommand("desk", do, **arguments)
+
+
+def paused(stage: type[TableState]) -> Callable[[], Referee]:
+    """Return what makes a table in a state that a host has paused."""
+
+    def make() -> Referee:
+        referee = STARTS[stage]()
+        referee.receive(host(Do.PAUSE), NOW)
+        assert type(referee.stage) is stage
+        assert referee.deadline() is None
+        return referee
+
+    return make
+
+
+def refused(code: str) -> str:
+    return f"CommandRefused:{code}"
+
+
+CASES = [
+    *same(Event.NEW, m.Participate("z", b"z"), said=refused("wrong_state"), where=NOT_LOBBY),
+    Case(Lobby, Event.NEW, m.Participate("z", b"z"), "PlayersListed", Lobby, lambda: lobby(most_players=3)),
+    Case(Lobby, Event.NEW, m.Participate("z", b""), refused("table_full"), Lobby, lambda: lobby(most_players=2)),
+    Case(Lobby, Event.NEW, m.Participate("z", b""), refused("not_invited"), Lobby, lambda: lobby(teams=("a", "b"))),
+    Case(Lobby, Event.NEW, m.Participate("b", b"b"), refused("removed"), Lobby, lambda: removed_b()),
+    *same(Event.BACK, m.Participate("a", b"a"), m.Participate("b", b"b"), said="Recap"),
+    *same(Event.TAKEN, m.Participate("a", b"z"), m.Participate("A", b"a"), said=refused("name_taken")),
+    #
+    *same(Event.LEAVE, m.Leave("a"), m.Leave("b", 1), said=refused("wrong_state"), where=NOT_LOBBY),
+    *same(Event.LEAVE, m.Leave("a"), m.Leave("b", 1), said="PlayerLeft PlayersListed", where="lobby"),
+    *same(Event.LEAVE, m.Leave("a", 2), m.Leave("a", 0), said=refused("stale_context"), where="lobby"),
+    *same(Event.STRUCK_OFF, m.StruckOff("a"), m.StruckOff("b"), said="PlayerLeft PlayersListed", where="lobby"),
+    *same(Event.STRUCK_OFF, m.StruckOff("a"), m.StruckOff("b"), said="", where=NOT_LOBBY),
+    Case(Turn, Event.STRUCK_OFF, m.StruckOff("a"), "", Turn, lambda: turn(bank_ms=9_000)),
+    #
+    *same(Event.PLACE, DOT, place("a", "dot", 4), said="PlacementRefused:wrong_state", where=NOT_LOBBY),
+    Case(Lobby, Event.PLACE, DOT, "PlacementJudged", Lobby),
+    Case(Lobby, Event.PLACE, DOT, "PlacementJudged", Lobby, lambda: lobby(players=3)),
+    Case(Lobby, Event.PLACE, DOT, "PlacementJudged StateChanged TurnBegan", Turn, lambda: lobby(players=2)),
+    Case(Lobby, Event.PLACE, place("a", "dot", 4), "PlacementRefused:fleet_final", Lobby),
+    Case(Lobby, Event.PLACE, place("b", "dot", 5), "PlacementJudged PlacementRefused:off_grid", Lobby),
+    Case(Lobby, Event.PLACE, place("b", "dot", 2), "PlacementJudged PlacementRefused:overlap", Lobby),
+    Case(
+        Lobby,
+        Event.PLACE,
+        place("b", "dot", 3),
+        "PlacementJudged PlacementRefused:too_close",
+        Lobby,
+        lambda: lobby(replace(SMALL, spacing=Spacing.APART)),
+    ),
+    #
+    *same(Event.FIRE, MISS, m.Fire("b", "a", 1, 1), said=refused("wrong_state"), where="lobby"),
+    Case(Turn, Event.FIRE, MISS, "ShotLanded", Turn),
+    Case(Turn, Event.FIRE, MISS, f"ShotLanded {NEXT}", Turn, last_shot),
+    Case(Turn, Event.FIRE, MISS, "ShotLanded SalvoResolved", Pause, lambda: last_shot(pace_ms=800)),
+    Case(Turn, Event.FIRE, m.Fire("a", "b", 4, 1), f"ShotLanded {END}", Over, last_ship),
+    Case(Turn, Event.FIRE, m.Fire("b", "a", 1, 1), refused("not_your_turn"), Turn),
+    Case(Turn, Event.FIRE, m.Fire("b", "a", 1, 1), refused("too_many_shots"), Turn, last_ship),
+    Case(Turn, Event.FIRE, m.Fire("a", "z", 1, 1), refused("unknown_target"), Turn),
+    Case(Turn, Event.FIRE, m.Fire("a", "b", 5, 1), refused("off_grid"), Turn),
+    Case(Turn, Event.FIRE, m.Fire("a", "a", 1, 1), refused("own_board"), Turn, lambda: turn(NARROW)),
+    Case(Turn, Event.FIRE, m.Fire("a", "a", 1, 1), "ShotLanded", Turn),
+    Case(Turn, Event.FIRE, STRAY, refused("shot_before"), Turn, lambda: last_shot(NARROW)),
+    Case(Turn, Event.FIRE, replace(MISS, context=m.ShotContext(1, 1, 2, "b")), refused("stale_context"), Turn),
+    Case(Turn, Event.FIRE, replace(MISS, context=m.ShotContext(1, 1, 1, "b")), "ShotLanded", Turn),
+    Case(Pause, Event.FIRE, m.Fire("a", "b", 1, 1), refused("too_many_shots"), Pause),
+    Case(Pause, Event.FIRE, m.Fire("b", "a", 1, 1), refused("not_your_turn"), Pause),
+    Case(Over, Event.FIRE, m.Fire("a", "b", 1, 1), "", Over),
+    Case(Over, Event.FIRE, m.Fire("b", "a", 1, 1), refused("wrong_state"), Over),
+    #
+    *same(Event.SKIP, SKIP, m.Skip("b"), said=refused("wrong_state"), where="lobby over"),
+    *same(Event.SKIP, SKIP, m.Skip("b"), said=refused("no_skipping"), where="turn pause"),
+    Case(Turn, Event.SKIP, SKIP, NEXT, Turn, lambda: turn(SKIPPING)),
+    Case(Turn, Event.SKIP, SKIP, NEXT, Turn, lambda: turn(minor=2)),
+    Case(Pause, Event.SKIP, SKIP, refused("not_your_turn"), Pause, lambda: pause(minor=2)),
+    Case(Turn, Event.SKIP, SKIP, "SalvoResolved", Pause, lambda: turn(SKIPPING, pace_ms=1)),
+    Case(Turn, Event.SKIP, SKIP, END, Over, lambda: turn(SKIPPING, empty_turns=1)),
+    Case(Turn, Event.SKIP, m.Skip("b"), refused("not_your_turn"), Turn, lambda: turn(SKIPPING)),
+    Case(Turn, Event.SKIP, m.Skip("a", m.TurnContext(1, 1)), NEXT, Turn, lambda: turn(SKIPPING)),
+    Case(Turn, Event.SKIP, m.Skip("a", m.TurnContext(1, 2)), refused("stale_context"), Turn, lambda: turn(SKIPPING)),
+    Case(Turn, Event.SKIP, m.Skip("a", m.TurnContext(2, 1)), refused("stale_context"), Turn, lambda: turn(SKIPPING)),
+    Case(Pause, Event.SKIP, SKIP, refused("not_your_turn"), Pause, lambda: pause(SKIPPING)),
+    Case(Pause, Event.SKIP, m.Skip("b"), refused("not_your_turn"), Pause, lambda: pause(SKIPPING)),
+    #
+    *same(Event.UNREADABLE, *UNREADABLE, said=refused("not_json")),
+    *same(Event.UNREADABLE, m.Unreadable("a", "dot", "too_deep", "?"), said="PlacementRefused:too_deep"),
+    *same(Event.UNLISTED, *UNLISTED, said=""),
+    *(Case(Turn, Event.UNLISTED, command, "", Turn, lambda: turn(bank_ms=9_000)) for command in UNLISTED),
+    #
+    Case(
+        Lobby,
+        Event.DEADLINE,
+        TIME,
+        "CommandRefused:placement_timeout PlayerLeft PlayersListed",
+        Lobby,
+        at=NOW + 60_000,
+    ),
+    Case(Lobby, Event.DEADLINE, TIME, "StateChanged TurnBegan", Turn, lambda: lobby(complete="ab"), NOW + 60_000),
+    Case(Turn, Event.DEADLINE, TIME, OUT_OF_TIME + NEXT, Turn, at=NOW + 30_000),
+    Case(Turn, Event.DEADLINE, TIME, OUT_OF_TIME + "SalvoResolved", Pause, lambda: turn(pace_ms=1), NOW + 30_000),
+    Case(Turn, Event.DEADLINE, TIME, OUT_OF_TIME + END, Over, lambda: turn(empty_turns=1), NOW + 30_000),
+    Case(Turn, Event.DEADLINE, TIME, "CommandRefused:bank_empty " + NEXT, Turn, lambda: with_bank(), NOW + 9_000),
+    Case(Pause, Event.DEADLINE, TIME, "TurnBegan", Turn, at=NOW + 800),
+    Case(Over, Event.DEADLINE, TIME, "TableReset TableOpened StateChanged", Lobby, at=NOW + 300_000),
+    #
+    *same(Event.RESUMED, m.Resumed(), said="", where="lobby pause over"),
+    *same(Event.RESUMED, m.Resumed(), said="TurnResumed", where="turn"),
+    *same(Event.DELIVERED, m.TurnDelivered(1), said="", where="lobby over"),
+    *same(Event.DELIVERED, m.TurnDelivered(1), m.TurnDelivered(2), said="", where="pause"),
+    Case(Turn, Event.DELIVERED, m.TurnDelivered(1), "", Turn, lambda: turn(bank_ms=9_000)),
+    #
+    *(
+        each
+        for event, do in (
+            (Event.HOST_START, Do.START),
+            (Event.HOST_SKIP, Do.SKIP),
+            (Event.HOST_PAUSE, Do.PAUSE),
+            (Event.HOST_RESUME, Do.RESUME),
+            (Event.HOST_EXTEND, Do.EXTEND),
+            (Event.HOST_ABORT, Do.ABORT),
+            (Event.HOST_REMOVE, Do.REMOVE),
+            (Event.HOST_NEXT, Do.NEXT),
+            (Event.HOST_SPEAK, Do.ANNOUNCE),
+            (Event.HOST_SPEAK, Do.SET),
+            (Event.HOST_ANNUL, Do.ANNUL),
+        )
+        for each in same(event, host(do, context=2), said=refused("stale_context"))
+    ),
+    *same(Event.HOST_START, host(Do.START), said=refused("wrong_state"), where=NOT_LOBBY),
+    Case(Lobby, Event.HOST_START, host(Do.START), refused("too_few_fleets"), Lobby),
+    Case(
+        Lobby, Event.HOST_START, host(Do.START), "HostActed StateChanged TurnBegan", Turn, lambda: lobby(complete="ab")
+    ),
+    *same(Event.HOST_SKIP, host(Do.SKIP), said=refused("wrong_state"), where="lobby pause over"),
+    Case(Turn, Event.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}{NEXT}", Turn),
+    Case(Pause, Event.HOST_SKIP, host(Do.SKIP), "HostActed", Pause, lambda: pause(minor=2)),
+    Case(Pause, Event.DEADLINE, TIME, f"TurnBegan {OUT_OF_TIME}SalvoResolved", Pause, lambda: skipped(), NOW + 800),
+    Case(Pause, Event.DEADLINE, TIME, f"TurnBegan {OUT_OF_TIME}{END}", Over, lambda: skipped(empty_turns=1), NOW + 800),
+    Case(
+        Pause,
+        Event.HOST_RESUME,
+        host(Do.RESUME),
+        f"HostActed TurnBegan {OUT_OF_TIME}{END}",
+        Over,
+        lambda: finished_in_pause(Do.SKIP, minor=2, empty_turns=1),
+    ),
+    Case(Turn, Event.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}SalvoResolved", Pause, lambda: turn(pace_ms=1)),
+    Case(Turn, Event.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}{END}", Over, lambda: turn(empty_turns=1)),
+    *same(Event.HOST_PAUSE, host(Do.PAUSE), said="HostActed"),
+    *(
+        Case(stage, Event.HOST_PAUSE, host(Do.PAUSE), refused("clock_stopped"), stage, paused(stage))
+        for stage in STATES
+    ),
+    *same(Event.HOST_RESUME, host(Do.RESUME), said=refused("not_paused")),
+    Case(Lobby, Event.HOST_RESUME, host(Do.RESUME), "HostActed", Lobby, paused(Lobby)),
+    Case(
+        Lobby,
+        Event.HOST_RESUME,
+        host(Do.RESUME),
+        "HostActed StateChanged TurnBegan",
+        Turn,
+        lambda: complete_in_pause(),
+    ),
+    Case(Turn, Event.HOST_RESUME, host(Do.RESUME), "HostActed TurnResumed", Turn, paused(Turn)),
+    Case(Pause, Event.HOST_RESUME, host(Do.RESUME), "HostActed", Pause, paused(Pause)),
+    Case(Pause, Event.HOST_RESUME, host(Do.RESUME), "HostActed TurnBegan", Turn, lambda: finished_in_pause()),
+    Case(Over, Event.HOST_RESUME, host(Do.RESUME), "HostActed", Over, paused(Over)),
+    *same(Event.HOST_EXTEND, host(Do.EXTEND, seconds=60), said="HostActed", where="lobby pause over"),
+    *same(Event.HOST_EXTEND, host(Do.EXTEND, seconds=60), said="HostActed TurnResumed", where="turn"),
+    *(
+        Case(stage, Event.HOST_EXTEND, host(Do.EXTEND, seconds=1), refused("clock_stopped"), stage, paused(stage))
+        for stage in STATES
+    ),
+    *same(Event.HOST_ABORT, host(Do.ABORT), said=refused("wrong_state"), where="lobby over"),
+    *(
+        Case(stage, Event.HOST_ABORT, host(Do.ABORT), f"HostActed {ABORTED}", Over, given)
+        for stage in (Turn, Pause)
+        for given in (None, paused(stage))
+    ),
+    *same(Event.HOST_REMOVE, host(Do.REMOVE, team="b"), said=refused("wrong_state"), where="over"),
+    *same(Event.HOST_REMOVE, host(Do.REMOVE, team="z"), said=refused("unknown_target"), where="lobby turn pause"),
+    Case(Lobby, Event.HOST_REMOVE, host(Do.REMOVE, team="b"), f"HostActed {REMOVED} PlayerLeft PlayersListed", Lobby),
+    Case(Turn, Event.HOST_REMOVE, host(Do.REMOVE, team="b"), f"HostActed {REMOVED}", Turn),
+    Case(Turn, Event.HOST_REMOVE, host(Do.REMOVE, team="a"), f"HostActed {REMOVED} {END}", Over),
+    Case(
+        Turn, Event.HOST_REMOVE, host(Do.REMOVE, team="a"), f"HostActed {REMOVED} {NEXT}", Turn, lambda: turn_of_three()
+    ),
+    Case(
+        Turn,
+        Event.HOST_REMOVE,
+        host(Do.REMOVE, team="a"),
+        f"HostActed {REMOVED} SalvoResolved",
+        Pause,
+        lambda: turn_of_three(pace_ms=1),
+    ),
+    Case(Pause, Event.HOST_REMOVE, host(Do.REMOVE, team="b"), f"HostActed {REMOVED}", Pause),
+    *same(Event.HOST_NEXT, host(Do.NEXT), said=refused("wrong_state"), where="turn pause"),
+    *(
+        Case(stage, Event.HOST_NEXT, host(Do.NEXT), "HostActed TableReset TableOpened StateChanged", Lobby, given)
+        for stage in (Lobby, Over)
+        for given in (None, paused(stage))
+    ),
+    *same(
+        Event.HOST_SPEAK,
+        host(Do.ANNOUNCE, text="Lunch"),
+        host(Do.SET, settings=m.NextGame(turn_seconds=5)),
+        said="HostActed",
+    ),
+    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=0), said="HostActed", where="lobby turn pause"),
+    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=1), said=refused("stale_context"), where="lobby turn pause"),
+    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=0), said=refused("wrong_state"), where="over"),
+]
+
+
+def removed_b() -> Referee:
+    """Return a lobby that b was removed from."""
+    referee = lobby()
+    referee.receive(host(Do.REMOVE, team="b"), NOW)
+    return referee
+
+
+def complete_in_pause() -> Referee:
+    """Return a paused lobby whose game begins once it is resumed."""
+    referee = lobby(players=2)
+    referee.receive(host(Do.PAUSE), NOW)
+    referee.receive(DOT, NOW)
+    return referee
+
+
+def finished_in_pause(*done: Do, **limits: Any) -> Referee:
+    """Return a paused game whose player has finished its turn, after which the host has done something."""
+    referee = last_shot(**limits)
+    referee.receive(host(Do.PAUSE), NOW)
+    referee.receive(m.Fire("a", "b", 4, 3), NOW)
+    for do in done:
+        referee.receive(host(do), NOW)
+    return referee
+
+
+def skipped(**limits: Any) -> Referee:
+    """Return a game in a pause in which the host has ended the next turn."""
+    referee = pause(minor=2, **limits)
+    referee.receive(host(Do.SKIP), NOW)
+    return referee
+
+
+def turn_of_three(**limits: Any) -> Referee:
+    """Return a game of three in a's first turn."""
+    referee = listed("a", "b", "c", players=3, **limits)
+    for name in "abc":
+        referee.receive(place(name, "dot", 4), NOW)
+    return referee
+
+
+def with_bank() -> Referee:
+    """Return a game in a's first turn, with a bank that counts already."""
+    referee = turn(bank_ms=9_000)
+    referee.receive(m.TurnDelivered(1), NOW)
+    return referee
+
+
+def run(case: Case) -> tuple[Referee, list[m.Announcement], bool]:
+    """Return the table after a case, what was said, and whether anything had changed."""
+    referee = (case.given or STARTS[case.stage])()
+    assert type(referee.stage) is case.stage
+    before = board_state(referee)
+    said = referee.receive(case.command, case.at)
+    return referee, said, board_state(referee) != before
+
+
+def written(said: list[m.Announcement]) -> str:
+    codes = [f":{each.code}" if isinstance(each, (m.CommandRefused, m.PlacementRefused)) else "" for each in said]
+    return " ".join(type(each).__name__ + code for each, code in zip(said, codes, strict=True))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.stage.__name__}-{case.event.name}-{case.said or 0}")
+def test_an_input_in_a_state_gives_what_is_expected(case: Case) -> None:
+    referee, said, changed = run(case)
+    assert written(said) == case.said
+    assert type(referee.stage) is case.then
+    row = TABLE[case.stage][case.event]
+    if any(isinstance(each, m.HostActed) for each in said):
+        assert (
+            changed
+            or case.event
+            in (
+                Event.HOST_EXTEND,
+                Event.HOST_PAUSE,
+                Event.HOST_RESUME,
+                Event.HOST_ANNUL,
+                Event.HOST_SPEAK,
+            )
+            or (case.stage, case.event) == (Pause, Event.HOST_SKIP)
+        )
+    elif ("Refused" in case.said and case.event is not Event.DEADLINE) or row.answer is not Answer.ACCEPTED:
+        assert not changed
+    else:
+        assert changed
+
+
+@pytest.mark.parametrize("event", Event)
+@pytest.mark.parametrize("stage", STATES)
+def test_all_that_follows_from_an_input_in_a_state_is_what_the_table_says(
+    stage: type[TableState], event: Event
+) -> None:
+    cases = [case for case in CASES if (case.stage, case.event) == (stage, event)]
+    assert cases
+    row = TABLE[stage][event]
+    answers, codes, targets = set(), set(), set()
+    for case in cases:
+        referee, said, changed = run(case)
+        told = {each.code for each in said if isinstance(each, (m.CommandRefused, m.PlacementRefused))}
+        acted = any(isinstance(each, m.HostActed) for each in said)
+        if acted or not isinstance(case.command, m.HostCommand):
+            targets.add(type(referee.stage))
+        if event is Event.UNREADABLE:
+            answers.add(Answer.OWN_CODE)
+            assert told == {case.command.code}  # type: ignore[union-attr]
+            continue
+        if acted:
+            answers.add(Answer.ACCEPTED)
+            continue
+        codes |= told
+        if any(isinstance(each, m.Recap) for each in said):
+            answers.add(Answer.RECAP)
+        elif event is Event.DEADLINE or not told:
+            answers.add(Answer.ACCEPTED if changed else Answer.IGNORED)
+    assert (answers or {Answer.REFUSED}) == {row.answer}
+    assert codes == set(row.codes)
+    assert (targets or {stage}) == ({arrow.target for arrow in row.arrows} or {stage})
+
+
+def test_every_refusal_in_the_cores_source_is_in_the_table() -> None:
+    source = "".join(file.read_text() for file in Path(core.__file__).parent.glob("*.py"))
+    refusals = set(re.findall(r'IllegalCommand\(\s*"(\w+)"', source))
+    assert "name_taken" in refusals
+    assert refusals <= {code for rows in TABLE.values() for row in rows.values() for code in row.codes}
+
+
+# --- before a deadline, and after it --------------------------------------------------------------------------------
+
+
+def due(referee: Referee) -> int:
+    deadline = referee.deadline()
+    assert deadline is not None
+    return deadline
+
+
+@pytest.mark.parametrize("stage", STATES)
+def test_a_deadline_takes_effect_at_its_millisecond_and_not_before(stage: type[TableState]) -> None:
+    referee = STARTS[stage]()
+    end = due(referee)
+    before = board_state(referee)
+    assert referee.receive(m.TimePassed(), end - 1) == referee.handle_timer(end - 1) == []
+    assert board_state(referee) == before
+    assert referee.handle_timer(end) != []
+
+
+@pytest.mark.parametrize("stage", STATES)
+def test_an_outage_that_outlasts_the_deadline_ends_no_state(stage: type[TableState]) -> None:
+    referee = STARTS[stage]()
+    end = due(referee)
+    referee.receive(m.Resumed(), end + 5_000)
+    assert type(referee.stage) is stage
+    restarted = {Lobby: 60_000, Turn: 30_000, Pause: 800, Over: -5_000}[stage]  # a result's time runs on
+    assert due(referee) == end + 5_000 + restarted
+
+
+@pytest.mark.parametrize(("stage", "then"), [(Lobby, Lobby), (Turn, Turn), (Pause, Turn), (Over, Lobby)])
+def test_what_comes_after_a_deadline_comes_into_the_state_after_it(
+    stage: type[TableState], then: type[TableState]
+) -> None:
+    referee = STARTS[stage]()
+    *late, last = referee.receive(m.Unreadable("a", "", "not_json", "?"), due(referee))
+    assert type(referee.stage) is then
+    assert late or stage is Over  # where the new lobby knows no a
+    assert last == (m.StateChanged(State.LOBBY) if stage is Over else m.CommandRefused("a", "not_json", "?"))
+
+
+def test_a_void_shot_is_a_repetition_once_all_void_ones_have_come() -> None:
+    referee = over()
+    winning = m.ShotContext(1, 3, 2, "b")
+    shot = m.Fire("a", "b", 2, 2, winning)
+    assert not referee.has_had(shot)
+    referee.receive(shot, LATER)
+    assert referee.has_had(shot)
+    others: list[m.Input] = [m.Fire("a", "b", 2, 2), m.Fire("b", "b", 2, 2, winning), m.Skip("a"), m.Leave("a")]
+    others += [replace(shot, context=replace(winning, game=2)), replace(shot, context=replace(winning, turn=2))]
+    assert not any(referee.has_had(other) for other in others)
+
+
+@pytest.mark.parametrize(("given", "ships"), [(turn, 2), (last_ship, 1), (sunk_of_three, 0)])
+def test_who_has_one_ship_or_none_is_answered_three_times_as_well(given: Callable[[], Referee], ships: int) -> None:
+    referee = given()
+    assert referee.game is not None
+    assert referee.game.afloat[1] == ships
+    said = [referee.receive(m.Fire("b", "z", 1, 1), LATER) for _ in range(7)]
+    assert sum(map(len, said)) == 3 * max(ships, 1)
+
+
+# --- what is said of the table itself -------------------------------------------------------------------------------
+
+
+def test_a_refusal_names_the_states_that_accept_a_command() -> None:
+    assert {
+        m.Participate: [State.LOBBY],
+        m.Leave: [State.LOBBY],
+        m.StruckOff: [State.LOBBY],
+        m.PlaceShip: [State.LOBBY],
+        m.Fire: [State.TURN],
+        m.Skip: [State.TURN],
+        m.Unreadable: [],
+        m.Resumed: [State.LOBBY, State.TURN],
+        m.TurnDelivered: [State.TURN],
+    } == ACCEPTED
+
+
+@pytest.mark.parametrize(
+    ("given", "command", "words"),
+    [
+        (over, m.Participate("new"), "a request to take part is accepted in state lobby; the state is over"),
+        (turn, m.Leave("a"), "leaving is accepted in state lobby; the state is turn"),
+        (turn, place("a", "dot", 4), "a placement is accepted in state lobby; the state is turn"),
+        (over, m.Fire("b", "a", 1, 1), "a shot is accepted in state turn; the state is over"),
+        (lobby, m.Skip("a"), "a skip is accepted in state turn; the state is lobby"),
+    ],
+)
+def test_a_refusal_by_the_state_names_the_command_in_words(
+    given: Callable[..., Referee], command: m.Input, words: str
+) -> None:
+    [said] = given(minor=2).receive(command, LATER)
+    assert isinstance(said, m.CommandRefused | m.PlacementRefused)
+    assert (said.code, said.text) == ("wrong_state", words)
+    [earlier] = given().receive(command, LATER)
+    assert isinstance(earlier, m.CommandRefused | m.PlacementRefused)
+    assert earlier.text.startswith(type(command).__name__), "games before 1.2 are replayed as they were played"
+
+
+def test_every_arrow_of_the_diagram_is_drawn_once() -> None:
+    assert [(each.source, each.event, each.target) for each in transitions()] == [
+        (State.LOBBY, "the operator's number of fleets is complete", State.TURN),
+        (State.LOBBY, "placement time ends, two or more fleets complete", State.TURN),
+        (State.LOBBY, "placement time ends, fewer fleets complete", State.LOBBY),
+        (State.LOBBY, "the host starts the game, two or more fleets complete", State.TURN),
+        (State.TURN, "a turn ends, two or more players left", State.TURN),
+        (State.TURN, "one player left", State.OVER),
+        (State.TURN, "the host aborts the game", State.OVER),
+        (State.OVER, "time of the result ends", State.LOBBY),
+    ]

@@ -1,0 +1,262 @@
+"""The referee's view: all boards as they stood after each salvo, then or some seconds later (SALVO-VIEW-4)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from display.test_replay import ALICE, BOB
+from salvo import messages as m
+from salvo import permissions, topics
+from salvo.codec.announcement_reader import read_announcement
+from salvo.codec.announcements import Publication
+from salvo.net.inbound import Inbound
+from salvo.rules import SALVO, Fleet, generator, random_fleet
+from salvo.step import Step
+from salvo_server.core.referee import Referee
+from salvo_server.core.retained_sync import RetainedSync
+from salvo_server.core.table import Follower, Table
+from salvo_server.referee_view import RefereeViews
+from salvo_server.settings import SettingsError, load_settings
+from salvo_server.storage.transcript import no_status
+
+TOPIC = "/game/referee"
+TURN_MS = 30_000
+
+
+class Room:
+    """A table with the referee's view of it; keeps what was said there, with the times."""
+
+    def __init__(self, delay_ms: int | None, fleets: dict[str, Fleet], **limits: Any) -> None:
+        chosen = m.Limits(players=len(fleets), turn_ms=TURN_MS, **limits)
+        self.table = Table(Referee("2", "", SALVO, chosen), no_status)
+        self.views: Follower = Follower() if delay_ms is None else RefereeViews(delay_ms)
+        self.now = 1_000_000
+        self.steps: list[tuple[m.Input, int]] = []
+        self.said: list[tuple[int, Publication]] = []
+        for name in fleets:
+            self.do(m.Participate(name, b""))
+        for name, fleet in fleets.items():
+            for place in fleet.placements:
+                self.do(m.PlaceShip(name, place.ship, place))
+
+    def do(self, command: m.Input, at: int | None = None) -> Step:
+        self.now = self.now if at is None else at
+        step = self.table.carry_out(command, self.now)
+        self.steps.append((command, self.now))
+        self.said += [(self.now, each) for each in self.views.follow(self.table, step)]
+        self.look()
+        return step
+
+    def look(self, at: int | None = None) -> None:
+        self.now = self.now if at is None else at
+        self.said += [(self.now, each) for each in self.views.take_due(self.now)]
+
+    def fire(self, target: str, *cells: tuple[int, int]) -> None:
+        for x, y in cells:
+            current = self.table.referee.current
+            assert current is not None
+            self.do(m.Fire(current.name, target, x, y))
+
+    def seen(self) -> list[m.RefereeView]:
+        read = [read_announcement(topics.parse(p.topic), p.payload) for _, p in self.said if p.payload]
+        assert all(isinstance(view, m.RefereeView) for view in read)
+        return read  # type: ignore[return-value]
+
+
+def play(delay_ms: int | None = 0) -> Room:
+    room = Room(delay_ms, {"alice": ALICE, "bob": BOB}, over_ms=300_000)
+    assert room.table.referee.current is not None
+    assert room.table.referee.current.name == "alice"
+    room.fire("bob", (9, 1), (10, 1), (1, 3), (2, 3), (3, 3))
+    return room
+
+
+def test_a_game_begins_with_all_boards_untouched() -> None:
+    [first] = Room(0, {"alice": ALICE, "bob": BOB}).seen()
+    assert (first.game, first.turn, first.player, first.shots, first.last, first.winner) == (1, 0, "alice", 5, None, "")
+    alice, bob = first.boards
+    ships = ("aaaaa.....", "bbbb......", "ccc.......", "ddd.......", "ee........")
+    assert alice == m.RefereeBoard("alice", (*ships, *[".........."] * 5), 0, 0, False)
+    assert bob.rows[0] == "........ee"
+
+
+def test_a_salvo_shows_its_targets_what_it_met_and_who_is_next() -> None:
+    _, after = play().seen()
+    assert (after.turn, after.player, after.shots) == (1, "bob", 4)
+    assert after.last == m.RefereeSalvo(
+        "alice",
+        (
+            m.AimedShot("bob", 9, 1, True),
+            m.AimedShot("bob", 10, 1, True),
+            *(m.AimedShot("bob", x, 3, False) for x in (1, 2, 3)),
+        ),
+    )
+    assert after.boards[1].rows[:3] == ("........EE", "..........", "***.......")
+    assert (after.boards[0].shots, after.boards[0].hits) == (5, 2)
+
+
+def test_what_is_under_way_is_shown_when_the_salvo_has_ended() -> None:
+    room = play()
+    before = len(room.said)
+    room.fire("alice", (1, 1), (2, 1), (3, 1))
+    assert len(room.said) == before
+    room.do(m.TimePassed(), room.now + TURN_MS)
+    [*_, last] = room.seen()
+    assert last.boards[0].rows[0] == "AAAaa....."
+
+
+def test_with_a_delay_it_shows_how_things_stood_and_not_how_they_stand() -> None:
+    at_once, late = play(0), play(20_000)
+    assert late.said == []
+    began = late.now
+    late.do(m.TimePassed(), began + 15_000)
+    assert (late.said, late.views.deadline()) == ([], began + 20_000)
+    late.fire("alice", (1, 1), (1, 1), (1, 1), (1, 1))
+    late.look(began + 20_000)
+    assert [p for _, p in late.said] == [p for _, p in at_once.said]
+    assert "A" not in "".join(late.seen()[-1].boards[0].rows)
+    late.look(began + 35_000)
+    assert late.seen()[-1].boards[0].rows[0] == "Aaaaa....."
+    assert late.views.deadline() is None
+
+
+def test_the_end_is_shown_and_the_reset_clears_it_before_the_next_lobby_is_said() -> None:
+    room = Room(0, {"alice": ALICE, "bob": BOB}, over_ms=60_000, empty_turns=1)
+    room.do(m.TimePassed(), room.now + TURN_MS)
+    over = room.seen()[-1]
+    assert (over.winner, over.player, over.shots) == ("bob", "", 0)
+    assert [each.out for each in over.boards] == [True, False]
+    room.do(m.Participate("carol", b""), room.now + 60_000)
+    assert room.said[-1][1] == Publication(TOPIC, b"", True)
+    assert room.views.retained == {}
+
+
+def test_what_waits_is_shown_when_the_game_is_over_and_nothing_of_another_table() -> None:
+    room = Room(3_600_000, {"alice": ALICE, "bob": BOB}, over_ms=60_000, empty_turns=2)
+    room.do(m.TimePassed(), room.now + TURN_MS)
+    room.do(m.TimePassed(), room.now + TURN_MS)
+    assert room.said == []
+    elsewhere = Table(Referee("3", "t2", SALVO, m.Limits(players=2)), no_status)
+    for name, fleet in (("alice", ALICE), ("bob", BOB)):
+        room.views.follow(elsewhere, elsewhere.carry_out(m.Participate(name, b""), room.now))
+        for place in fleet.placements:
+            room.views.follow(elsewhere, elsewhere.carry_out(m.PlaceShip(name, place.ship, place), room.now))
+    room.do(m.TimePassed(), room.now + TURN_MS)
+    assert [view.turn for view in room.seen()] == [0, 1, 2, 3]
+    assert room.seen()[-1].winner == "bob"
+    room.do(m.TimePassed(), room.now + 60_000)
+    assert room.views.retained == {}
+    assert room.said[-1][1] == Publication(TOPIC, b"", True)
+    room.look(room.now + 3_600_000)
+    assert room.said[-1][1].topic == "/t2/game/referee"
+
+
+def test_the_next_game_is_numbered_and_shown_anew() -> None:
+    room = Room(0, {"alice": ALICE, "bob": BOB}, over_ms=60_000, empty_turns=1)
+    room.do(m.TimePassed(), room.now + TURN_MS)
+    room.do(m.TimePassed(), room.now + 60_000)
+    for name, fleet in {"carol": BOB, "dora": ALICE}.items():
+        room.do(m.Participate(name, b""))
+        for place in fleet.placements:
+            room.do(m.PlaceShip(name, place.ship, place))
+    last = room.seen()[-1]
+    assert (last.game, last.turn, [each.player for each in last.boards]) == (2, 0, ["carol", "dora"])
+
+
+def test_it_is_no_part_of_the_check_and_never_without_a_delay() -> None:
+    with_view, without = play(0), play(None)
+    assert with_view.table.check == without.table.check
+    assert with_view.table.retained == without.table.retained
+    assert TOPIC not in with_view.table.retained
+    assert without.said == []
+    assert without.views.retained == {}
+
+
+def test_who_executes_the_game_again_says_the_very_same_once() -> None:
+    room = play(0)
+    table, views = Table(Referee("2", "", SALVO, room.table.referee.limits), no_status), RefereeViews(0)
+    for command, at in room.steps:
+        views.follow(table, table.carry_out(command, at))
+    assert views.catch_up(room.now) == [room.said[-1][1]]
+    assert views.retained == room.views.retained
+
+
+def test_tables_that_are_executed_again_one_after_the_other_are_shown_in_order_of_time() -> None:
+    views = RefereeViews(10_000)
+    for name, begun in (("late", 2_000_000), ("early", 1_000_000)):
+        table = Table(Referee("2", name, SALVO, m.Limits(players=2, turn_ms=TURN_MS)), no_status)
+        inputs: list[m.Input] = [m.Participate(each, b"") for each in ("alice", "bob")]
+        inputs += [m.PlaceShip(each, place.ship, place) for each in ("alice", "bob") for place in ALICE.placements]
+        for command in inputs:
+            views.follow(table, table.carry_out(command, begun))
+    assert [publication.topic for publication in views.catch_up(1_500_000)] == ["/early/game/referee"]
+    assert views.deadline() == 2_010_000
+    assert [publication.topic for publication in views.take_due(2_010_000)] == ["/late/game/referee"]
+    assert set(views.retained) == {"/early/game/referee", "/late/game/referee"}
+
+
+def _fleets(count: int) -> Iterator[tuple[str, Fleet]]:
+    for seat in range(count):
+        yield f"{seat:x}".ljust(32, "x"), random_fleet(SALVO, generator(seat))
+
+
+@pytest.mark.parametrize(("players", "most_bytes"), [(8, 8 * 1024), (64, 15 * 1024)])
+def test_the_longest_names_and_full_boards_stay_small(players: int, most_bytes: int) -> None:
+    room = Room(0, dict(_fleets(players)), most_players=64)
+    for _ in range(2):
+        current = room.table.referee.current
+        assert current is not None
+        target = next(name for name in room.table.referee.players if name != current.name)
+        room.fire(target, *((x, 10) for x in range(6, 11)))
+    assert max(len(p.payload) for _, p in room.said) < most_bytes
+
+
+def test_what_no_broker_takes_is_left_out_and_the_log_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        room = Room(0, dict(_fleets(80)), most_players=80)
+    assert room.said == []
+    assert "more than the 15360 that every broker takes" in caplog.text
+
+
+def test_a_server_puts_right_what_somebody_else_left_there() -> None:
+    room = play(0)
+    sweep = RetainedSync({"": room.table}, "", room.views.retained)
+    address = topics.parse(TOPIC)
+    corrected = sweep.receive(address, Inbound(TOPIC, b"{}", True, 1, 1))
+    assert corrected == [room.said[-1][1]]
+
+
+def test_only_referees_may_read_it() -> None:
+    def readers(role: permissions.Role) -> bool:
+        return permissions.may(role, "alice", [""], permissions.Action.RECEIVE, TOPIC)
+
+    assert [role for role in permissions.Role if readers(role)] == [permissions.Role.SERVER, permissions.Role.REFEREE]
+
+
+@pytest.mark.parametrize("seconds", ["-1", "3601"])
+def test_a_delay_is_at_most_an_hour(seconds: str) -> None:
+    with pytest.raises(SettingsError, match=seconds):
+        load_settings({"referee_delay_seconds": seconds, "profile": "contest"})
+
+
+def test_an_open_contest_has_no_view_of_the_referee() -> None:
+    with pytest.raises(SettingsError, match="has no accounts"):
+        load_settings({"referee_delay_seconds": 0, "profile": "open"})
+    assert load_settings({"referee_delay_seconds": 2, "profile": "contest"}).referee_delay_ms == 2000
+
+
+def test_a_board_shows_every_cell_of_a_fleet_and_nothing_else() -> None:
+    for seed in range(50):
+        fleet = random_fleet(SALVO, generator(seed))
+        room = Room(0, {"alice": fleet, "bob": BOB})
+        letters = "".join(room.seen()[0].boards[0].rows)
+        assert [letters.index("abcde"[n]) for n in range(5)] == [min(_cells(fleet, n)) for n in range(5)]
+        assert [letters.count(letter) for letter in "abcde."] == [5, 4, 3, 3, 2, 83]
+
+
+def _cells(fleet: Fleet, ship: int) -> Sequence[int]:
+    return [cell for cell, owner in enumerate(fleet.board) if owner == ship + 1]

@@ -1,0 +1,189 @@
+"""What names no team, or one that does not play, is answered where its client reads it (SALVO-ERR-7, SALVO-ERR-8)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kit.stage import Stage
+from salvo import messages as m
+from salvo import permissions
+from salvo.messages import Limits
+from salvo.permissions import Action, Role
+from salvo.seal import Sealer
+from salvo_server.storage.register import Account, Register
+
+ASK, ANSWER = "/game/request_participation", "/game/error"
+SECRET = "cockadoodledoo"
+UNREADABLE = {
+    "bad_name": {"name": "Team Rocket", "secret": SECRET},
+    "wrong_shape": {"name": "rocket", "secrets": SECRET},
+    "not_json": '{"name": rocket}',
+    "sealed_unreadable": "AAAA",
+}
+
+
+@pytest.fixture
+def stage() -> Stage:
+    stage = Stage((), play=False, limits=Limits(players=2))
+    stage.wait(0)  # until the server has heard what the broker retains
+    stage.hush()
+    return stage
+
+
+def ask(stage: Stage, request: object) -> None:
+    stage.say(ASK, (request if isinstance(request, str) else json.dumps(request)).encode())
+
+
+@pytest.mark.parametrize("code", UNREADABLE)
+def test_a_request_that_names_no_team_is_answered_by_its_code(stage: Stage, code: str) -> None:
+    ask(stage, UNREADABLE[code])
+    [(topic, text)] = stage.heard
+    assert topic == ANSWER
+    assert text.startswith(f"{code}: ".encode())
+    assert ANSWER not in stage.edge.retained
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"name": SECRET + " !", "secret": "red"},  # the two were mistaken for each other
+        {"name": "red", "secret": 1, SECRET: "x"},
+        {"name": "red", SECRET: SECRET},
+        f'{{"name": "red", "secret": "{SECRET}"',
+    ],
+)
+def test_the_answer_has_no_value_as_it_might_be_a_secret(stage: Stage, request_: object) -> None:
+    ask(stage, request_)
+    [(_, text)] = stage.heard
+    assert SECRET.encode() not in text
+
+
+def test_a_flood_of_bad_names_is_answered_twelve_times_and_takes_no_answer_from_another_code(stage: Stage) -> None:
+    for number in range(1000):
+        ask(stage, {"name": f"no name {number}", "secret": "x"})
+    assert len(stage.heard) == 12
+    ask(stage, UNREADABLE["not_json"])
+    assert len(stage.heard) == 13
+
+
+def test_every_kind_of_user_reads_the_answer_and_only_the_server_gives_it() -> None:
+    for role in Role:
+        assert permissions.may(role, "red", ("",), Action.RECEIVE, ANSWER)
+        assert permissions.may(role, "red", ("",), Action.PUBLISH, ANSWER) == (role is Role.SERVER)
+
+
+@pytest.mark.parametrize(
+    "request_", ["", " ", "null", "true", "7", "[]", '"rocket"', "name=rocket", "AAAA", "A" * 5000]
+)
+def test_whatever_is_no_request_is_answered(stage: Stage, request_: str) -> None:
+    ask(stage, request_)
+    assert [topic for topic, _ in stage.heard] == [ANSWER]
+
+
+UNLISTED = Sealer(SECRET, b"rocket".ljust(16, b"."))
+_SHIP = UNLISTED.seal(b'{"coordinates": "1;1", "Orientation": "VERTICAL"}').encode()
+
+
+@pytest.mark.parametrize(
+    ("topic", "payload"),
+    [
+        pytest.param("ships/carrier/place", _SHIP, id="a ship"),
+        pytest.param("ships/carrier/place", b"A1", id="no ship"),
+        pytest.param("leave", UNLISTED.sign({}), id="leave"),
+        pytest.param("skip", UNLISTED.sign({}), id="skip"),
+        pytest.param("skip", b"null", id="no skip"),
+    ],
+)
+def test_a_team_that_is_not_listed_is_answered_as_often_as_anybody(
+    stage: Stage, topic: str, payload: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(20):
+        stage.say(f"/players/rocket/{topic}", payload)
+    assert {topic for topic, _ in stage.heard} == {"/players/rocket/error"}
+    assert {text.partition(b":")[0] for _, text in stage.heard} == {b"unknown_player"}
+    assert len(stage.heard) == 12
+    assert [record.getMessage() for record in caplog.records] == [
+        "the default table: rocket sends commands without being listed"
+    ]
+    for name in ("players", "no name", "$SYS"):
+        stage.say(f"/players/{name}/{topic}", payload)
+    assert len(stage.heard) == 12
+
+
+def test_the_clearing_of_a_retained_request_comes_back_and_is_no_request(stage: Stage) -> None:
+    stage.say(ASK, json.dumps({"name": "rocket", "secret": SECRET}).encode(), retained=True)
+    stage.wait(1)
+    assert stage.heard == [(ASK, b"")]
+    stage.hush()
+    ask(stage, "")
+    assert [topic for topic, _ in stage.heard] == [ANSWER]
+
+
+@pytest.mark.parametrize(
+    ("sender", "answered"),
+    [
+        ("blue", ["/players/blue/error"]),
+        ("red", ["/players/red/error"]),
+        (None, [ANSWER, "/players/red/error"]),  # a broker that does not report who published it
+    ],
+)
+def test_a_team_that_asks_under_another_name_is_answered_where_it_may_read(
+    sender: str | None, answered: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    teams = Register(Account(name, name, Role.TEAM, f"secret of {name}") for name in ("red", "blue"))
+    stage = Stage((), play=False, profile="contest", register=teams)
+    request = json.dumps({"name": "red", "secret": SECRET})
+    if sender is not None:
+        stage.senders[request.encode()] = sender
+    stage.wait(0)
+    stage.hush()
+    ask(stage, request)
+    assert [topic for topic, _ in stage.heard] == answered
+    assert {text.partition(b":")[0] for _, text in stage.heard} == {b"not_in_roster"}
+    [line] = [record.getMessage() for record in caplog.records]
+    assert line == f"{sender or 'a client'} asks to take part as red and may not: not_in_roster"
+
+
+def test_messages_that_do_not_open_are_reported_to_the_operator_once_a_game_and_to_nobody_else(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    stage = Stage(("ann", "bob"), play=False, limits=Limits(players=2, over_ms=0))
+    stage.hush()
+
+    def place_with_a_wrong_key() -> None:
+        for number in range(3):
+            blob = Sealer("another secret", bytes([number]) * 16).seal(b"{}").encode()
+            stage.say("/players/ann/ships/carrier/place", blob)
+            stage.say("/players/cy/ships/carrier/place", blob)  # of a team that is not listed
+
+    place_with_a_wrong_key()
+    assert {topic for topic, _ in stage.heard} == {"/players/cy/error"}
+    lines = [record.getMessage() for record in caplog.records if "do not open" in record.getMessage()]
+    assert [line.partition(": another secret")[0] for line in lines] == [
+        "the default table: messages under the name ann do not open"
+    ]
+    stage.place(("ann", "bob"))
+    stage.service.act("", m.HostCommand(m.TERMINAL_HOST, m.HostAction.ABORT))
+    stage.service.act("", m.HostCommand(m.TERMINAL_HOST, m.HostAction.NEXT))
+    stage.wait(1)
+    stage.join("ann")
+    place_with_a_wrong_key()
+    assert sum("do not open" in record.getMessage() for record in caplog.records) == 2
+
+
+def test_a_wrong_shot_is_reported_where_the_broker_tells_its_sender(caplog: pytest.LogCaptureFixture) -> None:
+    stage = Stage(("ann", "bob"))
+    shot = Sealer("another secret", bytes(16)).sign({"x": 1, "y": 1})
+    stage.fire("bob", shot)
+    assert "do not open" not in caplog.text
+    stage.fire("ann", Sealer("another secret", b"1" * 16).sign({"x": 1, "y": 1}), by="bob")
+    assert "messages under the name bob do not open" in caplog.text
+
+
+def test_an_unreadable_shot_in_nobody_s_turn_is_answered_to_everybody(stage: Stage) -> None:
+    stage.say("/players/ann/fire", b"[]")
+    [(topic, text)] = stage.heard
+    assert topic == ANSWER
+    assert text.startswith(b"wrong_shape: ")

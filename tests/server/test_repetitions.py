@@ -1,0 +1,186 @@
+"""What a team repeats, because no answer came, changes nothing and is not refused (SALVO-JOIN-16, SALVO-FIRE-13)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from random import Random
+
+import pytest
+
+from kit.stage import Stage, secret
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.command_writer import write_participation, write_shot
+from salvo.messages import Limits
+from salvo.rules import SALVO, SMACKDOWN, RuleBook
+from salvo_server.core.rate_limit import REFUSALS
+from salvo_server.core.referee import Referee
+from simulation import crypto
+
+
+@pytest.fixture(autouse=True)
+def _derive_each_key_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in crypto.DERIVING:
+        monkeypatch.setattr(module, "derive_key", crypto.derive_key)
+
+
+def signed(stage: Stage, numbers: Iterable[int], *, turn: int = 1, x: int = 0) -> list[tuple[str, bytes]]:
+    """Return target and payload of shots of the current player, at column x or at the column of their number."""
+    sealer, target = stage.sealers[stage.current], stage.others()[0]
+    contexts = [m.ShotContext(1, turn, number, target) for number in numbers]
+    return [(target, write_shot(x or context.shot, 1, context, sealer)) for context in contexts]
+
+
+def fire(stage: Stage, shots: Iterable[tuple[str, bytes]]) -> list[str]:
+    """Publish shots; return the codes of all errors that follow."""
+    stage.hush()
+    for target, shot in shots:
+        stage.fire(target, shot)
+    return stage.codes()
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage(("ann", "bob"))
+
+
+# --- shots --------------------------------------------------------------------------------------------------------
+
+
+def test_shots_that_are_sent_again_count_once_and_are_answered_nothing(stage: Stage) -> None:
+    assert fire(stage, signed(stage, (1, 2, 3))) == []
+    steps, check = stage.service.last_step, stage.service.tables[""].check
+    assert fire(stage, signed(stage, (1, 2, 3))) == []
+    assert stage.heard == []
+    assert (stage.fired(), stage.service.last_step, stage.service.tables[""].check) == (3, steps, check)
+    assert not stage.service.counts
+
+
+def test_a_salvo_of_which_the_broker_lost_a_shot_is_whole_when_it_was_sent_again(stage: Stage) -> None:
+    shooter = stage.current
+    assert fire(stage, signed(stage, (1, 3, 4, 5))) == ["stale_context"] * 3
+    assert stage.fired() == 1
+    assert fire(stage, signed(stage, (1, 2, 3, 4, 5))) == []
+    assert stage.current != shooter
+    assert [shot.x for shot in stage.referee.match.players[shooter].shots] == [1, 2, 3, 4, 5]
+
+
+def test_a_salvo_that_is_sent_again_after_its_result_is_no_shot_too_many(stage: Stage) -> None:
+    again = signed(stage, range(1, 6))
+    fire(stage, signed(stage, range(1, 6)))
+    assert fire(stage, again) == []
+    assert stage.fired() == 0
+
+
+def test_the_salvo_that_won_is_sent_again_without_an_answer(stage: Stage) -> None:
+    """The last three of its shots were void, which is no mistake of whoever fired them (SALVO-FIRE-12)."""
+    winner, target, game = stage.current, stage.others()[0], stage.referee.game
+    assert game is not None
+    cells = [SALVO.grid.xy(cell) for cell in game.fleets[stage.referee.match.players[target].seat].cells]
+    for start in range(0, len(cells), 5):
+        salvo = [*cells[start : start + 5], *[(1, 1)] * 5][:5]
+        contexts = [m.ShotContext(1, game.turn, number, target) for number in range(1, 6)]
+        for (x, y), context in zip(salvo, contexts, strict=True):
+            stage.fire(target, write_shot(x, y, context, stage.sealers[winner]))
+        if stage.referee.state is m.State.TURN:
+            stage.fire(winner, stage.shot(target))
+            stage.wait(0 if stage.current == winner else 31)
+    assert stage.referee.state is m.State.OVER
+    sealer = stage.sealers[winner]
+    again = [(target, write_shot(*cell, of, sealer)) for cell, of in zip(salvo, contexts, strict=True)]
+    assert fire(stage, again) == []
+    assert stage.heard == []
+
+
+@pytest.mark.parametrize("given", [{"x": 7}, {"turn": 2}], ids=["another cell", "another turn"])
+def test_another_shot_under_a_number_that_was_fired_is_refused(stage: Stage, given: dict[str, int]) -> None:
+    fire(stage, signed(stage, (1, 2)))
+    assert fire(stage, signed(stage, (2,), **given)) == ["stale_context"]
+    assert stage.fired() == 2
+
+
+def test_a_shot_at_another_board_than_it_names_is_refused() -> None:
+    stage = Stage()
+    fire(stage, signed(stage, (1,)))
+    [(_, again)] = signed(stage, (1,))
+    assert fire(stage, [(stage.others()[1], again)]) == ["stale_context"]
+
+
+def test_without_its_occasion_the_same_shot_again_is_another_shot(stage: Stage) -> None:
+    shooter = stage.current
+    target = stage.others()[0]
+    assert fire(stage, [(target, stage.shot(shooter)), (target, stage.shot(shooter))]) == []
+    assert stage.fired() == 2
+
+
+def test_a_flood_of_repetitions_fills_the_memory_up_to_the_bound_of_refused_commands(stage: Stage) -> None:
+    """Each burns a nonce (SALVO-FRESH-8)."""
+    fire(stage, signed(stage, (1,)))
+    before = stage.gate.counts["opened"]
+    fire(stage, signed(stage, [1] * 1100))
+    assert stage.gate.counts["opened"] - before <= REFUSALS.size
+    assert stage.gate.counts["rate_limited"] >= 100
+
+
+# --- skips --------------------------------------------------------------------------------------------------------
+
+
+def playing(book: RuleBook) -> Referee:
+    referee = Referee(7, book=book, limits=Limits(players=2))
+    for name in ("ann", "bob"):
+        referee.receive(m.Participate(name, name.encode()), 0)
+        for placement in book.random_fleet(Random(name)).placements:
+            referee.receive(m.PlaceShip(name, placement.ship, placement), 0)
+    return referee
+
+
+def test_a_skip_that_is_sent_again_is_known_until_its_player_skips_again() -> None:
+    referee = playing(SMACKDOWN)
+    skips = [m.Skip("ann", m.TurnContext(1, turn)) for turn in (1, 2, 3)]
+    assert [referee.has_had(skip) for skip in skips] == [False, False, False]
+    referee.receive(skips[0], 0)
+    assert [referee.has_had(skip) for skip in skips] == [True, False, False]
+    referee.receive(m.Skip("bob", m.TurnContext(1, 2)), 0)
+    assert [referee.has_had(skip) for skip in skips] == [True, False, False]
+    assert not referee.has_had(m.Skip("ann"))
+    assert not referee.has_had(m.Skip("ann", m.TurnContext(2, 1)))
+    assert not referee.has_had(m.Skip("cy", m.TurnContext(1, 1)))
+
+
+def test_a_skip_of_a_turn_that_never_was_is_no_repetition() -> None:
+    referee = playing(SMACKDOWN)
+    assert not any(referee.has_had(m.Skip("ann", m.TurnContext(1, turn))) for turn in (-1, 0, 1))
+
+
+def test_a_skip_that_came_after_the_deadline_was_not_had() -> None:
+    referee = playing(SMACKDOWN)
+    deadline = referee.deadline()
+    assert deadline is not None
+    referee.handle_timer(deadline)
+    assert not referee.has_had(m.Skip("ann", m.TurnContext(1, 1)))
+
+
+# --- requests to take part ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sealed", [False, True], ids=["open", "sealed in profile strict"])
+def test_a_request_that_is_made_again_is_answered_by_a_recap_and_nothing_else(
+    sealed: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage = Stage((), play=False, profile="strict" if sealed else "open", limits=m.Limits(players=2))
+    keys = stage.identity.sealing_key if sealed else None
+    for name in ("ann", "bob"):
+        stage.say(topics.REQUEST_PARTICIPATION.of(), write_participation(name, secret(name), keys))
+    stage.wait(20)
+    before = stage.referee.deadline(), stage.service.last_step, stage.service.tables[""].check
+    stage.hush()
+    with caplog.at_level(logging.INFO):
+        for _ in range(10):  # at the slowest: one in three seconds
+            stage.say(topics.REQUEST_PARTICIPATION.of(), write_participation("ann", secret("ann"), keys))
+            stage.wait(3)
+    assert {topic for topic, _ in stage.heard} == {"/players/ann/recap"}
+    assert (stage.referee.deadline(), stage.service.last_step, stage.service.tables[""].check) == before
+    assert stage.worker.waiting == 0
+    assert not stage.service.counts
+    assert caplog.messages == []

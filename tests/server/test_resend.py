@@ -1,0 +1,164 @@
+"""Entries of the log that a team has missed, said again by a service that a test holds in its hands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kit.proofs import IDENTITY
+from salvo.codec.command_writer import write_resend
+from salvo.messages import State
+from salvo_server.core.journal import Batch, JournalUnavailable
+from salvo_server.core.log import MAX_ENTRIES, MAX_REQUESTS, PAUSE_MS, Resends, TableLog
+from salvo_server.service import JOURNAL_RETRY_MS
+from server.test_log_recovery import LoggedWorld
+
+
+class AskedWorld(LoggedWorld):
+    def ask(self, first: int, name: str = "ann") -> None:
+        self.wire.give(f"/players/{name}/resend", write_resend(first))
+
+    def said(self, rounds: int = 1) -> list[bytes]:
+        """What is said in the log in these rounds, each with everything before it confirmed, and some time passed."""
+        before = len(self.heard)
+        for _ in range(rounds):
+            self.now += PAUSE_MS
+            self.wire.delivered = self.wire.published
+            self.service.step()
+            self.heard += [payload for topic, payload in self.wire.said if topic == "/game/log"]
+            self.wire.said = [each for each in self.wire.said if each[0] != "/game/log"]
+        return self.heard[before:]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[AskedWorld]:
+    world = AskedWorld(tmp_path / "a.journal")
+    world.join()
+    yield world
+    world.journal.close()
+
+
+def test_what_was_missed_is_said_again_in_order_and_in_the_same_bytes(world: AskedWorld) -> None:
+    everything = world.first_heard()
+    world.ask(5)
+    assert world.said() == everything[5:]
+    assert world.said(3) == []
+
+
+def test_after_the_end_and_after_a_crash_the_whole_log_can_be_had_in_portions(world: AskedWorld) -> None:
+    world.play()
+    everything = world.first_heard()
+    assert len(everything) > 2 * MAX_ENTRIES
+    world.restart()
+    world.said()
+    world.ask(0)
+    rounds = [world.said() for _ in range(len(everything) // MAX_ENTRIES + 2)]
+    assert [payload for said in rounds for payload in said] == everything
+    assert max(map(len, rounds)) == MAX_ENTRIES
+
+
+def test_no_portion_leaves_before_the_broker_has_the_one_before(world: AskedWorld) -> None:
+    world.play()
+    world.said()
+    world.ask(0)
+    assert len(world.said()) == MAX_ENTRIES
+    world.wire.delivered = world.wire.published - 1
+    world.now += 60_000
+    heard = len(world.heard)
+    LoggedWorld.run(world)
+    assert len(world.heard) == heard
+    assert world.service.wait_seconds(1.0) > 0  # and it does not turn in circles meanwhile
+    assert len(world.said()) == MAX_ENTRIES
+
+
+def test_several_requests_are_one_answer(world: AskedWorld) -> None:
+    world.play()
+    everything = world.first_heard()
+    for first, name in ((7, "ann"), (3, "bob"), (30, "ann")):
+        world.ask(first, name)
+    assert world.said(12) == everything[3:]
+
+
+def test_a_request_for_more_while_an_answer_is_on_begins_anew_from_there(world: AskedWorld) -> None:
+    world.play()
+    everything = world.first_heard()
+    world.ask(10)
+    first = world.said()
+    world.ask(4, "bob")
+    assert [*first, *world.said(12)] == [*everything[10 : 10 + MAX_ENTRIES], *everything[4:]]
+
+
+def test_who_asks_without_end_is_answered_now_and_then(world: AskedWorld) -> None:
+    everything = world.first_heard()
+    answers = 0
+    for _ in range(100):
+        world.ask(0)
+        answers += len(world.said()) // len(everything)
+    seconds = 100 * PAUSE_MS // 1000
+    assert MAX_REQUESTS <= answers <= MAX_REQUESTS + 1 + seconds // 5
+    world.ask(0, "bob")
+    assert world.said() == everything
+
+
+@pytest.mark.parametrize(
+    "payload", [b"", b"17", b'{"log": -1}', b'{"log": 1.5}', b'{"log": 1000000000}', b"\xff", b"{}"]
+)
+def test_nonsense_is_answered_to_nobody(world: AskedWorld, payload: bytes) -> None:
+    world.said()
+    world.wire.said.clear()
+    world.wire.give("/players/ann/resend", payload)
+    assert world.said(2) == []
+    assert world.wire.said == []
+
+
+def test_who_does_not_play_is_not_heard(world: AskedWorld) -> None:
+    world.said()
+    for name in ("carl", "Ann", "players"):
+        world.ask(0, name)
+    world.wire.give("/nowhere/players/ann/resend", write_resend(0))
+    assert world.said(2) == []
+
+
+def _refuse(batch: Batch) -> None:
+    raise JournalUnavailable("journal_full", "no room")
+
+
+def test_nothing_is_said_again_while_the_broker_is_away_or_the_journal_takes_nothing(world: AskedWorld) -> None:
+    world.said()
+    world.ask(0)
+    world.wire.connected = False
+    assert world.said(2) == []
+    world.wire.connected = True
+    commit = world.journal.commit
+    world.journal.commit = _refuse
+    world.wire.give(*world.shot(1, 1))
+    assert world.said(2) == []
+    world.journal.commit = commit
+    world.now += JOURNAL_RETRY_MS
+    assert world.said(3) == world.first_heard()  # again, and that the turn begins anew
+
+
+def test_of_a_game_that_is_forgotten_nothing_is_said(world: AskedWorld) -> None:
+    world.play()
+    world.said()
+    world.ask(0)
+    assert len(world.said()) == MAX_ENTRIES
+    world.now += 300_000
+    [opening] = world.said()
+    assert world.table.referee.state is State.LOBBY
+    assert b'"game":2' in opening
+    assert world.said(3) == []
+
+
+def test_many_tables_share_a_portion(world: AskedWorld) -> None:
+    logs = {str(number): TableLog(world.table.header, IDENTITY) for number in range(MAX_ENTRIES + 8)}
+    resends = Resends(logs)
+    for table in logs:
+        resends.ask(table, "ann", 0, 0)
+    assert len(resends.take_due(0, 0, 0)) == MAX_ENTRIES
+    assert resends.take_due(PAUSE_MS, MAX_ENTRIES - 1, MAX_ENTRIES) == []
+    assert resends.take_due(PAUSE_MS - 1, MAX_ENTRIES, MAX_ENTRIES) == []
+    assert len(resends.take_due(PAUSE_MS, MAX_ENTRIES, MAX_ENTRIES)) == 8
+    assert resends.deadline(2 * MAX_ENTRIES) is None

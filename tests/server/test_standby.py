@@ -1,0 +1,211 @@
+"""A server that waits for another one's place, and one that gives it up."""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kit.command_line import run
+from kit.ports import Port
+from salvo_server import standby
+from salvo_server.core.journal import Batch, GameOpened, Holding, Journal, JournalError
+from salvo_server.running import announced, running_servers
+from salvo_server.settings import ServerSettings, SettingsError, load_settings
+from salvo_server.standby import Interrupted, ServerConnection, Standby, StandDown
+from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
+
+OPENED = GameOpened(1, "", 1, 1_795_000_000_000, "{}")
+BROKER = "mqtt://127.0.0.1:1883"
+
+
+# --- what it is started with --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [({}, "add --broker URL"), ({"broker": BROKER, "journal": "none"}, "name one with --journal")],
+)
+def test_a_standby_that_could_take_nothing_over_is_refused(given: dict[str, str], text: str) -> None:
+    with pytest.raises(SettingsError, match=f"^bad_setting: --standby .*{text}"):
+        load_settings({"standby": True, **given})
+    words = [word for name, value in given.items() for word in (f"--{name}", value)]
+    assert run("serve", "--standby", *words).returncode == 2
+
+
+def test_a_game_goes_on_after_any_end_of_the_first_server_unless_somebody_says_otherwise() -> None:
+    assert load_settings({"standby": True, "broker": BROKER}).resume == "always"
+    assert load_settings({"standby": True, "broker": BROKER, "resume": "crash"}).resume == "crash"
+    assert load_settings({"broker": BROKER}).resume == "crash"
+
+
+# --- the wait -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def port() -> Iterator[Port]:
+    with Port() as taken:
+        yield taken
+
+
+def test_it_waits_for_the_broker_and_says_once_what_for(port: Port, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standby, "ASK_SECONDS", 0)
+    monkeypatch.setattr(standby, "PROBE_SECONDS", 0.01)
+    said: list[str] = []
+    waiting = Standby(f"mqtt://{port.address}", said.append)
+    assert [waiting() for _ in range(3)] == [False] * 3
+    assert waiting.waited
+    with socket.create_server(("127.0.0.1", port.number)):
+        while not waiting():
+            pass
+        for _ in range(3):
+            assert waiting()
+    while waiting():
+        pass
+    waiting()
+    assert said == ["broker", "journal", "broker"]
+
+
+def test_a_place_that_is_free_is_taken_without_a_word(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as broker:
+        waiting = Standby(f"mqtt://127.0.0.1:{broker.getsockname()[1]}", pytest.fail)
+        DatabaseJournal(str(tmp_path / "a.journal"), standby=waiting).close()
+    assert not waiting.waited
+
+
+def test_the_wait_for_a_file_ends_with_its_owner(tmp_path: Path) -> None:
+    """The owner knows of the standby as long as that could take over, and commits nothing afterwards."""
+    path = str(tmp_path / "a.journal")
+    first = DatabaseJournal(path)
+    first.commit(Batch(games=[OPENED]))
+    seen: list[bool] = []
+
+    def stand_by() -> bool:
+        seen.append(first.confirm(fresh=True).standby)
+        if len(seen) == 8:
+            first._locks.release()  # type: ignore[union-attr]  # as the system does when its process dies
+        return len(seen) in (3, 4, 8)
+
+    second = DatabaseJournal(path, standby=stand_by)
+    assert seen == [False, False, False, True, True, False, False, False]
+    assert second.epoch == first.epoch + 1
+    with pytest.raises(JournalError, match="taken_over"):
+        first.commit(Batch(ended=True))
+    assert second.confirm(fresh=True) == Holding()
+    second.close()
+    first.close()
+
+
+def test_a_file_whose_epoch_is_over_takes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.journal"
+    journal = DatabaseJournal(str(path))
+    with sqlite3.connect(path) as raw:
+        raw.execute("UPDATE progress SET epoch = epoch + 1")
+    raw.close()
+    with pytest.raises(JournalError, match="taken_over"):
+        journal.commit(Batch(games=[OPENED]))
+    journal.close()
+    assert JournalReader(str(path)).games() == []
+
+
+def test_a_wait_that_is_ended_lets_go_of_everything(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.journal")
+    first = DatabaseJournal(path)
+    waiting = Standby("mqtt://127.0.0.1:1", lambda waits_for: waiting._ended.set())
+    with pytest.raises(Interrupted):
+        DatabaseJournal(path, standby=waiting)
+    assert not first.confirm(fresh=True).standby
+    first.close()
+    DatabaseJournal(path).close()
+
+
+# --- the place ----------------------------------------------------------------------------------------------------
+
+
+class Held(Journal):
+    """A journal that says how it is held."""
+
+    def __init__(self, *holdings: Holding | JournalError) -> None:
+        self.left = list(holdings)
+        self.fresh: list[bool] = []
+
+    def confirm(self, *, fresh: bool) -> Holding:
+        self.fresh.append(fresh)
+        holding = self.left.pop(0) if len(self.left) > 1 else self.left[0]
+        if isinstance(holding, JournalError):
+            raise holding
+        return holding
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time of the connection's own clock, which a test moves."""
+    clock = [1000.0]
+    monkeypatch.setattr("salvo_server.standby.time.monotonic", lambda: clock[0])
+    return clock
+
+
+def away(journal: Held, port: Port) -> ServerConnection:
+    return ServerConnection(journal, f"mqtt://{port.address}", "me", standby=True)
+
+
+def test_a_server_without_a_standby_waits_for_its_broker(port: Port, now: list[float]) -> None:
+    connection = away(Held(Holding(), Holding(sure=False)), port)
+    for _ in range(5):
+        now[0] += 60
+        assert connection.poll(0) == []
+    connection.close()
+
+
+def test_a_server_leaves_its_place_to_a_standby_that_reaches_the_broker(port: Port, now: list[float]) -> None:
+    connection = away(Held(Holding(standby=True)), port)
+    connection.poll(0)
+    now[0] += standby.AWAY_SECONDS / 2
+    connection.poll(0)
+    now[0] += standby.AWAY_SECONDS / 2
+    with pytest.raises(StandDown, match=r"^stood_down: this server cannot reach the broker"):
+        connection.poll(0)
+    connection.close()
+
+
+def test_a_server_that_may_have_been_replaced_does_not_throw_out_the_other(port: Port) -> None:
+    for holding, code in (
+        (Holding(sure=False, standby=True), "stood_down: this server reaches neither broker nor journal"),
+        (JournalError("taken_over", "by another"), "taken_over"),
+    ):
+        with socket.create_server(("127.0.0.1", port.number)) as broker:
+            broker.setblocking(False)
+            journal = Held(holding)
+            connection = away(journal, port)
+            with pytest.raises((StandDown, JournalError), match=f"^{code}"):
+                connection.poll(0)
+            assert journal.fresh == [True]
+            with pytest.raises(BlockingIOError):  # nobody has called there
+                broker.accept()
+            connection.close()
+
+
+# --- who knows of it ----------------------------------------------------------------------------------------------
+
+
+def test_a_standby_is_told_from_a_server_that_serves(tmp_path: Path) -> None:
+    roster = tmp_path / "roster.json"
+    settings = ServerSettings(roster=roster, broker=BROKER, journal=str(tmp_path / "a.journal"))
+    ask = ("health", "--standby", BROKER, "--roster", str(roster))
+    assert "error: no_standby: " in run(*ask).stderr
+    with announced(settings, BROKER, None):
+        assert run(*ask).returncode == 1
+        with announced(settings, BROKER, None, standby=True):
+            assert [each.standby for each in running_servers(roster)] == [False]
+            assert [each.standby for each in running_servers(roster, standby=True)] == [True]
+            assert run(*ask).stdout == "standby: waits for the end of another server\n"
+            assert run(*ask[:2], "mqtt://127.0.0.1:1884", *ask[3:]).returncode == 1
+
+
+def test_the_beat_of_an_owner_ends_with_it(tmp_path: Path) -> None:
+    DatabaseJournal(str(tmp_path / "a.journal")).close()
+    assert "journal" not in {thread.name for thread in threading.enumerate()}

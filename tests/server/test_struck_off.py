@@ -1,0 +1,221 @@
+"""A team that the roster has no longer leaves the lobby, which it would hold up; in a game it stays (ACCESS-8)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.proofs import SMALL, Played, entries_of, verify
+from kit.stage import TEAMS, AtOnce, Stage, fleet, secret
+from kit.unbrokered import Wire
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.command_writer import write_participation, write_placement
+from salvo.messages import Limits, State
+from salvo.permissions import Role
+from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
+from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.recaps import Recaps
+from salvo_server.core.referee import Referee
+from salvo_server.service import Service
+from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.register import Account, Register
+
+
+def accounts(*names: str, **secrets: str) -> list[Account]:
+    return [Account(name, name, Role.TEAM, secrets.get(name, secret(name))) for name in names]
+
+
+@pytest.fixture
+def register() -> Register:
+    return Register(accounts(*TEAMS))
+
+
+@pytest.fixture
+def stage(register: Register) -> Stage:
+    return Stage(TEAMS, play=False, register=register)
+
+
+def list_said(stage: Stage) -> list[Any]:
+    return [json.loads(payload) for topic, payload in stage.heard if topic == "/players/list"]
+
+
+def test_it_leaves_the_list_and_everybody_hears_of_it(stage: Stage, register: Register) -> None:
+    stage.hush()
+    register.replace(accounts(*TEAMS[1:]))
+    stage.wait(0)
+    assert list_said(stage) == [list(TEAMS[1:])]
+    assert TEAMS[0] not in dict(stage.gate.keyring.teams(""))
+    stage.hush()
+    stage.wait(0)
+    assert stage.heard == []  # nothing is new
+
+
+def test_it_comes_back_with_another_secret(stage: Stage, register: Register) -> None:
+    register.replace(accounts(*TEAMS, **{TEAMS[0]: "rotated"}))
+    stage.wait(0)
+    assert TEAMS[0] not in stage.referee.players
+    stage.join(TEAMS[0])
+    assert TEAMS[0] not in stage.referee.players
+    stage.join(TEAMS[0], "rotated")
+    assert list(stage.referee.players) == [*TEAMS[1:], TEAMS[0]]
+
+
+def test_whoever_stays_is_not_touched(stage: Stage, register: Register) -> None:
+    register.replace(accounts(*TEAMS))
+    stage.hush()
+    stage.wait(0)
+    assert stage.heard == []
+
+
+def test_in_a_game_it_stays(register: Register) -> None:
+    stage = Stage(TEAMS, register=register)
+    register.replace(accounts(*TEAMS[1:]))
+    stage.hush()
+    stage.wait(0)
+    assert TEAMS[0] in stage.referee.players
+    assert stage.heard == []
+
+
+def test_in_a_game_it_plays_on_with_its_new_secret_and_the_former_one_is_worth_nothing(register: Register) -> None:
+    """It was refused as somebody else who takes its name, heard nothing, and lost turn after turn."""
+    stage = Stage(TEAMS, register=register)
+    name = stage.current
+    other = next(team for team in TEAMS if team != name)
+    register.replace(accounts(*TEAMS, **{name: "rotated"}))
+    stage.hush()
+    stage.join(name, "rotated")
+    stage.wait(0)
+    [recap] = [payload for topic, payload in stage.heard if topic == f"/players/{name}/recap"]
+    blob = parse_blob(recap.decode())
+    assert b"fleet" in open_blob(blob, key_to_team(derive_key("rotated", blob.salt)))
+    shots = stage.referee.match.players[name].shots
+    before = len(shots)
+    stage.fire(other, stage.shot(name))  # by whoever has found the former one
+    assert len(shots) == before
+    stage.sealers[name] = Sealer("rotated")
+    stage.fire(other, stage.shot(name))
+    assert len(shots) == before + 1
+    stage.join(name)
+    assert "not_in_roster" in stage.codes()
+    stage.hush()
+    stage.fire(other, stage.shot(name, 2))
+    assert len(shots) == before + 2
+
+
+def test_without_a_roster_another_secret_is_somebody_else() -> None:
+    stage = Stage(TEAMS)
+    stage.hush()
+    stage.join(TEAMS[0], "rotated")
+    assert stage.codes() == ["name_taken"]
+    assert dict(stage.gate.keyring.teams(""))[TEAMS[0]] == secret(TEAMS[0])
+
+
+def test_a_key_of_the_former_secret_that_comes_late_is_not_learned() -> None:
+    """The recap's key was being derived when the team came back with another secret."""
+    name = TEAMS[0]
+    gate = Authenticator(executor=(worker := AtOnce()))
+    worker.held = True
+    recaps = Recaps(Stage((), play=False).service.tables, gate.keyring, gate.worker)
+    gate.keyring.admit("", name, "former", 0)
+    assert recaps.seal("", name, b"{}") is None
+    gate.keyring.admit("", name, "rotated", 0)
+    worker.work()
+    assert recaps.take_due() == []
+    assert gate.keyring.learned == []
+    assert recaps.seal("", name, b"{}") is None  # its own key is to be derived yet
+
+
+def test_after_a_crash_it_is_the_new_secret_that_counts(tmp_path: Path, register: Register) -> None:
+    world: list[DatabaseJournal] = []
+
+    def serve() -> tuple[Service, Wire]:
+        edge, journal = Wire(), DatabaseJournal(str(tmp_path / "a.journal"))
+        world.append(journal)
+        gate = Authenticator(executor=AtOnce(), pepper=journal.pepper)
+        given: Any = {"limits": Limits(players=2), "journal": journal, "gate": gate, "register": register}
+        service = Service(edge, [""], seed=1, clock=lambda: 1_000_000, **given)
+        edge.connect()
+        service.step()
+        service.step()
+        return service, edge
+
+    service, edge = serve()
+    for number, name in enumerate(TEAMS[:2]):
+        edge.give("/game/request_participation", write_participation(name, secret(name)))
+        sealer = Sealer(secret(name))
+        for placement in fleet(number).placements:
+            topic = topics.PLACE.of(player=name, ship=placement.ship)
+            edge.give(topic, write_placement(placement, sealer))
+    service.step()
+    service.step()
+    assert service.tables[""].referee.state is State.TURN
+    register.replace(accounts(*TEAMS, **{TEAMS[0]: "rotated"}))
+    edge.give("/game/request_participation", write_participation(TEAMS[0], "rotated"))
+    service.step()
+    world[-1].close()
+    service, edge = serve()
+    assert dict(service.gate.keyring.teams(""))[TEAMS[0]] == "rotated"
+    saved = world[-1].load().games[0].teams
+    keys = {team.name: team.keys for team in saved}
+    assert keys[TEAMS[0]] == [(salt, derive_key("rotated", salt)) for salt, _ in keys[TEAMS[0]]]  # none of the former
+    world[-1].close()
+
+
+def test_a_complete_fleet_goes_with_it() -> None:
+    referee = Referee(1, "", SMALL, Limits(players=2))
+    for name in ("a", "b"):
+        referee.receive(m.Participate(name, b""), 0)
+    for placement in SMALL.random_fleet(Played(1).random).placements:
+        referee.receive(m.PlaceShip("a", placement.ship, placement), 0)
+    assert referee.receive(m.StruckOff("a"), 1) == [m.PlayerLeft("a"), m.PlayersListed(("b",))]
+    for placement in SMALL.random_fleet(Played(2).random).placements:
+        referee.receive(m.PlaceShip("b", placement.ship, placement), 2)
+    assert referee.state is State.LOBBY  # one fleet, where two are wanted
+    assert referee.receive(m.StruckOff("a"), 3) == []
+
+
+def test_the_log_tells_of_it_and_is_fair() -> None:
+    played = Played("struck off", SMALL)
+    for name in ("gone", *played.names):
+        played.do(m.Participate(name, b""))
+    for placement in SMALL.random_fleet(played.random).placements:
+        played.place("gone", placement)
+    played.do(m.StruckOff("gone"))
+    for name in played.names:
+        for placement in SMALL.random_fleet(played.random).placements:
+            played.place(name, placement)
+    lines = played.fight().proof()
+    assert {"strike": {"name": "gone"}} in [
+        entry["step"].get("input") for entry in entries_of(lines) if "step" in entry
+    ]
+    report = verify(lines)
+    assert report.finding is None
+    assert any("gone" in remark for remark in report.remarks)
+
+
+@pytest.mark.parametrize("while_away", [False, True])
+def test_after_a_crash_it_is_gone_still(tmp_path: Path, register: Register, while_away: bool) -> None:
+    def serve() -> tuple[Service, Wire, DatabaseJournal]:
+        edge, journal = Wire(), DatabaseJournal(str(tmp_path / "a.journal"))
+        service = Service(edge, [""], seed=1, clock=lambda: 1_000_000, journal=journal, register=register)
+        edge.connect()
+        service.step()
+        service.step()
+        return service, edge, journal
+
+    service, edge, journal = serve()
+    for name in TEAMS:
+        edge.give("/game/request_participation", write_participation(name, secret(name)))
+    service.step()
+    register.replace(accounts(*TEAMS[1:]))
+    if not while_away:
+        service.step()
+    journal.close()
+    service, edge, journal = serve()
+    journal.close()
+    assert list(service.tables[""].referee.players) == list(TEAMS[1:])
+    assert json.loads(service.tables[""].retained["/players/list"]) == list(TEAMS[1:])

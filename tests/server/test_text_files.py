@@ -1,0 +1,222 @@
+"""Files as editors leave them: with a byte order mark, CR LF, blank lines, without a last line feed, in UTF-16."""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import gzip
+import json
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from kit.command_line import run
+from kit.proofs import SMALL, Played
+from salvo.errors import SalvoError
+from salvo.fairness.known_servers import KnownServers
+from salvo.fairness.proof import Proof
+from salvo.permissions import Role
+from salvo.rules.files import load_book
+from salvo.text_files import read_secret
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.recording import play_at_table
+from salvo_lab.tournament.file import load_tournament
+from salvo_league.file import load_league
+from salvo_server.recordings import open_recordings
+from salvo_server.settings import load_settings
+from salvo_server.storage.identity import load_identity
+from salvo_server.storage.lines_file import LinesFile, whole_lines
+from salvo_server.storage.roster import Roster
+from salvo_server.storage.roster_csv import read_entries
+from salvo_server.storage.transcript import check, read_transcript, write_transcript
+from salvo_server.verify import verify_file
+
+ROOT = Path(__file__).parents[2]
+Change = Callable[[bytes], bytes]
+
+EDITORS: Final[dict[str, Change]] = {
+    "a byte order mark": lambda text: codecs.BOM_UTF8 + text,
+    "CR CR LF": lambda text: text.replace(b"\n", b"\r\r\n"),
+    "CR LF": lambda text: text.replace(b"\n", b"\r\n"),
+    "blank last lines": lambda text: text + b"\n \r\n\n",
+    "no last line feed": lambda text: text.rstrip(b"\n"),
+    "all of these": lambda text: codecs.BOM_UTF8 + text.replace(b"\n", b"\r\n") + b"\r\n \r\n  ",
+}
+#: What only text of people is read in, and not the lines that programs write.
+WIDE: Final[dict[str, Change]] = {
+    "UTF-16": lambda text: text.decode().encode("utf-16"),
+    "UTF-16, the other end first": lambda text: codecs.BOM_UTF16_BE + text.decode().encode("utf-16-be"),
+}
+
+
+def _known_servers(path: Path) -> None:
+    KnownServers(path).meet("broker:1883", bytes(32))
+
+
+def _roster(path: Path) -> None:
+    Roster(path).add("red")
+
+
+CUP = b'name = "cup \xc3\xbc"\ngames = 1\n[bots]\na = "random"\nb = "hunter"\n'
+#: Of each kind of text that people write, or may edit: how a file comes to be, and what is read in it.
+TEXTS: Final[dict[str, tuple[bytes | Callable[[Path], Any], Callable[[Path], Any]]]] = {
+    "settings": (b'profile = "open" # \xc3\xbc\nturn_seconds = 20\n', lambda path: load_settings({}, path)),
+    "ruleset": (
+        b'name = "pond"\nlike = "streak"\nwidth = 8\n[fleet]\nraft = 1\nboat = 2\n',
+        lambda path: load_book(f"{path}"),
+    ),
+    "tournament": (CUP, load_tournament),
+    "league": (b'name = "evening \xc3\xbc"\nrounds = 2\ntable_size = 2\n', load_league),
+    "accounts": (b'name,role\nred,team\n"blue",host\n', lambda path: read_entries(path, Role.TEAM, 4)),
+    "accounts with semicolons": (b"name;role\nred;team\nblue;host\n", lambda path: read_entries(path, Role.TEAM, 4)),
+    "accounts with tabs": (b"name\trole\nred\tteam\nblue\thost\n", lambda path: read_entries(path, Role.TEAM, 4)),
+    "secret": (b"the \xc3\xbcber-secret\n", lambda path: read_secret(path, partial(SalvoError, "secret_file"))),
+    "roster": (_roster, lambda path: Roster(path).members()),
+    "identity": (load_identity, lambda path: load_identity(path).fingerprint),
+    "known servers": (_known_servers, lambda path: KnownServers(path).key_of("broker:1883")),
+}
+
+
+@pytest.mark.parametrize("editor", [*EDITORS, *WIDE])
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_text_is_read_as_any_editor_saves_it(kind: str, editor: str, tmp_path: Path) -> None:
+    content, read = TEXTS[kind]
+    path = tmp_path / "file.toml"
+    if callable(content):
+        content(path)
+    else:
+        path.write_bytes(content)
+    as_written = read(path)
+    path.write_bytes((EDITORS | WIDE)[editor](path.read_bytes()))
+    assert read(path) == as_written
+
+
+def _transcript(path: Path) -> None:
+    _, header, steps = play_at_table({"a": RandomBot(), "b": RandomBot()}, seed=7)
+    write_transcript(path, header, steps)
+
+
+def _proof(path: Path) -> None:
+    path.write_bytes(b"".join(Played("honest", SMALL).play().proof()))
+
+
+def _verdict(path: Path) -> Any:
+    report = verify_file(path)
+    return report.finding, [str(game) for game in report.games]
+
+
+def _gone_on_with(path: Path) -> Any:
+    """A team's proof that is heard again from its middle, as after a restart."""
+    lines = Played("honest", SMALL).play().proof()
+    with closing(Proof(path)) as proof:
+        for line in lines[len(lines) // 2 :]:
+            proof.hear(line[:-1])
+        games = proof.games
+    return games, _verdict(path)
+
+
+def _results(path: Path) -> None:
+    path.write_text("".join(json.dumps({"game": number}) + "\n" for number in range(3)))
+
+
+def _gone_on_with_results(path: Path) -> Any:
+    file = LinesFile(path)
+    file.begin({"form": 1}, anew=False)
+    file.add([{"game": 3}])
+    file.close()
+    return [line for _, line in whole_lines(path)]
+
+
+#: Of each kind of file with a line for each record: what makes one, and what is read in it.
+LINES: Final[dict[str, tuple[Callable[[Path], None], Callable[[Path], Any]]]] = {
+    "transcript": (_transcript, lambda path: check(read_transcript(path))),
+    "transcript that is shown": (_transcript, lambda path: open_recordings(str(path)).replay().header),
+    "proof": (_proof, _verdict),
+    "proof that is shown": (_proof, lambda path: open_recordings(str(path)).replay().header),
+    "proof that is gone on with": (_proof, _gone_on_with),
+    "results": (_results, lambda path: [line for _, line in whole_lines(path)]),
+    "results that are gone on with": (_results, _gone_on_with_results),
+}
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+@pytest.mark.parametrize("kind", LINES)
+def test_a_record_is_read_as_any_editor_saves_it(kind: str, editor: str, tmp_path: Path) -> None:
+    make, read = LINES[kind]
+    path, edited = tmp_path / "game.jsonl", tmp_path / "copy" / "game.jsonl"
+    make(path)
+    edited.parent.mkdir()
+    edited.write_bytes(EDITORS[editor](path.read_bytes()))
+    assert read(edited) == read(path)
+
+
+def test_a_packed_transcript_is_read_as_any_editor_saves_what_is_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl.gz"
+    _transcript(path)
+    as_written, lines = check(read_transcript(path)), gzip.decompress(path.read_bytes())
+    for change in EDITORS.values():
+        path.write_bytes(gzip.compress(change(lines)))
+        assert check(read_transcript(path)) == as_written
+
+
+@pytest.mark.parametrize("name", ["a transcript", "a transcript with a mark"])
+def test_a_transcript_of_any_editor_is_no_proof_and_nobodys_fault(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    _transcript(path)
+    if "mark" in name:
+        path.write_bytes(EDITORS["all of these"](path.read_bytes()))
+    done = run("verify", str(path))
+    assert "a transcript, which is unsigned" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("ending", [b"\r", b" ", b""])
+def test_a_proof_without_its_line_endings_is_no_proof_and_accuses_nobody(ending: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "game.proof.jsonl"
+    _proof(path)
+    path.write_bytes(path.read_bytes().replace(b"\n", ending))
+    done = run("verify", str(path))
+    assert done.returncode == 1
+    assert "line endings are lost" in done.stdout + done.stderr
+    assert "NOT FAIR" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("kind", ["transcript", "proof"])
+def test_a_last_line_that_was_cut_off_is_still_called_so(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    LINES[kind][0](path)
+    path.write_bytes(path.read_bytes()[:-3])
+    done = run(
+        "replay" if kind == "transcript" else "verify", str(path), *(["--check"] if kind == "transcript" else [])
+    )
+    assert "the line is not whole" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("cut", [b"", b'{"game": 3', b'{"game": 3}'])
+def test_results_are_continued_behind_the_last_whole_line(cut: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(b'{"form": 1}\n{"game": 2}\n' + cut)
+    whole = [json.loads(line) for _, line in whole_lines(path)]
+    assert whole == [{"form": 1}, {"game": 2}, *([{"game": 3}] if cut.endswith(b"}") else [])]
+    file = LinesFile(path)
+    file.begin({"form": 2}, anew=False)
+    file.add([{"game": 4}])
+    file.close()
+    assert [json.loads(line) for line in path.read_bytes().splitlines()] == [*whole, {"game": 4}]
+
+
+def test_no_file_is_opened_in_the_encoding_of_the_locale() -> None:
+    found = []
+    for folder in ("client_sdk", "server"):
+        for file in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_bytes())):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                    named = len(node.args) > (node.func.attr == "write_text") or any(
+                        keyword.arg == "encoding" for keyword in node.keywords
+                    )
+                    if node.func.attr in ("read_text", "write_text") and not named:
+                        found.append(f"{file}, line {node.lineno}")
+    assert not found

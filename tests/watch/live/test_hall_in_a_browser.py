@@ -1,0 +1,396 @@
+"""The web front's pages in a real browser: with a real server, and with a broker on which anybody says anything."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from display.live.test_game_page_in_a_browser import colour, contrast
+from kit.browser import Browser, text, until
+from kit.ports import Port
+from kit.processes import started
+from kit.programs import needs
+from salvo.net.mqtt import Connection
+from salvo_display.pictures.html import luminance
+from salvo_lab.commands.play import play
+from salvo_server.brokers.embedded import EmbeddedBroker
+from watch.web_front import WebFront, web_front
+
+pytestmark = [needs("chromium"), pytest.mark.long]
+
+_SALVO = (sys.executable, "-m", "salvo")
+_SECONDS = 120.0
+_WEIGHT_BYTES = 150_000
+
+
+@pytest.fixture
+def window(shared: Browser) -> Iterator[Browser]:
+    shared.resize(1280, 720)
+    shared.open("about:blank")
+    shared.complaints()
+    yield shared
+    shared.open("about:blank")
+    shared.tell("Emulation.setEmulatedMedia", features=[])
+
+
+def says(selector: str, words: str) -> str:
+    return f"document.querySelector({json.dumps(selector)})?.textContent.includes({json.dumps(words)})"
+
+
+# --- with a real server -----------------------------------------------------------------------------------------------
+
+
+def test_a_game_is_seen_to_its_end_though_the_server_is_killed_on_the_way(window: Browser, tmp_path: Path) -> None:
+    with contextlib.ExitStack() as stack:
+        mqtt, web = (stack.enter_context(Port()).address for _ in range(2))
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+        environment = clean | {"XDG_STATE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+        words = ["--profile", "open", "--json", "--listen", mqtt, "--web", web, "--players", "2"]
+        words += ["--pace", "0.1", "--over-seconds", "600", "--journal", str(tmp_path / "j")]
+
+        def serve() -> subprocess.Popen[str]:
+            command = [*_SALVO, "serve", *words]
+            server = stack.enter_context(started(command, stdout=subprocess.PIPE, env=environment))
+            assert server.stdout is not None
+            next(line for line in server.stdout if json.loads(line)["event"] == "web")
+            return server
+
+        server = serve()
+        window.open(f"http://{web}/")
+        until(window, says("#headline", "The lobby is open"))
+        assert window.run("return document.getElementById('qr').naturalWidth > 0")
+        assert window.complaints() == []
+        for team in ("red", "blue"):
+            null = subprocess.DEVNULL
+            command = [*_SALVO, "join", f"mqtt://{mqtt}", "hunter", "--team", team, "--games", "1"]
+            stack.enter_context(started(command, stdout=null, stderr=null, env=environment))
+        until(window, "document.querySelectorAll('#feed-list li').length >= 2")
+        server.kill()
+        until(window, "!document.getElementById('trouble').hidden")
+        serve()
+        until(window, "document.getElementById('trouble').hidden")
+        until(window, says("#headline", " wins"))
+        winner = text(window, "#headline").split()[0]
+        until(window, says("#standings-list li:first-child", winner))
+        until(window, says("#feed-list li:first-child", f"{winner} wins"))
+
+
+# --- with a broker on which anybody says anything ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("games")
+    CliRunner().invoke(play, ["hunter", "random", "--seed", "1", "--record", f"{folder}/game-1.jsonl.gz"])
+    return folder
+
+
+@pytest.fixture
+def rude(games: Path) -> Iterator[tuple[Connection, WebFront]]:
+    """Somebody on an open broker, and a web front before it that shows boards."""
+    with EmbeddedBroker() as broker, web_front(broker.url, "--delay", "0", "--games", str(games)) as web:
+        connection = Connection(broker.url, "rude", clean_session=True)
+        connection.connect(_SECONDS)
+        yield connection, web
+        connection.close()
+
+
+def say(rude: Connection, topic: str, said: Any, *, retain: bool = True) -> None:
+    rude.publish(topic, (said if isinstance(said, str) else json.dumps(said)).encode(), retain=retain)
+    assert rude.flush(_SECONDS)
+
+
+def names_of(players: int) -> list[str]:
+    return [f"team-with-a-name-{number}" if number % 3 == 0 else f"t{number}" for number in range(players)]
+
+
+def a_game(rude: Connection, players: int = 2, turn: int = 8) -> None:
+    """All that a page shows of a game whose boards are seen."""
+    names = names_of(players)
+    rows = ["aaaaA" + "." * 5, "." * 10, "BBBB" + "*" * 6, *["." * 9 + "*"] * 7]
+    boards = [{"player": name, "rows": rows, "shots": 40, "hits": 11, "out": False} for name in names]
+    last = {"player": names[0], "shots": [{"to": names[1], "x": 1, "y": 3, "hit": True}]}
+    shown = {"game": 1, "turn": turn, "at": 0, "player": names[1], "shots": 5, "boards": boards, "last": last}
+    next_turn = {"game": 1, "turn": turn + 1, "player": names[1], "shots": 5, "now": 0, "deadline": 3_600_000}
+    for topic, said in (
+        ("/game/server", {"status": "online", "version": "1", "game": 1, "profile": "open"}),
+        ("/players/list", names),
+        ("/game/state", "turn"),
+        ("/game/referee", shown),
+        ("/game/turn", next_turn),
+    ):
+        say(rude, topic, said)
+
+
+def opened(window: Browser, web: WebFront, path: str = "") -> None:
+    window.open(web.url + path)
+    until(window, "document.getElementById('headline')?.textContent")
+
+
+def test_what_anybody_says_is_shown_as_text_and_breaks_nothing(
+    window: Browser, rude: tuple[Connection, WebFront]
+) -> None:
+    connection, web = rude
+    a_game(connection)
+    opened(window, web)
+    evil = [
+        "<img src=x onerror=window.owned=1>",
+        "<script>window.owned=1</script>",
+        "'\"><svg onload=window.owned=1>",
+        "javascript:window.owned=1",
+        "</title><script src=//elsewhere.example/x.js></script>",
+        "{{ 7*7 }} ${window.owned=1}",
+        "\u202eright to left\u2066",
+        "x" * 200,
+        "\u0000\u0001\u001b[2J",
+        "&lt;b&gt;",
+    ]
+    for each in evil:
+        for topic in ("rules", "turn", "result", "winner", "server", "state", "referee", "stats/x"):
+            for said in (each, [each], {"player": each, "game": 1, "name": each}, {"text": each, "from": each}):
+                connection.publish(f"/game/{topic}", json.dumps(said).encode())
+        connection.publish("/players/list", json.dumps([each, "team-with-a-name-0", "t1"]).encode())
+        connection.publish(f"/players/{each.replace('/', '').replace(chr(0), '')}/defeated", b"true")
+        for number in range(100):
+            line = {"from": "t1", "text": f"{each} {number}"}
+            connection.publish("/game/chat", json.dumps(line).encode())
+    assert connection.flush(_SECONDS)
+    say(connection, "/game/chat", {"from": "t1", "text": "<b>that was all</b>"}, retain=False)
+    until(window, says("#chat-list", "<b>that was all</b>"))
+    assert window.run("return window.owned === undefined")
+    assert (
+        window.run("return document.querySelectorAll('#chat-list b b, #chat-list img, #chat-list script').length") == 0
+    )
+    assert "49" not in window.run("return document.title")
+    assert window.complaints() == []
+
+
+@pytest.mark.parametrize("players", [2, 8, 30])
+def test_on_a_projector_nothing_scrolls_and_on_a_phone_nothing_is_wider_than_it(
+    window: Browser, rude: tuple[Connection, WebFront], players: int
+) -> None:
+    connection, web = rude
+    a_game(connection, players)
+    for width, height in ((1280, 720), (1920, 1080), (390, 844), (360, 800)):
+        window.resize(width, height)
+        opened(window, web)
+        until(window, f"document.querySelectorAll('#boards svg').length >= {players}")
+        wide, tall = window.run("const e = document.documentElement; return [e.scrollWidth, e.scrollHeight]")
+        assert wide <= width
+        assert width < 700 or tall <= height
+        for name in names_of(players):
+            assert window.run("return document.body.innerText.includes(arguments[0])", name), (width, name)
+
+
+def test_a_phone_keeps_the_team_that_it_follows(window: Browser, rude: tuple[Connection, WebFront]) -> None:
+    connection, web = rude
+    a_game(connection, 4)
+    window.resize(390, 844)
+    opened(window, web)
+    stars = "[...document.querySelectorAll('#boards [aria-pressed]')]"
+    star = f"{stars}.find(each => each.closest('article').innerText.includes('t2'))"
+    until(window, star)
+    window.run(f"{star}.click()")
+    opened(window, web)
+    until(window, star)
+    assert window.run(f"return {star}.getAttribute('aria-pressed')") == "true"
+    window.click("#tab-chat")
+    assert window.run("return document.getElementById('tab-chat').getAttribute('aria-selected')") == "true"
+    window.run("localStorage.clear()")
+
+
+def test_the_start_page_is_light_and_asks_nobody_else(window: Browser, rude: tuple[Connection, WebFront]) -> None:
+    connection, web = rude
+    a_game(connection, 8)
+    opened(window, web)
+    until(window, "document.querySelectorAll('#boards svg').length >= 8")
+    asked = window.run(
+        "return performance.getEntriesByType('resource').map(e => [e.name, e.transferSize])"
+        ".concat(performance.getEntriesByType('navigation').map(e => [e.name, e.transferSize]))"
+    )
+    assert all(name.startswith(web.url) for name, _ in asked)
+    assert sum(size for _, size in asked) < _WEIGHT_BYTES
+    assert window.complaints() == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_has_a_serious_fault_for_people_who_do_not_see_or_use_a_mouse(
+    window: Browser, rude: tuple[Connection, WebFront], scheme: str
+) -> None:
+    connection, web = rude
+    features = [
+        {"name": "prefers-color-scheme", "value": scheme},
+        {"name": "prefers-reduced-motion", "value": "reduce"},
+    ]
+    window.tell("Emulation.setEmulatedMedia", features=features)
+    axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    a_game(connection, 4)
+    window.open(f"{web.url}games")
+    game = window.run("return document.querySelector('main a[href*=\"/games/\"]').href")
+    for width in (1280, 390):
+        window.resize(width, 800)
+        for address in ("", "director", "tables", "sdk", "games", game):
+            window.open(address if address.startswith("http") else web.url + address)
+            until(window, "document.readyState === 'complete' && document.body.innerText.length > 20")
+            if address in ("", "director"):
+                until(window, "document.querySelectorAll('#boards svg').length >= 4")
+            window.run(axe)
+            window.run("window.found = null; axe.run().then(each => (window.found = each.violations))")
+            until(window, "window.found")
+            serious = window.run(
+                "return found.filter(v => ['serious', 'critical'].includes(v.impact))"
+                ".map(v => [v.id, v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary])"
+            )
+            assert serious == [], (address, width)
+
+
+_FLEET = ["aaaaa.....", "bbbb......", "ccc.......", "ddd.......", "ee........", *["." * 10] * 5]
+
+
+def boards_after(turn: int, damaged: list[str], *shots: tuple[int, int, bool]) -> dict[str, Any]:
+    """The boards of ann and bob, after a salvo of ann's at bob."""
+    boards = [
+        {"player": name, "rows": rows, "shots": 5, "hits": 2, "out": False}
+        for name, rows in (("ann", _FLEET), ("bob", damaged))
+    ]
+    fired = [{"to": "bob", "x": x, "y": y, "hit": hit} for x, y, hit in shots]
+    last = {"last": {"player": "ann", "shots": fired}} if shots else {}
+    return {"game": 1, "turn": turn, "at": 1, "player": "bob", "shots": 5, "boards": boards, **last}
+
+
+def a_public_game(rude: Connection, table: str, *names: str) -> None:
+    for topic, said in (
+        ("/game/server", {"status": "online", "version": "1", "game": 1, "profile": "open"}),
+        ("/players/list", names),
+        ("/game/state", "turn"),
+        ("/game/turn", {"game": 1, "turn": 1, "player": names[0], "shots": 5, "now": 0, "deadline": 3_600_000}),
+    ):
+        say(rude, f"{table}{topic}", said)
+
+
+def test_shots_fall_where_they_were_aimed_and_a_ship_breaks(window: Browser, rude: tuple[Connection, WebFront]) -> None:
+    connection, web = rude
+    a_public_game(connection, "", "ann", "bob")
+    say(connection, "/game/referee", boards_after(1, [*_FLEET[:4], "Ee........", *_FLEET[5:]], (1, 5, True)))
+    opened(window, web)
+    until(window, "document.querySelectorAll('.board').length === 2")
+    window.run("""window.flew_ = window.broke_ = 0; new MutationObserver(() => {
+        flew_ = Math.max(flew_, document.querySelectorAll('#sky .ball').length);
+        broke_ = Math.max(broke_, document.querySelectorAll('.breaking').length);
+    }).observe(document.body, { subtree: true, childList: true })""")
+    after = [*_FLEET[:4], "EE........", ".........*", *_FLEET[6:]]
+    say(connection, "/game/referee", boards_after(2, after, (2, 5, True), (10, 6, False)))
+    until(window, says("#headline", "ann sinks bob\u2019s patrolboat"))
+    until(window, "broke_ === 2 && !document.querySelector('.breaking') && !document.querySelector('#sky *')")
+    assert window.run("return flew_") == 2
+    drawn = "return document.querySelectorAll('.board')[1].querySelector(arguments[0]).getAttribute('d')"
+    assert window.run(drawn, ".misses") == "M95 55h0"
+    assert window.run(drawn, ".wrecks") == "M5 45L15 45"
+    assert window.run(drawn, ".latest").count("M") == 2
+    assert "ann sinks bob\u2019s patrolboat" in window.run(
+        "return document.querySelector('#feed-list li:first-child').textContent"
+    )
+    assert window.label(".board").startswith("Board of ann: 5 ships afloat")
+    assert window.complaints() == []
+
+
+def test_with_reduced_motion_nothing_moves_and_a_flood_ends_with_what_is_so(
+    window: Browser, rude: tuple[Connection, WebFront]
+) -> None:
+    connection, web = rude
+    window.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    a_public_game(connection, "", "ann", "bob")
+    say(connection, "/game/referee", boards_after(1, _FLEET, (1, 9, False)))
+    opened(window, web)
+    until(window, "document.querySelectorAll('.board').length === 2")
+    window.run("""window.moved_ = 0; new MutationObserver(() => {
+        moved_ += document.getAnimations().length + document.querySelectorAll('#sky *').length;
+    }).observe(document.body, { subtree: true, childList: true, attributes: true })""")
+    for turn in range(2, 502):
+        rows = [*_FLEET[:9], "." * (turn % 10) + "*" + "." * (9 - turn % 10)]
+        shown = boards_after(turn, rows, (1 + turn % 10, 10, False))
+        connection.publish("/game/referee", json.dumps(shown).encode(), retain=True)
+    assert connection.flush(_SECONDS)
+    until(window, "document.querySelectorAll('.board')[1].querySelector('.misses').getAttribute('d') === 'M15 95h0'")
+    assert window.run("return moved_") == 0
+    assert window.complaints() == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everything_is_in_the_window_and_legible(
+    window: Browser, rude: tuple[Connection, WebFront], scheme: str
+) -> None:
+    connection, web = rude
+    a_game(connection, 8)
+    outside = """
+        const clips = (e) => getComputedStyle(e).overflow !== "visible";
+        const clipped = (e) => e !== document.body && (clips(e) || clipped(e.parentElement));
+        return [...document.querySelectorAll("main *")].filter((e) => {
+          const { left, top, right, bottom, width, height } = e.getBoundingClientRect();
+          const inside = left >= -1 && top >= -1 && right <= innerWidth + 1 && bottom <= innerHeight + 1;
+          return width && height && !inside && !e.ownerSVGElement && !clipped(e.parentElement);
+        }).map((e) => e.outerHTML.slice(0, 80))"""
+    opened(window, web)
+    window.run("document.documentElement.dataset.theme = arguments[0]", scheme)
+    until(window, "document.querySelectorAll('.board').length === 10")  # small ones of all, two large ones
+    say(connection, "/game/chat", {"from": "t1", "text": "a long line " * 16}, retain=False)
+    until(window, "document.querySelector('#chat q')")
+    assert window.run(outside) == []
+    assert window.run("return parseFloat(getComputedStyle(document.getElementById('headline')).fontSize)") > 720 / 25
+    behind = colour(window, "body", "backgroundColor")
+    assert (luminance(behind) > 0.5) == (scheme == "light")
+    for selector in ("#headline", "#headline .name", "#comment", "#game", "#chat q"):
+        assert contrast(colour(window, selector, "color"), behind) >= 4.5, selector
+
+
+def test_what_is_wrong_is_told_and_tables_can_be_chosen(window: Browser, rude: tuple[Connection, WebFront]) -> None:
+    connection, web = rude
+    opened(window, web)
+    until(window, says("#headline", "No contest here yet"))
+    a_public_game(connection, "", "ann", "bob")
+    until(window, "!document.getElementById('clock').hidden")
+    for status, words in (("paused", "The server is paused"), ("offline", "The server is offline")):
+        say(connection, "/game/server", {"status": status, "version": "1", "game": 1, "profile": "open"})
+        until(window, says("#trouble", words))
+        assert window.run("return document.getElementById('clock').hidden")
+    for table in ("", "/t10", "/t9"):
+        a_public_game(connection, table, "eve" if table else "ann", "dan")
+    until(window, "document.getElementById('trouble').hidden && document.querySelector('#table option[value=t9]')")
+    window.run("document.getElementById('table').value = 't9'")
+    window.run("document.getElementById('table').dispatchEvent(new Event('change'))")
+    until(window, says("#headline", "eve to fire"))
+    assert window.run("return location.search") == "?table=t9"
+    window.run("history.back()")
+    until(window, says("#headline", "ann to fire"))
+    window.open(f"{web.url}tables")
+    until(window, "document.querySelectorAll('#cards .card').length === 3")
+    titles = window.run("return [...document.querySelectorAll('#cards h2 a')].map(e => e.textContent)")
+    assert titles == ["Main table", "Table t9", "Table t10"]
+    opened(window, web, "director")
+    until(window, says("#headline", "to fire"))
+    window.press("h")
+    assert window.run("return document.getElementById('hold').getAttribute('aria-pressed')") == "true"
+    assert window.complaints() == []
+
+
+def test_who_joins_copies_the_lines_to_type(window: Browser, rude: tuple[Connection, WebFront]) -> None:
+    connection, web = rude
+    window.open(f"{web.url}sdk")
+    lines = window.run("return [...document.querySelectorAll('.line code')].map(e => e.textContent)")
+    [install] = [line for line in lines if "pip install" in line]
+    assert install.startswith(f"python -m pip install {web.url}sdk/battleship_salvo-")
+    assert web.get(f"/sdk/{install.rpartition('/')[2]}")[0] == 200
+    assert lines[-1] == f"salvo join {connection.url} mybot.py --team the-name-of-your-team"
+    window.click(".line .copy")
+    until(window, "document.querySelector('.copy.done')")
+    assert window.run("return getSelection().toString()") == lines[0]

@@ -1,0 +1,206 @@
+"""The three views over real brokers: each onlooker gets his, and nobody gets another's (SALVO-VIEW)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+
+import pytest
+
+from kit.guarded import Guarded, guarded, play, wait_for_users
+from kit.processes import started
+from kit.programs import BROKERS, needs
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcement_reader import read_announcement
+from salvo.fairness.proof import ProofConnection
+from salvo.messages import State
+from salvo.permissions import Role
+from salvo.rules import SALVO, Fleet
+from salvo_server.core.match import Player
+from salvo_watch import watching
+from salvo_watch.watching import RefereeWatcher, TeamWatcher, Watcher
+
+KINDS = BROKERS
+_SECONDS = 60.0
+
+
+def onlooker(contest: Guarded, user: str, secret: str, kind: type[Watcher], *given: str) -> Watcher:
+    """Somebody who looks on, subscribed."""
+    wait_for_users(contest.url, user, secret)
+    connection = ProofConnection(contest.url_of(user, secret), user, clean_session=True)
+    watcher = kind(connection, "", *given)
+    connection.connect(60)
+    assert connection.flush(60)
+    return watcher
+
+
+def until(holds: Callable[[], bool], *watchers: Watcher) -> dict[Watcher, list[watching.News]]:
+    """Let everybody look on until something holds; return what was news to each."""
+    heard: dict[Watcher, list[watching.News]] = {watcher: [] for watcher in watchers}
+    end = time.monotonic() + _SECONDS
+    while not holds():
+        assert time.monotonic() < end
+        for watcher in watchers:
+            heard[watcher] += watcher.poll(0.05)
+    return heard
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_onlooker_of_a_real_game_sees_his_own_view(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "PATIENCE_SECONDS", 0.5)
+    with guarded(kind, tmp_path, referee_delay_ms=0) as contest:
+        secrets = {name: contest.roster.add(name) for name in ("red", "blue")}
+        judge = onlooker(contest, "judge.1", contest.roster.add("judge", Role.REFEREE), RefereeWatcher)
+        hall = onlooker(contest, "hall.1", contest.roster.add("hall", Role.WATCHER), RefereeWatcher)
+        red = onlooker(contest, "red.1", secrets["red"], TeamWatcher, "red", secrets["red"])
+        spy = onlooker(contest, "blue.1", secrets["blue"], TeamWatcher, "red", secrets["blue"])
+        play(contest, ["red", "blue"])
+        assert isinstance(judge, RefereeWatcher)
+
+        def over() -> bool:
+            winner = judge.view is not None and judge.view.winner
+            return bool(winner) and all(each.state == State.OVER for each in (judge, hall, red, spy))
+
+        heard = until(over, judge, hall, red, spy)
+        until(lambda: any("role referee" in each for each in hall._told), hall)
+
+        referee = contest.service.tables[""].referee
+        assert referee.game is not None
+        _equals_the_game(judge, referee.game.fleets, referee.match.players)
+        turns = [news.record["turn"] for news in heard[judge] if news.record["event"] == "boards"]
+        assert turns == sorted(set(turns))
+        assert turns[-1] == len(referee.results)
+        assert isinstance(hall, RefereeWatcher)
+        assert hall.view is None
+        hits = [(news.record["x"], news.record["y"]) for news in heard[red] if news.record["event"] == "hit"]
+        assert hits == referee.match.players["red"].landed
+        assert not any(news.record["event"] in ("hit", "error", "recap") for news in heard[spy])
+        for watcher in (judge, hall, red, spy):
+            watcher.close()
+
+
+def _equals_the_game(judge: RefereeWatcher, fleets: Sequence[Fleet], players: Mapping[str, Player]) -> None:
+    view = judge.view
+    assert view is not None
+    for seen, fleet in zip(view.boards, fleets, strict=True):
+        letters = "".join(seen.rows)
+        struck = {SALVO.grid.cell(x, y) for x, y in players[seen.player].landed}
+        for cell, ship in enumerate(fleet.board):
+            assert letters[cell] == (_letter(ship, cell in struck)), (seen.player, cell)
+
+
+def _letter(ship: int, struck: bool) -> str:
+    if not ship:
+        return "*" if struck else "."
+    letter = "abcde"[ship - 1]
+    return letter.upper() if struck else letter
+
+
+def test_boards_that_wait_for_their_delay_follow_when_the_game_is_over(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path, referee_delay_ms=3_600_000) as contest:
+        for name in ("red", "blue"):
+            contest.roster.add(name)
+        judge = onlooker(contest, "judge.1", contest.roster.add("judge", Role.REFEREE), RefereeWatcher)
+        assert isinstance(judge, RefereeWatcher)
+        play(contest, ["red", "blue"])
+        heard = until(lambda: judge.view is not None and bool(judge.view.winner), judge)[judge]
+        events = [each.record["event"] for each in heard]
+        assert events.index("won") < events.index("boards")
+        turns = [each.record["turn"] for each in heard if each.record["event"] == "boards"]
+        assert turns == list(range(len(contest.service.tables[""].referee.results) + 1))
+        assert judge.games_ended == 1
+        judge.close()
+
+
+def _watch(*arguments: str, **environment: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    command = [sys.executable, "-m", "salvo", "watch", *arguments]
+    return started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean | environment)
+
+
+def test_the_command_shows_a_referee_the_boards(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path, referee_delay_ms=0) as contest:
+        for name in ("red", "blue"):
+            contest.roster.add(name)
+        judge, secret = "judge", contest.roster.add("judge", Role.REFEREE)
+        wait_for_users(contest.url, "judge.1", secret)
+        words = (contest.url, "--view", "referee", "--json", "--games", "1")
+        with _watch(*words, SALVO_TEAM=judge, SALVO_SECRET=secret) as running:
+            assert running.stdout is not None
+            first = json.loads(running.stdout.readline())
+            play(contest, ["red", "blue"])
+            out, err = running.communicate(timeout=60)
+        records = [first, *map(json.loads, out.splitlines())]
+        assert (running.returncode, err) == (0, "")
+        boards = [record for record in records if record["event"] == "boards"]
+        assert [each["turn"] for each in boards] == list(range(len(boards)))
+        read = read_announcement(topics.parse("/game/referee"), json.dumps(_body(boards[-1])).encode())
+        assert isinstance(read, m.RefereeView)
+        assert read.winner
+
+
+def _body(record: dict[str, object]) -> dict[str, object]:
+    return {key: value for key, value in record.items() if key != "event"}
+
+
+def test_the_command_tells_a_stranger_to_name_an_account(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path) as contest, _watch(contest.url) as running:
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert "not_authorised" in err
+    assert "SALVO_TEAM and SALVO_SECRET" in err
+
+
+def test_the_command_refuses_another_teams_view() -> None:
+    with _watch("mqtt://red:x@127.0.0.1:1", "--view", "blue") as running:
+        _, err = running.communicate(timeout=60)
+    assert (running.returncode, "not_your_view" in err) == (1, True)
+
+
+def _wait_for(line: str, running: subprocess.Popen[str]) -> None:
+    assert running.stdout is not None
+    while line not in (read := running.stdout.readline()):
+        assert read, running.communicate()[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_as_many_look_on_with_one_account_as_it_has_screens_and_one_more_is_told(kind: str, tmp_path: Path) -> None:
+    """The story: the second screen of the hall and the first one threw each other out for ever."""
+    screens = 3
+    with guarded(kind, tmp_path) as contest:
+        secret = contest.roster.add("hall", Role.WATCHER, screens)
+        wait_for_users(contest.url, f"hall.{screens}", secret)
+        account = {"SALVO_TEAM": "hall", "SALVO_SECRET": secret}
+        with ExitStack() as stack:
+            running = [stack.enter_context(_watch(contest.url, **account)) for _ in range(screens)]
+            for each in running:
+                _wait_for("state lobby", each)
+            time.sleep(1.0)  # whoever was thrown out has found another user by then
+            assert [each.poll() for each in running] == [None] * screens
+            running.append(stack.enter_context(_watch(contest.url, **account)))
+            end = time.monotonic() + _SECONDS
+            while all(each.poll() is None for each in running):
+                assert time.monotonic() < end
+                time.sleep(0.05)
+            time.sleep(1.0)
+            [gone] = [each for each in running if each.poll() is not None]
+            assert gone.returncode == 1
+            said = gone.communicate()[1]
+            assert "error: account_in_use: all viewers of this account are in use: hall.1, hall.2, hall.3" in said
+
+
+@needs("mosquitto")
+def test_a_hall_of_two_hundred_has_its_users_at_mosquitto(tmp_path: Path) -> None:
+    with guarded("mosquitto", tmp_path) as contest:
+        secret = contest.roster.add("hall", Role.WATCHER, 200)
+        wait_for_users(contest.url, "hall.200", secret)
+        wait_for_users(contest.url, "hall.201", secret, admitted=False)

@@ -1,0 +1,342 @@
+"""``salvo web`` as a process, before real brokers: what browsers get, and what they never do."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.guarded import guarded, play, wait_for_users
+from kit.ports import Port
+from kit.processes import started
+from kit.programs import BROKERS
+from salvo import messages as m
+from salvo.codec.announcement_writer import write_announcement
+from salvo.messages import Limits, State
+from salvo.net.mqtt import Connection
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_watch.web.app import MAX_STREAMS, POLICY
+from watch.web_front import WebFront, web_front
+
+pytestmark = pytest.mark.long
+_SALVO = (sys.executable, "-m", "salvo")
+_SECONDS = 60.0
+_SHIP = re.compile(r"[a-z]")
+
+
+def pictures_until(web: WebFront, wanted: str, table: str = "") -> list[dict[str, Any]]:
+    """Return what a browser is shown until the table is in a state."""
+    seen: list[dict[str, Any]] = []
+    with web.pictures(table) as pictures:
+        for picture in pictures:
+            seen.append(picture)
+            if picture["state"] == wanted:
+                return seen
+    raise AssertionError(f"the stream ended in state {seen[-1]['state']!r}")
+
+
+@pytest.mark.parametrize("kind", BROKERS)
+def test_whoever_comes_is_shown_what_the_server_knows(kind: str, tmp_path: Path) -> None:
+    """A new browser at every moment of a game; each picture is compared with what the referee recorded of its turn."""
+    with guarded(kind, tmp_path, limits=Limits(players=2, pace_ms=30)) as contest:
+        hall = contest.roster.web
+        wait_for_users(contest.url, hall.user, hall.secret)
+        with web_front(contest.url, account=(hall.user, hall.secret)) as web:
+            pictures_until(web, "lobby")
+            status, _, page = web.get("/?table=zz")
+            assert (status, b"There is no table zz" in page) == (404, True)
+            assert web.get("/?table=")[0] == web.get("/")[0] == 200
+            game = threading.Thread(target=play, args=(contest, ["red", "blue"]))
+            for name in ("red", "blue"):
+                contest.roster.add(name)
+            game.start()
+            seen: list[dict[str, Any]] = []
+            while not seen or seen[-1]["state"] != "over":
+                with web.pictures() as pictures:
+                    seen.append(next(pictures))
+            game.join(_SECONDS)
+        results = contest.service.tables[""].referee.results
+        assert len({each["last"]["turn"] for each in seen if each["last"]}) >= 20
+        for picture in seen:
+            told = results[: picture["last"]["turn"]] if picture["last"] else []
+            for player in picture["players"] if picture["state"] != State.LOBBY else []:
+                own = [result for result in told if result.player == player["name"]]
+                sunk = {ship.ship for result in told for ship in result.sunk if ship.player == player["name"]}
+                assert set(player["sunk"]) == sunk
+                if picture["last"]:
+                    assert (player["shots"], player["hits"]) == (
+                        sum(result.shots for result in own),
+                        sum(result.hits for result in own),
+                    )
+        assert seen[-1]["winners"] == [each["name"] for each in seen[-1]["players"] if each["place"] == 1]
+
+
+def test_no_hidden_cell_leaves_before_its_time(tmp_path: Path) -> None:
+    """Everything that a browser can get is listened to; what shows a ship is as old as the delay says."""
+    delay = 2
+    limits = Limits(players=2, pace_ms=150)
+    with guarded("embedded", tmp_path, referee_delay_ms=1000 * delay, limits=limits) as contest:
+        hall = contest.roster.web
+        wait_for_users(contest.url, hall.user, hall.secret)
+        with web_front(contest.url, "--delay", str(delay), account=(hall.user, hall.secret)) as web:
+            heard: list[tuple[float, str]] = []
+
+            def listen(address: str) -> None:
+                with urllib.request.urlopen(f"{web.url}{address}", timeout=_SECONDS) as stream:
+                    for line in stream:
+                        heard.append((time.time(), line.decode()))
+                        if '"state":"over"' in heard[-1][1]:
+                            return
+
+            listeners = [
+                threading.Thread(target=listen, args=(each,), daemon=True)
+                for each in ("events?table=", "events", "events?table=")
+            ]
+            for each in listeners:
+                each.start()
+            for name in ("red", "blue"):
+                contest.roster.add(name)
+            play(contest, ["red", "blue"])
+            for each in listeners:
+                each.join(_SECONDS)
+                assert not each.is_alive()
+        late = [(at, json.loads(line[6:])) for at, line in heard if line.startswith("data: ") and "board" in line]
+        shown = [(at, each) for at, each in late if any(player["board"] for player in each["players"])]
+        assert any(_ships(each) for _, each in shown)
+        ended = shown[-1][1]["at"] / 1000
+        early = [(at, each["at"] / 1000) for at, each in shown if at < ended]
+        assert early
+        assert all(when + delay <= at for at, when in early)
+
+
+def _ships(picture: dict[str, Any]) -> bool:
+    return any(_SHIP.search(row) for player in picture["players"] for row in player["board"] or ())
+
+
+def test_without_a_delay_there_are_no_boards_even_for_an_account_that_may_see_them(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path, referee_delay_ms=0) as contest:
+        hall = contest.roster.web
+        wait_for_users(contest.url, hall.user, hall.secret)
+        with web_front(contest.url, account=(hall.user, hall.secret)) as web:
+            pictures_until(web, "lobby")
+            for name in ("red", "blue"):
+                contest.roster.add(name)
+            game = threading.Thread(target=play, args=(contest, ["red", "blue"]))
+            game.start()
+            seen = pictures_until(web, "over")
+            game.join(_SECONDS)
+        assert not any(player["board"] for each in seen for player in each["players"])
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[WebFront]:
+    """Before no broker at all, which changes nothing for these."""
+    with Port() as port, web_front(f"mqtt://127.0.0.1:{port.number}") as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/director", "/tables", "/sdk", "/qr.svg", "/healthz", "/nothing", "/events?table=%2B"]
+)
+def test_every_answer_has_the_policy(web: WebFront, path: str) -> None:
+    _, headers, _ = web.get(path)
+    assert headers["Content-Security-Policy"] == POLICY
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "unsafe" not in POLICY
+
+
+def test_without_a_broker_the_page_says_so_and_is_not_healthy(web: WebFront) -> None:
+    with web.pictures() as pictures:
+        assert next(pictures)["trouble"] == "broker"
+    assert web.get("/healthz")[0] == 503
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/events?table=%2B",
+        "/events?table=a%2Fb",
+        "/events?table=%23",
+        "/events?table=" + "x" * 33,
+        "/events?table=%3Cscript%3E",
+        "/events?table=t1@%3Cscript%3E",
+    ],
+)
+def test_a_table_whose_name_is_none_is_refused(web: WebFront, path: str) -> None:
+    status, headers, body = web.get(path)
+    assert (status, headers.get_content_type()) == (400, "text/plain")
+    assert body.startswith(b"bad_name: ")
+
+
+@pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/sdk/x.whl"])
+def test_nothing_else_is_served(web: WebFront, path: str) -> None:
+    assert web.get(path)[0] == 404
+
+
+def test_a_page_that_there_is_not_names_those_that_there_are(web: WebFront) -> None:
+    status, headers, body = web.get("/nothing")
+    assert (status, headers.get_content_type()) == (404, "text/html")
+    for expected in (b'<html lang="en"', b"There is no such page", b'href="/tables"'):
+        assert expected in body
+
+
+def test_the_wheel_is_this_version_whole(web: WebFront, tmp_path: Path) -> None:
+    page = web.get("/sdk")[2].decode()
+    name = re.search(r"battleship_salvo-[0-9.]+-py3-none-any\.whl", page)
+    assert name is not None
+    wheel = web.get(f"/sdk/{name[0]}")[2]
+    with zipfile.ZipFile(BytesIO(wheel)) as archive:
+        assert archive.testzip() is None
+    (tmp_path / name[0]).write_bytes(wheel)
+    target = tmp_path / "there"
+    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", str(target), "--quiet"]
+    subprocess.run([*command, str(tmp_path / name[0])], check=True, timeout=_SECONDS)
+    code = "import salvo, salvo_server, sys; assert salvo.__file__.startswith(sys.argv[1]); print('there')"
+    clean = {**os.environ, "PYTHONPATH": str(target)}
+    told = subprocess.run(
+        [sys.executable, "-c", code, str(target)], env=clean, capture_output=True, text=True, timeout=_SECONDS
+    )
+    assert told.stdout == "there\n", told.stderr
+
+
+def test_the_page_is_right_again_when_the_server_and_its_broker_are_back(tmp_path: Path) -> None:
+    with Port() as port:
+        words = ["serve", "--profile", "open", "--log-format", "json", "--listen", f"127.0.0.1:{port.number}"]
+        words += ["--journal", str(tmp_path / "journal"), "--identity", str(tmp_path / "identity")]
+        with web_front(f"mqtt://127.0.0.1:{port.number}") as web, web.pictures() as pictures:
+            assert next(pictures)["trouble"] == "broker"
+            for _ in range(2):
+                with started([*_SALVO, *words], stdout=subprocess.DEVNULL) as server:
+                    assert _next(pictures, "")["state"] == "lobby"
+                    server.send_signal(signal.SIGKILL)
+                    assert _next(pictures, "broker")["state"] in ("", "lobby")
+
+
+def _next(pictures: Iterator[dict[str, Any]], trouble: str) -> dict[str, Any]:
+    return next(each for each in pictures if each["trouble"] == trouble and (trouble or each["state"]))
+
+
+def test_a_server_starts_its_web_front_and_ends_it(tmp_path: Path) -> None:
+    words = [
+        "serve",
+        "--profile",
+        "open",
+        "--log-format",
+        "json",
+        "--listen",
+        "127.0.0.1:0",
+        "--web",
+        "127.0.0.1:0",
+        "--journal",
+        "none",
+    ]
+    command = [*_SALVO, *words, "--identity", str(tmp_path / "identity")]
+    with started(command, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        records = (json.loads(line) for line in server.stdout)
+        web = WebFront(next(each for each in records if each["event"] == "web")["urls"][0], server.pid)
+        pictures_until(web, "lobby")
+        server.send_signal(signal.SIGINT)
+        assert server.wait(_SECONDS) == 0
+    with pytest.raises(urllib.error.URLError):
+        web.get("/")
+
+
+def test_one_address_cannot_take_all_the_streams() -> None:
+    with Port() as port, web_front(f"mqtt://127.0.0.1:{port.number}") as web, contextlib.ExitStack() as held:
+        for _ in range(MAX_STREAMS):
+            next(held.enter_context(web.pictures()))
+        status, _, body = web.get("/events?table=")
+        assert (status, str(MAX_STREAMS).encode() in body) == (429, True)
+        assert web.get("/")[0] == 200
+
+
+def test_every_table_of_a_broker_is_followed() -> None:
+    """A broker bounds the filters of a client, and not the tables."""
+    tables = [f"t{number}" for number in range(40)]
+    with EmbeddedBroker() as broker, contextlib.closing(Connection(broker.url, "rude", clean_session=True)) as rude:
+        rude.connect(_SECONDS)
+        with web_front(broker.url) as web:
+            for table in tables:
+                rude.publish(f"/{table}/players/list", json.dumps([f"in-{table}"]).encode(), retain=True)
+                rude.publish(f"/{table}/game/state", b"lobby", retain=True)
+            assert rude.flush(_SECONDS)
+            for table in tables:
+                end, names = time.monotonic() + _SECONDS, [""]
+                while names != [f"in-{table}"]:
+                    assert time.monotonic() < end, (table, names)
+                    with web.pictures(table) as pictures:
+                        names = [player["name"] for player in next(pictures)["players"]]
+
+
+def test_the_tables_of_several_brokers_have_its_address_where_two_have_one_name() -> None:
+    with contextlib.ExitStack() as stack:
+        brokers = [stack.enter_context(EmbeddedBroker()) for _ in range(2)]
+        for number, broker in enumerate(brokers):
+            rude = stack.enter_context(contextlib.closing(Connection(broker.url, "rude", clean_session=True)))
+            rude.connect(_SECONDS)
+            for table in ("", "/t1", f"/only{number}"):
+                rude.publish(f"{table}/players/list", json.dumps([f"in{number}"]).encode(), retain=True)
+                rude.publish(f"{table}/game/state", b"lobby", retain=True)
+            assert rude.flush(_SECONDS)
+        cells = [broker.url.removeprefix("mqtt://") for broker in brokers]
+        web = stack.enter_context(web_front(brokers[0].url, brokers[1].url))
+        wanted = {f"{table}@{cell}" for table in ("", "t1") for cell in cells} | {"only0", "only1"}
+        end, names = time.monotonic() + _SECONDS, set[str]()
+        while names != wanted:
+            assert time.monotonic() < end, names
+            with web.pictures(f"t1@{cells[1]}") as pictures:
+                names = {name for name, _ in next(pictures)["tables"]}
+        for shown, called, player in (
+            (f"t1@{cells[1]}", f"t1@{cells[1]}", "in1"),
+            ("t1", f"t1@{cells[0]}", "in0"),
+            ("", f"@{cells[0]}", "in0"),
+            ("only1", "only1", "in1"),
+            (f"only1@{cells[1]}", "only1", "in1"),
+        ):
+            with web.pictures(shown) as pictures:
+                picture = next(pictures)
+                assert (picture["table"], picture["trouble"]) == (called, "")
+                assert [each["name"] for each in picture["players"]] == [player]
+        brokers[1].stop()
+        with web.pictures("t1") as pictures, web.pictures("only1") as others:
+            assert any(picture["trouble"] == "broker" for picture in others)
+            assert next(pictures)["trouble"] == ""
+
+
+def test_a_front_that_starts_again_shows_the_standings_of_the_evening() -> None:
+    line = m.Standing(1, "ann", 1500, 2, 1, 1, 0, 0, 80, 19, 27_640, 11_860, 43_419)
+    table = m.StandingsTable(1, 2, 2, 1, (line,))
+    [(topic, payload, retain)] = write_announcement(m.StandingsShown(table, table))
+    with EmbeddedBroker() as broker, contextlib.closing(Connection(broker.url, "rude", clean_session=True)) as server:
+        server.connect(_SECONDS)
+        server.publish(topic, payload, retain=retain)
+        assert server.flush(_SECONDS)
+        for _ in range(2):
+            with web_front(broker.url) as web, web.pictures() as pictures:
+                [told] = next(filter(None, (picture["standings"] for picture in pictures)))
+                assert (told["name"], told["points"], told["games"]) == ("ann", 1.5, 2)
+
+
+def test_a_name_that_nobody_gave_the_web_front_gets_no_page() -> None:
+    with EmbeddedBroker() as broker, web_front(broker.url, "--host", "hall.example") as web:
+        for path in ("/", "/sdk", "/qr.svg", "/events", "/healthz"):
+            status, headers, body = web.get(path, Host=f"evil.example:{web.port}")
+            assert (status, headers["Content-Security-Policy"]) == (421, POLICY)
+            assert b"evil" not in body
+        assert web.get("/sdk", Host="hall.example")[0] == 200

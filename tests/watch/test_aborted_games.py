@@ -1,0 +1,193 @@
+"""A game that a host has aborted: everybody who shows games shows it as one, and nobody asks for its winner."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from click.testing import CliRunner
+
+from display.test_replay import ALICE, BOB
+from kit.proofs import SMALL, Played, entries_of, verify
+from salvo import messages as m
+from salvo import topics
+from salvo.cli import cli
+from salvo.codec.announcement_reader import read_announcement
+from salvo.codec.programs import EndTold, read_told, write_told
+from salvo.messages import State
+from salvo_display import replay_text
+from salvo_display.page import html_page
+from salvo_display.replay import REFEREE, Replay
+from salvo_server.metrics import Metrics
+from salvo_server.service import Service
+from salvo_server.storage.transcript import check, read_transcript, write_transcript
+from salvo_watch.archive import Archive
+from salvo_watch.games_page import site_list
+from salvo_watch.watching import RefereeWatcher, Watcher
+from salvo_watch.web.tables import END_SECONDS, Table
+from server.test_referee_view import TOPIC, Room
+from watch.test_watching import begin, connected, lines
+from watch.test_web_tables import tell
+
+ABORT = m.HostCommand("desk", m.HostAction.ABORT)
+#: Aborted in the first turn, in a later one, and in one with a shot.
+SHOTS = (0, 3, 4)
+
+
+def aborted(shots: int, number: int = 1, minor: int | None = None) -> Played:
+    """Return a game of two that was aborted after so many shots; a fleet is two ships."""
+    played = Played("aborted", SMALL, number=number, minor=minor).lobby()
+    for number in range(shots):
+        current = played.table.referee.current
+        assert current is not None
+        rival = next(name for name in played.names if name != current.name)
+        played.shot(rival, number + 1, 3)
+    played.do(ABORT)
+    return played
+
+
+@pytest.fixture(params=SHOTS)
+def game(request: pytest.FixtureRequest) -> Played:
+    return aborted(request.param)
+
+
+def test_its_last_frame_has_no_winner_and_nobody_to_fire(game: Played) -> None:
+    turns = len(game.table.referee.results)
+    for view in (REFEREE, *game.names):
+        frames = Replay("game", game.header, game.steps).frames(view)
+        assert [frame.turn for frame in frames] == list(range(turns + 1))
+        last = frames[-1]
+        assert (last.winner, last.tied, last.current, last.shots) == ("", (), "", 0)
+        assert last.places == dict.fromkeys(game.names, 0)
+        assert all(not frame.places for frame in frames[:-1])
+        text = "\n".join(replay_text.frame_lines(Replay("game", game.header, game.steps), last, view))
+        assert "aborted by the host" in text
+        assert "winner" not in text
+
+
+@pytest.mark.parametrize(("minor", "place"), [(None, 1), (1, 1), (2, 0)])
+def test_nobody_has_a_place_in_it_but_in_games_of_earlier_versions(minor: int | None, place: int) -> None:
+    steps = aborted(3, minor=minor).steps
+    told = [each.place for each in steps[-1].announcements if isinstance(each, m.PlayerStats)]
+    assert told == [place, place]
+
+
+def test_it_is_listed_replayed_and_published_as_aborted(game: Played, tmp_path: Path) -> None:
+    file = tmp_path / "games" / "game-1.jsonl"
+    file.parent.mkdir()
+    write_transcript(file, game.header, game.steps)
+    assert check(read_transcript(file))[0] == len(game.steps)
+    archive = Archive([file.parent], rest=0)
+    archive.look(None)
+    [entry] = archive.listed
+    assert (entry.winners, entry.trouble, entry.turns) == ((), "", len(game.table.referee.results))
+    listed = site_list(archive.listed, "Games")
+    assert "aborted by the host" in listed
+    assert " wins" not in listed
+    page = html_page(archive.replay(entry.id), REFEREE)
+    assert "Aborted by the host after" in page
+    assert "place 1" not in page
+    assert "place 0" not in page
+    run = CliRunner().invoke(cli, ["replay", str(file)])
+    assert run.exit_code == 0, run.output
+
+
+def test_its_log_is_verified_up_to_its_end(game: Played, tmp_path: Path) -> None:
+    proof = game.proof()
+    report = verify(proof)
+    assert report.finding is None
+    [logged] = report.games
+    assert (logged.ended, logged.winner, logged.won) == (True, "", m.GameWon(""))
+    file = tmp_path / "proof.jsonl"
+    file.write_bytes(b"".join(proof))
+    run = CliRunner().invoke(cli, ["verify", str(file)])
+    assert run.exit_code == 0, run.output
+    assert "aborted by the host" in run.output
+
+
+@pytest.mark.parametrize("shots", SHOTS)
+def test_a_server_that_reveals_nothing_after_it_is_found(shots: int) -> None:
+    """The last game of a table may be under way, as long as it has not ended."""
+    first, last = Played("complete", SMALL).play().proof(), aborted(shots, 2).proof()
+    over = next(number for number, entry in enumerate(entries_of(last)) if "reveal" in entry)
+    assert verify([*first, *last]).finding is None
+    assert verify([*first, *last[: over - 1]]).finding is None
+    report = verify([*first, *last[:over]])
+    assert report.finding is not None
+    assert "nothing is revealed" in report.finding.text
+
+
+@pytest.mark.parametrize("kind", [Watcher, RefereeWatcher])
+def test_who_follows_it_is_told_and_counts_it(kind: type[Watcher]) -> None:
+    held, watcher = connected(kind, "")
+    begin(held)
+    lines(watcher)
+    for name in ("alice", "bob"):
+        held.say(m.PlayerStats(name, 0, 0, 0, 0, 1))
+    held.say(m.GameWon(""), m.StateChanged(State.OVER))
+    told = lines(watcher)
+    assert "aborted by the host" in told
+    assert watcher.games_ended == 1
+
+
+def test_the_referees_boards_come_at_once_and_show_that_it_is_over() -> None:
+    room = Room(60_000, {"alice": ALICE, "bob": BOB})
+    current = room.table.referee.current
+    assert current is not None
+    rival = "bob" if current.name == "alice" else "alice"
+    room.fire(rival, (1, 1), (2, 1), (3, 1), (4, 1), (5, 1))
+    room.do(ABORT, room.now + 1_000)
+    views: list[Any] = [
+        read_announcement(topics.parse(TOPIC), each.payload) for _, each in room.said if each.topic == TOPIC
+    ]
+    assert {at for at, each in room.said if each.topic == TOPIC} == {room.now}
+    assert (views[-1].turn, views[-1].player, views[-1].winners) == (1, "", ())
+    assert views[-1].boards == views[-2].boards
+    assert views[-1].last == views[-2].last
+
+
+def test_the_hall_says_so_and_counts_it_for_nobody() -> None:
+    table = Table("")
+    for topic, payload in (
+        ("/players/list", ["a", "b"]),
+        ("/game/turn", {"game": 1, "turn": 1, "player": "a", "shots": 5, "now": 0, "deadline": 30_000}),
+        ("/game/stats/a", {"shots": 0, "hits": 0, "sunk": 0, "turns": 0, "place": 1}),
+        ("/game/stats/b", {"shots": 0, "hits": 0, "sunk": 0, "turns": 0, "place": 1}),
+        ("/game/winner", []),
+    ):
+        if topic == "/game/turn":
+            tell(table, "/game/state", b"turn", retained=False)
+        tell(table, topic, json.dumps(payload).encode(), retained=False)
+    tell(table, "/game/state", b"over", retained=False)
+    table.advance(0.0)
+    picture = table.picture(0.0)
+    assert (picture["state"], picture["winners"], picture["aborted"], picture["standings"]) == ("over", [], True, [])
+    assert not any(player["won"] or player["place"] for player in picture["players"])
+    assert table.summary()["headline"] == "aborted by the host"
+    tell(table, "/game/winner", b"", retained=False)
+    tell(table, "/game/state", b"lobby", retained=False)
+    table.advance(0.0)
+    assert table.picture(0.0)["aborted"]
+    table.advance(END_SECONDS)
+    assert not table.picture(0.0)["aborted"]
+
+
+def test_the_metrics_count_it_apart_from_games_that_were_finished() -> None:
+    metrics = Metrics()
+    hear = metrics.heard(lambda *news: None)
+    for won in (m.GameWon("ann"), m.GameWon("", ("ann", "bob")), m.GameWon("")):
+        hear("", 0, None, [won])
+    families = metrics._of_tables(cast(Service, SimpleNamespace(tables={})))
+    [games] = [family for family in families if family.name == "salvo_games"]
+    assert {each.labels["result"]: each.value for each in games.samples} == {"finished": 2, "aborted": 1}
+
+
+def test_a_program_is_told_of_no_winner_and_a_bot_of_none() -> None:
+    told = write_told(EndTold("end", game=1, stats={}, results=(), heard=()))
+    assert "winner" not in json.loads(told)
+    read = read_told(told)
+    assert isinstance(read, EndTold)
+    assert read.winner is None

@@ -1,0 +1,324 @@
+"""The games of folders and journals as one list: those that are over, and of the others not even that they exist."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from datetime import date
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from display.test_game_page import RUDE, Read
+from display.test_replay import GOLDEN
+from salvo.codec.header import Header, write_header
+from salvo.errors import SalvoError
+from salvo.step import Step
+from salvo_display.replay import REFEREE
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.recording import play_at_table
+from salvo_server import recordings
+from salvo_server.core.journal import Batch, GameOpened, StepTaken
+from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.transcript import Transcript, check, read_transcript, write_transcript
+from salvo_watch.archive import Archive, Query, transcript_of
+from salvo_watch.commands.site import site as command
+from salvo_watch.games_page import site_list
+
+_BOTS = {"ann": Hunter, "bob": RandomBot}
+
+
+def _game(seed: int, game: int = 1) -> tuple[Header, list[Step]]:
+    _, header, steps = play_at_table({name: bot() for name, bot in _BOTS.items()}, seed=seed, game=game)
+    return header, steps
+
+
+def _archive(*places: Path) -> Archive:
+    archive = Archive(places, rest=0)
+    assert archive.look(None) == 0
+    return archive
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    games = tmp_path / "games"
+    games.mkdir()
+    for name in ("2-players-1", "4-players-1", "4-players-small", "smackdown-2-tie", "8-players-silent"):
+        shutil.copy(GOLDEN / f"{name}.jsonl.gz", games)
+    return games
+
+
+# --- the list -----------------------------------------------------------------------------------------------------
+
+
+def test_a_line_tells_of_a_game_what_its_last_frame_does(folder: Path) -> None:
+    archive = _archive(folder)
+    assert len(archive.listed) == 5
+    assert [entry.at for entry in archive.listed] == sorted((entry.at for entry in archive.listed), reverse=True)
+    for entry in archive.listed:
+        replay = archive.replay(entry.id)
+        last = replay.frames(REFEREE)[-1]
+        assert dict.fromkeys(entry.players) == dict.fromkeys(last.places)
+        assert list(entry.winners) == [name for name, place in last.places.items() if place == 1]
+        assert (entry.turns, entry.duration_ms) == (replay.turns, last.clock)
+        assert (entry.table, entry.game) == (replay.header.rules.table, replay.header.game)
+        assert entry.rules == replay.header.rules.book.name
+        assert entry.id == archive.entry(entry.id).id
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        (Query(), 5),
+        (Query(team="hunter-3"), ["4-players-1", "4-players-small", "8-players-silent"]),
+        (Query(team="HUNTER-3"), []),
+        (Query(table="blue"), ["4-players-1"]),
+        (Query(table="game"), ["2-players-1", "smackdown-2-tie"]),
+        (Query(text="Hunter-1 GREEN"), ["4-players-small"]),
+        (Query(text="smackdown"), ["smackdown-2-tie"]),
+        (Query(since=date(2026, 9, 30), until=date(2026, 9, 30)), ["4-players-1", "8-players-silent"]),
+        (Query(since=date(2026, 10, 1)), ["smackdown-2-tie"]),
+        (Query(until=date(2026, 9, 25)), ["2-players-1"]),
+        (Query(team="nobody"), []),
+    ],
+)
+def test_filters_leave_the_games_that_are_asked_for(folder: Path, query: Query, names: list[str] | int) -> None:
+    found = _archive(folder).find(query)
+    if isinstance(names, int):
+        assert len(found) == names
+    else:
+        assert sorted(entry.name.removesuffix(".jsonl.gz") for entry in found) == names
+
+
+def test_a_file_is_read_once_until_it_changes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[str] = []
+
+    def counted(path: Path) -> Transcript:
+        reads.append(path.name)
+        return read_transcript(path)
+
+    monkeypatch.setattr(recordings, "read_transcript", counted)
+    archive = _archive(folder)
+    assert len(reads) == 5
+    archive.look(None)
+    assert len(reads) == 5
+    changed = folder / "2-players-1.jsonl.gz"
+    shutil.copy(GOLDEN / "2-players-2.jsonl.gz", changed)
+    os.utime(changed, ns=(1, 1))
+    (folder / "4-players-1.jsonl.gz").unlink()
+    archive.look(None)
+    assert reads[5:] == ["2-players-1.jsonl.gz"]
+    assert len(archive.listed) == 4
+
+
+def test_a_look_ends_in_time_and_the_next_one_goes_on(folder: Path) -> None:
+    now = iter(range(1000))
+    archive = Archive([folder], rest=100, clock=lambda: float(next(now)))
+    lefts: list[int] = []
+    while not lefts or lefts[-1]:
+        lefts.append(archive.look(2))
+        assert len(archive.listed) == 5 - lefts[-1]
+    assert lefts == sorted(lefts, reverse=True)
+    assert len(lefts) > 2
+
+
+def test_a_game_in_a_folder_and_in_a_journal_is_one_game(tmp_path: Path) -> None:
+    journal = tmp_path / "contest.journal"
+    _commit(journal, 1, 1)
+    header, steps = _game(1)
+    write_transcript(tmp_path / "game-1.jsonl.gz", header, steps)
+    both = _archive(tmp_path, journal)
+    [entry] = both.listed
+    assert (entry.name, entry.players[0]) == ("game-1.jsonl.gz", entry.winners[0])
+    [other] = _archive(journal).listed
+    assert (other.id, other.name) == (entry.id, "contest.journal, game 1")
+
+
+# --- what is broken -----------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_read_is_listed_with_its_code_and_nothing_of_its_content(folder: Path) -> None:
+    whole = (GOLDEN / "2-players-2.jsonl.gz").read_bytes()
+    (folder / "cut.jsonl.gz").write_bytes(whole[:2000])
+    (folder / "noise.jsonl").write_bytes(b"\xff\x00 noise\n")
+    (folder / "nested.jsonl").write_text("[" * 100_000 + "\n")
+    (folder / "later.jsonl").write_text('{"transcript":99}\n')
+    (folder / "written-just-now.jsonl.gz").write_bytes(b"")
+    (folder / ".game-9.jsonl.gz.ab12").write_bytes(b"half")
+    (folder / "cup.games.jsonl").write_text('{"form":2,"tournament":"cup"}\n')
+    (folder / "notes.txt").write_text("mine")
+    archive = _archive(folder, folder / "nothing-here")
+    troubles = {entry.name: entry.trouble for entry in archive.listed if entry.trouble}
+    assert troubles == {
+        "cut.jsonl.gz": "transcript_cut",
+        "noise.jsonl": "not_a_transcript",
+        "nested.jsonl": "not_a_transcript",
+        "later.jsonl": "unknown_version",
+        "nothing-here": "transcript_missing",
+    }
+    assert all(not (entry.id or entry.players) for entry in archive.listed if entry.trouble)
+    assert sum(not entry.trouble for entry in archive.listed) == 5
+    assert str(folder) not in site_list(archive.listed, "Games")
+
+
+def test_a_game_whose_record_was_changed_is_not_shown(tmp_path: Path) -> None:
+    header, steps = _game(3)
+    file = tmp_path / "game-1.jsonl"
+    write_transcript(file, header, steps)
+    archive = _archive(tmp_path)
+    [entry] = archive.listed
+    lines = file.read_text().splitlines(keepends=True)
+    fired = next(number for number, line in enumerate(lines) if '"fire"' in line)
+    lines[fired] = lines[fired].replace('"at":', '"at":1')
+    file.write_text("".join(lines))
+    with pytest.raises(SalvoError, match="transcript_diverged"):
+        archive.replay(entry.id)
+
+
+# --- what is not over ---------------------------------------------------------------------------------------------
+
+
+def _commit(journal: Path, id_: int, game: int, part: float = 1.0) -> int:
+    """Write a game to a journal as a server does; return how many steps it has in all."""
+    header, steps = _game(id_, game)
+    opened = GameOpened(id_, "", game, 1_790_000_000_000 + id_, write_header(header))
+    taken = [StepTaken(id_ * 1000 + number, id_, step.at, step.text, step.check) for number, step in enumerate(steps)]
+    server = DatabaseJournal(str(journal))
+    server.commit(Batch(games=[opened], steps=taken[: round(part * len(taken))]))
+    server.close()
+    return len(taken)
+
+
+@pytest.mark.parametrize("part", [0, 0.02, 0.3, 0.95])
+def test_a_game_of_a_journal_that_is_not_over_is_neither_listed_nor_served(tmp_path: Path, part: float) -> None:
+    journal = tmp_path / "contest.journal"
+    _commit(journal, 1, 1)
+    _commit(journal, 2, 2, part)
+    archive = _archive(journal)
+    assert [entry.game for entry in archive.listed] == [1]
+    whole = tmp_path / "whole.journal"
+    _commit(whole, 2, 2)
+    [over] = _archive(whole).listed
+    with pytest.raises(SalvoError, match="no_such_game"):
+        archive.replay(over.id)
+
+
+def test_a_game_of_a_journal_is_listed_as_soon_as_it_is_over(tmp_path: Path) -> None:
+    journal = tmp_path / "contest.journal"
+    _commit(journal, 1, 1, 0.5)
+    archive = _archive(journal)
+    assert not archive.listed
+    _, steps = _game(1)
+    rest = [StepTaken(1000 + number, 1, step.at, step.text, step.check) for number, step in enumerate(steps)][
+        round(0.5 * len(steps)) :
+    ]
+    server = DatabaseJournal(str(journal))
+    for part in (rest[: len(rest) // 2], rest[len(rest) // 2 : -1], rest[-1:]):
+        assert not archive.listed
+        server.commit(Batch(steps=part))
+        archive.look(None)
+    server.close()
+    [entry] = archive.listed
+    assert archive.replay(entry.id).frames(REFEREE)[-1].winner == entry.winners[0]
+
+
+def test_an_unfinished_transcript_is_not_listed_and_a_file_that_becomes_one_is_not_served(tmp_path: Path) -> None:
+    header, steps = _game(4)
+    file = tmp_path / "game-1.jsonl.gz"
+    write_transcript(file, header, steps)
+    archive = _archive(tmp_path)
+    [entry] = archive.listed
+    write_transcript(file, header, steps[: len(steps) // 2])
+    with pytest.raises(SalvoError, match="no_such_game"):
+        archive.replay(entry.id)
+    archive.look(None)
+    assert not archive.listed
+
+
+# --- strangers' names, and files to take along --------------------------------------------------------------------
+
+
+def test_no_name_gets_out_of_its_place_in_the_list_nor_in_an_address(tmp_path: Path) -> None:
+    [entry] = _archive(GOLDEN / "2-players-1.jsonl.gz").listed
+    rude = entry._replace(players=(RUDE, "../../etc"), winners=(RUDE,), table=RUDE, rules=RUDE, name=RUDE)
+    broken = rude._replace(id="", trouble="transcript_cut")
+    page, polite = (
+        site_list(entries, "Games") for entries in ([rude, broken], [entry, entry._replace(id="", trouble="x")])
+    )
+    read = Read(page)
+    assert [tag for tag, _ in read.tags if tag not in ("g", "symbol", "path", "circle")].count("img") == 0
+    assert page.count("<script") == polite.count("<script") == 1
+    assert [attributes["href"] for tag, attributes in read.tags if tag == "a"] == [f"games/{entry.id}.html"]
+    assert RUDE in "".join(text for _, text in read.texts)
+
+
+def test_the_transcript_of_a_game_is_the_game_wherever_it_was_recorded(tmp_path: Path) -> None:
+    journal = tmp_path / "contest.journal"
+    _commit(journal, 1, 1)
+    archive = _archive(journal)
+    [entry] = archive.listed
+    file = tmp_path / "again.jsonl.gz"
+    file.write_bytes(transcript_of(archive.replay(entry.id)))
+    assert check(read_transcript(file))[0] > 0
+    assert _archive(file).listed[0].id == entry.id
+
+
+# --- the site -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def site(folder: Path, tmp_path: Path) -> Path:
+    (folder / "cut.jsonl.gz").write_bytes((folder / "2-players-1.jsonl.gz").read_bytes()[:2000])
+    done = CliRunner().invoke(command, [str(folder), "--out", str(tmp_path / "www"), "--title", "Last night"])
+    assert done.exit_code == 0, done.output
+    assert done.stdout == f"site:   {tmp_path / 'www'}/index.html, 5 games\nnot shown: cut.jsonl.gz: transcript_cut\n"
+    return tmp_path / "www"
+
+
+def test_every_link_of_a_site_leads_to_something_of_it(site: Path) -> None:
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) == 6
+    reached = {site / "index.html"}
+    for page in pages:
+        for tag, attributes in Read(page.read_text()).tags:
+            reference = attributes.get("href", "")
+            if tag == "a" and not reference.startswith("#"):
+                to = (page.parent / reference).resolve()
+                assert to.is_file(), f"{page.name}: {reference}"
+                reached.add(to)
+    assert {path for path in site.rglob("*") if path.is_file()} - reached == {site / "site.json"}
+
+
+def test_a_site_names_nothing_from_elsewhere_and_no_folder_of_this_machine(site: Path, folder: Path) -> None:
+    for file in site.rglob("*.html"):
+        text = file.read_text()
+        assert "https:" not in text
+        assert str(folder.parent) not in text
+        assert "unsafe" not in text
+
+
+def test_a_site_is_rewritten_and_loses_the_games_that_are_gone_and_nothing_else(site: Path, folder: Path) -> None:
+    (site / "mine.txt").write_text("mine")
+    before = {path.name for path in (site / "games").iterdir()}
+    (folder / "2-players-1.jsonl.gz").unlink()
+    done = CliRunner().invoke(command, [str(folder), "--out", str(site)])
+    assert done.exit_code == 0
+    gone = before - {path.name for path in (site / "games").iterdir()}
+    assert {name.partition(".")[2] for name in gone} == {"html", "jsonl.gz"}
+    assert (site / "mine.txt").read_text() == "mine"
+    assert "<title>Games: Salvo</title>" in (site / "index.html").read_text()
+
+
+def test_a_folder_with_something_else_is_left_alone_and_no_games_are_no_site(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "thesis"
+    other.mkdir()
+    (other / "thesis.txt").write_text("years of work")
+    done = CliRunner().invoke(command, [str(folder), "--out", str(other)])
+    assert "not_a_site" in str(done.exception)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    done = CliRunner().invoke(command, [str(empty), "--out", str(tmp_path / "www")])
+    assert "no_such_game: no game that is over" in str(done.exception)
+    assert not (tmp_path / "www").exists()

@@ -1,0 +1,372 @@
+"""Every ruleset through what stands beside the referee: recap and session, witness, the referee's view, the screens.
+
+The games are whole ones, on the boards of the books; everybody fires at random at what the rules allow.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from random import Random
+from typing import TypeVar
+
+import pytest
+from rich.console import Console
+
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcement_reader import read_announcement
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import Publication
+from salvo.codec.recap_reader import read_recap
+from salvo.codec.recap_writer import write_recap
+from salvo.errors import UnfairGame
+from salvo.events import GameTakenUp, GameVerified
+from salvo.fairness.witness import Witness
+from salvo.messages import Draw, Limits, State
+from salvo.net.inbound import Inbound
+from salvo.rules import BOOKS, SMACKDOWN, STREAK, Announce, Ending, Fleet, Repeats, RuleBook, Sinkings, generator
+from salvo.seal import Sealer
+from salvo.session import Session
+from salvo.step import Step
+from salvo.view import Shot, View
+from salvo_lab.testing import ScriptedServer
+from salvo_server.core.log import TableLog
+from salvo_server.core.referee import Referee
+from salvo_server.core.table import Table
+from salvo_server.referee_view import RefereeViews
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.transcript import no_status
+from salvo_server.storage.transcript_folder import proof_lines
+from salvo_server.verify import verify_lines
+from salvo_watch.watching import RefereeWatcher, TeamWatcher, Watcher
+from watch.test_watching import Held, connected
+
+IDENTITY = Identity(bytes(32))
+SEALER = Sealer("secret", bytes(16))
+_A = TypeVar("_A")
+NOW = 1_760_000_000_000
+#: Books that tell of each shot whether it was a hit, but not where it fell.
+EACH_SHOT_TOLD = [
+    replace(book, name=f"{book.name} each", announce=Announce.EACH_SHOT)
+    for book in BOOKS.values()
+    if book.announce is not Announce.CELLS
+]
+EVERY_BOOK = pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A command, what came of it, what was logged, and the referee's snapshots."""
+
+    step: Step
+    log: tuple[bytes, ...]
+    snapshots: tuple[Publication, ...]
+
+
+class Game:
+    """A game at a table, with its log and the referee's view."""
+
+    def __init__(self, book: RuleBook, players: int, seed: int) -> None:
+        self.random = Random(f"{book.name} {seed}")
+        self.names = [f"team{number}" for number in range(players)]
+        self.table = Table(Referee("11" * 32, "", book, Limits(players=players), 1, Draw.FAIR), no_status)
+        self.log = TableLog(self.table.header, IDENTITY)
+        self.views = RefereeViews(0)
+        self.now = NOW
+        self.table.open()
+        self.opening = tuple(each.payload for each in self.log.opening())
+        self.moments: list[Moment] = []
+        self.spent: set[Shot] = set()
+        self.fleets: dict[str, Fleet] = {}
+        for name in self.names:
+            self.do(m.Participate(name, name.encode()))
+        for name in self.names:
+            self.fleets[name] = fleet = book.random_fleet(self.random)
+            for number, placement in enumerate(fleet.placements):
+                self.do(m.PlaceShip(name, placement.ship, placement, f"{name}{number}".encode().ljust(16)))
+
+    @property
+    def referee(self) -> Referee:
+        return self.table.referee
+
+    def do(self, command: m.Input) -> Step:
+        self.now += 1
+        step = self.table.carry_out(command, self.now)
+        assert step.recorded, command
+        cleared = self.views.follow(self.table, step)
+        snapshots = (*cleared, *self.views.take_due(self.now))
+        self.moments.append(Moment(step, tuple(each.payload for each in self.log.take_in(step)), snapshots))
+        return step
+
+    def targets(self, shooter: str) -> Iterator[Shot]:
+        """Cells of players that stand, in a random order: those where nobody has fired, now and then after others."""
+        game, grid = self.referee.game, self.referee.book.grid
+        assert game is not None
+        rivals = [p.name for p in self.referee.match.players.values() if p.name != shooter and not game.out[p.seat]]
+        cells = [Shot(rival, *grid.xy(cell)) for rival in rivals for cell in range(grid.size)]
+        self.random.shuffle(cells)
+        if self.spent and self.referee.book.repeats is not Repeats.REFUSED and self.random.random() < 0.1:
+            yield from (shot for shot in cells[:50] if shot in self.spent)
+        yield from (shot for shot in cells if shot not in self.spent)
+
+    def turn(self) -> None:
+        """Let whoever is asked fire all shots; where it can be, now and then skip the rest."""
+        referee = self.referee
+        assert referee.game is not None
+        assert referee.current is not None
+        name, turn, shots = referee.current.name, referee.game.turn, referee.game.shots_left
+        chosen = self.targets(name)
+        for number in range(1, shots + 1):
+            if referee.state is not State.TURN:
+                return
+            if referee.book.skipping and self.random.random() < 0.05:
+                self.do(m.Skip(name, m.TurnContext(1, turn)))
+                return
+            shot = next(chosen, None) or Shot(next(n for n in self.names if n != name), 1, 1)
+            self.spent.add(shot)
+            self.do(m.Fire(name, *shot, m.ShotContext(1, turn, number, shot.player)))
+
+    def play(self, turns: int = 10**9) -> Game:
+        until = len(self.referee.results) + turns
+        while self.referee.state is State.TURN and len(self.referee.results) < until:
+            self.turn()
+        return self
+
+
+@cache
+def finished(book: RuleBook, players: int = 3, seed: int = 1) -> Game:
+    return Game(book, players, seed).play()
+
+
+def announced(game: Game, kind: type[_A]) -> list[_A]:
+    return [each for moment in game.moments for each in moment.step.announcements if isinstance(each, kind)]
+
+
+# --- the signed log, and a team as its witness ----------------------------------------------------------------------
+
+
+@EVERY_BOOK
+def test_the_proof_of_a_game_by_every_book_verifies(book: RuleBook) -> None:
+    game = finished(book)
+    proof = proof_lines(game.table.header, [moment.step for moment in game.moments], IDENTITY)
+    report = verify_lines(iter(proof), "proof")
+    assert report.finding is None
+    live = [*game.opening, *(payload for moment in game.moments for payload in moment.log)]
+    assert [payload + b"\n" for payload in dict.fromkeys(live)] == proof  # the lobby is said twice
+
+
+def hear(game: Game, name: str, moments: Sequence[Moment], *, forgets_skips: bool = False) -> list[GameVerified]:
+    """Let a team that plays in the game hold it against the log."""
+    witness, found = Witness(name), []
+    witness.key = IDENTITY.signing_key
+    for payload in game.opening:
+        witness.logged(payload, 0.0)
+    inputs = [moment.step.command for moment in moments]
+    messages = [each.message for each in inputs if isinstance(each, m.PlaceShip) and each.player == name]
+    witness.placed(1, game.fleets[name].placements, messages)
+    for moment in moments:
+        match moment.step.command:
+            case m.Fire(player=player, target=target, x=x, y=y, context=m.ShotContext() as context) if player == name:
+                witness.fired(context, Shot(target, x, y))
+            case m.Skip(player=player, context=m.TurnContext() as context) if player == name and not forgets_skips:
+                witness.skipped(context)
+        for announcement in moment.step.announcements:
+            if not hasattr(announcement, "to"):
+                witness.heard(announcement, 0.0)
+        for payload in moment.log:
+            found += witness.logged(payload, 0.0)
+    assert witness.doubts(1000.0) == []
+    return found
+
+
+@EVERY_BOOK
+def test_a_team_is_a_witness_of_its_game_by_every_book(book: RuleBook) -> None:
+    game = finished(book)
+    for name in game.names:
+        assert hear(game, name, game.moments) == [GameVerified(1, True)]
+
+
+def test_a_skip_that_was_never_sent_is_found_out() -> None:
+    """With it a server could take the rest of a salvo away, and the shots that counted were all fired."""
+    game = finished(SMACKDOWN)
+    skips = {c.context.turn: c.player for c in commands(game, m.Skip) if c.context is not None}
+    after_shots = {skips.get(c.context.turn) for c in commands(game, m.Fire) if c.context is not None} - {None}
+    assert after_shots
+    for name in after_shots:
+        assert name is not None
+        with pytest.raises(UnfairGame, match=f"a skip of {name} counted that was never sent"):
+            hear(game, name, game.moments, forgets_skips=True)
+
+
+def commands(game: Game, kind: type[_A]) -> list[_A]:
+    return [moment.step.command for moment in game.moments if isinstance(moment.step.command, kind)]
+
+
+def test_boards_and_fleets_that_everybody_is_shown_are_held_against_the_log() -> None:
+    game = finished(STREAK)
+    witness = Witness("team0")
+    witness.key = IDENTITY.signing_key
+    for payload in (*game.opening, *(payload for moment in game.moments[:-1] for payload in moment.log)):
+        witness.logged(payload, 0.0)
+    witness.heard(announced(game, m.BoardShown)[0], 0.0)
+    assert witness.doubts(1000.0) == []
+    witness.heard(m.BoardShown("team1", "X" * 100), 0.0)
+    witness.heard(m.FleetRevealed("team1", game.fleets["team0"].placements), 2000.0)
+    assert len(witness.doubts(1000.0)) == len(witness.doubts(5000.0)) == 1
+
+
+# --- recap and session ----------------------------------------------------------------------------------------------
+
+
+def recap_of(referee: Referee, name: str) -> m.Recap:
+    recap = referee.recap(name)
+    assert recap is not None
+    return recap
+
+
+def taken_up(recap: m.Recap, book: RuleBook) -> View:
+    """What a killed team's new process knows, which has nothing but the rules and its recap."""
+    session = Session(recap.to, "secret", generator(2), sealer=SEALER)
+    server = ScriptedServer(session, "secret", book)
+    server.say(m.ServerStatus(True, "0", recap.game, "open"), m.RulesAnnounced(book, "", 60, 30, 300, 3))
+    server.say(m.StateChanged(State.TURN), retained=True)
+    session.connected()
+    assert server.say_recap(recap, SEALER) == [GameTakenUp(recap.game)]
+    assert session.view is not None
+    return session.view
+
+
+def present(view: View) -> dict[str, object]:
+    """All that a view says of how things stand, whatever is told of the past."""
+    book = view.rules
+    known: dict[str, object] = {
+        "opponents": (view.opponents, view.defeated, view.winners),
+        "turn": (view.turn, view.resolved_turn, view.turns_known),
+        "fired": view.fired_this_turn,
+        "untouched": set(view.untouched),
+        "incoming": set(view.incoming),
+    }
+    if book.sinkings is Sinkings.TOLD:
+        known["sunk"] = (view.sunk, view.ships_afloat)
+    if book.ending is Ending.GOAL:
+        known["points"] = view.points
+    if book.announce is not Announce.COUNT:
+        known["marks"] = {player: view.marks(player) for player in view.players}
+    return known
+
+
+@EVERY_BOOK
+@pytest.mark.parametrize("turns", [1, 7, 40, 10**9])
+def test_a_session_takes_up_a_recap_in_mid_game(book: RuleBook, turns: int) -> None:
+    game = Game(book, 3, turns).play(turns)
+    if game.referee.state is State.TURN:  # a shot that waits for its result, and in a round a whole salvo
+        game.do(m.Fire(game.referee.current.name, *next(game.targets(game.referee.current.name))))  # type: ignore[union-attr]
+    for name, player in game.referee.match.players.items():
+        view = taken_up(recap_of(game.referee, name), book)
+        assert view.results == [
+            each._replace(sunk=tuple(m.SunkShip(s.player, s.ship, s.ship) for s in each.sunk))
+            for each in game.referee.results
+        ]
+        assert view.incoming == player.landed
+        if book.announce is Announce.CELLS:
+            assert {n: view.marks(n) for n in game.names if n != name} == {
+                n: other.seen for n, other in game.referee.match.players.items() if n != name
+            }
+        if game.referee.state is State.OVER:
+            assert view.winners == announced(game, m.GameWon)[0].winners
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("book", [*BOOKS.values(), *EACH_SHOT_TOLD], ids=lambda book: book.name)
+@pytest.mark.parametrize("turns", [90, 10**9])
+def test_a_recap_that_leaves_turns_out_tells_the_present_all_the_same(
+    book: RuleBook, turns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = Game(book, 4, 1).play(turns)
+    recaps = {name: recap_of(game.referee, name) for name in game.names[:2]}
+    whole = {name: present(taken_up(recap, book)) for name, recap in recaps.items()}
+    monkeypatch.setattr("salvo.codec.recap_writer._MAX_HITS", 10)
+    lengths = {name: len(write_recap(recap, book.grid)) for name, recap in recaps.items()}
+    # Whether a round had several winners is known from its results only, which are the last to be left out.
+    for share in (0.0, 0.6, 0.8) if game.referee.state is State.TURN else (0.6, 0.8):
+        for name, recap in recaps.items():
+            bound = int(share * lengths[name])
+            monkeypatch.setattr("salvo.codec.recap_writer.MAX_RECAP_BYTES", bound)
+            text = write_recap(recap, book.grid)
+            told = read_recap(name, text)
+            assert told.earlier is not None
+            assert told.progress == recap.progress
+            assert len(text) <= bound or not told.results
+            assert present(taken_up(recap, book)) == whole[name]
+
+
+# --- who looks on ---------------------------------------------------------------------------------------------------
+
+
+def published(moment: Moment) -> Iterator[tuple[str, bytes]]:
+    for announcement in moment.step.announcements:
+        if not isinstance(announcement, (m.PlayerLeft, m.TableReset)):
+            yield from ((each.topic, each.payload) for each in write_announcement(announcement))
+    yield from ((each.topic, each.payload) for each in moment.snapshots)
+
+
+def drawn(watcher: Watcher) -> str:
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(watcher.page())
+    return console.export_text()
+
+
+@EVERY_BOOK
+def test_the_referee_s_view_shows_every_salvo_of_every_book(book: RuleBook) -> None:
+    game = finished(book)
+    address = topics.parse("/game/referee")
+    shown = [read_announcement(address, each.payload) for moment in game.moments for each in moment.snapshots]
+    views = [view for view in shown if isinstance(view, m.RefereeView)]
+    assert [view.turn for view in views] == [0, *(result.turn for result in game.referee.results)]
+    for view, result in zip(views[1:], game.referee.results, strict=True):
+        assert view.last is not None
+        assert (view.last.player, len(view.last.shots)) == (result.player, result.shots)
+        assert sum(shot.hit for shot in view.last.shots) == result.hits
+    assert [view.winners for view in views[:-1]] == [()] * (len(views) - 1)
+    assert views[-1].winners == announced(game, m.GameWon)[0].winners
+    for each in views[-1].boards:
+        cells = game.fleets[each.player].cells
+        ships = {cell for cell, letter in enumerate("".join(each.rows)) if letter.isalpha()}
+        assert ships == set(cells)
+
+
+@EVERY_BOOK
+def test_the_screens_follow_a_game_by_every_book_to_its_end(book: RuleBook) -> None:
+    game = finished(book)
+    held, everybody = connected(Watcher, "")
+    team_held, team = connected(TeamWatcher, "", "team1", "secret")
+    referee_held, referee = connected(RefereeWatcher, "")
+    rules = m.RulesAnnounced(book, "", 60, 30, 300, 3)
+    for each in (held, team_held, referee_held):
+        each.say(rules)
+    for moment in game.moments:
+        for topic, payload in published(moment):
+            deliver(held, topic, payload, owned=False, referee=False)
+            deliver(team_held, topic, payload, owned=topic.startswith("/players/team1/"), referee=False)
+            deliver(referee_held, topic, payload, owned=False, referee=True)
+        for watcher in (everybody, team, referee):
+            watcher.poll(0)
+    won = announced(game, m.GameWon)[0]
+    for watcher in (everybody, team, referee):
+        assert watcher.games_ended == 1
+        assert all(name in drawn(watcher) for name in game.names)
+    assert ("tie" if won.tied else f"winner: {won.winner}") in referee.heading()
+
+
+def deliver(held: Held, topic: str, payload: bytes, *, owned: bool, referee: bool) -> None:
+    """Pass on what this kind of account may read."""
+    reader = topics.parse(topic).topic.reader
+    if (
+        reader is topics.Reader.EVERYBODY
+        or (owned and reader is topics.Reader.OWNER)
+        or (referee and "referee" in topic)
+    ):
+        held.arriving.append(Inbound(topic, payload, True, 1, 1))

@@ -1,0 +1,205 @@
+"""The addresses of games that are over, asked for as a browser asks: over HTTP, of a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from email.message import Message
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+
+from display.test_game_page import RUDE, Read
+from display.test_replay import GOLDEN
+from salvo_display.page import html_page
+from salvo_server.recordings import open_recordings
+from salvo_server.storage.transcript import check, read_transcript
+from salvo_watch.archive import Archive, Entry, Query
+from salvo_watch.games_page import Part, served_list
+from salvo_watch.web.games import routes
+from watch.test_archive import _commit
+from watch.web_front import WebFront
+
+_GAMES = [
+    file
+    for kind in ("2-players-[1-3]", "8-players-*", "classic-2-*")
+    for file in sorted(GOLDEN.glob(f"{kind}.jsonl.gz"))
+]
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Message
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+
+class Site:
+    def __init__(self, address: str) -> None:
+        self._front = WebFront(address, 0)
+
+    def get(self, path: str, **query: str) -> Answer:
+        return Answer(*self._front.get(f"{path}?{urlencode(query)}"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    games = tmp_path_factory.mktemp("evening") / "games"
+    games.mkdir()
+    for file in _GAMES:
+        shutil.copy(file, games)
+    (games / "cut.jsonl.gz").write_bytes((GOLDEN / "2-players-1.jsonl.gz").read_bytes()[:2000])
+    return games
+
+
+@pytest.fixture(scope="module")
+def site(folder: Path) -> Iterator[Site]:
+    journal = folder.parent / "contest.journal"
+    _commit(journal, 1, 1)
+    _commit(journal, 2, 2, 0.5)
+    archive = Archive([folder, journal], rest=0)
+    archive.look(None)
+    server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes(archive)), log_level="warning", lifespan="off"))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve([listening])))
+        thread.start()
+        yield Site(f"http://127.0.0.1:{listening.getsockname()[1]}")
+        server.should_exit = True
+        thread.join()
+
+
+def _ids(answer: Answer) -> list[str]:
+    return re.findall(r'class="game-line" href="/games/([A-Za-z0-9_-]+)"', answer.text)
+
+
+@pytest.fixture(scope="module")
+def id_(site: Site) -> str:
+    [found] = _ids(site.get("/games", text="2-players-1"))
+    return found
+
+
+def test_the_list_has_fifty_to_a_page_and_filters(site: Site) -> None:
+    whole = site.get("/games")
+    assert whole.status == 200
+    count = len(_GAMES)
+    assert f">{count + 2} games</span>" in whole.text  # with one of the journal, and one that cannot be read
+    assert len(_ids(whole)) == count + 1
+    assert "<b>cut.jsonl.gz</b> cannot be read: transcript_cut" in whole.text
+    found = site.get("/games", team="hunter-7", table="game", since="2026-09-01", until="2026-09-28")
+    assert "3 games</span> of" in found.text
+    assert {match[:6] for match in _ids(found)} == {"game-3"}
+    assert "No game is like that." in site.get("/games", text="nothing like it").text
+
+
+def test_pages_of_the_list_follow_each_other() -> None:
+    [entry] = _listed(GOLDEN / "2-players-1.jsonl.gz")
+    many = [entry._replace(id=f"game-{number}") for number in range(120)]
+    shown: list[str] = []
+    query = Query(text="random & co")
+    for page in (1, 2, 3, 99):
+        text, _ = served_list(many, many, Part(query, page, 0))
+        shown += _ids(Answer(200, Message(), text.encode()))
+        links = dict(re.findall(r'href="([^"]+)" rel="(prev|next)"', text))
+        expected = {n: word for n, word in ((page - 1, "prev"), (page + 1, "next")) if 1 <= n <= 3 and page <= 3}
+        if page <= 3:
+            assert links == {f"/games?text=random+%26+co&amp;page={n}": word for n, word in expected.items()}
+    assert shown == [each.id for each in many] + [each.id for each in many[100:]]
+
+
+def _listed(path: Path) -> Sequence[Entry]:
+    archive = Archive([path])
+    archive.look(None)
+    return archive.listed
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"text": RUDE, "team": RUDE, "table": RUDE},
+        {"since": "yesterday", "until": "2026-13-45", "page": "-1"},
+        {"page": "99999999999"},
+        {"page": "²"},
+        {"text": "\x00\u202e" * 20},
+    ],
+)
+def test_what_is_asked_for_is_text_on_the_page_and_nothing_else(site: Site, query: dict[str, str]) -> None:
+    answer = site.get("/games", **query)
+    assert answer.status == 200
+    read = Read(answer.text)
+    assert not [tag for tag, _ in read.tags if tag in ("script", "img", "iframe")]
+    assert not [name for _, attributes in read.tags for name in attributes if name.startswith("on")]
+
+
+def test_a_game_is_the_page_that_replay_writes_with_links_and_its_own_policy(site: Site, id_: str) -> None:
+    answer = site.get(f"/games/{id_}")
+    assert answer.status == 200
+    assert "executed again: every announcement agrees" in answer.text
+    policy = answer.headers["Content-Security-Policy"]
+    in_page = re.findall(r'Content-Security-Policy" content="([^"]*)"', answer.text)
+    assert policy == in_page[0] + "; frame-ancestors 'none'"
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+    links = [attributes["href"] for tag, attributes in Read(answer.text).tags if tag == "a"]
+    for link in links:
+        assert link.startswith("#turn=") or site.get(link).status == 200, link
+
+
+def test_a_game_is_handed_out_as_one_file_and_as_a_transcript(site: Site, id_: str, tmp_path: Path) -> None:
+    source = GOLDEN / "2-players-1.jsonl.gz"
+    answer = site.get(f"/games/{id_}.html")
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="{id_}.html"'
+    assert answer.text == html_page(open_recordings(str(source)).replay())
+    answer = site.get(f"/games/{id_}.jsonl.gz")
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="{id_}.jsonl.gz"'
+    file = tmp_path / "game.jsonl.gz"
+    file.write_bytes(answer.body)
+    assert check(read_transcript(file)) == check(read_transcript(source))
+
+
+def test_a_game_that_is_not_over_or_not_there_is_not_found(site: Site, tmp_path: Path) -> None:
+    whole = tmp_path / "whole.journal"
+    _commit(whole, 2, 2)
+    [over] = _listed(whole)
+    for name in (over.id, "nope", "..%2f..%2fetc%2fpasswd", "%00", RUDE.replace("/", "%2f").replace(" ", "%20")):
+        for path in (f"/games/{name}", f"/games/{name}.html", f"/games/{name}.jsonl.gz", f"/games/{name}/explain"):
+            answer = site.get(path)
+            assert answer.status == 404, path
+            assert b"carrier" not in answer.body
+
+
+@pytest.mark.long
+def test_luck_and_skill_are_reckoned_once_and_are_then_on_the_games_page(site: Site) -> None:
+    [found] = _ids(site.get("/games", text="classic-2-1"))
+    path = f"/games/{found}/explain"
+    while 'http-equiv="refresh"' in (answer := site.get(path)).text:
+        assert "is being analysed" in answer.text
+    assert len(re.findall(r"<li>[^<]* (won|lost): luck [+-][0-9.]+ hits", answer.text)) == 2
+    assert site.get(path).body == answer.body
+    lines = re.findall(r"<li>([^<]*: luck [^<]*)</li>", answer.text)
+    page = site.get(f"/games/{found}").text
+    assert all(line in page for line in lines)
+
+
+def test_a_game_that_cannot_be_executed_says_so_and_nothing_of_its_content(folder: Path, site: Site) -> None:
+    [found] = _ids(site.get("/games", text="classic-2-2"))
+    file = folder / "classic-2-2.jsonl.gz"
+    whole = file.read_bytes()
+    try:
+        file.write_bytes(whole[:3000])
+        answer = site.get(f"/games/{found}.html")
+    finally:
+        file.write_bytes(whole)
+    assert answer.status == 422
+    assert "transcript_cut: its record cannot be executed" in answer.text
+    assert str(folder) not in answer.text

@@ -1,0 +1,614 @@
+"""What people see who look on: everybody, a team's screen, the referee."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from kit.unbrokered import Wire
+from salvo import messages as m
+from salvo import permissions, seal
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.recap_reader import read_recap
+from salvo.codec.recap_writer import write_recap
+from salvo.messages import State
+from salvo.net.inbound import Inbound
+from salvo.net.mqtt import BrokerUrl
+from salvo.rules import SALVO, XBS, Grid, Orientation, Placement, generator, random_fleet
+from salvo_display.pictures.marks import Mark
+from salvo_server.service import Service
+from salvo_watch import watching
+from salvo_watch.commands import watch
+from salvo_watch.watching import EVERYBODY, REFEREE, RefereeWatcher, TeamWatcher, Watcher, WatchError, screen_account
+
+SHIPS = ("aaaaa.....", "bbbb......", "ccc.......", "ddd.......", "ee........")
+ALICE = m.RefereeBoard("alice", (*SHIPS, *[".........."] * 5), 5, 2, False)
+BOB = m.RefereeBoard("bob", ("EEa*......", *[".........."] * 9), 0, 0, False)
+AFTER = m.RefereeView(
+    1, 1, 1000, "bob", 4, (ALICE, BOB),
+    m.RefereeSalvo("alice", (m.AimedShot("bob", 1, 1, True), m.AimedShot("bob", 4, 1, False))),
+)  # fmt: skip
+
+
+class Held:
+    """A connection in a test's hands."""
+
+    url = "mqtt://broker"
+
+    def __init__(self) -> None:
+        self.on_connect: Callable[[bool], None] | None = None
+        self.filters: list[str] = []
+        self.user = ""
+        self.arriving: list[Inbound] = []
+
+    def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
+        arrived, self.arriving = self.arriving, []
+        return arrived
+
+    def change_user(self, user: str) -> None:
+        self.user = user
+
+    def acknowledge(self, message: Inbound) -> None: ...
+    def close(self) -> None: ...
+    def subscribe(self, filters: Iterable[str]) -> None:
+        self.filters += filters
+
+    def say(self, *announcements: m.Announcement, table: str = "") -> None:
+        for announcement in announcements:
+            for topic, payload, _ in write_announcement(announcement, table):
+                self.deliver(topic, payload)
+
+    def deliver(self, topic: str, payload: bytes) -> None:
+        self.arriving.append(Inbound(topic, payload, False, 1, 1))
+
+    def connect(self, retained: Iterable[tuple[str, bytes]] = ()) -> None:
+        """Let the connection stand again; the broker delivers what it keeps."""
+        assert self.on_connect is not None
+        self.on_connect(False)
+        self.arriving += [Inbound(topic, payload, True, 1, 1) for topic, payload in retained]
+
+
+def connected(kind: type[Watcher], *given: Any) -> tuple[Held, Any]:
+    held = Held()
+    watcher = kind(held, *given)  # type: ignore[arg-type]
+    held.connect()
+    return held, watcher
+
+
+def begin(held: Held) -> None:
+    held.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.ServerStatus(True, "1", 1, "contest"))
+    held.say(m.PlayersListed(("alice", "bob")), m.StateChanged(State.TURN))
+    held.say(m.TurnBegan(1, 1, "alice", 5, 0, 30_000))
+
+
+def lines(watcher: Watcher) -> list[str]:
+    return [news.line for news in watcher.poll(0)]
+
+
+def page(watcher: Watcher) -> str:
+    console = Console(width=120, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    console.print(watcher.page())
+    console.file.close()
+    return console.export_text()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits has waited long enough."""
+    monkeypatch.setattr(watching, "PATIENCE_SECONDS", -1.0)
+
+
+# --- coming late ----------------------------------------------------------------------------------------------------
+
+
+def kept(*announcements: m.Announcement) -> list[tuple[str, bytes]]:
+    """Return what the broker keeps of announcements, the last of each topic."""
+    written = (each for announcement in announcements for each in write_announcement(announcement))
+    return list({topic: payload for topic, payload, retain in written if retain}.items())
+
+
+MID_GAME = kept(
+    m.RulesAnnounced(SALVO, "", 60, 30, 300, 3),
+    m.PlayersListed(("alice", "bob", "carol")),
+    m.StateChanged(State.TURN),
+    m.SalvoResolved(1, 39, "bob", 4, 1, (m.SunkShip("carol", "patrolboat", "Patrol-Boat"),), ("carol",)),
+    m.SalvoResolved(1, 40, "alice", 5, 2, (m.SunkShip("bob", "carrier", "carrier"),), ()),
+    m.TurnBegan(1, 41, "bob", 3, 0, 30_000),
+)
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_opened_in_mid_game_it_shows_who_is_out_and_what_has_sunk(step: int) -> None:
+    """The story: a defeated player had four ships afloat, as only the last salvo's losses were taken in."""
+    held, watcher = connected(Watcher, "")
+    held.connect(MID_GAME[::step])
+    watcher.poll(0)
+    alice, bob, carol = watcher.boards.values()
+    assert [sum(each.ships.values()) for each in (alice, bob, carol)] == [5, 4, 4]
+    assert [bob.ships["carrier"], carol.ships["patrolboat"]] == [False, False]
+    assert [each.out for each in (alice, bob, carol)] == [False, False, True]
+
+
+def test_figures_that_leave_out_earlier_turns_say_so() -> None:
+    held, watcher = connected(Watcher, "")
+    held.connect(MID_GAME)
+    held.say(m.SalvoResolved(1, 41, "bob", 3, 1, (), ()))
+    watcher.poll(0)
+    assert "3+" in page(watcher)
+    held.say(m.PlayerStats("bob", 80, 19, 6, 18, 2))
+    watcher.poll(0)
+    assert (watcher.boards["bob"].shots, watcher.boards["bob"].partial) == (80, False)
+
+
+def test_of_a_turn_that_began_before_only_what_is_left_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.time", lambda: 1_000_000.0)
+    for began_seconds_ago, left in ((20, "has 10 s"), (40, "has 0 s"), (-5, "has 30 s")):  # -5: our clock is behind
+        held, watcher = connected(Watcher, "")
+        now = 1_000_000_000 - 1000 * began_seconds_ago
+        held.connect(kept(m.StateChanged(State.TURN), m.TurnBegan(1, 1, "alice", 5, now, now + 30_000)))
+        watcher.poll(0)
+        assert watcher.heading().endswith(left)
+
+
+def test_where_the_rules_tell_of_no_sinkings_no_ship_is_said_to_be_afloat() -> None:
+    held, watcher = connected(Watcher, "")
+    held.connect(kept(m.RulesAnnounced(XBS, "", 60, 30, 300, 3), m.PlayersListed(("alice", "bob"))))
+    watcher.poll(0)
+    assert "alice" in page(watcher)
+    assert "▮" not in page(watcher)
+
+
+def test_games_of_a_server_that_counts_from_1_again_are_shown() -> None:
+    """The story: without a journal the next server's first turns were taken for old ones and passed over."""
+    held, watcher = connected(Watcher, "")
+    held.connect(MID_GAME)
+    watcher.poll(0)
+    held.say(m.StateChanged(State.LOBBY))
+    begin(held)
+    held.say(m.SalvoResolved(1, 1, "alice", 5, 2, (m.SunkShip("bob", "carrier", "carrier"),), ()))
+    assert lines(watcher)[-1] == "turn 1: alice hits 2 of 5; bob's carrier sunk"
+    board = watcher.boards["alice"]
+    assert (board.shots, board.hits, board.partial) == (5, 2, False)
+
+
+def test_what_an_earlier_server_left_is_shown_no_longer_than_it_stands() -> None:
+    held, watcher = connected(Watcher, "")
+    broker = Wire()
+    broker.retained = dict(MID_GAME)
+    held.connect(broker.retained.items())
+    watcher.poll(0)
+    service = Service(broker, [""], seed=1)
+    broker.connect()
+    for _ in range(3):
+        service.step()
+    for message in broker.said:
+        held.deliver(*message)
+    watcher.poll(0)
+    assert (watcher.state, watcher.names, watcher.turn) == (State.LOBBY, (), None)
+    held.say(m.PlayersListed(("bob", "carol")))
+    watcher.poll(0)
+    assert all(not each.out and all(each.ships.values()) for each in watcher.boards.values())
+
+
+def test_a_win_is_told_once_in_whatever_order_it_is_heard() -> None:
+    end = kept(m.StateChanged(State.OVER), m.TurnBegan(1, 41, "bob", 3, 0, 1), m.GameWon("bob"))
+    places = kept(m.PlayerStats("alice", 80, 19, 6, 18, 2), m.PlayerStats("bob", 80, 20, 6, 18, 1))
+    for order in ([*end, *places], [*places, *end], [*places, *end[::-1]]):
+        held, watcher = connected(Watcher, "")
+        told = []
+        for _ in range(2):
+            held.connect(order)
+            told += [line for line in lines(watcher) if "winner: bob" in line]
+        assert (watcher.games_ended, len(told)) == (1, 1)
+        assert ("places: 1. bob, 2. alice" in told[0]) == (order[0] in places)
+
+
+def test_a_win_after_a_lobby_that_was_missed_is_another_one() -> None:
+    """The story: the same winner again, after a cut, was taken for what is known already."""
+    held, watcher = connected(Watcher, "")
+    for game in (1, 2, 2):
+        turn = m.TurnBegan(game, 41, "bob", 3, 1000 * game, 1000 * game + 30_000)
+        held.connect(kept(m.StateChanged(State.OVER), turn, m.GameWon("bob")))
+        watcher.poll(0)
+    assert watcher.games_ended == 2
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_the_boards_with_the_winner_and_the_news_of_it_are_one_game(step: int) -> None:
+    """The story: who opened the referee's view after the end counted the game twice for --games."""
+    last = dataclasses.replace(AFTER, turn=41, winner="bob")
+    end = kept(last, m.StateChanged(State.OVER), m.TurnBegan(1, 41, "bob", 3, 0, 1), m.GameWon("bob"))
+    held, referee = connected(RefereeWatcher, "")
+    for _ in range(2):
+        held.connect(end[::step])
+        referee.poll(0)
+    assert referee.games_ended == 1
+
+
+def test_facts_that_somebody_makes_up_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "MAX_FACTS", 10)
+    held, watcher = connected(Watcher, "")
+    for number in range(50):
+        held.deliver(f"/players/team{number}/defeated", b"true")
+        held.deliver(f"/players/team{number}/ships/carrier/sunk", b"true")
+        held.say(m.PlayerStats(f"team{number}", 1, 1, 0, 1, 1))
+        held.say(m.SalvoResolved(1, number + 1, f"team{number}", 1, 0, (), ()))
+    watcher.poll(0)
+    assert {len(each) for each in (watcher._out, watcher._sunk, watcher._stats, watcher._tallies)} == {10}
+
+
+# --- what each asks for -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "role", "name"),
+    [
+        (Watcher, (), permissions.Role.WATCHER, "hall"),
+        (TeamWatcher, ("alice", "secret"), permissions.Role.SCREEN, "alice"),
+        (RefereeWatcher, (), permissions.Role.REFEREE, "judge"),
+    ],
+)
+def test_everything_that_is_asked_for_may_be_read(
+    kind: type[Watcher], given: tuple[str, ...], role: permissions.Role, name: str
+) -> None:
+    held, _ = connected(kind, "blue", *given)
+    for topic_filter in held.filters:
+        topic = topic_filter.replace("+", "x")
+        assert permissions.may(role, name, ["blue"], permissions.Action.RECEIVE, topic), topic_filter
+
+
+def test_only_the_referee_asks_for_the_boards_and_only_a_team_for_its_hits() -> None:
+    public, team, referee = (
+        set(connected(kind, "", *given)[0].filters)
+        for kind, given in ((Watcher, ()), (TeamWatcher, ("alice", None)), (RefereeWatcher, ()))
+    )
+    assert referee - public == {"/game/referee"}
+    assert {"/players/alice/hit", "/players/alice/error", "/players/alice/recap"} <= team - public
+    assert all(topic.startswith("/players/alice/") for topic in team - public)
+
+
+# --- which account looks on ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "view", "environment", "user"),
+    [
+        ("mqtt://hall:x@h", EVERYBODY, (None, None), "hall"),
+        ("mqtt://hall.3:x@h", EVERYBODY, (None, None), "hall.3"),
+        ("mqtt://h", EVERYBODY, ("red", "x"), "red"),
+        ("mqtt://h", EVERYBODY, (None, None), None),
+        ("mqtt://judge:x@h", REFEREE, ("red", "y"), "judge"),
+        ("mqtt://red:x@h", "red", (None, None), "red"),
+        ("mqtt://red.2:x@h", "red", (None, None), "red.2"),
+        ("mqtt://h", "red", (None, "x"), "red"),
+        ("mqtt://h", "red", (None, None), None),
+    ],
+)
+def test_the_account_is_that_of_the_url_or_of_the_environment(
+    url: str, view: str, environment: tuple[str | None, str | None], user: str | None
+) -> None:
+    account = screen_account(BrokerUrl.parse(url), view, *environment)
+    assert account.user == user
+    assert account.secret == ("x" if user is not None else None)
+
+
+@pytest.mark.parametrize("user", ["blue", "redo.1", "Red"])
+def test_a_teams_view_is_for_its_own_screens(user: str) -> None:
+    with pytest.raises(WatchError, match="not_your_view"):
+        screen_account(BrokerUrl.parse(f"mqtt://{user}:x@h"), "red", None, None)
+
+
+# --- the referee's view -------------------------------------------------------------------------------------------
+
+
+def test_the_referee_sees_ships_hits_and_the_last_salvo() -> None:
+    held, referee = connected(RefereeWatcher, "")
+    begin(held)
+    held.say(AFTER)
+    assert lines(referee)[-1] == "turn 1: alice fired at bob A1 hit, A4 miss"
+    boards = watching.boards_of(AFTER, SALVO)
+    assert boards["bob"].marks[:5] == f"{Mark.HIT}{Mark.HIT}{Mark.SHIP}{Mark.MISS}{Mark.BLANK}"
+    assert boards["bob"].latest == {0, 3}
+    assert boards["bob"].ships == {
+        "carrier": True, "battleship": False, "destroyer": False, "submarine": False, "patrolboat": False
+    }  # fmt: skip
+    assert all(boards["alice"].ships.values())
+    text = page(referee)
+    assert "shown: game 1 after turn 1, bob to fire 4" in text
+    assert f"{Mark.SHIP} {Mark.SHIP} {Mark.SHIP} {Mark.SHIP} {Mark.SHIP}" in text
+
+
+def test_the_same_snapshot_again_is_no_news_and_the_next_game_forgets_it() -> None:
+    held, referee = connected(RefereeWatcher, "")
+    begin(held)
+    held.say(AFTER)
+    referee.poll(0)
+    held.say(AFTER)
+    assert lines(referee) == []
+    held.say(m.StateChanged(State.LOBBY))
+    referee.poll(0)
+    assert referee.view is None
+
+
+def test_a_snapshot_before_the_rules_or_of_other_boards_is_drawn_as_far_as_it_goes() -> None:
+    held, referee = connected(RefereeWatcher, "")
+    held.say(m.RefereeView(1, 0, 0, "a", 5, (m.RefereeBoard("a", ("ab.",), 0, 0, False),)))
+    assert lines(referee) == ["game 1: a begins with 5 shots"]
+    assert "shown: game 1" in page(referee)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_referee_without_boards_is_told_what_is_probably_wrong_once() -> None:
+    held, referee = connected(RefereeWatcher, "")
+    begin(held)
+    told = [line for line in lines(referee) if "role referee" in line]
+    assert len(told) == 1
+    assert "referee_delay_seconds" in told[0]
+    assert lines(referee) == []
+
+
+@pytest.mark.usefixtures("impatient")
+def test_who_gets_his_boards_is_told_nothing() -> None:
+    held, referee = connected(RefereeWatcher, "")
+    begin(held)
+    held.say(AFTER)
+    assert not any("role referee" in line for line in lines(referee))
+
+
+def test_nobody_is_told_that_something_is_wrong_before_it_can_have_come() -> None:
+    held, referee = connected(RefereeWatcher, "")
+    begin(held)
+    assert not any("role referee" in line for line in lines(referee))
+
+
+@pytest.mark.usefixtures("impatient")
+def test_who_hears_nothing_at_all_is_told_so() -> None:
+    _, watcher = connected(Watcher, "blue")
+    [line] = lines(watcher)
+    assert "nothing is known of table 'blue'" in line
+
+
+# --- a team's view ------------------------------------------------------------------------------------------------
+
+
+def test_a_screen_shows_what_falls_on_the_own_board_as_it_falls() -> None:
+    held, screen = connected(TeamWatcher, "", "alice", None)
+    begin(held)
+    held.say(m.ShotLanded("alice", 3, 2), m.CommandRefused("alice", "not_your_turn", "it is bob's"))
+    told = lines(screen)
+    assert [told[-3], told[-1]] == ["a shot at our B3", "error: not_your_turn: it is bob's"]
+    assert told[-2].startswith("our fleet and where our bot has fired are not known here")
+    held.say(m.ShotLanded("alice", 4, 2))
+    assert lines(screen) == ["a shot at our B4"]
+    assert screen.own_marks().index(Mark.FIRED) == 12
+    assert Mark.FIRED in page(screen)
+    assert Mark.SHIP not in page(screen).replace("▮", "")
+
+
+def test_a_recap_that_the_team_asked_for_shows_its_fleet_and_shots() -> None:
+    sealer = seal.Sealer("secret", bytes(16))
+    fleet = random_fleet(SALVO, generator(1))
+    recap = m.Recap("alice", 1, 2, fleet.placements, (m.OwnShot(1, "bob", 9, 9),), ((1, 1),), (), ("alice", "bob"))
+    held, screen = connected(TeamWatcher, "", "alice", "secret")
+    begin(held)
+    blob = seal.make_blob(write_recap(recap, SALVO.grid), seal.key_to_team(sealer.key), sealer.salt)
+    held.arriving.append(Inbound("/players/alice/recap", blob.encode(), False, 1, 1))
+    assert lines(screen)[-1] == "recap: game 1, turn 2"
+    assert screen.own_marks()[0] in (Mark.HIT, Mark.MISS)
+    assert screen.own_marks().count(Mark.SHIP) + screen.own_marks().count(Mark.HIT) == 17
+    screen.body()
+    assert screen.boards["bob"].marks.index(Mark.FIRED) == 88
+    [cell] = [cell for cell, ship in enumerate(fleet.board) if ship == 1][:1]
+    held.say(m.ShotLanded("alice", *SALVO.grid.xy(cell)))
+    assert lines(screen) == [f"a shot at our {SALVO.grid.name(cell)}: carrier"]
+
+
+def recap_message(recap: m.Recap) -> Inbound:
+    sealer = seal.Sealer("secret", bytes(16))
+    blob = seal.make_blob(write_recap(recap, SALVO.grid), seal.key_to_team(sealer.key), sealer.salt)
+    return Inbound(f"/players/{recap.to}/recap", blob.encode(), False, 1, 1)
+
+
+def test_a_screen_shows_what_a_recap_of_a_very_long_game_sums_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet = random_fleet(SALVO, generator(1))
+    results = tuple(m.SalvoResolved(1, turn, ("bob", "alice")[turn % 2], 1, 0, (), ()) for turn in range(1, 41))
+    shots = tuple(m.OwnShot(turn, "bob", turn // 2 % 10 + 1, 1) for turn in range(1, 41, 2))
+    landed = tuple((number % 10 + 1, 10) for number in range(20))
+    recap = m.Recap("alice", 1, 41, fleet.placements, shots, landed, results, ("alice", "bob"))
+    monkeypatch.setattr("salvo.codec.recap_writer.MAX_RECAP_BYTES", 700)
+    monkeypatch.setattr("salvo.codec.recap_writer._MAX_HITS", 3)
+    held, screen = connected(TeamWatcher, "", "alice", "secret")
+    begin(held)
+    message = recap_message(recap)
+    told = read_recap("alice", write_recap(recap, SALVO.grid))
+    assert told.earlier is not None
+    assert len({shot.x for shot in told.shots}) < 10
+    held.arriving.append(message)
+    assert lines(screen)[-1] == "recap: game 1, turn 41"
+    assert all(mark in (Mark.HIT, Mark.MISS) for mark in screen.own_marks()[90:])
+    screen.body()
+    assert screen.boards["bob"].marks == Mark.FIRED * 10 + Mark.BLANK * 90
+
+
+def test_a_screen_passes_over_a_recap_that_is_older_than_what_it_shows() -> None:
+    fleet = random_fleet(SALVO, generator(1))
+    older = m.Recap("alice", 1, 2, fleet.placements, (), ((1, 1),), (), ("alice", "bob"))
+    newer = dataclasses.replace(older, landed=((1, 1), (2, 1)))
+    held, screen = connected(TeamWatcher, "", "alice", "secret")
+    begin(held)
+    for recap in (newer, older):
+        held.arriving.append(recap_message(recap))
+        lines(screen)
+    assert screen.own_marks()[1] in (Mark.HIT, Mark.MISS)
+    held.say(m.TurnBegan(1, 3, "bob", 5, 0, 30_000))
+    held.arriving.append(recap_message(newer))
+    assert not any("recap" in line for line in lines(screen))
+
+
+def test_a_recap_that_does_not_fit_made_up_rules_is_told_and_changes_nothing() -> None:
+    recap = m.Recap("alice", 1, 2, random_fleet(SALVO, generator(1)).placements, (), ((9, 9),), (), ("alice", "bob"))
+    held, screen = connected(TeamWatcher, "", "alice", "secret")
+    begin(held)
+    held.say(m.RulesAnnounced(dataclasses.replace(SALVO, grid=Grid(5, 5)), "", 60, 30, 300, 3))
+    held.arriving.append(recap_message(recap))
+    assert "does not fit the rules" in lines(screen)[-1]
+    assert set(screen.own_marks()) == {Mark.BLANK}
+
+
+def test_a_recap_under_another_secret_is_told_and_changes_nothing() -> None:
+    sealer = seal.Sealer("another", bytes(16))
+    held, screen = connected(TeamWatcher, "", "alice", "secret")
+    begin(held)
+    recap = m.Recap("alice", 1, 2, (Placement("carrier", 1, 1, Orientation.VERTICAL),), (), (), ())
+    blob = seal.make_blob(write_recap(recap, SALVO.grid), seal.key_to_team(sealer.key), sealer.salt)
+    held.arriving.append(Inbound("/players/alice/recap", blob.encode(), False, 1, 1))
+    assert "forged" in lines(screen)[-1]
+    assert set(screen.own_marks()) == {Mark.BLANK}
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_team_that_does_not_play_here_is_told_who_does() -> None:
+    held, screen = connected(TeamWatcher, "", "carol", None)
+    begin(held)
+    assert "carol is not at this table; the players are alice, bob" in lines(screen)
+
+
+def test_shots_off_the_grid_of_a_forged_message_are_passed_over() -> None:
+    held, screen = connected(TeamWatcher, "", "alice", None)
+    begin(held)
+    held.say(m.ShotLanded("alice", 11, 1), m.ShotLanded("alice", 0, 0))
+    assert not any("a shot at our" in line for line in lines(screen))
+
+
+def test_nobody_moves_the_cursor_of_whoever_looks_on() -> None:
+    """On an open broker anybody says anything: a winner's name may clear the screen and forge what stands there."""
+    held, watcher = connected(Watcher, "")
+    begin(held)
+    held.say(m.PlayersListed(("alice", "\x1b[2Jbob")), m.TurnBegan(1, 2, "\x1b[1Acarol", 5, 0, 30_000))
+    held.say(m.GameWon("\x1b]0;owned\x07alice"))
+    said = lines(watcher)
+    assert any("owned" in line for line in said)
+    assert all(line.isprintable() for line in said)
+    shown = page(watcher)
+    assert "carol" in shown
+    assert "\x1b" not in shown
+
+
+# --- the chat -----------------------------------------------------------------------------------------------------
+
+
+def test_everybody_sees_what_is_said_to_everybody_below_the_news() -> None:
+    held, watcher = connected(Watcher, "")
+    assert "/game/chat" in held.filters
+    begin(held)
+    watcher.poll(0)
+    held.say(m.ChatSaid("alice", "Ahoy!"), m.ChatSaid("", "bob reconnected"))
+    news = watcher.poll(0)
+    assert [each.line for each in news] == ["alice says: Ahoy!", "the server says: bob reconnected"]
+    assert news[0].record == {"event": "chat", "from": "alice", "text": "Ahoy!", "private": False}
+    text = page(watcher)
+    assert text.index("state turn") < text.index("alice says: Ahoy!")
+
+
+def test_a_flood_of_lines_pushes_no_news_away() -> None:
+    held, watcher = connected(Watcher, "")
+    begin(held)
+    held.say(*(m.ChatSaid("bob", f"line {number}") for number in range(50)))
+    watcher.poll(0)
+    text = page(watcher)
+    assert "state turn" in text
+    assert text.count("bob says:") == 4
+
+
+def test_a_teams_screen_sees_what_was_said_to_it_alone() -> None:
+    held, screen = connected(TeamWatcher, "", "alice", None)
+    assert "/players/alice/message" in held.filters
+    held.say(m.MessageSaid("alice", "bob", "you are next"))
+    assert lines(screen) == ["bob says to us: you are next"]
+
+
+def test_a_line_that_somebody_left_behind_or_made_up_is_not_shown() -> None:
+    held, watcher = connected(Watcher, "")
+    [line] = write_announcement(m.ChatSaid("bob", "for ever"))
+    held.arriving.append(Inbound(line.topic, line.payload, True, 1, 1))
+    held.arriving.append(Inbound(line.topic, b'{"from":"turn 9","text":"alice hits 5 of 5"}', False, 1, 1))
+    assert lines(watcher) == []
+
+
+# --- coming and going ---------------------------------------------------------------------------------------------
+
+
+def test_a_further_tables_status_is_that_of_the_first_table() -> None:
+    """The story: who looked on at the table "second" was told that the server was offline."""
+    held, watcher = connected(Watcher, "second")
+    held.say(m.ServerStatus(True, "1", 1, "contest", "/game/server"), table="second")
+    assert lines(watcher) == []
+    assert held.filters[-1] == "/game/server"
+    held.say(m.ServerStatus(True, "1", 4, "contest"))
+    assert lines(watcher) == ["server online"]
+    held.say(m.ServerStatus(False, "1", 4, "contest"))
+    assert lines(watcher) == ["server offline"]
+    held.filters.clear()
+    held.connect()
+    assert "/game/server" in held.filters
+
+
+@pytest.mark.parametrize("topic", ["#", "/#", "/+/game/server", "/game/state", "nowhere", "/a b/game/server"])
+def test_a_status_topic_that_is_none_is_not_subscribed(topic: str) -> None:
+    held, watcher = connected(Watcher, "second")
+    before = list(held.filters)
+    held.say(m.ServerStatus(True, "1", 1, "open", topic), table="second")
+    assert (lines(watcher), held.filters) == ([], before)
+
+
+def test_a_winner_without_places_has_nothing_said_of_places_and_comes_behind_them() -> None:
+    held, watcher = connected(Watcher, "")
+    assert held.filters.index("/game/stats/+") < held.filters.index("/game/winner")
+    begin(held)
+    held.say(m.GameWon("alice"))
+    assert "places" not in lines(watcher)[-1]
+
+
+def test_another_user_is_told_of_when_the_broker_has_let_it_in() -> None:
+    """The story: with a wrong secret it said "looking on as hall.1 now" and was refused."""
+    held, watcher = connected(Watcher, "")
+    watcher.change_user("hall.2")
+    assert (held.user, lines(watcher)) == ("hall.2", [])
+    held.connect()
+    assert lines(watcher) == ["watching as hall.2 now"]
+    held.connect()
+    assert lines(watcher) == []
+
+
+def test_what_is_logged_lands_among_the_news_of_a_live_screen() -> None:
+    _, watcher = connected(Watcher, "")
+    root = logging.getLogger()
+    before = root.handlers[:]
+    with watch._live(watcher):
+        logging.getLogger("salvo.net.mqtt").warning("lost %s\x1b[2J", "it")
+    assert root.handlers == before
+    assert "lost it" in page(watcher)
+
+
+def test_what_is_retained_is_news_once_however_often_the_connection_ends() -> None:
+    """The story: each newcomer that tried a screen's user brought it the state again, and a game to --games."""
+    held, watcher = connected(Watcher, "")
+    begin(held)
+    assert lines(watcher) == ["server online", "players: alice, bob", "state turn"]
+    begin(held)
+    assert lines(watcher) == []
+    for _ in range(2):
+        held.say(m.StateChanged(State.OVER), m.GameWon("alice"))
+        lines(watcher)
+    assert watcher.games_ended == 1
+    held.say(m.StateChanged(State.LOBBY))
+    begin(held)
+    assert lines(watcher) == ["state lobby", "players: alice, bob", "state turn"]
+    held.say(m.StateChanged(State.OVER), m.GameWon("alice"))
+    lines(watcher)
+    assert watcher.games_ended == 2

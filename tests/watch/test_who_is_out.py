@@ -1,0 +1,159 @@
+"""Why a player is out, or has not fired, is said alike wherever a game is shown, and in the third person."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kit.proofs import SMALL, Played
+from salvo import messages as m
+from salvo.messages import Fate
+from salvo.step import Step
+from salvo_display import replay_text
+from salvo_display.page import html_page
+from salvo_display.replay import REFEREE, Replay
+from salvo_server.commands.serve_report import ServeReport
+from salvo_watch.watching import Watcher
+from salvo_watch.web.tables import Table
+from watch.test_watching import connected, lines
+from watch.test_web_tables import tell
+
+Do = m.HostAction
+
+
+def current(played: Played) -> str:
+    assert played.table.referee.current is not None
+    return played.table.referee.current.name
+
+
+def run_out(played: Played) -> None:
+    played.do(m.TimePassed(), played.table.referee.deadline())
+
+
+def host(played: Played, do: m.HostAction, team: str = "") -> None:
+    played.do(m.HostCommand("desk", do, team=team))
+
+
+def removed_in_its_turn(played: Played) -> str:
+    team = current(played)
+    host(played, Do.REMOVE, team)
+    return team
+
+
+def removed_in_anothers_turn(played: Played) -> str:
+    team = next(name for name in played.names if name != current(played))
+    host(played, Do.REMOVE, team)
+    for x in range(1, len(SMALL.fleet) + 1):
+        played.shot(team, x, 3)
+    return team
+
+
+def silent(played: Played) -> str:
+    team = current(played)
+    while team in played.table.referee.players and not any(
+        team in result.defeated for result in played.table.referee.results
+    ):
+        run_out(played)
+    return team
+
+
+def shown_in_the_terminal_of_the_server(played: Played, capsys: pytest.CaptureFixture[str]) -> Iterable[str]:
+    report = ServeReport(False, None)
+    for step in played.steps:
+        report("", step.at, step.command, step.announcements)
+    return [line for line in capsys.readouterr().out.splitlines() if " is out" in line or "defeated" in line]
+
+
+def shown_by_watch(played: Played, capsys: pytest.CaptureFixture[str]) -> Iterable[str]:
+    held, watcher = connected(Watcher, "")
+    for publication in publications(played.steps):
+        held.deliver(*publication)
+    return [line for line in lines(watcher) if " is out" in line or "defeated" in line]
+
+
+def shown_by_a_replay(played: Played, capsys: pytest.CaptureFixture[str]) -> Iterable[str]:
+    replay = Replay("game", played.header, played.steps)
+    for frame in replay.frames(REFEREE):
+        if frame.result is not None and frame.result.defeated:
+            yield ", ".join(replay_text.news(frame))
+    assert "the host has removed you" not in html_page(replay)
+
+
+def shown_by_the_hall(played: Played, capsys: pytest.CaptureFixture[str]) -> Iterable[str]:
+    return [f"{item['player']} is out: {item['fate']}" for item in hall(played)["feed"] if item["kind"] == "defeated"]
+
+
+def publications(steps: Iterable[Step]) -> list[tuple[str, bytes]]:
+    return [(topic, payload) for step in steps for topic, payload, _ in step.publications]
+
+
+def hall(played: Played) -> dict[str, Any]:
+    table = Table("")
+    begun = played.steps[0].at
+    for step in played.steps:
+        now = (step.at - begun) / 1000
+        for topic, payload, _ in step.publications:
+            tell(table, topic, payload, retained=False, now=now)
+        table.advance(now)
+    return json.loads(json.dumps(table.picture(0.0)))  # type: ignore[no-any-return]
+
+
+SHOWN = {
+    shown_in_the_terminal_of_the_server: {Fate.SILENT: "after turns without a shot", Fate.REMOVED: "by the host"},
+    shown_by_watch: {Fate.SILENT: "after turns without a shot", Fate.REMOVED: "by the host"},
+    shown_by_a_replay: {Fate.SILENT: "after turns without a shot", Fate.REMOVED: "by the host"},
+    shown_by_the_hall: {Fate.SILENT: "silent", Fate.REMOVED: "removed"},
+}
+
+
+@pytest.mark.parametrize("shown", SHOWN)
+@pytest.mark.parametrize(
+    ("leave", "fate"),
+    [(removed_in_its_turn, Fate.REMOVED), (removed_in_anothers_turn, Fate.REMOVED), (silent, Fate.SILENT)],
+)
+def test_nobody_is_said_to_be_defeated_by_a_team_that_did_not_fire_at_it(
+    shown: Callable[..., Iterable[str]],
+    leave: Callable[[Played], str],
+    fate: Fate,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    played = Played("out", SMALL, players=3).lobby()
+    team = leave(played)
+    [line] = shown(played, capsys)
+    assert f"{team} is out" in line
+    assert SHOWN[shown][fate] in line
+    assert not re.search(r"defeat|\byou", line)
+
+
+# --- a turn without a shot ------------------------------------------------------------------------------------------
+
+
+def gives_up(played: Played) -> None:
+    played.do(m.Skip(current(played), m.TurnContext(1, 1)))
+
+
+def is_skipped_by_the_host(played: Played) -> None:
+    host(played, Do.SKIP)
+
+
+@pytest.mark.parametrize(("end", "given_up"), [(gives_up, True), (run_out, False), (is_skipped_by_the_host, False)])
+def test_only_a_turn_that_a_program_ended_itself_was_given_up(
+    end: Callable[[Played], None], given_up: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    played = Played("out", SMALL, players=3, minor=2).lobby()
+    team = current(played)
+    end(played)
+    picture = hall(played)
+    assert picture["last"]["given_up"] is given_up
+    assert (picture["comment"] == f"{team}'s bot gave up the turn.") is given_up
+    report = ServeReport(True, None)
+    report.contest = SimpleNamespace(service=SimpleNamespace(tables={"": played.table}))  # type: ignore[assignment]
+    step = played.steps[-1]
+    report("", step.at, step.command, step.announcements)
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [each["player"] for each in events if each["event"] == "given_up"] == [team] * given_up

@@ -1,0 +1,70 @@
+"""The web front as a process of its own, before a broker of the test's."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from email.message import Message
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kit.processes import started
+
+_SALVO = (sys.executable, "-m", "salvo")
+_SECONDS = 60.0
+
+
+class WebFront(NamedTuple):
+    """A running web front."""
+
+    url: str
+    pid: int = 0
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rstrip("/").rpartition(":")[2])
+
+    def get(self, path: str, **headers: str) -> tuple[int, Message, bytes]:
+        """Return status, headers and body."""
+        request = urllib.request.Request(self.url.rstrip("/") + path, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
+                return answer.status, answer.headers, answer.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.headers, error.read()
+
+    @contextlib.contextmanager
+    def pictures(self, table: str = "") -> Iterator[Iterator[dict[str, Any]]]:
+        """Yield the pictures of a table as a browser gets them."""
+        request = urllib.request.urlopen(f"{self.url}events?table={table}", timeout=_SECONDS)
+        with request as stream:
+            yield (json.loads(line[6:]) for line in stream if line.startswith(b"data: "))
+
+
+@contextlib.contextmanager
+def web_front(broker: str, *words: str, account: tuple[str, str] | None = None) -> Iterator[WebFront]:
+    """Run ``salvo web`` before a broker.
+
+    Args:
+        words: further options.
+        account: user and secret.
+    """
+    given = {} if account is None else {"SALVO_TEAM": account[0], "SALVO_SECRET": account[1]}
+    command = [*_SALVO, "web", "--broker", broker, "--listen", "127.0.0.1:0", "--json", *words]
+    with started(command, env=os.environ | given, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        yield WebFront(json.loads(process.stdout.readline())["urls"][-1], process.pid)
+
+
+def static_files() -> list[Path]:
+    """Return the web front's own files."""
+    import salvo_watch.web
+
+    return sorted((Path(salvo_watch.web.__path__[0]) / "static").iterdir())

@@ -1,0 +1,76 @@
+"""SIGTERM and SIGHUP end a command as Ctrl-C does: whatever it has started ends with it."""
+
+from __future__ import annotations
+
+import os
+import select
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kit.processes import started
+
+#: It has the pipe open for as long as it lives, takes no hint, and never answers.
+DEAF = """
+import os, signal, sys
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+pipe = open(sys.argv[1], "w")
+print(os.getpid(), file=pipe, flush=True)
+while True:
+    signal.pause()
+"""
+CUP = 'name = "cup"\n[time]\ndecision_seconds = 3600\nbank_seconds = 3600\n[bots]\nrandom = "random"\ndeaf = "{}"\n'
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("whole_group", [False, True], ids=["the command", "its process group"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("play", "DEAF", "random"),
+        ("compare", "DEAF", "random"),
+        ("dev", "DEAF"),
+        ("solo", "DEAF"),
+        ("tournament", "run", "cup.toml"),
+    ],
+    ids=" ".join,
+)
+def test_a_signal_that_ends_a_command_ends_its_processes_and_their_programs(
+    command: tuple[str, ...], number: signal.Signals, *, whole_group: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "deaf.py").write_text(DEAF)
+    os.mkfifo(tmp_path / "pipe")
+    source = f"exec:{shlex.quote(sys.executable)} deaf.py pipe"
+    (tmp_path / "cup.toml").write_text(CUP.format(source))
+    words = [source if word == "DEAF" else word for word in command]
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    with started(
+        [sys.executable, "-m", "salvo", *words],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as running:
+        with (tmp_path / "pipe").open("rb", buffering=0) as pipe:
+            said = pipe.read(1)
+            if whole_group:
+                os.killpg(running.pid, number)
+            else:
+                running.send_signal(number)
+            ended = False
+            while not ended and select.select([pipe], [], [], 60)[0]:
+                more = pipe.read(1000)
+                said, ended = said + more, not more
+            for left in said.split() if not ended else ():
+                os.kill(int(left), signal.SIGKILL)
+            assert ended  # no program has it open any more
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == (0 if command[0] == "dev" else 143), err
+    assert "Traceback" not in err

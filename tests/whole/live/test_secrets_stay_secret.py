@@ -1,0 +1,326 @@
+"""A whole contest with real processes, then every place where a secret must not be is searched for all of them."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import subprocess
+import sysconfig
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from secrets import token_urlsafe
+
+import pytest
+
+from kit.command_line import run
+from salvo import topics
+from salvo.codec.announcement_reader import read_announcement
+from salvo.errors import ConnectionLost, SalvoError
+from salvo.messages import ServerStatus
+from salvo.net.inbound import Inbound
+from salvo.net.mqtt import Connection
+from salvo.seal import derive_key, salt_of
+from salvo.topics import Reader
+
+SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
+TEAMS = ("ann", "bob")
+SECONDS = 90.0
+#: Somebody's secret that is a number, and was sent as one.
+NUMBER = "31415926.53589793"
+
+
+# --- what to look for ---------------------------------------------------------------------------------------------
+
+
+def forms(secret: bytes) -> set[bytes]:
+    """Return a secret as it is, in hexadecimal, and the middle of its base64 at any place in a longer text."""
+    found = {secret, secret.hex().encode(), secret.hex().upper().encode()}
+    for before in range(3):
+        encoded = base64.b64encode(bytes(before) + secret)
+        whole = encoded[4 if before else 0 : (before + len(secret)) // 3 * 4]
+        found |= {whole, whole.translate(bytes.maketrans(b"+/", b"-_"))}
+    return found
+
+
+def leaks(places: dict[str, bytes], secrets: dict[str, bytes]) -> list[str]:
+    """Return where which secret stands."""
+    wanted = [(name, form) for name, secret in secrets.items() for form in forms(secret)]
+    return [f"{name} in {place}" for place, text in places.items() for name, form in wanted if form in text]
+
+
+@pytest.mark.parametrize("offset", range(4))
+def test_a_leak_would_be_found_in_every_form(offset: int) -> None:
+    secret = token_urlsafe(16).encode()
+    around = b"x" * offset + secret + b"and more"
+    texts = [around, around.hex().encode(), base64.b64encode(around), base64.urlsafe_b64encode(around)]
+    for text in texts:
+        assert leaks({"a log": b"before " + text + b" behind"}, {"it": secret}) != []
+    assert leaks({"a log": b"nothing"}, {"it": secret}) == []
+
+
+# --- the contest --------------------------------------------------------------------------------------------------
+
+
+class Ear:
+    """Somebody who subscribes to everything."""
+
+    def __init__(self, url: str, user: str | None = None, secret: str | None = None) -> None:
+        self.heard: list[Inbound] = []
+        self.status: dict[str, object] = {}
+        self._stop = threading.Event()
+        self._connection = Connection(url, "ear", clean_session=True, username=user, password=secret)
+        self._connection.on_connect = lambda _: self._connection.subscribe(["#"])
+        self._connection.connect(60)
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    def _listen(self) -> None:
+        with contextlib.suppress(ConnectionLost):
+            while not self._stop.is_set():
+                for message in self._connection.poll(0.1):
+                    self._connection.acknowledge(message)
+                    self.heard.append(message)
+                    if message.topic == topics.SERVER.of() and message.payload:
+                        self.status = json.loads(message.payload)
+
+    def close(self) -> None:
+        self._stop.set()
+        self._thread.join(60)
+        self._connection.close()
+
+    def until(self, topic: str, payload: bytes = b"") -> None:
+        """Wait until something was published on a topic, or this."""
+        end = time.monotonic() + SECONDS
+        while not any(each.topic == topic and each.payload and payload in each.payload for each in self.heard):
+            assert time.monotonic() < end, sorted({message.topic for message in self.heard})
+            time.sleep(0.05)
+
+
+class ProcessList(threading.Thread):
+    """Looks at the command lines of all processes, again and again."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.lines: set[bytes] = set()
+        self.over = threading.Event()
+
+    def run(self) -> None:
+        while not self.over.wait(0.2):
+            for path in Path("/proc").glob("[0-9]*/cmdline"):
+                with contextlib.suppress(OSError):
+                    self.lines.add(path.read_bytes())
+
+
+def _misbehave(url: str, wrong: str, user: str | None = None, secret: str | None = None) -> None:
+    """Ask in other teams' names, and in all the ways in which a request can be misspelt."""
+    rude = Connection(url, "rude", clean_session=True, username=user, password=secret)
+    rude.connect(60)
+    requests = [
+        {"name": "ann", "secret": wrong},
+        {"name": "ANN", "secret": wrong},
+        {"name": "dan", "secret": wrong, "more": 1},
+        {"name": "dan", "sekret": wrong},
+        {"name": "d/n", "secret": wrong},
+        {"name": 7, "secret": wrong},
+        {"name": "dan", "secret": [wrong]},
+        {"name": "dan", "secret": {"a": {"b": {"c": {"d": wrong}}}}},
+        {"name": "dan", "secret": wrong * 20},
+        {"name": f"+{wrong}", "secret": "dan"},
+        {"name": "dan", "secret": float(NUMBER)},
+    ]
+    texts = [json.dumps(each).encode() for each in requests]
+    texts += [texts[0][:-2], texts[0].replace(b'"dan"', b"dan"), b'{"name":"dan","secret":' + wrong.encode() + b"}"]
+    texts += [b'{"name":"dan","secret":"%s","secret":"%s"}' % (wrong.encode(), wrong.encode())]
+    texts += [b'{"secret":"%s\xff"}' % wrong.encode()]
+    texts += [b"[" * 600 + wrong.encode(), base64.b64encode(wrong.encode() * 5), wrong.encode()]
+    for text in texts:
+        rude.publish(topics.REQUEST_PARTICIPATION.of(), text)
+    rude.close()
+    guessing = Connection(url, "guess", username="ann", password=wrong, clean_session=True)
+    with contextlib.suppress(SalvoError), contextlib.closing(guessing):
+        guessing.connect(2)
+
+
+def _start(folder: Path, name: str, *arguments: str, **extra: str) -> subprocess.Popen[bytes]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    environment |= {
+        "XDG_CONFIG_HOME": str(folder),
+        "XDG_STATE_HOME": str(folder / "state"),
+        "SALVO_KNOWN_SERVERS": str(folder / f"{name}.servers"),
+        **extra,
+    }
+    with open(folder / f"{name}.out", "wb") as out, open(folder / f"{name}.log", "wb") as err:
+        command = [SALVO, "--log-level", "debug", *arguments]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment)
+
+
+@contextlib.contextmanager
+def _ending(processes: list[subprocess.Popen[bytes]]) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                process.terminate()
+            process.wait(60)
+
+
+def _address(folder: Path) -> str:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        with contextlib.suppress(ValueError, IndexError):
+            return str(json.loads((folder / "serve.out").read_text().splitlines()[0])["url"])
+        time.sleep(0.05)
+    raise AssertionError((folder / "serve.log").read_text()[-2000:])
+
+
+def _pond(folder: Path) -> str:
+    """Rules of a game that is soon over."""
+    file = folder / "pond.toml"
+    file.write_text('name = "pond"\nlike = "salvo"\nwidth = 7\nheight = 6\n[fleet]\ncruiser = 3\nboat = 2\nraft = 1\n')
+    return str(file)
+
+
+def _until_written(folder: Path, teams: list[subprocess.Popen[bytes]]) -> None:
+    """Wait until the teams have gone home and the server has written the game."""
+    for team in teams:
+        team.wait(60)
+    end = time.monotonic() + SECONDS
+    while b'"transcript"' not in (folder / "serve.out").read_bytes():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.long
+def test_no_secret_is_anywhere_after_a_whole_contest(tmp_path: Path) -> None:
+    """On an open broker a request in clear can be read by whoever listens to it; nothing but that topic is left out."""
+    secrets = {name: token_urlsafe(16) for name in (*TEAMS, "wrong")}
+    files = ["--journal", str(tmp_path / "journal"), "--transcripts", str(tmp_path / "transcripts")]
+    files += ["--rules", _pond(tmp_path)]
+    serve = ("serve", "--profile", "open", "--listen", "127.0.0.1:0", "--log-format", "json", "--players", "2", *files)
+    processes = [_start(tmp_path, "serve", *serve, "--over-seconds", "2")]
+    command_lines = ProcessList()
+    command_lines.start()
+    with _ending(processes):
+        url = _address(tmp_path)
+        ear = Ear(url)
+        ear.until(topics.STATE.of())
+        processes.append(_start(tmp_path, "watch", "watch", url))
+        for name in TEAMS:
+            own = ("join", url, "hunter", "--team", name, "--games", "1", "--proof", str(tmp_path / f"{name}.proof"))
+            processes.append(_start(tmp_path, name, *own, SALVO_SECRET=secrets[name]))
+        ear.until(topics.COUNT.of(), b"2")  # before that, on an open broker, a name is whose request comes first
+        _misbehave(url, secrets["wrong"])
+        ear.until(topics.TURN.of())
+        _misbehave(url, secrets["wrong"])
+        ear.until(topics.WINNER.of())
+        _until_written(tmp_path, processes[2:])
+    ear.close()
+    command_lines.over.set()
+    command_lines.join()
+
+    places = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    places |= {f"the process list: {line[:60]!r}": line for line in command_lines.lines}
+    request = topics.REQUEST_PARTICIPATION.of()
+    sealed = "keys" in ear.status
+    said = [message for message in ear.heard if message.topic != request]
+    places |= {f"message {number} on {each.topic}": each.payload for number, each in enumerate(said)}
+    if sealed:
+        asked = [each.payload for each in ear.heard if each.topic == request]
+        teams = {name: secrets[name].encode() for name in TEAMS}
+        assert leaks({f"request {number}": payload for number, payload in enumerate(asked)}, teams) == []
+    secrets["number"] = NUMBER
+    known = {name: secret.encode() for name, secret in secrets.items()} | _keys(said, secrets)
+    assert leaks(places, known) == []
+    _check_that_something_was_searched(places, command_lines.lines, tmp_path)
+
+
+def _roster(folder: Path) -> dict[str, str]:
+    """Make a roster; return the secrets by name."""
+    found: dict[str, str] = {}
+    for role, names in (("team", (*TEAMS, "rival")), ("watcher", ("hall",)), ("referee", ("booth",))):
+        words = ("--log-level", "debug", "teams", "add", "--json", "--role", role, *names)
+        done = run(*words, environment={"XDG_STATE_HOME": str(folder / "state")})
+        found |= {line["name"]: line["secret"] for line in map(json.loads, done.stdout.splitlines())}
+        assert not any(secret in done.stderr for secret in found.values())
+    return found
+
+
+@pytest.mark.long
+def test_no_secret_is_anywhere_after_a_contest_with_rights(tmp_path: Path) -> None:
+    """Nothing is left out: what a watcher, a rival and the referee hear, every file, every command line."""
+    secrets = _roster(tmp_path)
+    wrong = token_urlsafe(16)
+    files = ["--journal", str(tmp_path / "journal"), "--transcripts", str(tmp_path / "transcripts")]
+    files += ["--rules", _pond(tmp_path)]
+    serve = (
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--log-format",
+        "json",
+        "--players",
+        "2",
+        *files,
+        "--referee-delay-seconds",
+        "0",
+    )
+    processes = [_start(tmp_path, "serve", *serve, "--over-seconds", "2")]
+    command_lines = ProcessList()
+    command_lines.start()
+    with _ending(processes):
+        url = _address(tmp_path)
+        ears = [Ear(url, name, secrets[name]) for name in ("hall", "rival", "booth")]
+        ears[0].until(topics.STATE.of())
+        account = {"SALVO_TEAM": "hall", "SALVO_SECRET": secrets["hall"]}
+        processes.append(_start(tmp_path, "watch", "watch", url, **account))
+        for name in TEAMS:
+            own = ("join", url, "hunter", "--team", name, "--games", "1", "--proof", str(tmp_path / f"{name}.proof"))
+            processes.append(_start(tmp_path, name, *own, SALVO_SECRET=secrets[name]))
+        ears[0].until(topics.TURN.of())
+        ears[1].close()  # a user has one connection
+        _misbehave(url, wrong, "rival", secrets["rival"])
+        ears[2].until(topics.REFEREE.of())
+        ears[0].until(topics.WINNER.of())
+        _until_written(tmp_path, processes[2:])
+    for ear in ears:
+        ear.close()
+    command_lines.over.set()
+    command_lines.join()
+    places = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    places |= {f"the process list: {line[:60]!r}": line for line in command_lines.lines}
+    for ear, name in zip(ears, ("hall", "rival", "booth"), strict=True):
+        heard = enumerate(ear.heard)
+        places |= {f"message {number} to {name} on {each.topic}": each.payload for number, each in heard}
+    known = {name: secret.encode() for name, secret in {**secrets, "wrong": wrong, "number": NUMBER}.items()}
+    assert leaks(places, known) == []
+    assert places["serve.log"]
+    assert any("roster.json" in place for place in places)
+    assert not any(topics.parse(each.topic).topic.reader is Reader.SERVER for ear in ears for each in ear.heard)
+
+
+def _keys(said: list[Inbound], secrets: dict[str, str]) -> dict[str, bytes]:
+    """Derive the keys that the teams used, with the salt that each has at this server: who has one needs no secret."""
+    status = next(read_status(message.payload) for message in said if message.topic == topics.SERVER.of())
+    assert status.keys is not None
+    return {f"the key of {name}": derive_key(secrets[name], salt_of(name, status.keys.sign)) for name in TEAMS}
+
+
+def read_status(payload: bytes) -> ServerStatus:
+    """Read what the server says of itself."""
+    status = read_announcement(topics.parse(topics.SERVER.of()), payload)
+    assert isinstance(status, ServerStatus)
+    return status
+
+
+def _check_that_something_was_searched(places: dict[str, bytes], lines: set[bytes], folder: Path) -> None:
+    for name in ("serve.log", "serve.out", "ann.log", "watch.out", "journal"):
+        assert places[name], sorted(places)
+    assert b"refused a message" in places["serve.log"]
+    assert any(b"--team\0ann" in line for line in lines)
+    assert list((folder / "transcripts").iterdir())
+    assert any("/players/ann/error" in place for place in places)

@@ -1,0 +1,202 @@
+"""What the documents link to is there, and what they name exists."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import click
+import pytest
+
+from kit.documents import GUIDES, ROOT, prose
+from salvo import versions
+from salvo.cli import cli
+from salvo.player import Bot
+from salvo.rules.books import BOOKS
+from salvo.view import View
+from salvo_lab.comparison import compare
+from salvo_server.core import chat
+from salvo_server.settings import ServerSettings
+from salvo_server.standings import chronicle
+from salvo_server.storage import roster
+from salvo_watch.commands.web import MAX_CONNECTIONS
+from salvo_watch.web import relay
+
+README, CLIENT, SERVER = GUIDES
+SCALE = ROOT / "docs" / "scale.md"
+DOCUMENTS = (
+    *GUIDES,
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "proto").glob("*.md")),
+    *sorted(ROOT.glob("[!R]*.md")),
+)
+
+
+def _name(document: Path) -> str:
+    return str(document.relative_to(ROOT))
+
+
+def _headings(document: Path) -> list[str]:
+    return re.findall(r"^##+ (.+)$", prose(document), re.MULTILINE)
+
+
+def _anchor(heading: str) -> str:
+    """A heading's anchor, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _links(document: Path) -> list[str]:
+    found = re.findall(r"\]\(([^()\s]+)\)", prose(document))
+    return [link for link in found if not link.startswith(("http://", "https://"))]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=_name)
+def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> None:
+    for link in _links(document):
+        path, _, anchor = link.partition("#")
+        target = (document.parent / path).resolve() if path else document
+        assert target.exists(), link
+        assert not anchor or anchor in map(_anchor, _headings(target)), link
+
+
+@pytest.mark.parametrize("guide", [CLIENT, SERVER], ids=_name)
+def test_the_contents_of_a_guide_name_its_sections_in_order(guide: Path) -> None:
+    named = re.findall(r"^- \[(.+)\]\(#(.+)\)$", guide.read_text().partition("\n## ")[0], re.MULTILINE)
+    sections = re.findall(r"^## (.+)$", prose(guide), re.MULTILINE)
+    assert named == [(section, _anchor(section)) for section in sections]
+
+
+def _claims() -> dict[str, list[tuple[Path, str]]]:
+    """Phrases with numbers, written from the code, and the documents that have them, by what they are about."""
+    words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    rulesets = len(BOOKS)
+    settings = {name: field.default for name, field in ServerSettings.model_fields.items()}
+    comparison = inspect.signature(compare).parameters
+    pause = int(1 / chat.LINES_A_SECOND)
+    percent, margin = comparison["confidence"].default, comparison["margin"].default
+    return {
+        "rulesets": [
+            (README, f"{words[rulesets - 1].title()}\nother rulesets come with Salvo"),
+            (CLIENT, f"one of {words[rulesets]} rulesets"),
+            (SERVER, f"another of the {words[rulesets]} rulesets"),
+            (ROOT / "docs/glossary.md", f"{words[rulesets].title()} come with Salvo"),
+            (ROOT / "proto/README.md", f"{words[rulesets].title()} rulesets come with Salvo"),
+        ],
+        "a comparison": [
+            (README, f"better with {percent:.0%} confidence, or the two are certainly within {margin:.0%}")
+        ],
+        "a bot's folder": [(CLIENT, f"up to {versions.MAX_FILES:,} files and {versions.MAX_BYTES // 10**6} MB")],
+        "chat": [
+            (CLIENT, f"{words[chat.LINES_AT_ONCE]} lines at once and then one every {words[pause]} seconds"),
+        ],
+        "viewers of an account": [
+            (CLIENT, f"`red.1` to `red.{roster.SCREENS}`"),
+            (SERVER, f"`red.1` to `red.{roster.SCREENS}`"),
+            (SERVER, f"`projector.1` to `projector.{roster.SCREENS}`"),
+        ],
+        "the clock": [(CLIENT, f"{settings['turn_seconds']} seconds for a salvo by default")],
+        "a result": [
+            (SERVER, f"the default is {words[settings['over_seconds'] // 60]} minutes"),
+            (ROOT / "docs/first-client.md", f"shown for {words[settings['over_seconds'] // 60]} minutes"),
+        ],
+        "turns without a shot": [(CLIENT, f"After {words[settings['empty_turns']]} turns in a row without a shot")],
+        "standings": [
+            (SERVER, f"the best {chronicle.MOST_ROWS} teams"),
+            (SERVER, f"after {words[chronicle.EVENING_GAP_MS // 3_600_000]} hours without a\nfinished game"),
+        ],
+        "the web front": [
+            (
+                ROOT / "docs/scale.md",
+                f"follows at most {relay.MAX_TABLES:,} tables, and admits {MAX_CONNECTIONS:,} browsers",
+            )
+        ],
+    }
+
+
+@pytest.mark.parametrize("about", _claims())
+def test_a_number_in_a_guide_is_that_of_the_code(about: str) -> None:
+    for document, phrase in _claims()[about]:
+        assert phrase in document.read_text(), f"{_name(document)} should have: {phrase}"
+
+
+def _printer() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("print_settings", ROOT / "server" / "print_settings.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_table_of_settings_is_that_of_the_server() -> None:
+    text = SERVER.read_text()
+    assert "| `over_seconds` | 1 to 86400 | `300` |" in text
+    assert _printer().printed(text) == text, "python server/print_settings.py"
+
+
+def _first_cells(document: Path, head: str) -> list[str]:
+    """The names in code in the first column of the tables with this head."""
+    tables = re.findall(rf"^\| {re.escape(head)} .*\n\|[-|]+\n((?:\|.*\n)+)", document.read_text(), re.MULTILINE)
+    assert tables, head
+    cells = [row.split("|")[1] for table in tables for row in table.splitlines()]
+    return [name for cell in cells for name in re.findall(r"`(.+?)`", cell)]
+
+
+def test_the_guide_for_teams_has_all_of_a_view() -> None:
+    attributes = re.findall(r"^ {4}(\w+): ", inspect.getdoc(View).partition("Attributes:\n")[2], re.MULTILINE)  # type: ignore[union-attr]
+    properties = [name for name, value in vars(View).items() if isinstance(value, property)]
+    told = [name.partition("(")[0] for name in _first_cells(CLIENT, "of `view`")]
+    assert sorted(told) == sorted([*attributes, *properties, "afloat", "marks"])
+
+
+def test_the_guide_for_teams_has_all_that_a_bot_may_be_told_with_its_arguments() -> None:
+    methods = {name: value for name, value in vars(Bot).items() if inspect.isfunction(value) and name[0] != "_"}
+    told = {name.partition("(")[0]: name for name in _first_cells(CLIENT, "of `salvo.Bot`")}
+    assert set(told) == set(methods)
+    for name, method in methods.items():
+        arguments = list(inspect.signature(method).parameters)[1:]
+        assert re.findall(r"[(, ](\w+)(?=[,)=])", told[name]) == arguments, name
+
+
+def test_the_codes_in_the_guides_are_codes_of_the_program() -> None:
+    source = "".join(file.read_text() for part in ("client_sdk", "server") for file in (ROOT / part).rglob("*.py"))
+    for guide, head in ((CLIENT, "code"), (CLIENT, "code or sentence"), (SERVER, "what you see")):
+        codes = [name for name in _first_cells(guide, head) if re.fullmatch(r"[a-z]+(_[a-z]+)+", name)]
+        assert codes
+        for code in codes:
+            assert f'"{code}"' in source, code
+
+
+def _options(command: click.Command) -> set[str]:
+    return {"--help"}.union(*([*each.opts, *each.secondary_opts] for each in command.params))
+
+
+def _commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command by the words that call it."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield (*before, name), command
+        if isinstance(command, click.Group):
+            yield from _commands(command, (*before, name))
+
+
+@pytest.fixture(scope="module")
+def commands() -> dict[tuple[str, ...], click.Command]:
+    return dict(_commands(cli))
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=_name)
+def test_options_that_are_named_in_prose_exist(guide: Path, commands: dict[tuple[str, ...], click.Command]) -> None:
+    of_any = _options(cli).union(*map(_options, commands.values()))
+    for span in re.findall(r"`([^`\n]+)`", prose(guide)):
+        words = span.partition(" --exec ")[0].removeprefix("salvo ").split()  # what follows is somebody else's program
+        command = commands.get(tuple(words[:2])) or commands.get(tuple(words[:1]))
+        if command is not None or span.startswith("--"):
+            known = of_any if command is None else _options(command)
+            assert {word for word in words if word.startswith("--")} <= known, span
