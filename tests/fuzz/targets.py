@@ -511,8 +511,7 @@ def _one_packet(data: bytes) -> None:
             start, end = found
             assert 2 <= start <= end <= len(data)
     with contextlib.suppress(p.ProtocolFault):
-        _, end = read_properties(data, 0, p.PUBLISH)
-        assert end <= len(data)
+        assert read_properties(data, 0, p.PUBLISH).end <= len(data)
 
 
 # --- the whole server ---------------------------------------------------------------------------------------------

@@ -215,7 +215,7 @@ def test_a_retained_topic_that_cannot_grow_keeps_what_it_has_and_counts_right() 
         assert [retained_at(running.port, name) for name in ("a", "b", "c")] == [b"x" * 50, b"x" * 50, None]
         assert running._serving is not None
         retained = running._serving.retained
-        assert retained.bytes == 2 * (1200 + 1 + 50)
+        assert retained.bytes == 2 * (1200 + 3 + 50)
 
 
 def test_a_subscription_too_many_or_too_deep_is_refused() -> None:

@@ -17,6 +17,7 @@ from kit.processes import started
 from salvo import messages as m
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.broker import HardenedBroker
+from salvo_server.brokers.embedded.packets import Message
 from salvo_server.brokers.embedded.sessions import Session
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
@@ -35,11 +36,11 @@ def losing(monkeypatch: pytest.MonkeyPatch) -> Losing:
         taken: Counter[str] = Counter()
         publish = HardenedBroker.publish
 
-        def lossy(self: HardenedBroker, sender: Session, name: bytes, *given: Any) -> None:
-            of_the_kind = name.endswith(b"/" + kind.encode())
+        def lossy(self: HardenedBroker, sender: Session, message: Message, *given: Any) -> None:
+            of_the_kind = message.topic.endswith(b"/" + kind.encode())
             taken[sender.client_id] += of_the_kind
             if not (of_the_kind and taken[sender.client_id] == number):
-                publish(self, sender, name, *given)
+                publish(self, sender, message, *given)
 
         monkeypatch.setattr(HardenedBroker, "publish", lossy)
 

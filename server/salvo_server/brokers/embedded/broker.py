@@ -26,13 +26,14 @@ from salvo_server.brokers.embedded.addresses import BACKLOG
 from salvo_server.brokers.embedded.edges import Listener, TcpEdge, TransportEdge, WebSocketEdge
 from salvo_server.brokers.embedded.limits import READ_BYTES, WEBSOCKET_READ_BYTES, Access, BrokerLimits
 from salvo_server.brokers.embedded.pace import Pace, retained_price
-from salvo_server.brokers.embedded.packets import Reason
+from salvo_server.brokers.embedded.packets import AS_PUBLISHED, NO_LOCAL, Message, Reason
 from salvo_server.brokers.embedded.peers import Edge, Peer
 from salvo_server.brokers.embedded.plain_http import is_of_another_site
-from salvo_server.brokers.embedded.retained import Retained, has_wildcards
+from salvo_server.brokers.embedded.retained import Kept, Retained, has_wildcards
 from salvo_server.brokers.embedded.routing import Routes
 from salvo_server.brokers.embedded.sessions import Session, Sessions
 from salvo_server.brokers.embedded.tls import TlsListener
+from salvo_server.brokers.embedded.wills import Wills
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +82,8 @@ class HardenedBroker(Broker):
         self._hosts = hosts
         self.retained = Retained(limits)
         self.routes = Routes(limits, access)
-        self.clients = Sessions(limits, self.retained, self.forget_subscriptions)
+        self.clients = Sessions(limits, self.retained, self._forget)
+        self.wills = Wills()
         self.seldom = self.clients.seldom
         self.peers: set[Peer] = set()
         self.newcomers: dict[Peer, None] = {}
@@ -239,37 +241,35 @@ class HardenedBroker(Broker):
 
     # --- messages -----------------------------------------------------------------------------------------------
 
-    def forget_subscriptions(self, session: Session) -> None:
-        """Take back all subscriptions of a session that ends."""
+    def _forget(self, session: Session) -> None:
+        """Take back all subscriptions of a session that ends, and publish its will."""
+        self.wills.end(session)
         for topic_filter in list(session.subscriptions):
             self.routes.unsubscribe(session, topic_filter)
 
-    def subscribe(self, session: Session, topic_filter: str, qos: int) -> int:
+    def subscribe(self, session: Session, topic_filter: str, options: int) -> int:
         """Add a subscription; return the granted QoS, at most 1, or the reason of a refusal."""
         if not self.access.allows(session.client_id, session.username, "subscribe", topic_filter):
             return Reason.NOT_AUTHORISED
-        return self.routes.subscribe(session, topic_filter, min(qos, 1))
+        return self.routes.subscribe(session, topic_filter, options)
 
     def look_up(self, session: Session) -> int:
         """Send what is retained below the next of a session's new subscriptions; return the price of that."""
         topic_filter = next(iter(session.lookups))
-        qos = session.lookups.pop(topic_filter)
+        options = session.lookups.pop(topic_filter)
         may = self.access.allows
         found = self.retained.matching(topic_filter)
         topics = [topic for topic in found if may(session.client_id, session.username, "receive", topic)]
-        session.deliver_retained(topics, qos)
-        return retained_price(has_wildcards(topic_filter), len(self.retained.payloads), len(topics))
+        session.deliver_retained(topics, options)
+        return retained_price(has_wildcards(topic_filter), len(self.retained.messages), len(topics))
 
-    def publish(self, sender: Session, name: bytes, payload: bytes, qos: int, retain: bool) -> Reason:
+    def publish(self, sender: Session, message: Message, qos: int, retain: bool) -> Reason:
         """Retain and route one message of a client, be it live or a will; the only way in.
-
-        Args:
-            name: the topic with its length in front, as on the wire.
 
         Raises:
             ProtocolFault: no client may publish to such a topic.
         """
-        topic = self.routes.topic(name)
+        topic = self.routes.topic(message.topic)
         if topic.startswith("$") or not self.access.allows(sender.client_id, sender.username, "publish", topic):
             self.seldom.warn("forbidden", f"{sender.client_id} may not publish to {topic[:120]!r}")
             return Reason.NOT_AUTHORISED
@@ -277,10 +277,11 @@ class HardenedBroker(Broker):
             text = f"{sender.client_id} published to {topic[:120]!r} as a retained message, which only the server may"
             self.seldom.warn("retained_of_others", f"{text}; dropped")
             return Reason.NOT_AUTHORISED
-        self.access.note_sender(sender.client_id, sender.username, topic, payload)
-        if retain and not self.retained.keep(topic, payload, qos, sender.is_server):
+        self.access.note_sender(sender.client_id, sender.username, topic, message.payload)
+        if retain and not self.retained.keep(topic, Kept(message, qos, sender.client_id), sender.is_server):
             self.seldom.warn("retained", f"no room to retain {topic[:120]} of {sender.client_id}")
         # Not before its rights are known: to look up a topic of many levels costs as much as a hundred messages.
-        for session, granted in self.routes.receivers(name):
-            session.deliver(sender, name, payload, min(qos, granted))
+        for session, options in self.routes.receivers(message.topic):
+            if session is not sender or not options & NO_LOCAL:
+                session.deliver(sender, message, min(qos, options & 3), retain and bool(options & AS_PUBLISHED))
         return Reason.SUCCESS

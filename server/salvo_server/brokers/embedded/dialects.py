@@ -1,25 +1,28 @@
 """The two dialects that clients speak: MQTT 3.1.1, which is the broker's own, and MQTT 5 as a translation of it.
 
 Properties are read, checked and bounded. Those that bind the broker are obeyed: how long a session stays, how many
-messages and how large ones a client takes. A message is passed on without its properties, because no message of a
-contest has any. Topic aliases, subscription identifiers, shared subscriptions and authentication in several steps are
+messages and how large ones a client takes, when a message expires, how long a will waits. Those of a message are passed
+on with it, though no message of a contest has any.
+
+Topic aliases, subscription identifiers, shared subscriptions and authentication in several steps are
 optional for a server; this one says in its CONNACK that it has none. Layouts are those of MQTT 5, chapters 2 and 3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.limits import BrokerLimits
-from salvo_server.brokers.embedded.packets import ProtocolFault, Reason
+from salvo_server.brokers.embedded.packets import Message, ProtocolFault, Reason
 
 #: Bytes of properties that a packet may have, and their number; explorers send some twenty bytes. More would only cost
 #: the others' time: a packet has the same price with properties as without.
 MAX_PROPERTY_BYTES: Final = 1024
 MAX_PROPERTIES: Final = 16
 _MAX_PACKET_BYTES: Final = 1 << 28
+_MESSAGE_EXPIRY, _RESPONSE_TOPIC = 2, 8
 _SESSION_EXPIRY, _AUTHENTICATION, _WILL_DELAY, _RECEIVE_MAXIMUM = 17, 21, 24, 33
 _REASON, _CORRELATION, _AUTHENTICATION_DATA = 31, 9, 22
 _TOPIC_ALIAS, _USER_PROPERTY, _PACKET_BYTES = 35, 38, 39
@@ -34,7 +37,9 @@ _SIZES: Final = {
     38: -2,
 }
 _WILL: Final = 0
-_ABOUT_A_MESSAGE: Final = {1, 2, 3, 8, 9, _USER_PROPERTY}
+#: Passed on as they are; the time until a message expires becomes less.
+_PASSED_ON: Final = {1, 3, _RESPONSE_TOPIC, _CORRELATION, _USER_PROPERTY}
+_ABOUT_A_MESSAGE: Final = {_MESSAGE_EXPIRY, *_PASSED_ON}
 #: What a client may say in each packet.
 _ALLOWED: Final = {
     p.CONNECT: {17, 21, 22, 23, 25, 33, 34, 38, 39},
@@ -58,8 +63,30 @@ _FORMS_5: Final = p.FORMS | {
 }
 #: The reason of a DISCONNECT after which the will is published all the same.
 _WITH_WILL: Final = b"\4"
-#: Options of a subscription: no messages of its own, and live messages with their retain flag.
-_UNSERVED: Final = 0x0C
+
+
+class Properties(NamedTuple):
+    """What a packet has besides its content.
+
+    Attributes:
+        found: the numbers among them, 0 in place of a text.
+        about: those that are passed on, as on the wire.
+        end: where they end in the packet.
+    """
+
+    found: Mapping[int, int]
+    about: bytes
+    end: int
+
+    def of(self, message: Message) -> Message:
+        """Return a message that has them."""
+        seconds = self.found.get(_MESSAGE_EXPIRY)
+        if seconds is None and not self.about:
+            return message
+        return message._replace(about=self.about, expires=None if seconds is None else p.clock() + seconds)
+
+
+_NO_PROPERTIES: Final = Properties({}, b"", 0)
 
 
 class Mqtt311:
@@ -71,6 +98,8 @@ class Mqtt311:
         session_stays: whether the session outlives the connection; None where the greeting's clean flag says it.
         in_flight: QoS 1 messages that the client takes at once.
         keeps_will: whether a client that said goodbye wants its will to be published.
+        properties: those of the message read last.
+        will_properties: those of the will.
     """
 
     forms: Mapping[int, p.Form] = p.FORMS
@@ -78,6 +107,12 @@ class Mqtt311:
     session_stays: bool | None = None
     in_flight = 65_535
     keeps_will = False
+    properties = will_properties = _NO_PROPERTIES
+
+    @property
+    def will_delay(self) -> int:
+        """Seconds that the will waits for the client to come back."""
+        return self.will_properties.found.get(_WILL_DELAY, 0)
 
     def read(self, first: int, body: bytes) -> bytes:
         """Return a packet as 3.1.1 has it.
@@ -93,17 +128,15 @@ class Mqtt311:
     def _translate(self, first: int, body: bytes) -> bytes:
         return body
 
-    def read_options(self, options: int) -> tuple[int, int, bool]:
-        """Return a subscription's QoS, when it wants retained messages, and whether the rest can be served.
-
-        Retained messages: 0 now, 1 now if the subscription is new, 2 not now.
+    def read_options(self, options: int) -> tuple[int, int]:
+        """Return a subscription's options, and when it wants retained messages: 0 now, 1 now if it is new, 2 not now.
 
         Raises:
             ProtocolFault: there are no such options.
         """
         if options > 2:
             raise ProtocolFault("subscribed at a QoS above 2", Reason.MALFORMED)
-        return options, 0, True
+        return options, 0
 
     def connack(self, present: bool, assigned: str, limits: BrokerLimits) -> bytes:
         """The answer to a greeting.
@@ -133,8 +166,8 @@ class Mqtt311:
         """What the broker says before it ends a connection; empty where the protocol has no word for it."""
         return b""
 
-    def message(self, packet: bytes) -> bytes | None:
-        """Return a PUBLISH as the client reads it; None if it is larger than it takes."""
+    def message(self, packet: bytes, about: bytes) -> bytes | None:
+        """Return a PUBLISH with its properties as the client reads it; None if it is larger than it takes."""
         return packet
 
 
@@ -150,7 +183,7 @@ class Mqtt5(Mqtt311):
     # --- what the client says -----------------------------------------------------------------------------------
 
     def _read_connect(self, body: bytes) -> bytes:
-        wanted, start = read_properties(body, 10, p.CONNECT)
+        wanted, _, start = read_properties(body, 10, p.CONNECT)
         if _AUTHENTICATION in wanted:
             raise ProtocolFault("wants to authenticate in several steps", Reason.BAD_AUTHENTICATION_METHOD)
         self.session_stays = wanted.get(_SESSION_EXPIRY, 0) > 0
@@ -162,10 +195,8 @@ class Mqtt5(Mqtt311):
         greeting = body[:6] + b"\4" + body[7:10] + p.with_length(text)
         if not body[7] & 4:  # no will
             return greeting + body[end:]
-        will, end = read_properties(body, end, _WILL)
-        if self.session_stays and will.get(_WILL_DELAY):
-            raise ProtocolFault("wants its will to be delayed", Reason.NOT_SERVED)
-        return greeting + body[end:]
+        self.will_properties = read_properties(body, end, _WILL)
+        return greeting + body[self.will_properties.end :]
 
     def _translate(self, first: int, body: bytes) -> bytes:
         match first >> 4:
@@ -173,12 +204,12 @@ class Mqtt5(Mqtt311):
                 return self._read_connect(body)
             case p.PUBLISH:
                 start = 2 + int.from_bytes(body[:2], "big") + 2 * bool(first & 6)
-                found, end = read_properties(body, start, p.PUBLISH)
-                if _TOPIC_ALIAS in found:
+                self.properties = read_properties(body, start, p.PUBLISH)
+                if _TOPIC_ALIAS in self.properties.found:
                     raise ProtocolFault("uses a topic alias; this broker has none", Reason.BAD_TOPIC_ALIAS)
-                return body[:start] + body[end:]
+                return body[:start] + body[self.properties.end :]
             case p.SUBSCRIBE | p.UNSUBSCRIBE as kind:
-                found, end = read_properties(body, 2, kind)
+                found, _, end = read_properties(body, 2, kind)
                 if len(found) > (_USER_PROPERTY in found):
                     raise ProtocolFault("wants an identifier for its subscription", Reason.NO_SUBSCRIPTION_IDS)
                 return body[:2] + body[end:]
@@ -195,11 +226,11 @@ class Mqtt5(Mqtt311):
             raise ProtocolFault("wants its session to stay after all")
         self.session_stays = self.session_stays and expiry != 0
 
-    def read_options(self, options: int) -> tuple[int, int, bool]:
-        qos, when = options & 3, options >> 4 & 3
-        if qos == 3 or when == 3 or options & 0xC0:
+    def read_options(self, options: int) -> tuple[int, int]:
+        when = options >> 4 & 3
+        if options & 3 == 3 or when == 3 or options & 0xC0:
             raise ProtocolFault(f"subscribed with the options {options:#x}", Reason.MALFORMED)
-        return qos, when, not options & _UNSERVED
+        return options & 15, when
 
     # --- what the client is told --------------------------------------------------------------------------------
 
@@ -227,22 +258,24 @@ class Mqtt5(Mqtt311):
     def farewell(self, reason: Reason) -> bytes:
         return bytes((p.DISCONNECT << 4, 2, reason, 0))
 
-    def message(self, packet: bytes) -> bytes | None:
+    def message(self, packet: bytes, about: bytes) -> bytes | None:
         start, end = p.header_of(packet)
-        whole = p.packet(packet[0], packet[start:end] + b"\0" + packet[end:])
+        whole = p.packet(packet[0], packet[start:end] + p.number(len(about)) + about + packet[end:])
         return whole if len(whole) <= self._packet_bytes else None
 
 
-def _read_reason(body: bytes, at: int, kind: int) -> dict[int, int]:
+def _read_reason(body: bytes, at: int, kind: int) -> Mapping[int, int]:
     """Return the properties after the reason with which a packet may end."""
-    found, end = read_properties(body, at + 1, kind) if len(body) > at + 1 else ({}, len(body))
+    if len(body) <= at + 1:
+        return {}
+    found, _, end = read_properties(body, at + 1, kind)
     if end < len(body):
         raise ProtocolFault(f"sent a malformed packet: {len(body) - end} bytes too many", Reason.MALFORMED)
     return found
 
 
-def read_properties(body: bytes, at: int, kind: int) -> tuple[dict[int, int], int]:
-    """Return the numbers among a packet's properties, 0 in place of a text, and where they end.
+def read_properties(body: bytes, at: int, kind: int) -> Properties:
+    """Read a packet's properties.
 
     Raises:
         ProtocolFault: they are malformed, too long or too many, given twice, or not for this packet.
@@ -251,7 +284,7 @@ def read_properties(body: bytes, at: int, kind: int) -> tuple[dict[int, int], in
     if length > MAX_PROPERTY_BYTES:
         text = f"sent {length} bytes of properties; at most {MAX_PROPERTY_BYTES} are read"
         raise ProtocolFault(text, Reason.TOO_LARGE)
-    end, found, count = at + length, dict[int, int](), 0
+    end, found, about, count = at + length, dict[int, int](), b"", 0
     if end > len(body):
         raise ProtocolFault("sent properties that are cut off", Reason.MALFORMED)
     while at < end:
@@ -262,21 +295,29 @@ def read_properties(body: bytes, at: int, kind: int) -> tuple[dict[int, int], in
             )
         if (count := count + 1) > MAX_PROPERTIES:
             raise ProtocolFault(f"sent more than {MAX_PROPERTIES} properties", Reason.TOO_LARGE)
-        found[name], at = _value(body, at + 1, end, name)
-    return found, end
+        start = at
+        found[name], at = _value(body, start + 1, end, name)
+        if name in _PASSED_ON:
+            about += body[start:at]
+    return Properties(found, about, end)
 
 
 def _value(body: bytes, at: int, end: int, name: int) -> tuple[int, int]:
     if (size := _SIZES[name]) > 0:
         if at + size > end:
             raise ProtocolFault("sent a property that is cut off", Reason.MALFORMED)
-        return int.from_bytes(body[at : at + size], "big"), at + size
+        value = int.from_bytes(body[at : at + size], "big")
+        if size == 1 and value > 1:
+            raise ProtocolFault(f"sent the property {name} as {value}; it is 0 or 1")
+        return value, at + size
     if size == -1:
         return _read_number(body[:end], at)
     for _ in range(2 if size else 1):
-        value, at = p.sized(body, at, end)
+        encoded, at = p.sized(body, at, end)
         if name not in (_CORRELATION, _AUTHENTICATION_DATA):  # any bytes
-            p.text_of(value)
+            text = p.text_of(encoded)
+            if name == _RESPONSE_TOPIC and ("+" in text or "#" in text):
+                raise ProtocolFault("wants the answers on a topic filter, which is no topic")
     return 0, at
 
 

@@ -15,7 +15,7 @@ from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
 from salvo_server.brokers.embedded.limits import WRITE_BYTES
-from salvo_server.brokers.embedded.peers import FAREWELL_SECONDS, Edge, Peer
+from salvo_server.brokers.embedded.peers import Edge, Peer
 from salvo_server.brokers.embedded.plain_http import MAX_HEAD_BYTES, head_of, refusal, wants_websocket
 from salvo_server.core.rate_limit import Bucket, Rate
 
@@ -23,6 +23,8 @@ from salvo_server.core.rate_limit import Bucket, Rate
 IDLE_FRAMES: Final = Rate(32.0, 2.0)
 #: How long a client is not read that sends more of them: as long as it takes until two are allowed again.
 IDLE_REST_SECONDS: Final = 1.0
+#: For a last packet, such as a refusal, to get out before the connection is cut.
+FAREWELL_SECONDS: Final = 0.5
 _MAX_REASON_BYTES: Final = 123
 #: Makes the peer of a new connection of this name; None when there are too many.
 Welcome = Callable[[Edge, str], Peer | None]
@@ -67,18 +69,18 @@ class TransportEdge(asyncio.BufferedProtocol, ABC):
         return self._listener.read_buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        if self.peer is not None:
-            self.received(self.peer, bytes(self._listener.read_buffer[:nbytes]))
+        self.received(bytes(self._listener.read_buffer[:nbytes]))
 
     @abstractmethod
-    def received(self, peer: Peer, data: bytes) -> None:
+    def received(self, data: bytes) -> None:
         """Hand on what has come."""
 
     @abstractmethod
     def write(self, packets: bytes) -> None: ...
 
     @abstractmethod
-    def close(self, reason: str = "") -> None: ...
+    def close(self, reason: str = "") -> None:
+        """End the connection in a moment; its peer has ended, and is let go of at once."""
 
     def pause_writing(self) -> None:
         if self.peer is not None:
@@ -116,16 +118,22 @@ class TransportEdge(asyncio.BufferedProtocol, ABC):
         if self.transport.can_write_eof() and len(self._listener.open) <= self._listener.most:
             self.transport.write_eof()
             self.transport.resume_reading()
-            asyncio.get_running_loop().call_later(FAREWELL_SECONDS, self.transport.abort)
         else:  # TLS has a goodbye of its own
             self.transport.close()
+        self._abort_soon()
+
+    def _abort_soon(self) -> None:
+        assert self.transport is not None
+        self.peer = None
+        asyncio.get_running_loop().call_later(FAREWELL_SECONDS, self.transport.abort)
 
 
 class TcpEdge(TransportEdge):
     """A TCP connection."""
 
-    def received(self, peer: Peer, data: bytes) -> None:
-        peer.feed(data)
+    def received(self, data: bytes) -> None:
+        if self.peer is not None:
+            self.peer.feed(data)
 
     def write(self, packets: bytes) -> None:
         assert self.transport is not None
@@ -148,16 +156,15 @@ class WebSocketEdge(TransportEdge):
         super().__init__(listener)
         self._is_foreign = is_foreign
         self._head = b""
-        self._answered = False
         self._library = ServerProtocol(subprotocols=[Subprotocol("mqtt")], max_size=frame_bytes)
         self._idle_frames = Bucket(IDLE_FRAMES, self._now_ms())
 
-    def received(self, peer: Peer, data: bytes) -> None:
-        if self._answered:
+    def received(self, data: bytes) -> None:
+        if self._library.state is not State.CONNECTING:
             self._library.receive_data(data)
-            self._take(peer, self._library.events_received())
-        else:
-            self._read_head(peer, data)
+            self._take(self._library.events_received())
+        elif self.peer is not None:
+            self._read_head(self.peer, data)
 
     # --- the request --------------------------------------------------------------------------------------------
 
@@ -166,18 +173,17 @@ class WebSocketEdge(TransportEdge):
         head = head_of(self._head)
         if head is None and len(self._head) < MAX_HEAD_BYTES:
             return
-        received, self._head, self._answered = self._head, b"", True
+        received, self._head = self._head, b""
         foreign = False
         if head is not None and wants_websocket(head):
             foreign = self._is_foreign(head)
             if not foreign:
                 self._open(peer, head)
-                self.received(peer, received[len(head) :])
+                self.received(received[len(head) :])
                 return
         if not foreign:
             peer.turn_away("http", "sent what is no request for a WebSocket")
         peer.lost()
-        self.peer = None
         self._write_last(refusal(head, of_another_site=foreign))
 
     def _open(self, peer: Peer, head: bytes) -> None:
@@ -191,21 +197,21 @@ class WebSocketEdge(TransportEdge):
 
     # --- frames -------------------------------------------------------------------------------------------------
 
-    def _take(self, peer: Peer, frames: Sequence[Event]) -> None:
+    def _take(self, frames: Sequence[Event]) -> None:
         for frame in frames:
-            if not isinstance(frame, Frame) or frame.opcode is Opcode.CLOSE:
+            if self.peer is None or not isinstance(frame, Frame) or frame.opcode is Opcode.CLOSE:
                 continue
             if frame.opcode is Opcode.TEXT:
                 self._library.fail(CloseCode.UNSUPPORTED_DATA, "MQTT comes in binary frames")
                 break
             elif frame.data and frame.opcode in (Opcode.BINARY, Opcode.CONT):
-                peer.feed(bytes(frame.data))
+                self.peer.feed(bytes(frame.data))
             elif not self._idle_frames.take(self._now_ms()):
-                peer.slow_down(IDLE_REST_SECONDS, "frames", "sends frames without packets")
-        if self._library.close_expected():
+                self.peer.slow_down(IDLE_REST_SECONDS, "frames", "sends frames without packets")
+        if self.peer is not None and self._library.close_expected():
             if self._library.close_rcvd is None:
-                peer.turn_away("malformed", "broke the rules of WebSocket")
-            peer.lost()
+                self.peer.turn_away("malformed", "broke the rules of WebSocket")
+            self.peer.lost()
         self._write_out()
 
     def _write_out(self) -> None:
@@ -228,7 +234,8 @@ class WebSocketEdge(TransportEdge):
             self._library.send_close(code, reason.encode()[:_MAX_REASON_BYTES].decode(errors="ignore"))
             self._write_out()
             self.resume_reading()  # for the other side's goodbye
-        elif not self._answered:
+            self._abort_soon()
+        elif self._library.state is State.CONNECTING:
             self.abort()
 
     @staticmethod

@@ -6,14 +6,22 @@ the norm calls malformed (reserved bits, packet id 0, texts that are no UTF-8, p
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Collection, Mapping
 from enum import IntEnum
 from typing import Final, NamedTuple
+
+from salvo_server.brokers.embedded.limits import MESSAGE_BYTES
 
 CONNECT, CONNACK, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP = 1, 2, 3, 4, 5, 6, 7
 SUBSCRIBE, SUBACK, UNSUBSCRIBE, UNSUBACK, PINGREQ, DISCONNECT = 8, 9, 10, 11, 12, 14
 ACCEPTED, BAD_PROTOCOL, BAD_ID, BAD_CREDENTIALS, NOT_AUTHORISED = 0, 1, 2, 4, 5
 PINGRESP = b"\xd0\x00"
+#: In the options of a subscription: nothing that the same client has published; live messages with their retain flag.
+NO_LOCAL: Final = 4
+AS_PUBLISHED: Final = 8
+clock = time.monotonic
 
 
 class Reason(IntEnum):
@@ -24,7 +32,6 @@ class Reason(IntEnum):
     UNSPECIFIED = 0x80
     MALFORMED = 0x81
     PROTOCOL_ERROR = 0x82
-    NOT_SERVED = 0x83
     BAD_CLIENT_ID = 0x85
     BAD_CREDENTIALS = 0x86
     NOT_AUTHORISED = 0x87
@@ -33,6 +40,7 @@ class Reason(IntEnum):
     TAKEN_OVER = 0x8E
     BAD_FILTER = 0x8F
     NO_PACKET_ID = 0x92
+    RECEIVE_MAXIMUM_EXCEEDED = 0x93
     BAD_TOPIC_ALIAS = 0x94
     TOO_LARGE = 0x95
     QUOTA_EXCEEDED = 0x97
@@ -135,8 +143,36 @@ def number(number: int) -> bytes:
     return bytes(digits)
 
 
-def publish_packet(topic: bytes, payload: bytes, qos: int, retain: bool, mid: int) -> bytes:
-    """A PUBLISH; ``topic`` comes with its length in front, as on the wire."""
+class Message(NamedTuple):
+    """What a client publishes.
+
+    Attributes:
+        topic: with its length in front, as on the wire.
+        about: the properties that go with it, as on the wire in MQTT 5.
+        expires: by :data:`clock`; after it, it is not sent any more.
+    """
+
+    topic: bytes
+    payload: bytes
+    about: bytes = b""
+    expires: float | None = None
+
+    @property
+    def cost(self) -> int:
+        """Bytes that it takes to keep."""
+        return len(self.topic) + len(self.payload) + len(self.about) + MESSAGE_BYTES
+
+    def properties(self) -> bytes | None:
+        """Return its properties as they are now; None when it has expired."""
+        if self.expires is None:
+            return self.about
+        left = self.expires - clock()
+        return self.about + b"\2" + math.ceil(left).to_bytes(4, "big") if left > 0 else None
+
+
+def publish_packet(message: Message, qos: int, retain: bool, mid: int) -> bytes:
+    """A PUBLISH at QoS 0 or 1."""
+    topic, payload, *_ = message
     length = len(topic) + len(payload)
     if not qos:
         return b"".join((_fixed_header(PUBLISH << 4 | retain, length), topic, payload))
@@ -205,13 +241,13 @@ class Greeting(NamedTuple):
     """A CONNECT.
 
     Attributes:
-        will: topic with its length in front, payload, QoS and whether it is retained.
+        will: with its QoS and whether it is retained.
     """
 
     client_id: str
     clean: bool
     keep_alive: int
-    will: tuple[bytes, bytes, int, bool] | None
+    will: tuple[Message, int, bool] | None
     username: str | None
     password: str | None
 
@@ -228,7 +264,7 @@ def read_connect(body: bytes) -> Greeting:
     if flags & 0x04:
         topic, at = sized(body, at, end)
         payload, at = sized(body, at, end)
-        will = with_length(topic), payload, flags >> 3 & 3, bool(flags & 0x20)
+        will = Message(with_length(topic), payload), flags >> 3 & 3, bool(flags & 0x20)
     if flags & 0x80:
         username, at = sized(body, at, end)
     if flags & 0x40:

@@ -17,7 +17,7 @@ from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.dialects import Mqtt5, Mqtt311
 from salvo_server.brokers.embedded.limits import WRITE_BYTES
 from salvo_server.brokers.embedded.pace import CONNECT_PRICE, FILTERS_PRICE, MAX_TURN_PRICE, Pace
-from salvo_server.brokers.embedded.packets import Greeting, ProtocolFault, Reason, Unwelcome
+from salvo_server.brokers.embedded.packets import Greeting, Message, ProtocolFault, Reason, Unwelcome
 from salvo_server.brokers.embedded.sessions import Session
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ _FAREWELLS = {
 MAX_PIECES = 64
 #: Characters of a client's name in the log.
 MAX_NAME = 120
-#: For a last packet, such as a refusal, to get out before the connection is cut.
-FAREWELL_SECONDS = 0.5
 
 
 class Edge(Protocol):
@@ -75,7 +73,7 @@ class Peer:
         self._closing = False
         self._session: Session | None = None
         self._dialect = Mqtt311()
-        self._will: tuple[bytes, bytes, int, bool] | None = None
+        self._will: tuple[Message, int, bool] | None = None
         self._keep_alive_seconds = 0.0
         self._last_heard = 0.0
         self._timer = self._loop.call_later(broker.limits.connect_seconds, self.drop, "greeting", "did not greet")
@@ -96,7 +94,7 @@ class Peer:
         self._end()
         if farewell:
             self._edge.write(farewell)
-        self._close_soon(text)
+        self._edge.close(text)
 
     def cut_off(self) -> None:
         """End the connection at once."""
@@ -117,11 +115,7 @@ class Peer:
         """End the connection once the last answer is out."""
         self._broker.flush()
         self._end()
-        self._close_soon(reason)
-
-    def _close_soon(self, reason: str) -> None:
         self._edge.close(reason)
-        self._loop.call_later(FAREWELL_SECONDS, self._edge.abort)
 
     def lost(self) -> None:
         """The edge has lost the connection."""
@@ -147,9 +141,14 @@ class Peer:
     def _leave(self, session: Session) -> None:
         """Let go of the session, and have the will published unless the client said goodbye."""
         if self._will is not None:
-            topic, payload, qos, retain = self._will
-            self._broker.publish(session, topic, payload, qos, retain)
+            self._broker.wills.leave(session, self._dialect.will_delay, self._publish_will)
         self._broker.clients.leave(session)
+        self._broker.flush()
+
+    def _publish_will(self, session: Session) -> None:
+        assert self._will is not None
+        message, qos, retain = self._will
+        self._broker.publish(session, self._dialect.will_properties.of(message), qos, retain)
         self._broker.flush()
 
     # --- writing ------------------------------------------------------------------------------------------------
@@ -168,9 +167,9 @@ class Peer:
         self._outgoing.append(packet)
         self._outgoing_bytes += len(packet)
 
-    def send_message(self, packet: bytes) -> None:
+    def send_message(self, packet: bytes, about: bytes) -> None:
         """Queue a PUBLISH; one that is larger than the client takes is lost to it (MQTT 5, 3.1.2.11.4)."""
-        message = self._dialect.message(packet)
+        message = self._dialect.message(packet, about)
         if message is not None:
             self.send(message)
         elif packet[0] & 6 and self._session is not None:
@@ -341,7 +340,7 @@ class Peer:
         assigned = "" if greeting.client_id else f"anonymous-{secrets.token_hex(8)}"
         client_id, username = greeting.client_id or assigned, greeting.username
         if greeting.will is not None:
-            self._broker.routes.topic(greeting.will[0])  # one to which a client may publish
+            self._broker.routes.topic(greeting.will[0].topic)  # one to which a client may publish
         # Read before anything is compared with it: if it changes meanwhile, the review of sessions ends this one.
         grant = self._broker.access.grant(username)
         self._check_rights(client_id, greeting)
@@ -384,6 +383,7 @@ class Peer:
     def _take_session(self, client_id: str, clean: bool, username: str | None, grant: object, assigned: str) -> None:
         self._broker.newcomers.pop(self, None)
         self._session, present = self._broker.clients.take(client_id, clean)
+        self._broker.wills.drop(self._session)
         if self._dialect.session_stays is not None:
             self._session.clean = not self._dialect.session_stays
         self._session.window = min(self._broker.limits.in_flight, self._dialect.in_flight)
@@ -440,7 +440,8 @@ class Peer:
             raise ProtocolFault(f"sent a malformed PUBLISH at QoS {qos}", Reason.MALFORMED)
         reason = Reason.SUCCESS
         if qos < 2 or self._is_first(session, mid):
-            reason = self._broker.publish(session, body[:end], body[start:], min(qos, 1), retain)
+            message = self._dialect.properties.of(Message(body[:end], body[start:]))
+            reason = self._broker.publish(session, message, min(qos, 1), retain)
         if reason:
             session.unreleased.discard(mid)  # a refused PUBREC ends the exchange in MQTT 5
         if qos:
@@ -475,21 +476,19 @@ class Peer:
         if mid in session.unreleased:
             return False
         if len(session.unreleased) >= self._broker.limits.in_flight:
-            raise ProtocolFault(f"published {len(session.unreleased)} messages at QoS 2 without releasing one")
+            text = f"published {len(session.unreleased)} messages at QoS 2 without releasing one"
+            raise ProtocolFault(text, Reason.RECEIVE_MAXIMUM_EXCEEDED)
         session.unreleased.add(mid)
         return True
 
     def _subscribe(self, session: Session, body: bytes) -> int:
         wanted = [(topic_filter, self._dialect.read_options(each)) for topic_filter, each in p.topic_filters(body, 1)]
         known = set(session.subscriptions)
-        granted = [
-            self._broker.subscribe(session, topic_filter, qos) if served else Reason.NOT_SERVED
-            for topic_filter, (qos, _, served) in wanted
-        ]
+        granted = [self._broker.subscribe(session, topic_filter, options) for topic_filter, (options, _) in wanted]
         self.send(self._dialect.suback(body[:2], granted))
-        for (topic_filter, (_, when, _)), qos in zip(wanted, granted, strict=True):
+        for (topic_filter, (_, when)), qos in zip(wanted, granted, strict=True):
             if qos < Reason.UNSPECIFIED and (when == 0 or (when == 1 and topic_filter not in known)):
-                session.lookups[topic_filter] = qos
+                session.lookups[topic_filter] = session.subscriptions[topic_filter]
         return FILTERS_PRICE + len(wanted)
 
     def _unsubscribe(self, session: Session, body: bytes) -> int:

@@ -3,70 +3,76 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from salvo_server.brokers.embedded.limits import MESSAGE_BYTES, BrokerLimits
+from salvo_server.brokers.embedded.limits import BrokerLimits
+from salvo_server.brokers.embedded.packets import Message
+
+
+class Kept(NamedTuple):
+    """A retained message, and who has published it."""
+
+    message: Message
+    qos: int
+    client_id: str
 
 
 class Retained:
-    """Retained payloads, bounded in number and bytes; what the server retains takes the place of what others did.
+    """Retained messages, bounded in number and bytes; what the server retains takes the place of what others did.
 
     Attributes:
-        payloads: (payload, qos) by topic.
+        messages: by topic.
         bytes: what they cost.
     """
 
     def __init__(self, limits: BrokerLimits) -> None:
-        self.payloads: dict[str, tuple[bytes, int]] = {}
+        self.messages: dict[str, Kept] = {}
         self.bytes = 0
         self._limits = limits
         self._of_others: dict[str, None] = {}
 
-    def keep(self, topic: str, payload: bytes, qos: int, from_server: bool) -> bool:
-        """Keep a payload, an empty one clears the topic; return False when there is no room for it."""
-        known = self.payloads.get(topic)
+    def keep(self, topic: str, new: Kept, from_server: bool) -> bool:
+        """Keep a message, one without payload clears the topic; return False when there is no room for it."""
+        known = self.messages.get(topic)
         self._drop(topic)
-        if not payload:
+        if not new.message.payload:
             return True
-        while not self._has_room(topic, payload):
+        while not self._has_room(new):
             if not (from_server and self._of_others):
                 if known is not None:
-                    self._put(topic, *known, from_server)
+                    self._put(topic, known, from_server)
                 return False
             self._drop(next(iter(self._of_others)))
-        self._put(topic, payload, qos, from_server)
+        self._put(topic, new, from_server)
         return True
 
-    def _put(self, topic: str, payload: bytes, qos: int, from_server: bool) -> None:
-        self.payloads[topic] = payload, qos
-        self.bytes += _cost(topic, payload)
+    def _put(self, topic: str, new: Kept, from_server: bool) -> None:
+        self.messages[topic] = new
+        self.bytes += new.message.cost
         if not from_server:
             self._of_others[topic] = None
 
     def _drop(self, topic: str) -> None:
-        known = self.payloads.pop(topic, None)
+        known = self.messages.pop(topic, None)
         if known is not None:
-            self.bytes -= _cost(topic, known[0])
+            self.bytes -= known.message.cost
             self._of_others.pop(topic, None)
 
-    def _has_room(self, topic: str, payload: bytes) -> bool:
-        fits = self.bytes + _cost(topic, payload) <= self._limits.retained_bytes
-        return fits and len(self.payloads) < self._limits.retained_topics
+    def _has_room(self, new: Kept) -> bool:
+        fits = self.bytes + new.message.cost <= self._limits.retained_bytes
+        return fits and len(self.messages) < self._limits.retained_topics
 
     def matching(self, topic_filter: str) -> list[str]:
-        """Return the topics that a filter matches and that have a retained payload."""
+        """Return the topics that a filter matches and that have a retained message."""
         if not has_wildcards(topic_filter):
-            return [topic_filter] if topic_filter in self.payloads else []
+            return [topic_filter] if topic_filter in self.messages else []
         matches = _pattern(topic_filter).fullmatch
-        return [topic for topic in self.payloads if matches(topic)]
+        return [topic for topic in self.messages if matches(topic)]
 
 
 def has_wildcards(topic_filter: str) -> bool:
     """Whether a filter may match more than one topic."""
     return "+" in topic_filter or "#" in topic_filter
-
-
-def _cost(topic: str, payload: bytes) -> int:
-    return len(topic) + len(payload) + MESSAGE_BYTES
 
 
 def _pattern(topic_filter: str) -> re.Pattern[str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from paho.mqtt.matcher import MQTTMatcher
 
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
-from salvo_server.brokers.embedded.packets import ProtocolFault, Reason, text_of, with_length
+from salvo_server.brokers.embedded.packets import AS_PUBLISHED, NO_LOCAL, ProtocolFault, Reason, text_of, with_length
 from salvo_server.brokers.embedded.retained import has_wildcards
 from salvo_server.brokers.embedded.sessions import Session
 
@@ -16,7 +16,7 @@ _REMEMBERED_ROUTES = 256
 
 
 class Route(NamedTuple):
-    """Where a topic goes: to the subscribers that may receive it."""
+    """Where a topic goes: to the subscribers that may receive it, each with the options of its subscriptions."""
 
     topic: str
     receivers: list[tuple[Session, int]]
@@ -34,10 +34,12 @@ class Routes:
         self._count = 0
         self._found: dict[bytes, Route] = {}
 
-    def subscribe(self, session: Session, topic_filter: str, qos: int) -> int:
-        """Add a subscription or change its QoS; return that, or why the filter is refused."""
+    def subscribe(self, session: Session, topic_filter: str, options: int) -> int:
+        """Add a subscription or change its options; return its QoS, at most 1, or why the filter is refused."""
+        qos = min(options & 3, 1)
+        options = qos | options & (NO_LOCAL | AS_PUBLISHED)
         known = topic_filter in session.subscriptions
-        if known and session.subscriptions[topic_filter] == qos:
+        if known and session.subscriptions[topic_filter] == options:
             return qos
         if topic_filter.startswith("$share/"):
             return Reason.NO_SHARED_SUBSCRIPTIONS
@@ -46,10 +48,10 @@ class Routes:
         if not known and not self._has_room(session):
             return Reason.QUOTA_EXCEEDED
         self._count += not known
-        session.subscriptions[topic_filter] = qos
+        session.subscriptions[topic_filter] = options
         if topic_filter not in self._by_filter:
             self._by_filter[topic_filter] = self._matcher[topic_filter] = {}
-        self._by_filter[topic_filter][session] = qos
+        self._by_filter[topic_filter][session] = options
         self._forget_routes(topic_filter)
         return qos
 
@@ -101,7 +103,7 @@ class Routes:
         return topic
 
     def receivers(self, name: bytes) -> list[tuple[Session, int]]:
-        """Return who receives a topic that :meth:`topic` has read, each with the granted QoS."""
+        """Return who receives a topic that :meth:`topic` has read, each with the options of its subscriptions."""
         if self._access.revision is not self._revision:
             self._revision = self._access.revision
             self._found.clear()
@@ -112,11 +114,16 @@ class Routes:
         topic = name[2:].decode()
         receivers: dict[Session, int] = {}
         for subscribers in self._matcher.iter_match(topic):
-            for session, granted in subscribers.items():
-                receivers[session] = max(granted, receivers.get(session, 0))
+            for session, options in subscribers.items():
+                receivers[session] = _joined(options, receivers.get(session, NO_LOCAL))
         may = self._access.allows
-        receivers = {s: qos for s, qos in receivers.items() if may(s.client_id, s.username, "receive", topic)}
+        receivers = {s: options for s, options in receivers.items() if may(s.client_id, s.username, "receive", topic)}
         if len(self._found) >= _REMEMBERED_ROUTES:
             self._found.clear()
         route = self._found[name] = Route(topic, list(receivers.items()))
         return route.receivers
+
+
+def _joined(one: int, other: int) -> int:
+    """The options under which one message is sent for two subscriptions: whatever one of them wants to have."""
+    return (one | other) & ~NO_LOCAL | one & other & NO_LOCAL

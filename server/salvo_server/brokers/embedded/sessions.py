@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from salvo_server.brokers.embedded.limits import MESSAGE_BYTES, BrokerLimits
-from salvo_server.brokers.embedded.packets import publish_packet, with_length
+from salvo_server.brokers.embedded.packets import NO_LOCAL, Message, publish_packet
 from salvo_server.brokers.embedded.retained import Retained
 from salvo_server.core.log_throttle import Throttle
 
@@ -35,7 +35,7 @@ class Receiver(Protocol):
     @property
     def is_held(self) -> bool: ...
 
-    def send_message(self, packet: bytes) -> None: ...
+    def send_message(self, packet: bytes, about: bytes) -> None: ...
     def drop(self, kind: str, text: str) -> None: ...
     def hold(self, session: Session) -> None: ...
     def release(self, session: Session) -> None: ...
@@ -43,13 +43,13 @@ class Receiver(Protocol):
 
 
 class Lane:
-    """Messages of one publisher that wait: (topic with its length in front, payload, qos)."""
+    """Messages of one publisher that wait, with their QoS and whether they come with the retain flag."""
 
     __slots__ = ("bytes", "messages")
 
     def __init__(self) -> None:
         self.bytes = 0
-        self.messages: deque[tuple[bytes, bytes, int]] = deque()
+        self.messages: deque[tuple[Message, int, bool]] = deque()
 
 
 class Session:
@@ -60,13 +60,13 @@ class Session:
         window: messages at QoS 1 that may be on their way to it at once.
         grant: what it was admitted on.
         ended: whether it is no longer the broker's.
-        subscriptions: granted QoS by topic filter.
-        in_flight: PUBLISH packets sent and not acknowledged, by packet id, oldest first.
+        subscriptions: options by topic filter, the granted QoS among them.
+        in_flight: PUBLISH packets sent and not acknowledged, and their properties, by packet id, oldest first.
         lanes: what waits for room in flight or for the client to come back, by the publisher's client id, the next
             one's first.
         held: the connections that are held for this session, by the client id of their lane.
-        lookups: new subscriptions whose retained messages have not been looked up yet, with the granted QoS.
-        retained_wanted: topics of which the retained message is yet to be sent, with the granted QoS.
+        lookups: new subscriptions whose retained messages have not been looked up yet, with their options.
+        retained_wanted: topics of which the retained message is yet to be sent, with the options of the subscription.
         unreleased: packet ids of QoS 2 messages that were taken and whose PUBREL has not come.
         bytes: what all that costs.
     """
@@ -80,7 +80,7 @@ class Session:
         self.grant: object = None
         self.ended = False
         self.subscriptions: dict[str, int] = {}
-        self.in_flight: dict[int, bytes] = {}
+        self.in_flight: dict[int, tuple[bytes, bytes]] = {}
         self.lanes: dict[str, Lane] = {}
         self.held: dict[str, Receiver] = {}
         self.lookups: dict[str, int] = {}
@@ -98,32 +98,31 @@ class Session:
 
     # --- to the client ------------------------------------------------------------------------------------------
 
-    def deliver(self, sender: Session, topic: bytes, payload: bytes, qos: int) -> None:
+    def deliver(self, sender: Session, message: Message, qos: int, retain: bool) -> None:
         """Send now or as soon as possible; QoS 0 and clean sessions lose what comes while they are away."""
         limits = self._limits
         if self.peer is None:
             if self.ended or self.clean or not qos:
                 return
         elif not self._anything_waits() and self._has_room(self.peer):
-            self._send(self.peer, topic, payload, qos, False)
+            self._send(self.peer, message, qos, retain)
             return
         lane = self.lanes.get(sender.client_id)
         if lane is None:
             lane = self.lanes[sender.client_id] = Lane()
-        cost = len(topic) + len(payload) + MESSAGE_BYTES
-        lane.messages.append((topic, payload, qos))
-        lane.bytes += cost
-        self._grow(cost)
+        lane.messages.append((message, qos, retain))
+        lane.bytes += message.cost
+        self._grow(message.cost)
         if self.peer is not None and sender.peer is not None and lane.bytes * len(self.lanes) > limits.backlog_bytes:
             self._hold(sender, self.peer)
 
-    def deliver_retained(self, topics: list[str], qos: int) -> None:
+    def deliver_retained(self, topics: list[str], options: int) -> None:
         """Send what is retained below topics, before anything else that waits."""
         for topic in topics:
             if self.ended:
                 return
             known = topic in self.retained_wanted
-            self.retained_wanted[topic] = qos
+            self.retained_wanted[topic] = options
             if not known:
                 self._grow(MESSAGE_BYTES)
         self.pump()
@@ -134,16 +133,17 @@ class Session:
         while (
             peer is not None and self._again and len(self.in_flight) - len(self._again) < self.window and peer.writable
         ):
-            packet = self.in_flight.get(self._again.popleft())
-            if packet is not None:
-                peer.send_message(bytes((packet[0] | 8,)) + packet[1:])
+            sent = self.in_flight.get(self._again.popleft())
+            if sent is not None:
+                packet, about = sent
+                peer.send_message(bytes((packet[0] | 8,)) + packet[1:], about)
         while peer is not None and self.retained_wanted and self._has_room(peer):
             self._send_retained(peer)
         while peer is not None and self.lanes and self._has_room(peer):
             sender = next(iter(self.lanes))
             lane = self.lanes.pop(sender)
-            topic, payload, qos = lane.messages.popleft()
-            cost = len(topic) + len(payload) + MESSAGE_BYTES
+            message, qos, retain = lane.messages.popleft()
+            cost = message.cost
             lane.bytes -= cost
             self._grow(-cost)
             if lane.messages:
@@ -151,32 +151,34 @@ class Session:
             self._worked_off_bytes += cost
             if sender in self.held and lane.bytes * len(self.lanes) * 2 <= self._limits.backlog_bytes:
                 self.held.pop(sender).release(self)
-            self._send(peer, topic, payload, qos, False)
+            self._send(peer, message, qos, retain)
 
     def _send_retained(self, peer: Receiver) -> None:
         topic = next(iter(self.retained_wanted))
-        granted = self.retained_wanted.pop(topic)
+        options = self.retained_wanted.pop(topic)
         self._grow(-MESSAGE_BYTES)
-        kept = self._sessions.retained.payloads.get(topic)
-        if kept is not None:
-            payload, qos = kept
-            self._send(peer, with_length(topic), payload, min(qos, granted), True)
+        kept = self._sessions.retained.messages.get(topic)
+        if kept is not None and not (options & NO_LOCAL and kept.client_id == self.client_id):
+            self._send(peer, kept.message, min(kept.qos, options & 3), True)
 
     def _has_room(self, peer: Receiver) -> bool:
         limits = self._limits
         in_window = len(self.in_flight) < self.window and self._in_flight_bytes < limits.in_flight_bytes
         return in_window and not self._again and peer.writable
 
-    def _send(self, peer: Receiver, topic: bytes, payload: bytes, qos: int, retain: bool) -> None:
+    def _send(self, peer: Receiver, message: Message, qos: int, retain: bool) -> None:
+        about = message.properties()
+        if about is None:
+            return
         mid = 0
         if qos:
             mid = self._last_mid = self._free_mid()
-        packet = publish_packet(topic, payload, qos, retain, mid)
+        packet = publish_packet(message, qos, retain, mid)
         if qos:
-            self.in_flight[mid] = packet
-            self._in_flight_bytes += len(packet)
-            self._grow(len(packet) + MESSAGE_BYTES)
-        peer.send_message(packet)
+            self.in_flight[mid] = packet, about
+            self._in_flight_bytes += len(packet) + len(about)
+            self._grow(len(packet) + len(about) + MESSAGE_BYTES)
+        peer.send_message(packet, about)
 
     def _free_mid(self) -> int:
         mid = self._last_mid % 65_535 + 1
@@ -232,11 +234,12 @@ class Session:
 
     def acknowledged(self, mid: int) -> bool:
         """The client has taken a message; return whether there was one."""
-        packet = self.in_flight.pop(mid, None)
-        if packet is None:
+        sent = self.in_flight.pop(mid, None)
+        if sent is None:
             return False
-        self._in_flight_bytes -= len(packet)
-        self._grow(-len(packet) - MESSAGE_BYTES)
+        size = sum(map(len, sent))
+        self._in_flight_bytes -= size
+        self._grow(-size - MESSAGE_BYTES)
         if self._anything_waits():
             self.pump()
         return True
@@ -283,7 +286,7 @@ class Sessions:
         """Begin without any.
 
         Args:
-            forgotten: told of a session that ends; it takes its subscriptions back.
+            forgotten: told of a session that ends.
         """
         self.limits = limits
         self.retained = retained
