@@ -256,6 +256,8 @@ class HostAction(StrEnum):
 
 #: A lobby that may stay open for longer has no clock.
 MAX_CLOCK_SECONDS: Final = 3600
+#: A longer look at each result (SALVO-PACE-1) calls for a game that waits for people, such as with longer turns.
+MAX_PACE_SECONDS: Final = 60
 _Seconds = Annotated[int, Bounds(ge=1, le=86_400)]
 
 
@@ -273,8 +275,8 @@ class NextGame(Strict):
     placement_seconds: _Seconds | None = None
     turn_seconds: _Seconds | None = None
     over_seconds: _Seconds | None = None
-    pace_seconds: Annotated[int, Bounds(ge=0, le=600)] | None = None
-    pace_ms: Annotated[int, Bounds(ge=0, le=600_000)] | None = None
+    pace_seconds: Annotated[int, Bounds(ge=0, le=MAX_PACE_SECONDS)] | None = None
+    pace_ms: Annotated[int, Bounds(ge=0, le=1000 * MAX_PACE_SECONDS)] | None = None
     teams: Annotated[tuple[str, ...], Bounds(min_length=2, max_length=64)] | None = None
 
     @staticmethod

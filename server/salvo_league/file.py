@@ -26,7 +26,6 @@ from salvo.errors import SalvoError, WireError
 from salvo.topics import check_name
 from salvo_lab.tournament.file import Integer, Kind, Model, Seed, number
 from salvo_server.game_lengths import longest, turns_of
-from salvo_server.settings import MAX_PACE_SECONDS
 
 #: The shortest length of a game.
 MIN_MINUTES: Final = 0.5
@@ -108,7 +107,7 @@ class League(Model):
     minutes: Annotated[Real, Field(ge=MIN_MINUTES, le=240, allow_inf_nan=False)] | None = None
     placement_seconds: Seconds = 30
     turn_seconds: Seconds | None = None
-    pace_seconds: Annotated[Real, Field(ge=0, le=MAX_PACE_SECONDS, allow_inf_nan=False)] | None = None
+    pace_seconds: Annotated[Real, Field(ge=0, le=m.MAX_PACE_SECONDS, allow_inf_nan=False)] | None = None
     wait_seconds: Annotated[Integer, Field(ge=0, le=86_400)] = 60
     result_seconds: Annotated[Integer, Field(ge=0, le=3600)] = 10
     away_seconds: Annotated[Integer, Field(ge=1, le=86_400)] = 60
@@ -155,7 +154,7 @@ class League(Model):
         turns = turns_of(rules, teams)
         if self.minutes is None or turns is None:
             return self.pace_seconds
-        return min(MAX_PACE_SECONDS, round(60 * self.minutes / turns, 2))
+        return min(m.MAX_PACE_SECONDS, round(60 * self.minutes / turns, 2))
 
     def game_seconds(self, teams: int, rules: str) -> float | None:
         """Return how long a game takes whose teams answer at once; None where nobody knows."""

@@ -20,7 +20,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import Field, ValidationError, field_validator
 
 from salvo.errors import MissingExtra, SalvoError
-from salvo.messages import PROTOCOL, Limits
+from salvo.messages import MAX_PACE_SECONDS, PROTOCOL, Limits
 from salvo.rules import Ending, RuleBook
 from salvo.rules.files import load_book
 from salvo.text_files import line_of, read_text, read_toml
@@ -46,8 +46,6 @@ GATEWAY_OVER_SECONDS: Final = 1
 #: A turn at a table to which people come through a gateway: their system has no limit. Who falls silent in spite of
 #: that, or hangs up, holds up the others for :data:`ABSENT_MS` a turn.
 PEOPLE_TURN_SECONDS: Final = 300
-#: A longer look at each result (SALVO-PACE-1) calls for a game that waits for people, such as with longer turns.
-MAX_PACE_SECONDS: Final = 60
 
 
 #: The open profile's name, and the one that it had: files, environments and statuses of older servers have that.

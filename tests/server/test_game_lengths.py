@@ -103,7 +103,7 @@ def test_there_is_a_plan_for_any_number_of_teams_or_too_little_time(teams: int, 
     [
         (("12", "0.02"), "bad_league: 0.02 hours are too short for a game of 1.9 minutes; give 0.0"),
         (("1", "2"), "1 is not in the range 2<=x<=256"),
-        (("12", "nan"), "nan is not a finite number"),
+        (("12", "nan"), "nan is not a number in the range 0.01<=x<=24"),
     ],
 )
 def test_a_league_that_cannot_be_written_names_what_can(tmp_path: Path, words: tuple[str, ...], told: str) -> None:

@@ -46,7 +46,7 @@ class Number(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         converted: float = super().convert(value, param, ctx)
         if not math.isfinite(converted):
-            self.fail(f"{value} is not a finite number.", param, ctx)
+            self.fail(f"{value} is not a number in the range {self._describe_range()}.", param, ctx)
         return converted
 
 

@@ -14,7 +14,7 @@ from typing import Final
 import click
 
 from salvo.cli.checked import Checked
-from salvo.cli.output import JOBS, SECONDS, TRACEBACK, Integer, Progress, progress_bar
+from salvo.cli.output import JOBS, SECONDS, TRACEBACK, Integer, Number, Progress, progress_bar
 from salvo.replay_command import again
 from salvo.versions import pinned
 from salvo_lab.commands.failures import failure_lines
@@ -44,13 +44,13 @@ _LEGEND: Final = (
 @click.option("--seed", help="Seed of all games; 128 random bits by default, because a bot can guess a small one.")
 @click.option(
     "--confidence",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    type=Number(0.5, 1, min_open=True, max_open=True),
     default=0.95,
     help="Probability that no verdict is wrong: 0.95 is 95%.",
 )
 @click.option(
     "--margin",
-    type=click.FloatRange(0, 0.5, max_open=True),
+    type=Number(0, 0.5, max_open=True),
     default=0.02,
     help="Also stop when the win rate is certainly this close to 50%: 0.02 is 48% to 52%; 0 disables this.",
 )

@@ -115,7 +115,7 @@ class Person:
                     raise SalvoError(code, text)
                 if code == "placement_timeout" and self._was_told(code):
                     return  # a person who is away is listed and left out again and again
-                self._tell(f"{code}: {text}")
+                self._tell(text)
             case e.Said(sender, text, private):
                 who = "you say" if sender == self._session.name else f"{sender or 'the server'} says"
                 self._tell(f"{who}{' to you' * private}: {text}")
@@ -227,7 +227,7 @@ class Person:
         try:
             self._team.say(text, to)
         except WireError as error:
-            self._tell(f"{error.code}: {error.text}")
+            self._tell(error.text)
         else:
             if to:  # the server returns to its sender only what everybody reads
                 self._tell(f"you say to {to}: {text}")

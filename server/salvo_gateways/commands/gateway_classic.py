@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from salvo.cli.checked import Checked
-from salvo.cli.output import Integer
+from salvo.cli.output import Integer, Number
 from salvo.unused import Unused, is_set
 from salvo_gateways.classic import END_SECONDS, Role, door
 from salvo_gateways.classic.bus import Bus
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 @click.option("--rounds", type=Integer(min=1), help="As server, games before it exits.  [default: no limit]")
 @click.option(
     "--end-seconds",
-    type=click.FloatRange(0),
+    type=Number(0),
     default=END_SECONDS,
     show_default=True,
     help="As server, from the end of a game, which people want to see, to the next set-up.",

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from salvo.cli.checked import Checked
-from salvo.cli.output import Integer
+from salvo.cli.output import Integer, Number
 from salvo.topics import check_name
 from salvo.unused import Unused, is_unset
 from salvo_gateways.children import Child
@@ -51,7 +51,7 @@ _SOMEBODY = "opponent"
 )
 @click.option("--opponent", help="The opponent's name, for programs that are started.  [default: the other name]")
 @click.option("--listen", metavar="HOST:PORT", help="Also accept TCP clients.")
-@click.option("--answer-seconds", type=click.FloatRange(0, min_open=True), default=ANSWER_SECONDS)
+@click.option("--answer-seconds", type=Number(0, min_open=True), default=ANSWER_SECONDS)
 @click.option(
     "--opponent-first",
     is_flag=True,

@@ -15,10 +15,10 @@ import click
 
 from salvo import messages as m
 from salvo.cli.checked import Checked, force_rule
-from salvo.cli.output import FORCE, Integer, has_terminal, keep_recorded, look_again, winner_line
+from salvo.cli.output import FORCE, Integer, Number, has_terminal, keep_recorded, look_again, winner_line
 from salvo.client import play as play_contest
 from salvo.errors import SalvoError
-from salvo.messages import State
+from salvo.messages import MAX_PACE_SECONDS, State
 from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
@@ -26,7 +26,7 @@ from salvo.sources import load
 from salvo_display.replay_text import places_line
 from salvo_display.screen import Board, draw_boards, draw_page
 from salvo_server.contest import DEFAULT_TABLE, Contest, open_journal
-from salvo_server.settings import MAX_PACE_SECONDS, ServerSettings
+from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.journal.kept import KeptGames
 from salvo_server.storage.transcript import export
@@ -45,7 +45,7 @@ _JOIN_SECONDS = 30.0
     "--pace",
     "--pause",
     "pace_seconds",
-    type=click.FloatRange(0, MAX_PACE_SECONDS),
+    type=Number(0, MAX_PACE_SECONDS),
     metavar="SECONDS",
     help="Pause after each salvo.  [default: 0.1 on a terminal, else 0]",
 )

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import click
 
 from salvo.cli.checked import Checked, force_rule
-from salvo.cli.output import FORCE, Integer, has_terminal, keep_recorded, look_again, write_page
+from salvo.cli.output import FORCE, Integer, Number, has_terminal, keep_recorded, look_again, write_page
 from salvo.messages import State
 from salvo.unused import Unused, is_set
 from salvo_display import replay_text
@@ -58,7 +58,7 @@ _LEAVES_ASIDE: Final = {
 @click.option(
     "--turn", type=Integer(min=0), help="Start at this turn, also in a page; without a terminal, show only this turn."
 )
-@click.option("--speed", type=click.FloatRange(0.01, 100), default=2.0, help="Salvos per second.")
+@click.option("--speed", type=Number(0.01, 100), default=2.0, help="Salvos per second.")
 @click.option("--plain", is_flag=True, help="Print lines, even on a terminal.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per turn, or per game with --games.")
 @click.option("--check", "checked", is_flag=True, help="Replay the game and compare every announcement.")
