@@ -4,36 +4,27 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
+from salvo_server.reference import reference
 from salvo_server.settings import ServerSettings
 
 README = Path(__file__).parent / "README.md"
 
 
 def settings() -> str:
-    """The table: every setting with its range, its default and what it says."""
-    described = ServerSettings.model_json_schema()["properties"]
-    rows = [f"| `{name}` | {_range(of)} | {_default(of)} | {of['description']} |" for name, of in described.items()]
-    return "\n".join(["| setting | range | default | |", "|---|---|---|---|", *rows])
-
-
-def _range(described: dict[str, Any]) -> str:
-    """What a value may be; the first kind of those that are possible, since the other one is "not set"."""
-    kind = described.get("anyOf", [described])[0]
-    if "enum" in kind:
-        return ", ".join(f"`{value}`" for value in kind["enum"])
-    if kind["type"] in ("integer", "number"):
-        least, most = kind.get("minimum"), kind.get("maximum")
-        decimals = ", with decimals" * (kind["type"] == "number")
-        return f"{least} or more{decimals}" if most is None else f"{least} to {most}{decimals}"
-    names = {"boolean": "true, false", "array": "list of texts"}
-    return "file or folder" if kind.get("format") == "path" else names.get(kind["type"], "text")
-
-
-def _default(described: dict[str, Any]) -> str:
-    default = described.get("default")
-    return "" if default in (None, []) else f"`{str(default).lower()}`"
+    """The table: every setting with its option, its values, its default and what it is."""
+    rows = [
+        [
+            f"`{each.name}`",
+            f"`{each.option}`",
+            each.values or each.takes.replace("|", " or "),
+            each.default,
+            each.sentence,
+        ]
+        for each in reference(ServerSettings).values()
+    ]
+    table = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join(["| setting | option | values | default | |", "|---|---|---|---|---|", *table])
 
 
 def printed(text: str) -> str:

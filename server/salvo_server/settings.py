@@ -27,6 +27,7 @@ from salvo.text_files import line_of, read_text, read_toml
 from salvo.topics import check_name
 from salvo.unused import Unused, is_set, refuse_unused
 from salvo.user_folders import OURS, NoHome
+from salvo_server.reference import reference, says
 
 try:
     import platformdirs
@@ -78,133 +79,100 @@ class ServerSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="SALVO_", env_ignore_empty=True, extra="forbid", frozen=True)
     _reads_environment: ClassVar = True
 
-    listen: Annotated[str, Field(description="where the embedded broker listens, HOST:PORT")] = "127.0.0.1:1883"
+    listen: Annotated[str, says("where the embedded broker listens", takes="HOST:PORT")] = "127.0.0.1:1883"
+    web: Annotated[str | None, says("where the web front listens, in which people watch", takes="HOST:PORT")] = None
     websocket: Annotated[
-        str | None,
-        Field(description="where the embedded broker speaks MQTT over WebSocket, HOST:PORT"),
+        str | None, says("where the embedded broker speaks MQTT over WebSocket", takes="HOST:PORT")
     ] = None
-    web: Annotated[str | None, Field(description="address of the web front, where people watch, HOST:PORT")] = None
     hosts: Annotated[
         tuple[str, ...],
-        Field(description="names of this server for browsers, and hosts of pages that may connect"),
+        says("a name of this server for browsers, and a host of pages that may connect", takes="NAME"),
     ] = ()
     broker: Annotated[
-        str | None, Field(description="a broker to use instead of the embedded one, mqtt://HOST:PORT")
+        str | None, says("a broker to use instead of the embedded one, mqtt://HOST:PORT", takes="URL")
     ] = None
     tables: Annotated[
-        tuple[str, ...], Field(description="further tables besides the default one, each with its own topics")
+        tuple[str, ...], says("a further table besides the default one, with topics of its own", takes="NAME")
     ] = ()
-    players: Annotated[int | None, Field(ge=2, le=64, description="start as soon as this many fleets are complete")] = (
-        None
-    )
-    most_players: Annotated[
-        int, Field(ge=2, le=1000, description="teams at a table at once; a list of 64 names is a small message")
-    ] = 64
-    placement_seconds: Annotated[
-        Seconds, Field(description="time to place a fleet, from the newest team on; the specification has one minute")
-    ] = 60
-    turn_seconds: Annotated[
-        Seconds,
-        Field(
-            description="time for a salvo; long enough for a person at a keyboard, "
-            f"and {PEOPLE_TURN_SECONDS} at the table of an xbs gateway when not set"
-        ),
-    ] = 30
-    over_seconds: Annotated[
-        Seconds,
-        Field(
-            description="how long a result is shown before the next lobby; the specification has five minutes; "
-            f"{GATEWAY_OVER_SECONDS} by default at the table of a gateway"
-        ),
-    ] = 300
-    bank_seconds: Annotated[
-        Seconds | None,
-        Field(description="time bank: a player's time for all salvos of a game; no limit by default"),
+    players: Annotated[
+        int | None, says("start as soon as this many fleets are complete", ge=2, le=Limits().most_players)
     ] = None
-    increment_seconds: Annotated[
-        int | None,
-        Field(ge=1, le=3600, description="what each turn adds to the player's time bank; nothing by default"),
-    ] = None
-    pace_seconds: Annotated[
-        float,
-        Field(
-            ge=0,
-            le=MAX_PACE_SECONDS,
-            allow_inf_nan=False,
-            description="pause after each result, so that people can follow; none by default",
-        ),
-    ] = 0
-    empty_turns: Annotated[
-        int, Field(ge=1, le=100, description="turns in a row without a shot that defeat a player")
-    ] = 3
     profile: Annotated[
         Literal["open", "contest", "strict"],
-        Field(
-            description="rights on the broker; open: no login, any client plays, only the server reads what is sent to "
-            "it; contest: the roster's users, each what the topic table says; strict: that, under TLS, with sealed "
+        says(
+            "rights on the broker; open: no login, any client plays, only the server reads what is sent to it; "
+            "contest: the roster's users, each what the topic table says; strict: that, under TLS, with sealed "
             "requests and signed contexts"
         ),
     ] = "contest"
-    roster: Annotated[
-        Path | None, Field(description="file with the accounts of the contest; by default, one per user")
-    ] = None
-    identity: Annotated[
-        Path | None, Field(description="file with the server's signing key; by default, one per user")
-    ] = None
-    tls_cert: Annotated[Path | None, Field(description="certificate of the embedded broker with its chain, PEM")] = None
-    tls_key: Annotated[Path | None, Field(description="private key of that certificate, PEM")] = None
-    tls_ca: Annotated[
-        Path | None,
-        Field(description="CA that signs the broker's certificate, PEM; the system's CAs by default"),
-    ] = None
-    referee_delay_seconds: Annotated[
-        int | None,
-        Field(ge=0, le=3600, description="show all boards to referees, this many seconds late; not at all by default"),
-    ] = None
+    roster: Annotated[Path | None, says("the accounts of the contest; see salvo teams", "one per user")] = None
+    identity: Annotated[Path | None, says("the server's signing key", "one per user")] = None
+    tls_cert: Annotated[Path | None, says("certificate of the embedded broker with its chain, PEM")] = None
+    tls_key: Annotated[Path | None, says("private key of that certificate, PEM")] = None
+    tls_ca: Annotated[Path | None, says("CA that signs the broker's certificate, PEM", "the system's")] = None
     rules: Annotated[
-        str, Field(description="the ruleset: a name, or a TOML file; by default the first gateway's, else salvo")
+        str, says("the ruleset: a name, or a TOML file", "at a gateway its system's", takes="NAME|FILE")
     ] = "salvo"
-    chat: Annotated[bool, Field(description="whether players may chat")] = True
-    seed: Annotated[
-        str | None, Field(description="seed of everything random, for development; a new secret one by default")
+    placement_seconds: Annotated[Seconds, says("time to place a fleet, from the newest team on")] = 60
+    turn_seconds: Annotated[
+        Seconds, says("time for a salvo", f"{PEOPLE_TURN_SECONDS} at the table of an xbs gateway")
+    ] = 30
+    bank_seconds: Annotated[
+        Seconds | None, says("time bank: a player's time for all its salvos of a game", "no limit")
     ] = None
+    increment_seconds: Annotated[
+        int | None, says("what each turn adds to the player's time bank", "nothing", ge=1, le=3600)
+    ] = None
+    pace_seconds: Annotated[
+        float,
+        says(
+            "pause after each result, such as 0.8, so that people can follow",
+            option="--pace",
+            ge=0,
+            le=MAX_PACE_SECONDS,
+            allow_inf_nan=False,
+        ),
+    ] = 0
+    over_seconds: Annotated[
+        Seconds, says("how long a result is shown", f"{GATEWAY_OVER_SECONDS} at the table of a gateway")
+    ] = 300
+    referee_delay_seconds: Annotated[
+        int | None, says("show all boards to referees, this much later", "never", ge=0, le=3600)
+    ] = None
+    chat: Annotated[bool, says("players may chat; the option turns that off", option="--no-chat")] = True
+    seed: Annotated[str | None, says("seed of everything random, for development", "a new secret one")] = None
     journal: Annotated[
         str | None,
-        Field(description="where commands are stored: a file, postgresql://..., or none; default: a file per broker"),
+        says("where commands are stored: a file, postgresql://..., or none", "a file per broker", takes="FILE|URL"),
     ] = None
-    journal_key: Annotated[
-        Path | None, Field(description="file with the key to the teams' secrets; next to the journal by default")
-    ] = None
+    journal_key: Annotated[Path | None, says("the key to the teams' secrets in it", "beside the journal")] = None
     journal_safe: Annotated[
         Literal["power", "process"],
-        Field(description="what a commit survives: a power failure, or only the end of the process"),
+        says("what a commit survives: a power failure, or only the end of the process"),
     ] = "power"
     resume: Annotated[
-        Literal["crash", "always", "never"], Field(description="when a game from the journal is resumed")
+        Literal["crash", "always", "never"],
+        says("when a game from the journal is resumed: after a crash, always or never", "always with a standby"),
     ] = "crash"
-    transcripts: Annotated[Path | None, Field(description="folder for every finished game; none by default")] = None
+    transcripts: Annotated[
+        Path | None, says("folder to write every game to when it is over, with its proof", takes="DIR")
+    ] = None
     gateways: Annotated[
         tuple[str, ...],
-        Field(description="gateways to run alongside the server, each as salvo gateway would be called"),
+        says("a gateway to run alongside the server, as salvo gateway would be called", takes="'PROTOCOL ...'"),
     ] = ()
-    games: Annotated[
-        int | None, Field(ge=1, description="end after this many games at every table; no limit by default")
-    ] = None
     standby: Annotated[
-        bool,
-        Field(
-            description="serve only while no other server does, and wait for that, with the same broker and journal; "
-            "resume is then always, unless set"
-        ),
+        bool, says("serve only while no other server with the same broker and journal does, and wait for that")
     ] = False
     metrics: Annotated[
         str | None,
-        Field(description="where Prometheus reads the server's metrics, over HTTP without a login, HOST:PORT"),
+        says("where Prometheus reads the server's metrics, over HTTP without a login", takes="HOST:PORT"),
     ] = None
     log_format: Annotated[
         Literal["text", "json"],
-        Field(description="how events and log are printed: lines for people, or a JSON object a line for programs"),
+        says("events and log as JSON, an object a line, instead of text", option="--json", flag="json"),
     ] = "text"
+    games: Annotated[int | None, says("end after this many games at every table", "no limit", ge=1)] = None
 
     @classmethod
     def settings_customise_sources(
@@ -275,13 +243,11 @@ class ServerSettings(BaseSettings):
             placement_ms=self.placement_seconds * 1000,
             turn_ms=self.turn_seconds * 1000,
             over_ms=self.over_seconds * 1000,
-            empty_turns=self.empty_turns,
-            most_players=self.most_players,
             bank_ms=None if self.bank_seconds is None else self.bank_seconds * 1000,
             increment_ms=None if self.increment_seconds is None else self.increment_seconds * 1000,
             absent_ms=min(ABSENT_MS, self.turn_seconds * 1000) if self.book.ending is Ending.GOAL else None,
             pace_ms=round(self.pace_seconds * 1000) or None,
-            restarts=self.most_players,
+            restarts=Limits().most_players,
             minor=PROTOCOL.minor,
         )
 
@@ -321,16 +287,8 @@ _UNUSED: Final = (
         lambda them: them["profile"] == "open" and them["broker"] is None,
         "with --profile open, where any team may play; take --profile contest, or leave it out",
     ),
-    Unused(
-        "players",
-        lambda them: them["players"] > them["most_players"],
-        "above --most-players, a number that is never reached; raise that, or lower this",
-    ),
     *(Unused(each, lambda them: not them["kept"], _NO_JOURNAL) for each in ("journal_key", "journal_safe", "resume")),
 )
-
-#: What the command line calls a setting of another name.
-_CALLED: Final = {"live": "web", "pace": "pace_seconds", "table": "tables", "host": "hosts", "gateway": "gateways"}
 
 
 def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerSettings:
@@ -550,8 +508,9 @@ def _check_environment() -> None:
 
 def _nearest(name: str, names: list[str]) -> str:
     """Return the setting that was probably meant; empty for none."""
-    if (called := _CALLED.get(name)) is not None:
-        return called
+    for setting in reference(ServerSettings).values():
+        if setting.option == f"--{name.replace('_', '-')}":
+            return setting.name
     begun = [each for each in names if each.startswith(f"{name}_")]
     return next(iter(begun or difflib.get_close_matches(name, names, n=1, cutoff=0.7)), "")
 
@@ -560,14 +519,16 @@ def _explain(
     error: ValidationError, said: Mapping[str, Any], stored: Mapping[str, Any], file: Path | None
 ) -> SettingsError:
     first = error.errors(include_url=False)[0]
-    where = _where(str(first["loc"][0]), said, stored, file)
-    return SettingsError("bad_setting", f"{where}: {first['input']!r}: {first['msg'].lower()}")
+    name = str(first["loc"][0])
+    values = reference(ServerSettings)[name].values
+    wrong = f"give {values}" if values else first["msg"].lower()
+    return SettingsError("bad_setting", f"{_where(name, said, stored, file)}: {first['input']!r}: {wrong}")
 
 
 def _where(name: str, said: Mapping[str, Any], stored: Mapping[str, Any], file: Path | None) -> str:
     """Return how a setting was given: as an option, as a variable, or where in a file."""
     if name in said:
-        return f"--{name.replace('_', '-')}"
+        return reference(ServerSettings)[name].option
     if name in _in_environment():
         return f"environment variable {_variable(name)}"
     if name in stored and file is not None:

@@ -21,7 +21,6 @@ USELESS = {
     "serve --broker mqtt://h --tls-ca ca.pem": "--tls-ca",
     "serve --tls-ca ca.pem": "--tls-ca",
     "serve --profile open --roster r.json": "--roster",
-    "serve --players 9 --most-players 8": "--players",
     "serve --journal none --journal-key k": "--journal-key",
     "serve --journal none --journal-safe power": "--journal-safe",
     "serve --listen 127.0.0.1:0 --resume always": "--resume",

@@ -96,7 +96,7 @@ def test_what_is_said_of_variables_is_json_where_the_log_is() -> None:
     [
         ("TURN_SECOND", "TURN_SECONDS"),
         ("TURNSECONDS", "TURN_SECONDS"),
-        ("MAX_PLAYERS", "MOST_PLAYERS"),
+        ("MAX_PLAYERS", "PLAYERS"),
         ("TRANSCRIPT", "TRANSCRIPTS"),
         ("TLS_CERTS", "TLS_CERT"),
         ("PACE", "PACE_SECONDS"),

@@ -453,5 +453,5 @@ def test_a_pace_comes_from_the_environment_and_from_a_file(tmp_path: Path, monke
 
 @pytest.mark.parametrize("seconds", [-0.1, 60.5, float("nan"), float("inf")])
 def test_a_pace_that_nobody_means_is_refused(seconds: float) -> None:
-    with pytest.raises(SettingsError, match=r"^bad_setting: --pace-seconds: "):
+    with pytest.raises(SettingsError, match=r"^bad_setting: --pace: "):
         load_settings({"pace_seconds": seconds})

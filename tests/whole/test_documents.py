@@ -15,10 +15,12 @@ import pytest
 from kit.documents import GUIDES, ROOT, prose
 from salvo import versions
 from salvo.cli import cli
+from salvo.messages import Limits
 from salvo.player import Bot
 from salvo.rules.books import BOOKS
 from salvo.view import View
 from salvo_lab.comparison import compare
+from salvo_server.commands.setting_options import setting_options
 from salvo_server.core import chat
 from salvo_server.settings import ServerSettings
 from salvo_server.standings import chronicle
@@ -103,7 +105,7 @@ def _claims() -> dict[str, list[tuple[Path, str]]]:
             (SERVER, f"the default is {words[settings['over_seconds'] // 60]} minutes"),
             (ROOT / "docs/first-client.md", f"shown for {words[settings['over_seconds'] // 60]} minutes"),
         ],
-        "turns without a shot": [(CLIENT, f"After {words[settings['empty_turns']]} turns in a row without a shot")],
+        "turns without a shot": [(CLIENT, f"After {words[Limits().empty_turns]} turns in a row without a shot")],
         "standings": [
             (SERVER, f"the best {chronicle.MOST_ROWS} teams"),
             (SERVER, f"after {words[chronicle.EVENING_GAP_MS // 3_600_000]} hours without a\nfinished game"),
@@ -132,9 +134,31 @@ def _printer() -> ModuleType:
     return module
 
 
+def test_a_setting_without_a_description_is_missed_by_help_and_table_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = ServerSettings.model_json_schema()
+    del schema["properties"]["listen"]["description"]
+    monkeypatch.setattr(ServerSettings, "model_json_schema", lambda: schema)
+    with pytest.raises(KeyError, match="description"):
+        setting_options()(print)
+    with pytest.raises(KeyError, match="description"):
+        _printer().printed(SERVER.read_text())
+
+
+def test_help_and_table_say_the_same_of_every_setting(commands: dict[tuple[str, ...], click.Command]) -> None:
+    options = {each.name: each for each in commands[("serve",)].params if isinstance(each, click.Option)}
+    rows = re.findall(r"^\| `(\w+)` \| `(--.+?)` \| (.*?) \| (.*?) \| (.+) \|$", SERVER.read_text(), re.MULTILINE)
+    assert {name for name, *_ in rows} == ServerSettings.model_fields.keys() == options.keys() - {"config", "help"}
+    for name, option, values, default, sentence in rows:
+        shown = options[name].help or ""
+        assert options[name].opts == [option]
+        assert sentence[1:] in shown
+        assert options[name].is_flag or default in shown
+        assert options[name].is_flag or values in shown or not values[0].isdigit()
+
+
 def test_the_table_of_settings_is_that_of_the_server() -> None:
     text = SERVER.read_text()
-    assert "| `over_seconds` | 1 to 86400 | `300` |" in text
+    assert "| `over_seconds` | `--over-seconds` | 1 to 86400 s | 300; " in text
     assert _printer().printed(text) == text, "python server/print_settings.py"
 
 

@@ -16,6 +16,7 @@ from salvo_gateways.commands.gateway import GatewayCall, read_gateway, with_rule
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
 from salvo_server.commands.serve_keys import host_keys
 from salvo_server.commands.serve_report import WEB_FRONT, ServeReport
+from salvo_server.commands.setting_options import setting_options
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.core.journal import Journal
 from salvo_server.running import announced, reached_at
@@ -49,75 +50,7 @@ _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees"
 
 
 @click.command()
-@click.option("--listen", metavar="HOST:PORT", help="Where the embedded broker listens.  [default: 127.0.0.1:1883]")
-@click.option("--web", metavar="HOST:PORT", help="Address of the web front, where people watch.")
-@click.option("--websocket", metavar="HOST:PORT", help="Where the embedded broker speaks MQTT over WebSocket.")
-@click.option(
-    "--host",
-    "hosts",
-    metavar="NAME",
-    multiple=True,
-    help="A name by which browsers reach this server, besides this machine's own; may be repeated.",
-)
-@click.option("--broker", metavar="URL", help="A broker to use instead of the embedded one, mqtt://HOST:PORT.")
-@click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
-@click.option("--players", type=int, help="Start as soon as this many fleets are complete.")
-@click.option("--most-players", type=int, help="Teams at a table at once.  [default: 64]")
-@click.option("--profile", help="Rights on the broker: open, contest or strict.  [default: contest]")
-@click.option(
-    "--roster",
-    type=click.Path(path_type=Path),
-    help="Accounts of the contest; see salvo teams.  [default: one per user]",
-)
-@click.option("--identity", type=click.Path(path_type=Path), help="The server's own key.  [default: one per user]")
-@click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate of the embedded broker, PEM.")
-@click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM.")
-@click.option("--tls-ca", type=click.Path(path_type=Path), help="CA to trust for --broker, PEM.")
-@click.option(
-    "--rules",
-    metavar="NAME|FILE",
-    help="Ruleset: a name, or a TOML file.  [default: salvo; with --gateway, its system's]",
-)
-@click.option("--placement-seconds", type=int, help="Time to place a fleet.  [default: 60]")
-@click.option("--turn-seconds", type=int, help="Time for a salvo.  [default: 30; 300 at an xbs gateway]")
-@click.option(
-    "--bank-seconds", type=int, help="Time bank: a player's time for all its salvos of a game.  [default: no limit]"
-)
-@click.option("--increment-seconds", type=int, help="What each turn adds to the time bank.  [default: nothing]")
-@click.option(
-    "--pace",
-    "--pace-seconds",
-    "pace_seconds",
-    type=float,
-    metavar="SECONDS",
-    help="Pause after each result, such as 0.8, so that people can follow.  [default: 0]",
-)
-@click.option("--over-seconds", type=int, help="How long a result is shown.  [default: 300; 1 at a gateway's table]")
-@click.option("--empty-turns", type=int, help="Empty turns in a row that defeat a player.  [default: 3]")
-@click.option("--referee-delay-seconds", type=int, help="Show all boards to referees, this many seconds late.")
-@click.option("--chat/--no-chat", default=None, help="Whether players may chat.  [default: chat]")
-@click.option("--seed", help="Seed of everything random.")
-@click.option(
-    "--journal", metavar="FILE|URL", help="Where accepted commands are stored; or none.  [default: one per broker]"
-)
-@click.option("--journal-key", type=click.Path(path_type=Path), help="The key to the teams' secrets in it.")
-@click.option("--journal-safe", help="What a commit survives: power (loss) or process (end).  [default: power]")
-@click.option("--resume", help="When to resume a game: after a crash, always or never.  [default: crash]")
-@click.option(
-    "--transcripts", metavar="DIR", type=click.Path(path_type=Path), help="Write every game here when it is over."
-)
-@click.option(
-    "--gateway",
-    "gateways",
-    metavar="'PROTOCOL ...'",
-    multiple=True,
-    help="Run a gateway alongside the server, as salvo gateway would be called; may be repeated.",
-)
-@click.option("--standby", is_flag=True, default=None, help="Wait until no other server has the journal, then serve.")
-@click.option("--metrics", metavar="HOST:PORT", help="Where Prometheus reads the server's metrics, over plain HTTP.")
-@click.option("--log-format", help="Events and log as text, or as json: an object a line.  [default: text]")
-@click.option("--json", "log_format", flag_value="json", help="The same as --log-format json.")
-@click.option("--games", type=int, help="End after this many games at every table.")
+@setting_options()
 @click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings.")
 def serve(config: Path | None, **given: Any) -> None:
     """Run the contest server until Ctrl-C. Settings come from here, from SALVO_* variables and from --config."""

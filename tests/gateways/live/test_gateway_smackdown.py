@@ -366,9 +366,7 @@ def test_a_flood_of_answers_ahead_is_a_forfeit_and_the_table_goes_on(tmp_path: P
 
 def test_a_turn_that_ends_before_the_answer_is_a_forfeit(tmp_path: Path) -> None:
     with EmbeddedBroker() as broker:
-        settings = ServerSettings(
-            broker=broker.url, players=2, rules="smackdown", over_seconds=600, turn_seconds=5, empty_turns=2
-        )
+        settings = ServerSettings(broker=broker.url, players=2, rules="smackdown", over_seconds=600, turn_seconds=5)
         with Contest(settings).in_background(), tcp_gateway(broker.url, tmp_path) as host:
             silent = Socket(host.address)
             silent.until("|QUERY|ship loc")

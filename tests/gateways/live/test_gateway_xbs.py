@@ -324,10 +324,10 @@ def test_where_the_chat_is_off_they_are_told(tmp_path: Path) -> None:
         assert not [line for line in bob.lines if line.startswith("M|ann")]
 
 
-def test_names_of_others_are_taken_and_full_tables_say_so(tmp_path: Path) -> None:
-    given: dict[str, Any] = {"players": 4, "most_players": 3}
+def test_names_of_others_are_taken_and_full_tables_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ServerSettings, "limits", m.Limits(players=4, most_players=3))
     with (
-        table(tmp_path, **given) as (url, heard),
+        table(tmp_path) as (url, heard),
         open_door(url, tmp_path, door) as address,
         open_door(url, tmp_path, partial(door, most=2), name="narrow") as narrow,
     ):

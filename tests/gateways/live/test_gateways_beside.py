@@ -51,7 +51,7 @@ class Server:
         self.port = self._port.number
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
         environment |= {"XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
-        options = ["--log-format", "json", "--listen", "127.0.0.1:0", "--profile", profile, "--players", "2", *words]
+        options = ["--json", "--listen", "127.0.0.1:0", "--profile", profile, "--players", "2", *words]
         self.process = subprocess.Popen(
             [
                 sys.executable,

@@ -33,7 +33,7 @@ class Stage(Hall):
         """Start ``salvo serve --gateway``; return it when the gateway listens."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
         environment |= {"XDG_STATE_HOME": str(self._folder), "XDG_CONFIG_HOME": str(self._folder)}
-        serve = [sys.executable, "-m", "salvo", "serve", "--log-format", "json", "--listen", "127.0.0.1:0"]
+        serve = [sys.executable, "-m", "salvo", "serve", "--json", "--listen", "127.0.0.1:0"]
         where = f" --listen {self._port.address}" if listening else ""
         options = ("--profile", "open", "--rules", rules, "--gateway", gateway + where, *options)
         program = self(*serve, *options, env=environment)

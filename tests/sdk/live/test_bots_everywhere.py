@@ -253,7 +253,7 @@ def test_an_async_bot_has_one_loop(tmp_path: Path, place: Place) -> None:
 def test_a_bot_that_fails_in_a_contest_plays_on_and_its_author_reads_why(
     tmp_path: Path, start_server: StartServer, broker: Broker, method: str
 ) -> None:
-    with start_server(Heard(), players=2, turn_seconds=1, empty_turns=2):
+    with start_server(Heard(), players=2, turn_seconds=1):
         join(broker.url, "rival", games=1)
         done = run("join", broker.url, str(_bot(tmp_path, method)), "--team", "mine", "--games", "1", "--seed", "1")
     assert done.returncode == 0, done.stderr

@@ -84,7 +84,7 @@ class _Prometheus:
 @pytest.mark.slow
 def test_prometheus_reads_a_real_server_and_notices_that_it_stood_still(tmp_path: Path, port: Port) -> None:
     serve = [sys.executable, "-m", "salvo", "serve", "--profile", "open", "--listen", "127.0.0.1:0"]
-    with started([*serve, "--metrics", "127.0.0.1:0", "--log-format", "json"], stdout=subprocess.PIPE) as server:
+    with started([*serve, "--metrics", "127.0.0.1:0", "--json"], stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         url = next(line["url"] for line in map(json.loads, server.stdout) if line["event"] == "metrics")
         text = (ROOT / "deploy" / "prometheus.yml").read_text()

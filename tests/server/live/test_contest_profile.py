@@ -52,7 +52,7 @@ class Organiser:
     @contextlib.contextmanager
     def serve(self, *words: str) -> Iterator[dict[str, Any]]:
         """Run a server; give what its first lines say, by event."""
-        command = [SALVO, "serve", "--log-format", "json", "--players", "2", "--over-seconds", "5", *words]
+        command = [SALVO, "serve", "--json", "--players", "2", "--over-seconds", "5", *words]
         pipe = subprocess.PIPE
         said: dict[str, Any] = {}
         with started(command, stdout=pipe, stderr=pipe, env=self.environment) as server:

@@ -81,8 +81,7 @@ class Stage:
         words = [
             "--profile",
             "open",
-            "--log-format",
-            "json",
+            "--json",
             "--players",
             "2",
             "--over-seconds",

@@ -216,7 +216,7 @@ def test_the_wheel_is_this_version_whole(web: WebFront, tmp_path: Path) -> None:
 
 def test_the_page_is_right_again_when_the_server_and_its_broker_are_back(tmp_path: Path) -> None:
     with Port() as port:
-        words = ["serve", "--profile", "open", "--log-format", "json", "--listen", f"127.0.0.1:{port.number}"]
+        words = ["serve", "--profile", "open", "--json", "--listen", f"127.0.0.1:{port.number}"]
         words += ["--journal", str(tmp_path / "journal"), "--identity", str(tmp_path / "identity")]
         with web_front(f"mqtt://127.0.0.1:{port.number}") as web, web.pictures() as pictures:
             assert next(pictures)["trouble"] == "broker"
@@ -236,8 +236,7 @@ def test_a_server_starts_its_web_front_and_ends_it(tmp_path: Path) -> None:
         "serve",
         "--profile",
         "open",
-        "--log-format",
-        "json",
+        "--json",
         "--listen",
         "127.0.0.1:0",
         "--web",

@@ -57,7 +57,7 @@ def _start(*arguments: str) -> subprocess.CompletedProcess[str]:
 @contextmanager
 def _serve(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run a server; give its process and its address."""
-    command = [SALVO, "serve", "--listen", "127.0.0.1:0", "--profile", "open", "--log-format", "json", *arguments]
+    command = [SALVO, "serve", "--listen", "127.0.0.1:0", "--profile", "open", "--json", *arguments]
     with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()) as server:
         assert server.stdout is not None
         yield server, str(json.loads(server.stdout.readline())["url"])
@@ -118,11 +118,10 @@ def test_the_demo_in_json_names_the_same_game() -> None:
         (("play", "hunter"), 1, "error: too_few_players: 1 bot"),
         (("play", "missing.py", "hunter"), 1, "error: bad_bot: no file missing.py"),
         (("play", "rude", "hunter", "--seed", "1"), 1, "error: bad_salvo: rude.py:"),
-        (("serve", "--profile", "shut"), 2, "error: bad_setting: --profile: 'shut': input should be 'open', "),
-        (("serve", "--turn-seconds", "0"), 2, "error: bad_setting: --turn-seconds: 0: input should be greater than"),
+        (("serve", "--profile", "shut"), 2, "error: bad_setting: --profile: 'shut': give open, contest or strict"),
+        (("serve", "--turn-seconds", "0"), 2, "error: bad_setting: --turn-seconds: '0': give 1 to 86400 s"),
         (("serve", "--table", "game"), 1, "error: bad_name: table name 'game'"),
         (("serve", "--listen", "nowhere"), 2, "error: bad_address: 'nowhere' is not HOST:PORT"),
-        (("serve", "--log-format", "yaml"), 2, "error: bad_setting: --log-format: 'yaml': input should be 'text' or"),
         (("serve", "--broker", "http://x"), 2, "error: bad_url: 'http://x' is not mqtt://"),
         (("replay", "none.jsonl"), 1, "error: transcript_missing: no file none.jsonl"),
         (("replay", "none.jsonl", "--game", "2"), 1, "error: not_a_journal: none.jsonl is no journal"),
@@ -167,7 +166,7 @@ def test_a_mistake_in_a_file_names_line_and_nearest_setting(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("option", "setting"),
-    [("live", "web"), ("pace", "pace_seconds"), ("table", "tables"), ("gateway", "gateways")],
+    [("host", "hosts"), ("pace", "pace_seconds"), ("table", "tables"), ("gateway", "gateways")],
 )
 def test_the_name_of_an_option_in_a_file_gets_the_name_of_its_setting(
     tmp_path: Path, option: str, setting: str
@@ -491,7 +490,7 @@ def test_every_line_of_a_server_that_logs_json_is_an_object(how: str, tmp_path: 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         gateway = f"jsonline --listen 127.0.0.1:{taken.getsockname()[1]}"
         command = [SALVO, "serve", "--profile", "open", "--gateway", gateway, "--config", str(config)]
-        command += ["--log-format", "json"] * (how == "option")
+        command += ["--json"] * (how == "option")
         with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as server:
             assert server.stderr is not None
             said = [json.loads(server.stderr.readline()) for _ in range(2)]

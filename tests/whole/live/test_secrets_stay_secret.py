@@ -201,7 +201,7 @@ def test_no_secret_is_anywhere_after_a_whole_contest(tmp_path: Path) -> None:
     secrets = {name: token_urlsafe(16) for name in (*TEAMS, "wrong")}
     files = ["--journal", str(tmp_path / "journal"), "--transcripts", str(tmp_path / "transcripts")]
     files += ["--rules", _pond(tmp_path)]
-    serve = ("serve", "--profile", "open", "--listen", "127.0.0.1:0", "--log-format", "json", "--players", "2", *files)
+    serve = ("serve", "--profile", "open", "--listen", "127.0.0.1:0", "--json", "--players", "2", *files)
     processes = [_start(tmp_path, "serve", *serve, "--over-seconds", "2")]
     command_lines = ProcessList()
     command_lines.start()
@@ -261,8 +261,7 @@ def test_no_secret_is_anywhere_after_a_contest_with_rights(tmp_path: Path) -> No
         "serve",
         "--listen",
         "127.0.0.1:0",
-        "--log-format",
-        "json",
+        "--json",
         "--players",
         "2",
         *files,
