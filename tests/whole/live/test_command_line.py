@@ -166,7 +166,7 @@ def test_a_mistake_in_a_file_names_line_and_nearest_setting(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("option", "setting"),
-    [("host", "hosts"), ("pace", "pace_seconds"), ("table", "tables"), ("gateway", "gateways")],
+    [("pace", "pace_seconds"), ("table", "tables"), ("gateway", "gateways")],
 )
 def test_the_name_of_an_option_in_a_file_gets_the_name_of_its_setting(
     tmp_path: Path, option: str, setting: str
