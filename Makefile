@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-# Many tests wait for processes and for time to pass, so six at a time keep two cores busy.
+# Most quick tests compute; of the others many wait for processes and for time to pass, so six keep two cores busy.
+QUICK ?= -n 3 --dist worksteal
 TESTS ?= -n 6 --dist worksteal
 SEEDS ?= 1000
 FIRST ?= 1
@@ -24,10 +25,10 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
 
-test: $(READY)           ## the quick tests that need nothing but Python (about five minutes on two cores)
-	$(BIN)/pytest $(TESTS) -m 'not needs and not long and not slow'
+test: $(READY)           ## the quick tests that need nothing but Python (about two minutes on two cores)
+	$(BIN)/pytest $(QUICK) -m 'not needs and not long and not slow'
 
-check: $(READY)          ## format, lint, types, import contracts, and all tests but the slow ones (under nine minutes)
+check: $(READY)          ## format, lint, types, import contracts, and all tests but the slow ones (about eight minutes)
 	$(BIN)/python tests/kit/programs.py
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

@@ -6,7 +6,6 @@ import functools
 import os
 import signal
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -26,9 +25,8 @@ if TYPE_CHECKING:
 _TESTS: Final = Path(__file__).parent
 #: Folders of tests that each are of a package, and ``whole``; inside, ``live`` are those with brokers and processes.
 _OF_PACKAGES: Final = ("audit", "display", "gateways", "lab", "league", "sdk", "server", "watch", "whole")
-_LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
-#: What a test is counted under that is left out for its time alone.
-_LONG: Final = "long"
+#: Folders of tests with real processes and brokers.
+_REAL: Final = "live"
 
 # The same examples on every run, and no limit to their time: a busy machine fails no test.
 hypothesis.settings.register_profile(
@@ -121,25 +119,12 @@ def _journals_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     del os.environ["XDG_STATE_HOME"], os.environ["XDG_CACHE_HOME"], os.environ["SALVO_PROFILE"]
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_deselected(items: list[pytest.Item]) -> None:
-    """Remember what ``make test`` leaves out, for the last lines."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What starts real processes and brokers is long by its folder, but for what is marked quick."""
     for item in items:
-        if "not needs" in item.config.option.markexpr and item.get_closest_marker("slow") is None:
-            needs = item.get_closest_marker("needs")
-            item.config.stash.setdefault(_LEFT_OUT, Counter())[needs.args[0] if needs else _LONG] += 1
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    if hasattr(session.config, "workeroutput"):  # a process of xdist, whose parent writes the summary
-        left_out = session.config.stash.get(_LEFT_OUT, Counter[str]())
-        session.config.workeroutput["left_out"] = dict(left_out)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    if left_out := getattr(node, "workeroutput", {}).get("left_out"):
-        node.config.stash[_LEFT_OUT] = Counter(left_out)
+        if _REAL in item.path.parts and item.get_closest_marker("quick") is None:
+            item.add_marker(pytest.mark.long)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -148,11 +133,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    left_out = config.stash.get(_LEFT_OUT, Counter[str]())
-    if left_out:
-        counted = [f"{number} need {name}" for name, number in left_out.most_common() if name != _LONG]
-        counted += [f"{left_out[_LONG]} take long"] if _LONG in left_out else []
-        terminalreporter.write_line(f"{left_out.total()} tests left out: {', '.join(counted)}")
-        absent = left_out.keys() & programs.PACKAGES.keys()
+    if "not long" in config.option.markexpr:
+        absent = programs.absent()
         install = f"{programs.install_line(absent)}, then " if absent else ""
-        terminalreporter.write_line(f"to run them: {install}make check")
+        terminalreporter.write_line(f"for the tests with real programs, brokers and browsers: {install}make check")

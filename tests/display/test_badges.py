@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ from salvo_display.page.badges import COLOURS, EMBLEMS, badge_of, badges_of
 NAMES = st.sets(st.text(max_size=8), max_size=20)
 
 
+@pytest.mark.long
 @given(NAMES)
 def test_teams_that_play_each_other_have_colours_and_emblems_of_their_own(names: set[str]) -> None:
     found = badges_of(names)

@@ -92,6 +92,7 @@ def _parts(page: str, tag: str) -> list[str]:
 # --- what is in it ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", GAMES)
 def test_the_numbers_of_a_page_come_to_what_its_view_sees_after_every_turn(name: str) -> None:
     replay = _replay(name)
@@ -200,6 +201,7 @@ def test_a_game_before_its_first_salvo_has_a_page_and_one_that_has_not_begun_has
         html_page(Replay("test", begun.header, begun._steps[:1]))
 
 
+@pytest.mark.long
 def test_an_ordinary_page_is_small_and_the_largest_game_still_is_one() -> None:
     assert len(html_page(_replay("2-players-1"))) < 64_000
     page = html_page(_large_game())

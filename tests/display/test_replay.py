@@ -132,6 +132,7 @@ def test_a_view_or_turn_that_is_not_there_is_named_with_those_that_are() -> None
         Replay("test", lobby.header, lobby._steps[:1]).frame(REFEREE, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["2-players-clock", "4-players-4", "4-players-silent", "4-players-small"])
 def test_everybody_sees_every_turn_of_a_golden_game(name: str) -> None:
     transcript = read_transcript(GOLDEN / f"{name}.jsonl.gz")
@@ -214,6 +215,7 @@ def _hidden_from_alice(seed: int, other_seed: int, shots: int) -> tuple[Replay, 
     return one, other
 
 
+@pytest.mark.long
 @given(seed=st.integers(0, 10**6), other_seed=st.integers(0, 10**6), shots=st.integers(1, 40))
 @settings(max_examples=60)
 def test_two_games_that_differ_only_in_hidden_cells_look_the_same(seed: int, other_seed: int, shots: int) -> None:
@@ -225,6 +227,7 @@ def test_two_games_that_differ_only_in_hidden_cells_look_the_same(seed: int, oth
         assert one.frames(view) != other.frames(view)
 
 
+@pytest.mark.long
 def test_the_page_of_two_games_that_differ_only_in_hidden_cells_is_the_same() -> None:
     moved = Fleet(SALVO, [*BOB.placements[1:], replace(BOB.placements[0], x=6)])
     one, other = (_play({"alice": ALICE, "bob": bob}, AT_BOB) for bob in (BOB, moved))

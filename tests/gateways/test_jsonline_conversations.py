@@ -267,6 +267,7 @@ def be_sunk(client: Client) -> None:
                 break
 
 
+@pytest.mark.long
 def test_a_flood_and_a_peer_that_reads_nothing_harm_nobody(tmp_path: Path) -> None:
     with (
         served(rules="streak") as contest,

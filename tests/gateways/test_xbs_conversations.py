@@ -49,6 +49,7 @@ def scenes() -> Iterator[Scene]:
     yield scene
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scene", list(scenes()), ids=lambda scene: scene.name)
 def test_the_protocol_line_by_line(scene: Scene) -> None:
     book = dataclasses.replace(XBS, name="table", goal=scene.settings.get("goal", 17))

@@ -24,7 +24,8 @@ def new_broker(kind: str) -> Broker:
 @contextlib.contextmanager
 def server_on(broker: Broker, listener: Any = None, **settings: Any) -> Iterator[Contest]:
     """Run a server on the broker: ``with server_on(broker, players=2) as contest: ...``."""
-    values: dict[str, Any] = {"broker": broker.url, "seed": "7", "over_seconds": 600} | settings
+    patient = {"over_seconds": 600, "turn_seconds": 600, "placement_seconds": 600}
+    values: dict[str, Any] = {"broker": broker.url, "seed": "7"} | patient | settings
     contest = Contest(ServerSettings(**values), listener)
     with contest.in_background():
         until_online(broker.url)

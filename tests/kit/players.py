@@ -15,7 +15,8 @@ from salvo.view import View
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.commands.health import ask
 
-SECONDS = 60.0
+#: Patience with a busy machine, and never what is shown.
+SECONDS = 240.0
 
 
 class Heard:

@@ -53,11 +53,15 @@ def install_line(names: Iterable[str]) -> str:
     return "apt-get install " + " ".join(PACKAGES[name] for name in PACKAGES if name in names)
 
 
+def absent() -> list[str]:
+    """Return what of them is not installed."""
+    return [name for name in PACKAGES if _find(_PROGRAMS.get(name, name)) is None]
+
+
 def main() -> None:
     """End with an error where something is missing that ``make check`` needs: it skips nothing."""
-    absent = [name for name in PACKAGES if _find(_PROGRAMS.get(name, name)) is None]
-    if absent:
-        sys.exit(f"{', '.join(absent)} missing, which some tests need: {install_line(absent)}")
+    if missing := absent():
+        sys.exit(f"{', '.join(missing)} missing, which some tests need: {install_line(missing)}")
     if os.getuid():
         sys.exit("some tests mount a small file system, which needs root")
 

@@ -126,6 +126,7 @@ def test_where_chances_are_no_shares_of_fleets_the_game_says_so(tmp_path: Path) 
     assert "(+- " not in told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("repeats", [Repeats.HIT, Repeats.MISS])
 def test_answers_that_no_reckoning_takes_in_are_told_at_the_end(tmp_path: Path, repeats: Repeats) -> None:
     book = replace(SALVO, name="pool", grid=Grid(6, 6), fleet=SALVO.fleet[2:], repeats=repeats)
@@ -224,6 +225,7 @@ def test_every_column_is_headed_by_a_word_of_its_own_which_the_legend_explains()
     assert re.findall(r"(\w+):", legend) == ["expected", "best", "luck", "bits", "typical"]
 
 
+@pytest.mark.long
 def test_percent_is_written_one_way() -> None:
     told = _run("2-players-1") + _run("2-players-1", "--turn", "6")
     assert re.search(r"\d%", told)

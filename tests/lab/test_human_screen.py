@@ -249,6 +249,7 @@ def test_who_is_asked_again_for_the_same_game_goes_on_where_he_was() -> None:
 # --- shooting -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("book", [BOOKS["salvo"], BOOKS["classic"]], ids=["a salvo", "one shot"])
 def test_a_turn_s_shots_are_chosen_and_fired(book: RuleBook) -> None:
     async def act(person: Person) -> None:
@@ -468,6 +469,7 @@ def test_the_end_says_who_won_and_shows_what_the_rules_reveal() -> None:
     _run(act)
 
 
+@pytest.mark.long
 def test_the_end_is_seen_until_the_person_goes_on_to_the_next_set_up() -> None:
     async def act(person: Person) -> None:
         await person.ask_for_fleet(BOOKS["xbs"])
@@ -603,6 +605,7 @@ def test_on_a_board_larger_than_its_room_the_cursor_is_always_in_sight() -> None
     _run(act, (80, 24))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("typed", "line"),
     [

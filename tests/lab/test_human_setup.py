@@ -98,6 +98,7 @@ def test_a_ship_of_one_cell_has_one_end() -> None:
         setup.click(_cell("F6"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("book", BOOKS.values(), ids=list(BOOKS))
 def test_the_rest_is_filled_beside_what_stands(book: RuleBook) -> None:
     setup = Setup(book)

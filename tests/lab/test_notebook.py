@@ -127,6 +127,7 @@ def test_a_view_shows_the_own_fleet_with_hits_and_of_others_where_shots_fell() -
     assert page.text.count("sunk: none") == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 def test_a_view_shows_the_same_whatever_lies_where_nobody_looked_and_changes_no_game(book: RuleBook) -> None:
     """What stands on another's board is decided by what the view tells, never by its fleet."""

@@ -48,6 +48,7 @@ def test_who_knows_the_runs_seed_hits_with_every_shot(thief: Bot, monkeypatch: p
     assert hit_rate(thief, SECRET) == 1.0
 
 
+@pytest.mark.long
 def test_who_knows_its_own_seed_hits_by_chance(thief: Bot) -> None:
     assert hit_rate(thief, SECRET) == CHANCE
 

@@ -44,6 +44,7 @@ def _on_both(monkeypatch: pytest.MonkeyPatch, told: Callable[[], object]) -> lis
     return both
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("book", ["salvo", "classic"])
 def test_bots_that_reckon_play_the_same_game_on_every_python(monkeypatch: pytest.MonkeyPatch, book: str) -> None:
     def play() -> object:
@@ -56,6 +57,7 @@ def test_bots_that_reckon_play_the_same_game_on_every_python(monkeypatch: pytest
     assert before == since
 
 
+@pytest.mark.long
 def test_a_game_is_explained_alike_on_every_python(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     game = str(tmp_path / "game.jsonl")
     rules = tmp_path / "pond.toml"

@@ -65,6 +65,7 @@ class Corner(RandomBot):
         return rules.random_fleet(self.random)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seats", list(Seats))
 def test_the_same_seed_is_the_same_whatever_the_number_of_processes(seats: Seats) -> None:
     runs = [simulate(["hunter", "random", "random"], games=12, seed=7, jobs=jobs, seats=seats) for jobs in (0, 1, 2, 3)]
@@ -80,6 +81,7 @@ def test_a_simulation_can_be_taken_up_in_the_middle() -> None:
     assert list(whole)[20:] == list(rest) == whole[20:]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rules", sorted(BOOKS))
 def test_its_games_are_those_of_the_arena(rules: str) -> None:
     simulation = simulate(["hunter", "random"], games=6, seed=7, rules=rules, jobs=1)
@@ -103,10 +105,11 @@ def test_the_sums_are_those_of_the_games() -> None:
     assert simulation[-1].game == 20
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 3])
-def test_a_bot_that_fails_loses_its_own_games_only(jobs: int) -> None:
+@pytest.mark.long
+def test_a_bot_that_fails_loses_its_own_games_only() -> None:
     """It ends the process, never answers, raises, answers nonsense: each time its rival wins, and the run goes on."""
-    simulation = simulate({"bad": Fickle, "good": "random"}, games=12, seed=1, jobs=jobs, turn_seconds=1.5)
+    limit = 15  # seconds, which nobody else needs on the busiest machine
+    simulation = simulate({"bad": Fickle, "good": "random"}, games=12, seed=1, jobs=2, turn_seconds=limit)
     assert [(f.player, f.game, f.code) for f in simulation.failures] == [
         ("bad", 3, "bot_crashed"),
         ("bad", 5, "bot_hangs"),
@@ -115,7 +118,7 @@ def test_a_bot_that_fails_loses_its_own_games_only(jobs: int) -> None:
     ]
     texts = [failure.text for failure in simulation.failures]
     assert "ended the process: exit code 3" in texts[0]
-    assert "did not answer within 1.5 s" in texts[1]
+    assert f"did not answer within {limit} s" in texts[1]
     assert re.match(r"test_simulation.py:\d+: KeyError: 'oops' \(bad, turn", texts[2])
     assert all(9 <= failure.turn <= 10 for failure in simulation.failures)
     assert {simulation[failure.game - 1].winner for failure in simulation.failures} == {"good"}
@@ -124,6 +127,7 @@ def test_a_bot_that_fails_loses_its_own_games_only(jobs: int) -> None:
     assert [game for game in range(12) if well[game] != simulation[game]] == [2, 4, 6, 8]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["place_fleet", "on_result", "on_game_over", "__init__"])
 @pytest.mark.parametrize("ends", ["os._exit(1)", "time.sleep(60)", "1 / 0"])
 def test_a_bot_may_fail_anywhere(method: str, ends: str, tmp_path: Path) -> None:
@@ -178,6 +182,7 @@ def test_a_bot_knows_nothing_of_other_games() -> None:
     assert simulate({"a": Forgetful, "b": "random"}, games=10, jobs=1).failures == []
 
 
+@pytest.mark.long
 def test_it_plays_beside_threads_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process with several threads is not forked: what the others hold would be held for ever."""
     monkeypatch.setattr(pool, "_is_single_threaded", _is_single_threaded)

@@ -109,6 +109,7 @@ def run(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_the_figures_are_the_same_whatever_the_number_of_jobs() -> None:
     here = [clear(Hunter, board, seed="7") for board in range(1, 21)]
     there = json.loads(run("hunter", "--boards", "20", "--seed", "7", "--jobs", "2", "--json"))
@@ -117,6 +118,7 @@ def test_the_figures_are_the_same_whatever_the_number_of_jobs() -> None:
         assert sum(there[told]["histogram"].values()) == 20
 
 
+@pytest.mark.long
 def test_lines_tell_the_figures_and_the_command_that_counts_again() -> None:
     lines = run(
         "random", "--boards", "3", "--width", "7", "--height", "6", "--shots", "one", "--jobs", "1"
@@ -143,6 +145,7 @@ def test_what_is_wrong_is_said_in_one_line(arguments: tuple[str, ...], text: str
     assert text in str(done.exception)
 
 
+@pytest.mark.long
 def test_a_team_s_file_is_counted_in_processes_of_its_own(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n")
@@ -150,6 +153,7 @@ def test_a_team_s_file_is_counted_in_processes_of_its_own(tmp_path: Path) -> Non
     assert 15 < record["salvos"]["mean"] <= SALVO.grid.size / 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("boards", "ends", "told"),
     [
@@ -166,6 +170,7 @@ def test_a_bot_that_ends_its_process_is_told_with_the_board(boards: str, ends: s
     assert str(raised.value) == f"bot_crashed: {file}, board 2, seed 0: ended the process: {told}"
 
 
+@pytest.mark.long
 def test_of_boards_that_fail_the_first_is_told_even_if_a_later_one_fails_before_it(tmp_path: Path) -> None:
     file, later = tmp_path / "mine.py", tmp_path / "later"
     file.write_text(
@@ -183,6 +188,7 @@ def test_of_boards_that_fail_the_first_is_told_even_if_a_later_one_fails_before_
     assert "1 / 0" in raised.value.trace
 
 
+@pytest.mark.long
 def test_what_a_bot_prints_goes_nowhere(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "mine.py"
     file.write_text(

@@ -86,6 +86,7 @@ def play(source: str, games: int = GAMES, **how: Any) -> list[Played]:
     return list(stream({"ann": source, "bob": RandomBot}, games=games, seed=7, **{"jobs": 1, "strict": True} | how))
 
 
+@pytest.mark.long
 def test_one_process_plays_all_games_and_they_are_those_of_new_processes(told: Callable[[str], Told]) -> None:
     leaves, says_nothing = told("leaves"), told("says nothing")
     played = play(leaves.by("leaves"))
@@ -118,6 +119,7 @@ def test_a_kit_that_stays_plays_each_game_as_one_that_was_just_started(kit: str)
     assert play(source, games=2, jobs=0)[1] == play(source, games=1, first=2, jobs=0)[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize("misdeed", ["fires-off-grid", "crashes"])
 def test_a_fault_is_its_game_s_own_and_the_next_has_a_new_process(
@@ -190,6 +192,7 @@ def test_many_commands_do_not_stay_all(told: Callable[[str], Told], monkeypatch:
     assert told_to.are_gone()
 
 
+@pytest.mark.long
 def test_solo_s_figures_are_the_same_by_one_process_and_by_many(told: Callable[[str], Told]) -> None:
     stays, leaves = told("stays"), told("leaves")
     found = [clear(load(leaves.by("leaves")), board, seed="0") for board in (1, 2, 3)]

@@ -147,6 +147,7 @@ def test_a_debugger_is_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not debugger.is_traced(2**30)
 
 
+@pytest.mark.long
 def test_the_command_line_holds_bots_to_limits(tmp_path: Path) -> None:
     file = tmp_path / "sleepy.py"
     file.write_text(

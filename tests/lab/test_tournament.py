@@ -429,6 +429,7 @@ def test_bots_that_fail_lose_each_game_and_nobody_else_does(
                 assert (strikes, place, forfeited) == ((), 1, False)
 
 
+@pytest.mark.long
 def test_a_program_that_crashes_has_strikes_and_one_that_plays_has_none(tmp_path: Path) -> None:
     rude = Path(__file__).parents[1] / "kit" / "rude_program.py"
     program = f"exec:{sys.executable} -I -S {rude}"
@@ -445,6 +446,7 @@ def test_a_program_that_crashes_has_strikes_and_one_that_plays_has_none(tmp_path
         assert game.shots[1 - mine] > 0
 
 
+@pytest.mark.long
 def test_a_program_that_stays_plays_the_games_of_one_that_leaves_in_fewer_processes(tmp_path: Path) -> None:
     program = Path(__file__).parents[1] / "kit" / "staying_program.py"
     found = []
@@ -550,6 +552,7 @@ def test_a_bot_that_cannot_be_made_is_told_before_anything_is_played(bots: Path,
         _play(tmp_path, {"a": f"{bots}:Unmade", "b": "random"})
 
 
+@pytest.mark.long
 def test_a_bot_that_ends_its_process_when_it_is_imported_is_told_and_the_next_one_tried(tmp_path: Path) -> None:
     dying = tmp_path / "dying.py"
     dying.write_text("import os\nos._exit(1)\n")
@@ -690,6 +693,7 @@ def test_games_of_a_changed_tournament_are_not_taken_for_its_own(bots: Path, tmp
         read_games(path, {})
 
 
+@pytest.mark.long
 def test_a_tournament_that_could_not_begin_begins_when_its_bot_is_mended(tmp_path: Path) -> None:
     mine = tmp_path / "mine.py"
     mine.write_text("import salvo\n\nclass Mine(salvo.Bot\n")

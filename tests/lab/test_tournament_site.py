@@ -120,6 +120,7 @@ def _texts(folder: Path) -> dict[str, str]:
 # --- the whole site -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_every_link_of_every_page_leads_to_something_of_the_site(site: Path) -> None:
     pages = {file.resolve(): Read(file) for file in site.rglob("*.html")}
     assert len(pages) == 1 + 4 + 2 * 6
@@ -156,6 +157,7 @@ def test_a_name_is_text_and_in_no_files_name(site: Path) -> None:
         )
 
 
+@pytest.mark.long
 def test_a_site_that_is_made_twice_is_the_same_byte_for_byte(site: Path, cup: Path, tmp_path: Path) -> None:
     """A bot that draws not from its seed plays other games each time, some to the same end; none is shown."""
     otherwise = _make(cup, tmp_path / "again")
@@ -382,6 +384,7 @@ def test_of_a_path_only_its_end_is_told(text: str, told: str) -> None:
 # --- the command --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_command_writes_a_site_beside_its_file_and_says_what_is_in_it(cup: Path) -> None:
     done = CliRunner().invoke(command, ["site", str(cup), "--games-per-pair", "1", "--jobs", "1"])
     assert done.stdout.startswith(f"site:   {cup.with_suffix('.site')}/index.html, 6 of 18 games\n")

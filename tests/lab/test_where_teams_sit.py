@@ -39,6 +39,7 @@ def _run(folder: Path, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_every_module_of_the_sdk_is_imported(tmp_path: Path) -> None:
     assert _run(tmp_path, "-c", _IMPORT_ALL) == ""
 
@@ -51,6 +52,7 @@ def test_a_program_plays_where_an_ended_process_cannot_be_left_a_zombie(monkeypa
         assert arena.play(bots, seed=1).turns > 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "says"),
     [

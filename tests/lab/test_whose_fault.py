@@ -150,8 +150,7 @@ PLACES: dict[str, Callable[[Path], list[Found]]] = {
     [("play --games", way) for way in WAYS]
     + [
         (place, way)
-        for place in PLACES
-        if place != "play --games"
+        for place in ("tournament", "tournament on a host")
         for way in ("exits in a thread", "exits in a later game")
     ],
 )
@@ -168,7 +167,7 @@ def test_only_a_bot_that_ends_its_own_process_is_at_fault(place: str, way: str, 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", ["play --games", "tournament on a host"])
 def test_a_bot_whose_import_ends_the_process_while_another_is_loaded_costs_that_one_nothing(
     place: str, tmp_path: Path
 ) -> None:

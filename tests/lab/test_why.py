@@ -127,6 +127,7 @@ def test_who_never_fires_is_out_and_nothing_else_is_said() -> None:
     )
 
 
+@pytest.mark.long
 def test_the_parts_add_up_to_the_lead_and_what_is_named_is_sure() -> None:
     named: set[str] = set()
     for seed in range(8):
@@ -149,6 +150,7 @@ def test_other_draws_give_the_same_parts_within_their_errors() -> None:
         assert 0 < max(values) - min(values) < 6 * error
 
 
+@pytest.mark.long
 def test_a_fleet_that_is_hard_to_find_is_told_where_that_is_surely_so() -> None:
     hidden, usual = (clearing_cost(POND, fleet, seed=7) for fleet in (_fleet("blue", 4), None))
     assert hidden.value - usual.value > SURE * (hidden.error + usual.error)
@@ -187,6 +189,7 @@ def test_a_tie_and_a_game_of_three_have_no_verdict_and_points_have_one() -> None
             assert not any(" fired first: " in line for line in lines(why))  # all had equally many turns
 
 
+@pytest.mark.long
 def test_the_command_tells_it_in_lines_json_and_on_the_page(tmp_path: Path) -> None:
     _, header, steps = play_at_table(
         {"red": Density(), "blue": Rows()},

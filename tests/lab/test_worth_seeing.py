@@ -104,6 +104,7 @@ def test_dev_says_how_far_it_is_before_the_first_game_is_over(
     assert "games: 0 of 4 after 0 s" in capsys.readouterr().err.splitlines()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", [(play, "--games", "2"), (compare, "--games", "2")], ids=["play", "compare"])
 def test_many_games_say_how_far_they_are_before_the_first_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[click.Command, *tuple[str, ...]]

@@ -42,7 +42,7 @@ troubles: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 
 
 @given(formats, sizes, st.integers(2, 11), st.booleans(), seeds, troubles)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_every_game_counts_once_whatever_dies(
     of: dict[str, Any], size: int, count: int, hall: bool, seed: int, troubles: dict[str, Any]
 ) -> None:
@@ -54,8 +54,9 @@ def test_every_game_counts_once_whatever_dies(
     assert not world.director.book.open_matches
 
 
+@pytest.mark.long
 @given(formats.filter(lambda of: of["format"] != "ladder"), sizes, st.integers(2, 11), seeds, troubles)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_the_same_results_give_the_same_schedule(
     of: dict[str, Any], size: int, count: int, seed: int, troubles: dict[str, Any]
 ) -> None:
@@ -84,8 +85,9 @@ def won_without_a_game(world: World, team: str) -> int:
     return byes + sum(line.teams[line.absent.index(False)] == team for line in alone)
 
 
+@pytest.mark.long
 @given(formats, sizes, st.integers(2, 11), st.booleans(), seeds, troubles, st.sampled_from([0.005, 0.02, 0.2]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_what_a_host_annuls_counts_no_more_in_any_table_and_round(
     of: dict[str, Any], size: int, count: int, hall: bool, seed: int, troubles: dict[str, Any], often: float
 ) -> None:
@@ -115,8 +117,9 @@ def test_what_a_host_annuls_counts_no_more_in_any_table_and_round(
         assert book.rating(row.name) == counting.scores.get(row.name, Score(row.name)).rating
 
 
+@pytest.mark.long
 @given(formats, sizes, st.lists(st.tuples(st.sampled_from(NAMES), st.integers(5, 200)), max_size=12), seeds, troubles)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_teams_that_come_and_go_lose_nobody_a_game(
     of: dict[str, Any], size: int, changes: list[tuple[str, int]], seed: int, troubles: dict[str, Any]
 ) -> None:
@@ -132,8 +135,9 @@ def test_teams_that_come_and_go_lose_nobody_a_game(
     assert world.director.over
 
 
+@pytest.mark.long
 @given(st.integers(2, 16), seeds)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_all_meet_all_in_pairs_in_the_fewest_rounds(count: int, seed: int) -> None:
     world = World(league(format="round-robin", table_size=2), NAMES[:count], seed=seed).run(30_000)
     met = [frozenset(line.teams) for line in world.of(Result)]
@@ -141,8 +145,9 @@ def test_all_meet_all_in_pairs_in_the_fewest_rounds(count: int, seed: int) -> No
     assert len(world.of(Drawn)) == count - 1 + count % 2
 
 
+@pytest.mark.long
 @given(st.integers(3, 8), st.integers(3, 16), seeds)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_all_meet_all_at_larger_tables(size: int, count: int, seed: int) -> None:
     world = World(league(format="round-robin", table_size=size), NAMES[:count], seed=seed).run(30_000)
     met = {frozenset(pair) for line in world.of(Result) for pair in combinations(line.teams, 2)}
@@ -150,8 +155,9 @@ def test_all_meet_all_at_larger_tables(size: int, count: int, seed: int) -> None
     assert all(len(match) >= 2 for line in world.of(Drawn) for match in line.matches)
 
 
+@pytest.mark.long
 @given(st.integers(2, 8), st.integers(1, 3), st.integers(2, 16), seeds)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_nobody_on_a_ladder_waits_for_more_games_to_begin_than_there_are_others(
     size: int, tables: int, count: int, seed: int
 ) -> None:
@@ -294,6 +300,7 @@ def test_the_table_of_a_match_that_is_no_longer_there_holds_up_nobody() -> None:
     assert all(cell_of(line.table) != CELLS[2] for line in world.of(Result))
 
 
+@pytest.mark.long
 def test_all_cells_play_from_the_first_round_on() -> None:
     world = World(league(format="swiss", rounds=1, table_size=2), NAMES[:12], cells=CELLS).run(5000)
     first = [cell_of(line.table) for line in world.of(Assigned)][:6]

@@ -18,6 +18,7 @@ CUP = League(name="cup", rounds=4, table_size=2, tables=("t1", "t2"), wait_secon
 TEAMS = ["ann", "bob", "cid", "dan"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("placement", [2, 30])
 @pytest.mark.parametrize("asleep", [SEAT_SECONDS + 1, SEAT_SECONDS + 5, 120.0])
 def test_a_machine_that_sleeps_is_late_or_absent_but_never_taken_for_one_that_follows_no_seat(

@@ -87,6 +87,7 @@ def test_an_accepted_mutant_that_does_not_exist_is_an_error(tree: Tree, capsys: 
     assert "accepted.toml: nothing turns 'return a if b > a else b' into" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_the_table_and_the_accepted_mutants_fit_the_code() -> None:
     tree = Tree(ROOT, ("client_sdk", "server"), PARTS)
     Accepted((ROOT / "tests" / "mutants" / "accepted.toml").read_text()).check(tree)

@@ -112,6 +112,7 @@ COUNTED = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("width", "height", "lengths", "counts"), COUNTED)
 def test_legal_layouts_are_those_that_brute_force_finds(
     width: int, height: int, lengths: tuple[int, ...], counts: tuple[int, ...]
@@ -346,6 +347,7 @@ def test_a_book_that_makes_no_sense_is_refused_with_the_field(field: str, fields
 # --- bots and views -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 @pytest.mark.parametrize("kind", [RandomBot, Hunter])
 def test_house_bots_play_every_book(kind: type[Bot], book: RuleBook) -> None:
@@ -353,6 +355,7 @@ def test_house_bots_play_every_book(kind: type[Bot], book: RuleBook) -> None:
     assert (report.problems, report.games) == ([], 3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 def test_the_hunter_beats_the_random_bot_by_every_book(book: RuleBook) -> None:
     wins = 0

@@ -91,6 +91,7 @@ def test_a_command_is_a_source_and_its_program_names_the_team() -> None:
             load(source)
 
 
+@pytest.mark.long
 def test_a_bot_plays_the_same_games_as_a_program() -> None:
     with closing(make(f"exec:{shlex.quote(sys.executable)} -m salvo_lab.programs hunter")) as program:
         for game, book in enumerate((SALVO, *BOOKS.values()), start=1):
@@ -99,6 +100,7 @@ def test_a_bot_plays_the_same_games_as_a_program() -> None:
             assert its == mine
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 @pytest.mark.parametrize("source", KITS)
 def test_a_kit_plays_whole_games_the_same_for_the_same_seed(
@@ -335,6 +337,7 @@ def test_a_program_that_places_no_legal_fleet_plays_with_a_drawn_one(
     assert outcome.winner == "bob"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_nobody_is_left_when_we_are_told_to_end(number: signal.Signals) -> None:
     salvo = str(Path(sysconfig.get_path("scripts")) / "salvo")

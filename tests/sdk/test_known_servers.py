@@ -103,6 +103,7 @@ for server in range(20):
 """
 
 
+@pytest.mark.long
 def test_bots_that_start_at_once_lose_nothing_of_each_other(known: KnownServers) -> None:
     pipe = subprocess.PIPE
     with contextlib.ExitStack() as stack:

@@ -122,6 +122,7 @@ def test_a_table_that_announces_each_shot_has_the_outcomes_in_its_recaps() -> No
 # --- shortened ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("players", [16, 64])
 def test_the_recap_of_a_very_long_game_stays_below_its_bound(players: int) -> None:
     """With 64 it had 1.2 MB, more than any broker here carries."""
@@ -209,6 +210,7 @@ def test_a_shot_that_did_not_count_stays_fired_at_when_an_older_one_was_left_out
     assert {(2, 2), (3, 3)} & {shot[1:] for shot in view.untouched} == {(3, 3)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("announce", [Announce.EACH_SHOT, Announce.CELLS])
 def test_the_longest_recap_there_can_be_keeps_to_the_bound(announce: Announce) -> None:
     """The largest grid, the largest fleet and 64 teams with long names, at the end of a game without end."""

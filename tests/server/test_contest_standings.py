@@ -64,7 +64,7 @@ def told(records: list[Result | ResultAnnulled], chronicle: Chronicle) -> Chroni
 
 
 @given(contests(), st.integers(0, 16), st.booleans())
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 def test_wherever_a_server_starts_again_the_standings_go_on(
     records: list[Result | ResultAnnulled], place: int, looks: bool
 ) -> None:

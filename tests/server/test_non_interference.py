@@ -4,7 +4,7 @@ Pairs of games are played that differ in hidden cells only, through the whole se
 that everybody may read, and everything that an uninvolved team may read, is byte for byte the same; what teams send has
 the same lengths. Who may read what is asked of the topic table.
 
-A hundred pairs a run; ``SALVO_PAIRS=1000 pytest tests/server/test_non_interference.py`` plays a thousand.
+Sixty pairs a run; ``SALVO_PAIRS=1000 pytest tests/server/test_non_interference.py`` plays a thousand.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from salvo_server.service import Service
 from salvo_server.storage.identity import Identity
 from simulation import crypto
 
-PAIRS = int(os.environ.get("SALVO_PAIRS", "100"))
+PAIRS = int(os.environ.get("SALVO_PAIRS", "60"))
 NAMES = ("ann", "bob", "cy", "dan")
 SIDE: Final = SALVO.grid.width
 CELLS: Final = range(SALVO.grid.size)
@@ -423,6 +423,7 @@ def test_pairs_differ_and_leave_somebody_uninvolved() -> None:
     assert read_by(Role.REFEREE, "ref", one) != read_by(Role.REFEREE, "ref", other)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, PAIRS // 5, 10))
 def test_the_log_tells_hidden_cells_by_nothing_but_commitments(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the one function replaced that commits to them, the log is the same byte for byte."""

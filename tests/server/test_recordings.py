@@ -199,6 +199,7 @@ def _leave_empty_files(folder: Path) -> None:
         path.write_bytes(b"")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("crash", "again"),
     [(_leave_all, 0), (_leave_none, 3), (_leave_transcripts, 3), (_leave_proofs, 3), (_leave_empty_files, 3)],

@@ -208,6 +208,7 @@ def test_results_are_continued_behind_the_last_whole_line(cut: bytes, tmp_path: 
     assert [json.loads(line) for line in path.read_bytes().splitlines()] == [*whole, {"game": 4}]
 
 
+@pytest.mark.long
 def test_no_file_is_opened_in_the_encoding_of_the_locale() -> None:
     found = []
     for folder in ("client_sdk", "server"):

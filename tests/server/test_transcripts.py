@@ -20,7 +20,7 @@ LINES = gzip.decompress(GOLDEN.read_bytes()).splitlines(keepends=True)
 ANY_LINE = st.integers(0, len(LINES) - 1)
 
 #: A line is a hundred letters and a game a hundred lines: enough examples that every part of each kind is met.
-thorough = settings(max_examples=400, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+thorough = settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
 
 def _named_line(lines: list[bytes]) -> int:
@@ -113,6 +113,7 @@ def test_a_line_that_stands_twice_is_named(number: int) -> None:
     assert _named_line([*LINES[: number + 1], *LINES[number:]]) == number + 2
 
 
+@pytest.mark.long
 @given(number=ANY_LINE, other=ANY_LINE)
 @thorough
 def test_lines_that_changed_places_are_found_at_the_first_of_them(number: int, other: int) -> None:

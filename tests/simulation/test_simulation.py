@@ -13,7 +13,6 @@ from salvo.codec.announcements import Publication
 from salvo.codec.command_writer import write_shot
 from salvo.codec.header import read_header
 from salvo.fairness.witness import Witness
-from salvo.rules import BOOKS
 from salvo.session import Session
 from salvo.session.joining import JOINING, JoiningEvent
 from salvo.session.playing import PLAYING, Playing, PlayingEvent
@@ -51,7 +50,7 @@ def _economy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("first", range(1, 31, 10))
+@pytest.mark.parametrize("first", range(1, 21, 10))
 def test_no_invariant_breaks(first: int) -> None:
     for seed in range(first, first + 10):
         report = game.run(seed)
@@ -59,9 +58,9 @@ def test_no_invariant_breaks(first: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("rules", [name for name in BOOKS if name != "salvo"])
+@pytest.mark.parametrize("rules", ["smackdown", "xbs"])
 def test_no_invariant_breaks_by_other_rules(rules: str) -> None:
-    for seed in range(1, 9):
+    for seed in range(1, 6):
         report = game.run(seed, rules=rules)
         assert not report.wrong, f"{report.wrong}; again: {run.command(seed, rules=rules)}"
 
@@ -380,7 +379,7 @@ def _seeds() -> Iterator[int]:
     return (seed for seed in (925, 7, 10, *range(1, 400)) if len(game.draw(seed).faults) > 2)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__[1:].replace("_", " "))
 def test_a_planted_bug_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)

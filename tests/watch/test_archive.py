@@ -68,6 +68,7 @@ def test_a_line_tells_of_a_game_what_its_last_frame_does(folder: Path) -> None:
         assert entry.id == archive.entry(entry.id).id
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("query", "names"),
     [
@@ -299,6 +300,7 @@ def test_a_site_names_nothing_from_elsewhere_and_no_folder_of_this_machine(site:
         assert "unsafe" not in text
 
 
+@pytest.mark.long
 def test_a_site_is_rewritten_and_loses_the_games_that_are_gone_and_nothing_else(site: Path, folder: Path) -> None:
     (site / "mine.txt").write_text("mine")
     before = {path.name for path in (site / "games").iterdir()}

@@ -148,6 +148,7 @@ def announced(game: Game, kind: type[_A]) -> list[_A]:
 # --- the signed log, and a team as its witness ----------------------------------------------------------------------
 
 
+@pytest.mark.long
 @EVERY_BOOK
 def test_the_proof_of_a_game_by_every_book_verifies(book: RuleBook) -> None:
     game = finished(book)
@@ -182,6 +183,7 @@ def hear(game: Game, name: str, moments: Sequence[Moment], *, forgets_skips: boo
     return found
 
 
+@pytest.mark.long
 @EVERY_BOOK
 def test_a_team_is_a_witness_of_its_game_by_every_book(book: RuleBook) -> None:
     game = finished(book)
@@ -338,6 +340,7 @@ def test_the_referee_s_view_shows_every_salvo_of_every_book(book: RuleBook) -> N
         assert ships == set(cells)
 
 
+@pytest.mark.long
 @EVERY_BOOK
 def test_the_screens_follow_a_game_by_every_book_to_its_end(book: RuleBook) -> None:
     game = finished(book)

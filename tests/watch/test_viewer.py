@@ -44,6 +44,7 @@ def _text(app: Viewer, name: str) -> str:
     return str(app.query_one(f"#{name}", Static).render())
 
 
+@pytest.mark.long
 def test_arrows_go_one_turn_on_and_back_and_stop_at_both_ends() -> None:
     async def act(app: Viewer, pilot: Pilot[None]) -> None:
         await pilot.press("left")
@@ -63,6 +64,7 @@ def test_arrows_go_one_turn_on_and_back_and_stop_at_both_ends() -> None:
     _run(act)
 
 
+@pytest.mark.long
 def test_g_and_a_number_jump_to_a_turn() -> None:
     async def act(app: Viewer, pilot: Pilot[None]) -> None:
         await pilot.press("g", "1", "7")
@@ -107,6 +109,7 @@ def test_it_plays_to_the_end_by_itself_and_backwards() -> None:
     _run(act, Viewer(Replay("small", header, steps), speed=200.0))
 
 
+@pytest.mark.long
 def test_space_plays_and_pauses_and_up_and_down_change_the_speed() -> None:
     async def act(app: Viewer, pilot: Pilot[None]) -> None:
         await pilot.press("space")
@@ -131,6 +134,7 @@ def test_a_click_on_a_salvo_jumps_there() -> None:
     _run(act)
 
 
+@pytest.mark.long
 def test_help_shows_every_key_and_goes_away() -> None:
     async def act(app: Viewer, pilot: Pilot[None]) -> None:
         await pilot.press("question_mark")

@@ -192,7 +192,7 @@ def check_with_the_engine(watcher: Watcher, referee: Referee) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10**6),
     players=st.integers(2, 4),

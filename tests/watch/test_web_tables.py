@@ -101,7 +101,7 @@ def check(picture: dict[str, Any], referee: Referee) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10**6),
     players=st.integers(2, 4),

@@ -20,6 +20,7 @@ SCRIPTS = Path(sysconfig.get_path("scripts"))
 COMPOSE = ("docker-compose.yml", "deploy/tls.yml")
 
 
+@pytest.mark.long
 def test_the_compose_files_fit_the_compose_schema() -> None:
     command = [str(SCRIPTS / "check-jsonschema"), "--builtin-schema", "vendor.compose-spec", *COMPOSE]
     subprocess.run(command, cwd=ROOT, check=True)

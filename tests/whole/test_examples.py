@@ -41,6 +41,7 @@ def test_an_example_is_a_sound_bot(name: str) -> None:
     assert check_bot(example(name), games=3).problems == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BOTS)
 def test_an_example_is_a_program_that_plays_a_local_game(name: str) -> None:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}

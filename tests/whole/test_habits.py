@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 _TESTS = Path(__file__).parents[1]
 _WALL_CLOCKS = {"monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "time", "time_ns"}
 
@@ -46,6 +48,7 @@ def _measurements(path: Path) -> Iterator[str]:
             yield f"{path.relative_to(_TESTS)}, line {node.lineno}"
 
 
+@pytest.mark.long
 def test_no_test_asserts_how_long_something_took() -> None:
     """A bound on waiting for an event is none: the clock is compared with an end there, and nothing is subtracted."""
     files = [*_TESTS.glob("*/test_*.py"), *(_TESTS / "fuzz").glob("*.py")]

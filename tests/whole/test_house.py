@@ -36,6 +36,7 @@ def test_every_module_stands_in_a_layer(package: str) -> None:
     assert found - {"v1"} == {name for layer in layers for name in layer.split(" | ")}
 
 
+@pytest.mark.long
 def test_only_one_environment_of_templates_escapes_what_the_server_puts_into_html() -> None:
     used: dict[str, set[str]] = {}
     for path in sorted(path for folder in ("server", "client_sdk") for path in (ROOT / folder).rglob("*.py")):
@@ -49,6 +50,7 @@ def test_only_one_environment_of_templates_escapes_what_the_server_puts_into_htm
     assert "markupsafe" not in used
 
 
+@pytest.mark.long
 def test_a_command_that_makes_no_page_imports_no_templates() -> None:
     code = "import sys, salvo.cli as c; c.cli(['--help'], standalone_mode=False); import salvo_watch.commands.replay"
     done = subprocess.run(

@@ -101,6 +101,7 @@ def test_over_tcp_a_program_whose_gateway_was_killed_begins_anew(tmp_path: Path)
                     gateway.start()
 
 
+@pytest.mark.quick
 def test_a_gateway_that_is_client_calls_a_server_and_again_when_that_has_hung_up(tmp_path: Path) -> None:
     winners, stop = Winners(), threading.Event()
     with served(winners, rules="classic") as contest, contextlib.ExitStack() as stack:

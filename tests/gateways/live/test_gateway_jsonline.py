@@ -24,6 +24,7 @@ from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
 
+@pytest.mark.quick
 def test_a_game_is_played_again_by_accounts_of_the_roster(tmp_path: Path) -> None:
     winners = Winners()
     with guarded("embedded", tmp_path, book=STREAK, listener=winners) as contest, contextlib.ExitStack() as stack:

@@ -53,6 +53,7 @@ def program(folder: Path, text: str) -> list[str]:
     return [sys.executable, "-u", str(file)]
 
 
+@pytest.mark.quick
 def test_two_child_processes_play_games_one_after_the_other(
     start_server: StartServer, broker: Any, tmp_path: Path
 ) -> None:

@@ -207,6 +207,7 @@ def test_a_bot_and_clients_play_at_one_table_which_a_watcher_sees(tmp_path: Path
     assert outcome.results[0][0].encode() in seen["/game/winner"]  # mostly the hunter; the others may be lucky, or tie
 
 
+@pytest.mark.quick
 def test_programs_of_two_systems_and_a_bot_play_at_one_table(tmp_path: Path) -> None:
     program = tmp_path / "neighbour.py"
     program.write_text(NEIGHBOUR)

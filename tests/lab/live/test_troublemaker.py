@@ -18,7 +18,7 @@ import pytest
 from conformance.spec_client import SpecClient
 from kit.brokers import Broker, StartServer
 from kit.guarded import guarded, play, wait_for_users
-from kit.players import Heard, join, over
+from kit.players import SECONDS, Heard, join, over
 from kit.processes import started
 from kit.programs import BROKERS
 from salvo import client
@@ -32,7 +32,6 @@ from salvo_server.contest import Contest
 from salvo_server.core.referee import Referee
 from server.live.test_topics_seen import Observer
 
-_SECONDS = 60.0
 Step = tuple[int, m.Input | None, list[m.Announcement]]
 
 
@@ -60,9 +59,9 @@ class Honest:
         self._plain.stop()
 
     def wait(self) -> str:
-        assert self._plain.over.wait(_SECONDS)
+        assert self._plain.over.wait(SECONDS)
         for thread in self._threads:
-            thread.join(_SECONDS)
+            thread.join(SECONDS)
         return self._plain.winner
 
 
@@ -85,7 +84,7 @@ def test_an_honest_game_beside_a_rude_team_ends_and_each_rudeness_gets_what_the_
             winner = honest.wait()
         _wait_until_nothing_is_kept(broker, contest)
         stop.set()
-        trouble.join(60)
+        trouble.join(SECONDS)
         limits = contest.service.tables[""].referee.limits
     _check_the_game(heard, winner, honest)
     _check_that_refusals_changed_nothing(steps, limits)
@@ -96,8 +95,8 @@ def test_it_is_a_program_that_tells_what_it_did(broker: Broker, start_server: St
     command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", broker.url, "--seed", "3", "--games", "1"]
     with start_server(players=2):
         bot = join(broker.url, "ann", seed="7")  # a game that lasts long enough for all of its pieces
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=True)
-        bot.join(_SECONDS)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
+        bot.join(SECONDS)
     assert re.search(r"^ +[1-9]\d* x forged shots \(SALVO-SEAL-8: forged\)$", done.stdout, re.MULTILINE)
     assert re.search(r"^heard: .*too_many_shots [1-9]", done.stdout, re.MULTILINE)
     assert done.stderr == ""
@@ -112,7 +111,7 @@ def test_in_a_contest_it_comes_as_a_team_of_the_roster(kind: str, tmp_path: Path
         command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", contest.url, "--seed", "3", "--games", "1"]
         play(contest, ["ann"])
         done = subprocess.run(
-            [*command, "--as", f"rude:{tmp_path / 'secret'}"], capture_output=True, text=True, timeout=_SECONDS
+            [*command, "--as", f"rude:{tmp_path / 'secret'}"], capture_output=True, text=True, timeout=SECONDS
         )
     assert (done.returncode, done.stderr) == (0, "")
     assert re.search(r"^ +[1-9]\d* x a huge packet", done.stdout, re.MULTILINE)
@@ -136,7 +135,7 @@ def test_two_honest_teams_beside_it_lose_no_turn_and_its_summary_is_what_happene
             heard.until(over)
             _wait_until_all_is_heard(rude, listener)
             stop.set()
-            trouble.join(_SECONDS)
+            trouble.join(SECONDS)
     [won] = heard.of(m.GameWon)
     turns, salvos = heard.of(m.TurnBegan), heard.of(m.SalvoResolved)
     fired = {(salvo.turn, salvo.player): salvo.shots for salvo in salvos[:-1]}
@@ -153,7 +152,7 @@ def test_two_honest_teams_beside_it_lose_no_turn_and_its_summary_is_what_happene
 
 def _wait_until_all_is_heard(rude: Troublemaker, listener: Probe) -> None:
     """Compare what it has heard with another connection that may read the same."""
-    end = time.monotonic() + _SECONDS
+    end = time.monotonic() + SECONDS
     while True:
         assert listener.ping()
         codes = Counter(each.payload.decode().partition(":")[0] for each in listener.heard)
@@ -173,7 +172,7 @@ def test_ctrl_c_ends_it_with_its_summary_and_nobody_waits_for_it_in_the_lobby(
         with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
             heard.until(lambda said: sum(isinstance(each, m.PlacementJudged) and each.approved for each in said) >= 65)
             running.send_signal(signal.SIGINT)
-            said, errors = running.communicate(timeout=_SECONDS)
+            said, errors = running.communicate(timeout=SECONDS)
         heard.until(lambda all_said: sum(isinstance(each, m.PlayerLeft) for each in all_said) == DEPARTURES + 1)
         assert heard.of(m.PlayersListed)[-1].names == ()
     assert (running.returncode, errors) == (0, "")
@@ -188,7 +187,7 @@ def test_ctrl_c_ends_it_with_its_summary_and_nobody_waits_for_it_in_the_lobby(
 def test_it_ends_by_itself_after_its_time(broker: Broker, start_server: StartServer) -> None:
     command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", broker.url, "--seconds", "0.2"]
     with start_server(players=2):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-2].startswith("heard: ")
 
@@ -196,7 +195,7 @@ def test_it_ends_by_itself_after_its_time(broker: Broker, start_server: StartSer
 def test_without_an_account_it_says_what_it_needs(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
         command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", contest.url]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 1
     assert done.stderr.startswith("error: not_authorised: ")
     assert "SALVO_TEAM and SALVO_SECRET" in done.stderr
@@ -205,7 +204,7 @@ def test_without_an_account_it_says_what_it_needs(tmp_path: Path) -> None:
 
 def _wait_until_nothing_is_kept(broker: Broker, contest: Contest) -> None:
     """Commands that were left retained are cleared, also the will of a client that vanished."""
-    end = time.monotonic() + _SECONDS
+    end = time.monotonic() + SECONDS
     while True:
         observer = Observer(broker.url)
         observer.until(lambda seen: any(x.topic == "/game/winner" for x in seen))
@@ -268,7 +267,7 @@ def test_a_game_that_the_host_aborts_is_in_its_summary_and_no_bot_hears_of_a_win
         heard.until(lambda said: any(isinstance(each, m.SalvoResolved) for each in said))
         contest.service.act("", m.HostCommand(m.TERMINAL_HOST, m.HostAction.ABORT))
         for thread in (trouble, honest):
-            thread.join(_SECONDS)
+            thread.join(SECONDS)
             assert not thread.is_alive()
     assert told == [None]
     assert rude.report.winners == [None]

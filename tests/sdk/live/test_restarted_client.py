@@ -18,7 +18,6 @@ import pytest
 
 from kit.brokers import Broker, StartServer
 from kit.players import SECONDS, Heard, join, over
-from kit.programs import on_both_brokers
 from salvo import messages as m
 from salvo.net.mqtt import Connection
 from salvo.player import Answer, Bot
@@ -194,8 +193,6 @@ def stage(broker: Broker, start_server: StartServer) -> Iterator[Stage]:
             found.rival.may_fire.set()
 
 
-@pytest.mark.long
-@on_both_brokers
 @pytest.mark.parametrize(
     ("restart", "refused"),
     [

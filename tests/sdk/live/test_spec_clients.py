@@ -82,6 +82,7 @@ def test_a_websocket_client_plays(broker: Broker, start_server: StartServer) -> 
         assert _play(clients) in ("web", "tcp")
 
 
+@pytest.mark.quick
 @on_both_brokers
 @pytest.mark.parametrize("script", ["examples/spec_client_40_lines.py"])
 def test_the_forty_line_client_of_the_readme_plays(script: str, broker: Broker, start_server: StartServer) -> None:

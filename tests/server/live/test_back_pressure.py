@@ -49,7 +49,12 @@ def test_a_game_is_played_to_its_end_under_a_flood_at_full_speed_and_the_server_
     heard, connections = Heard(), 0
 
     with BrokerProcess() as broker:
-        contest = Contest(ServerSettings(broker=broker.url, seed="7", players=2, over_seconds=600), heard)
+        contest = Contest(
+            ServerSettings(
+                broker=broker.url, seed="7", players=2, over_seconds=600, turn_seconds=600, placement_seconds=600
+            ),
+            heard,
+        )
         connected = contest.connection.on_connect
         assert connected is not None
 

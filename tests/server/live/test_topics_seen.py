@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from kit.brokers import Broker, StartServer
+from kit.players import SECONDS
 from kit.programs import on_both_brokers
 from salvo import client, topics
 from salvo import messages as m
@@ -31,7 +32,6 @@ from salvo_watch.watching import Watcher
 
 OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
 _PRINTED = ("sunk_as_printed", "defeated_as_printed")
-_SECONDS = 60.0
 _observers = itertools.count()
 
 
@@ -58,7 +58,7 @@ class Observer:
         assert self._connection.flush(60)
 
     def until(self, holds: Callable[[list[Inbound]], bool]) -> list[Inbound]:
-        end = time.monotonic() + _SECONDS
+        end = time.monotonic() + SECONDS
         while not holds(self.seen):
             assert time.monotonic() < end, [message.topic for message in self.seen[-20:]]
             for message in self._connection.poll(0.2):
@@ -93,7 +93,7 @@ def play_bots(url: str, names: list[str], watch: Observer) -> None:
         watch.until(lambda seen, name=name: _placed(seen, name) == 5)  # type: ignore[misc]
     watch.until(said("/game/state", b"over"))
     for thread in threads:
-        thread.join(60)
+        thread.join(SECONDS)
 
 
 def _placed(seen: list[Inbound], name: str) -> int:
@@ -244,6 +244,7 @@ def test_the_same_accepted_commands_give_the_same_announcements_in_process(
             assert again.receive(command, now) == announced
 
 
+@pytest.mark.quick
 def test_the_same_seed_is_the_same_game_over_a_broker_and_in_the_arena(
     broker: Broker, start_server: StartServer, observer: Observer
 ) -> None:

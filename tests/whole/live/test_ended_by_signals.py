@@ -28,14 +28,13 @@ CUP = 'name = "cup"\n[time]\ndecision_seconds = 3600\nbank_seconds = 3600\n[bots
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("whole_group", [False, True], ids=["the command", "its process group"])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("number", "whole_group"), [(signal.SIGTERM, False), (signal.SIGHUP, True)], ids=["alone", "with its process group"]
+)
 @pytest.mark.parametrize(
     "command",
     [
         ("play", "DEAF", "random"),
-        ("compare", "DEAF", "random"),
-        ("dev", "DEAF"),
         ("solo", "DEAF"),
         ("tournament", "run", "cup.toml"),
     ],

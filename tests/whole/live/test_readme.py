@@ -31,6 +31,8 @@ from salvo_server.commands.serve import serve
 from salvo_server.game_lengths import duration, turns_of
 from salvo_server.settings import load_settings
 
+pytestmark = pytest.mark.quick
+
 TEXT = "".join(guide.read_text() for guide in GUIDES)
 BLOCKS = [block for guide in GUIDES for block in blocks(guide)]
 PYTHON = [code for language, code in BLOCKS if language == "python"]
@@ -347,6 +349,7 @@ def test_gateways_fit_their_servers(command: str) -> None:
     assert [read_gateway(line, settings.book).words[0] for line in settings.gateways] == [protocol]
 
 
+@pytest.mark.long
 def test_the_server_of_the_settings_is_examined_by_the_doctor(folder: Path, secrets: dict[str, str]) -> None:
     [command] = [line for line in SERVES if "--config" in line]
     [health] = [line for line in COMMANDS if line.startswith("salvo health")]

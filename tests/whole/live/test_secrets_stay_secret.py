@@ -110,9 +110,13 @@ class ProcessList(threading.Thread):
 
     def run(self) -> None:
         while not self.over.wait(0.2):
-            for path in Path("/proc").glob("[0-9]*/cmdline"):
-                with contextlib.suppress(OSError):
-                    self.lines.add(path.read_bytes())
+            self.look()
+
+    def look(self) -> None:
+        """Look once."""
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                self.lines.add(path.read_bytes())
 
 
 def _misbehave(url: str, wrong: str, user: str | None = None, secret: str | None = None) -> None:
@@ -139,6 +143,7 @@ def _misbehave(url: str, wrong: str, user: str | None = None, secret: str | None
     texts += [b"[" * 600 + wrong.encode(), base64.b64encode(wrong.encode() * 5), wrong.encode()]
     for text in texts:
         rude.publish(topics.REQUEST_PARTICIPATION.of(), text)
+    rude.flush(SECONDS)
     rude.close()
     guessing = Connection(url, "guess", username="ann", password=wrong, clean_session=True)
     with contextlib.suppress(SalvoError), contextlib.closing(guessing):
@@ -185,6 +190,14 @@ def _pond(folder: Path) -> str:
     return str(file)
 
 
+def _until_shown(file: Path) -> None:
+    """Wait until a watcher has written its first words: a game may be over before it looks."""
+    end = time.monotonic() + SECONDS
+    while not file.stat().st_size:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 def _until_written(folder: Path, teams: list[subprocess.Popen[bytes]]) -> None:
     """Wait until the teams have gone home and the server has written the game."""
     for team in teams:
@@ -210,9 +223,11 @@ def test_no_secret_is_anywhere_after_a_whole_contest(tmp_path: Path) -> None:
         ear = Ear(url)
         ear.until(topics.STATE.of())
         processes.append(_start(tmp_path, "watch", "watch", url))
+        _until_shown(tmp_path / "watch.out")
         for name in TEAMS:
             own = ("join", url, "hunter", "--team", name, "--games", "1", "--proof", str(tmp_path / f"{name}.proof"))
             processes.append(_start(tmp_path, name, *own, SALVO_SECRET=secrets[name]))
+        command_lines.look()
         ear.until(topics.COUNT.of(), b"2")  # before that, on an open broker, a name is whose request comes first
         _misbehave(url, secrets["wrong"])
         ear.until(topics.TURN.of())
@@ -277,6 +292,7 @@ def test_no_secret_is_anywhere_after_a_contest_with_rights(tmp_path: Path) -> No
         ears[0].until(topics.STATE.of())
         account = {"SALVO_TEAM": "hall", "SALVO_SECRET": secrets["hall"]}
         processes.append(_start(tmp_path, "watch", "watch", url, **account))
+        _until_shown(tmp_path / "watch.out")
         for name in TEAMS:
             own = ("join", url, "hunter", "--team", name, "--games", "1", "--proof", str(tmp_path / f"{name}.proof"))
             processes.append(_start(tmp_path, name, *own, SALVO_SECRET=secrets[name]))
