@@ -1,0 +1,73 @@
+"""Standings over the games of an evening, and of a journal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from salvo.shape import UNLESS_EMPTY, Count, Strict
+
+
+@dataclass(frozen=True, slots=True)
+class Standing(Strict):
+    """A team's line in the standings (SALVO-STAND-2, SALVO-STAND-3); no number on the wire has a point.
+
+    Attributes:
+        points, opposition: thousandths of a point.
+        rating, low, high: of skill, and the ends of its 95 % interval; thousandths.
+    """
+
+    place: Count
+    team: str
+    points: Count
+    games: Count
+    wins: Count
+    ties: Count
+    losses: Count
+    opposition: Count
+    shots: Count
+    hits: Count
+    rating: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Uncounted(Strict):
+    """A game that the standings do not count (SALVO-STAND-4).
+
+    Attributes:
+        at: when it ended, epoch ms.
+        by: the host that annulled it; empty for a game without a winner.
+    """
+
+    table: str
+    game: Count
+    at: Count
+    by: str = field(default="", metadata=UNLESS_EMPTY)
+
+
+@dataclass(frozen=True, slots=True)
+class StandingsTable(Strict):
+    """The standings after some games.
+
+    Attributes:
+        since, until: when the first and the last of them ended, epoch ms.
+        games: how many count.
+        teams: how many have a line, of which ``rows`` has the best.
+        uncounted: the latest games that do not count.
+    """
+
+    since: Count
+    until: Count
+    games: Count
+    teams: Count
+    rows: tuple[Standing, ...]
+    uncounted: tuple[Uncounted, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StandingsShown(Strict):
+    """The standings of the latest evening, and over all games of the journal (SALVO-STAND-5)."""
+
+    evening: StandingsTable
+    overall: StandingsTable
