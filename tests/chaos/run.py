@@ -32,15 +32,16 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+
 from chaos.dying_server import MOMENTS
 from kit.mosquitto import ContestMosquitto, Mosquitto
 from kit.ports import Port
 from kit.postgresql import PostgreSQL
+from kit.probe import REFUSALS, Login, Probe, ProbeError
 from salvo import messages as m
 from salvo.codec.steps import read_input
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl
-from salvo_audit.doctor.probe import REFUSALS, Login, Probe, ProbeError
 from salvo_server.core.journal import JournalError, SavedGame
 from salvo_server.core.recovery import execute_step, open_table
 from salvo_server.storage.journal.database import JournalReader
@@ -480,7 +481,7 @@ class RosterChaos(Chaos):
         return len(self._reader().results())
 
     def _log_in(self, name: str, secret: str) -> bool:
-        with contextlib.suppress(ProbeError, OSError), Probe(self.url) as probe:
+        with contextlib.suppress(ProbeError, OSError), Probe(self.url, answer_seconds=5) as probe:
             greeting = probe.greet(name, Login(name, secret))
             if greeting.code in REFUSALS:
                 self.report.logins += 1

@@ -470,7 +470,7 @@ def show_the_door(used: Engine, steps: Steps, outside: Outside) -> None:
             'salvo_games_total{result="finished",table=""} 1.0'
             in fetched(used, "http://127.0.0.1:9464/metrics").splitlines()
         )
-    with steps.step("salvo doctor, from outside with two accounts"):
+    with steps.step("salvo doctor, from outside with a team's viewer"):
         tell_doctor(outside.salvo(*doctor(used, outside), check=True))
     with steps.step("salvo doctor, in the server's container"):
         tell_doctor(used.compose("exec", "-T", "server", "salvo", "doctor"))
@@ -503,8 +503,8 @@ def doctor(used: Engine, outside: Outside) -> list[str]:
     """The command, by an address that is not the machine's own, as from another one."""
     [network] = used.docker("network", "ls", "-q", "--filter", f"name={PROJECT}_default").split()
     gateway = json.loads(used.docker("network", "inspect", network))[0]["IPAM"]["Config"][0]["Gateway"]
-    accounts = [word for name in ("red", "blue") for word in ("--as", f"{name}:{outside.secret_file(name)}")]
-    return ["doctor", f"mqtt://{gateway}:1883", "--websocket", f"ws://{gateway}:9001/mqtt", *accounts]
+    secret = outside.secret_file("red").read_text()
+    return ["doctor", f"mqtt://red.1:{secret}@{gateway}:1883"]
 
 
 def tell_doctor(said: str) -> None:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from kit.mosquitto import ContestMosquitto
+from kit.probe import Login, Probe
 from salvo.client import play as play_contest
 from salvo.messages import Limits
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.permissions import Role
-from salvo_audit.doctor.probe import Login, Probe
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.limits import BrokerLimits
@@ -54,11 +54,11 @@ class Guarded:
         return self.url.replace("://", f"://{user}:{secret}@")
 
 
-def wait_for_users(url: str, user: str, secret: str, *, admitted: bool = True) -> None:
+def wait_for_users(url: str, user: str, secret: str, *, admitted: bool = True, ca: str | None = None) -> None:
     """Return when the broker lets a user in, or no longer: it is furnished a moment after the roster has changed."""
     end = time.monotonic() + _START_SECONDS
     while True:
-        with Probe(BrokerUrl.parse(url)) as probe:
+        with Probe(BrokerUrl.parse(url), ca) as probe:
             if probe.greet(user, Login(user, secret)).accepted is admitted:
                 return
         assert time.monotonic() < end

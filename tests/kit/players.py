@@ -13,7 +13,7 @@ from salvo.net.mqtt import Connection
 from salvo.player import Answer, Bot
 from salvo.view import View
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_server.commands.health import ask
+from salvo_server.status import ask_status
 
 #: Patience with a busy machine, and never what is shown.
 SECONDS = 240.0
@@ -93,10 +93,10 @@ class Slower(Bot):
 def until_online(url: str) -> None:
     """Return when the server has subscribed: it announces itself after that."""
     end = time.monotonic() + SECONDS
-    status = None
-    while status is None or not status.online:
+    answer = None
+    while answer is None or not answer.status.online:
         assert time.monotonic() < end
-        status = ask(url, "", 5)
+        answer = ask_status(url, "", 5)
 
 
 #: No topic of the game: what a listener publishes here arrives after everything that its subscription brings.

@@ -46,7 +46,7 @@ COMMANDS = {
     "explain": "Analyse a game: what each bot knew, what its shots gained, luck versus skill.",
     "tls": "Create a test certificate, and the CA that signs it.",
     "verify": "Check offline, from signed logs, that games were fair.",
-    "doctor": "Examine a contest, try to break in, and report what to fix.",
+    "doctor": "Examine a contest's configuration, and report what to fix.",
     "health": "Report whether a server is online.",
     "bots": "List the built-in bots.",
     "tournament": "Play a tournament of bots, or resume one.",

@@ -144,7 +144,9 @@ def check_ports(target: Target) -> Iterator[Finding]:
         except BrokerError as error:
             yield failed("ports", error.text, "--listen HOST:PORT")
             continue
-        yield _port(host, port, answering=target.serves or (target.reachable and address == settings.listen))
+        yield _port(
+            host, port, answering=target.serves or (target.url in target.answering and address == settings.listen)
+        )
 
 
 def _port(host: str, port: int, *, answering: bool) -> Finding:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 
 import click
 
-from salvo import topics
 from salvo.cli.checked import DEFAULT_BROKER, Checked
 from salvo.cli.output import table_name
-from salvo.codec.announcement_reader import read_announcement
 from salvo.errors import ConnectionLost, SalvoError
-from salvo.messages import ServerStatus
-from salvo.net.mqtt import BrokerUrl, Connection, without_password
+from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.unused import Unused, is_set
 from salvo_server.running import only_server, running_servers
 from salvo_server.settings import roster_if_any
+from salvo_server.status import ask_status
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Roster, has_begun
 
@@ -67,9 +63,10 @@ def health(
         click.echo("standby: waits for the end of another server")
         return
     broker = broker or _server_here(roster)
-    status = ask(broker, table, timeout_seconds, _looker_on(broker, roster))
-    if status is None:
+    answer = ask_status(broker, table, timeout_seconds, _looker_on(broker, roster))
+    if answer is None:
         raise ConnectionLost("no_server", f"nothing is known of a server at {without_password(broker)}")
+    status = answer.status
     if not status.online:
         raise ConnectionLost("offline", f"the server at {without_password(broker)} is offline")
     click.echo(f"online: version {status.version}, game {status.game}, profile {status.profile}")
@@ -85,23 +82,3 @@ def _looker_on(broker: str, file: Path | None) -> Account | None:
     if path is None or BrokerUrl.parse(broker).username is not None or not has_begun(path):
         return None
     return Roster(path).lookers_on[0]
-
-
-def ask(broker: str, table: str, timeout_seconds: float, account: Account | None = None) -> ServerStatus | None:
-    """Return the server's retained status; None when it does not arrive in time."""
-    topic = topics.SERVER.of(table)
-    user, secret = (None, None) if account is None else (account.user, account.secret)
-    name = f"salvo-health-{os.getpid()}"
-    connection = Connection(broker, name, clean_session=True, username=user, password=secret)
-    connection.on_connect = lambda _: connection.subscribe([topic])
-    end = time.monotonic() + timeout_seconds
-    try:
-        connection.connect(timeout_seconds)
-        while (left := end - time.monotonic()) > 0:
-            for message in connection.poll(left):
-                found = read_announcement(topics.parse(message.topic), message.payload)
-                if isinstance(found, ServerStatus):
-                    return found
-        return None
-    finally:
-        connection.close()

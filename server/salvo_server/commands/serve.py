@@ -248,7 +248,7 @@ def _profile_line(settings: ServerSettings, *, guarded: bool) -> str:
     if settings.profile != "open" and not settings.encrypted:
         line += "; no TLS: anyone on the network can read passwords"
     if settings.profile != "open" and settings.broker is not None and "@" in settings.broker:
-        line += "; the broker's own users and rights, which salvo doctor can try"
+        line += "; the broker's own users and rights"
     return line
 
 

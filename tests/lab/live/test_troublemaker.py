@@ -19,12 +19,12 @@ from conformance.spec_client import SpecClient
 from kit.brokers import Broker, StartServer
 from kit.guarded import guarded, play, wait_for_users
 from kit.players import SECONDS, Heard, join, over
+from kit.probe import Login, Probe
 from kit.processes import started
 from kit.programs import BROKERS
 from salvo import client
 from salvo import messages as m
 from salvo.net.mqtt import BrokerUrl
-from salvo_audit.doctor.probe import Login, Probe
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.testing.troublemaker import ANSWERED, DEPARTURES, HUNG_UP, LET_IN, PIECES, Troublemaker
 from salvo_server import service

@@ -15,11 +15,11 @@ import pytest
 from kit.accounts import KEEPER, SERVER, contest, team
 from kit.front import Front
 from kit.mosquitto import ContestMosquitto
+from kit.probe import Login, Probe
 from kit.programs import needs
 from kit.raw import publish_packet
 from kit.secured import SECONDS, Client
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo_audit.doctor.probe import Login, Probe
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_watch.web.app import POLICY
 from watch.web_front import web_front

@@ -34,7 +34,6 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
 from salvo.rules import SALVO
 from salvo.seal import Sealer, make_blob
-from salvo_audit.doctor import Target, Verdict, examine
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.open_access import OpenAccess
 from salvo_server.brokers.mosquitto.config import Listener, open_server, write_open
@@ -307,43 +306,6 @@ def test_the_server_knows_that_it_cannot_keep_a_promise_on_somebody_elses_broker
         with running.in_background():
             until_online(foreign.url)
             assert not running.guarded
-
-
-# --- what the doctor says ---------------------------------------------------------------------------------------------
-
-#: What the profile keeps, and what it is open in by its letter.
-KEPT = {"requests", "forged messages", "retained messages", "last will", "client id, server", "$SYS", "$CONTROL"}
-WITHOUT_LOGIN = {"anonymous", "wrong password", "private topics", "client id, team"}
-
-
-@pytest.mark.long
-@each_broker
-def test_the_doctor_finds_the_profile_as_it_is_meant_to_be(kind: str, tmp_path: Path) -> None:
-    with contest(kind, tmp_path) as (_, running):
-        settings = running_settings(kind, running, tmp_path)
-        findings = list(examine(Target(BrokerUrl.parse(running.url), settings, profile="open")))
-    assert [finding for finding in findings if finding.verdict is Verdict.FAIL] == []
-    assert {finding.check for finding in findings if finding.verdict is Verdict.PASS} >= KEPT
-    assert {finding.check for finding in findings if finding.verdict is Verdict.SKIP} >= WITHOUT_LOGIN
-
-
-@pytest.mark.long
-def test_the_doctor_finds_that_the_rights_of_an_open_broker_were_taken_away(tmp_path: Path) -> None:
-    with EmbeddedBroker() as unguarded:
-        roster = tmp_path / "roster.json"
-        settings = ServerSettings(profile="open", broker=unguarded.url, roster=roster, journal="none")
-        running = Contest(settings)
-        with running.in_background():
-            until_online(unguarded.url)
-            findings = list(examine(Target(BrokerUrl.parse(unguarded.url), settings, profile="open")))
-    failed = {finding.check for finding in findings if finding.verdict is Verdict.FAIL}
-    assert failed >= {"requests", "forged messages", "retained messages", "last will"}
-
-
-def running_settings(kind: str, running: Contest, folder: Path) -> ServerSettings:
-    """The settings that the doctor finds on the server's machine."""
-    elsewhere: dict[str, Any] = {"broker": running.url, "roster": folder / "roster.json"}
-    return ServerSettings(profile="open", journal="none", **(elsewhere if kind == "mosquitto" else {}))
 
 
 # --- its settings -----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Every ruleset in a contest with accounts: rights, proofs, the referee's screen, and a doctor while it is on."""
+"""Every ruleset in a contest with accounts: rights, proofs, and the referee's screen."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ import pytest
 from kit.guarded import guarded, wait_for_users
 from salvo.client import GameReport
 from salvo.client import play as play_contest
-from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
 from salvo.rules import BOOKS, RuleBook
 from salvo.view import Shot, View
-from salvo_audit.doctor import Target, Verdict, examine, temporary_teams
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.storage.identity import Identity
 from salvo_server.verify import compare_stories, verify_file
@@ -76,12 +74,3 @@ def test_a_strict_contest_by_every_book_is_seen_and_proven(book: RuleBook, tmp_p
     if book.skipping:
         allowed = book.longest_salvo - 1 and 1  # a first shot, where there are more
         assert all(result.shots <= allowed for result in results if result.turn % 5 == 0)
-
-
-@BOTH
-def test_a_doctor_finds_nothing_wrong_with_a_contest_by_any_book(book: RuleBook, tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path, book=book) as contest:
-        target = Target(BrokerUrl.parse(contest.url))
-        with temporary_teams(contest.roster) as (target.victim, target.attacker):
-            findings = list(examine(target))
-    assert [finding for finding in findings if finding.verdict is Verdict.FAIL] == []
