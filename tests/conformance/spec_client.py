@@ -28,7 +28,7 @@ FLEET = {"carrier": 5, "battleship": 4, "destroyer": 3, "submarine": 3, "patrolb
 
 
 class SpecClient:
-    """Plays one game on a thread of paho's.
+    """Plays one game on a thread of paho's, or of another client with the same face.
 
     Attributes:
         winner: the winner's name once the game is over.
@@ -47,6 +47,7 @@ class SpecClient:
         fresh: bool = True,
         prefix: str = "",
         transport: Literal["tcp", "websockets"] = "tcp",
+        client: Any = None,
         seed: int | None = None,
     ) -> None:
         self.name = name
@@ -65,7 +66,7 @@ class SpecClient:
         self._defeated: set[str] = set()
         self._fired: set[tuple[str, int, int]] = set()
         self._placed = False
-        self._client = mqtt.Client(CallbackAPIVersion.VERSION2, transport=transport)
+        self._client = client or mqtt.Client(CallbackAPIVersion.VERSION2, transport=transport)
         self._client.on_connect = self._on_connect
         self._client.on_message = self._on_message
         self._client.connect(host, port)
@@ -90,7 +91,7 @@ class SpecClient:
         sealed = nacl.secret.SecretBox(self._keys[salt]).encrypt(json.dumps(body).encode())
         return base64.b64encode(salt + sealed).decode()
 
-    def _on_connect(self, client: mqtt.Client, *_: Any) -> None:
+    def _on_connect(self, client: Any, *_: Any) -> None:
         topics = ["/players/list", "/player/#", "/game/state", "/game/winner", "/game/current"]
         topics.append(f"/players/{self.name}/ships/+/error")
         client.subscribe([(self._prefix + topic, 1) for topic in topics])
@@ -98,7 +99,7 @@ class SpecClient:
     def _publish(self, topic: str, payload: str) -> None:
         self._client.publish(self._prefix + topic, payload, qos=1)
 
-    def _on_message(self, client: mqtt.Client, _: Any, message: mqtt.MQTTMessage) -> None:
+    def _on_message(self, client: Any, _: Any, message: Any) -> None:
         text = message.payload.decode()
         match message.topic.removeprefix(self._prefix).split("/")[1:]:
             case ["game", "state"] if text == "lobby":

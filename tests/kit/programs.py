@@ -20,8 +20,10 @@ PACKAGES: Final = {
     "chromium": "chromium chromium-driver",
     "haproxy": "haproxy",
     "prometheus": "prometheus",
+    "mqtt.js": "node-mqtt",
+    "mosquitto_sub": "mosquitto-clients",
 }
-_PROGRAMS: Final = {"postgresql": "initdb", "chromium": "chromedriver"}
+_PROGRAMS: Final = {"postgresql": "initdb", "chromium": "chromedriver", "mqtt.js": "mqtt"}
 #: Not a program: some tests mount a small file system.
 ROOT: Final = "root"
 

@@ -350,6 +350,19 @@ def test_a_client_that_wants_none_of_its_own_messages_gets_those_of_others(broke
         alice.wait_for(publish("/a/x", b"", 1))
 
 
+def test_a_bridge_of_mosquitto_has_both_in_mqtt_3_1_1(broker: EmbeddedBroker) -> None:
+    with Raw(broker.port, "alice", level=0x84) as alice, Raw(broker.port, "bob", level=0x84) as bob:
+        for client in (alice, bob):
+            assert client.read() == b"\x20\2\0\0"
+            client.send(subscribe_packet("/a/#"))
+            assert client.read() == b"\x90\3\0\1\1"
+        alice.send(packet(0x33, text("/a/x") + b"\0\1kept"))
+        assert alice.read() == b"\x40\2\0\1"
+        assert bob.read() == packet(0x33, text("/a/x") + b"\0\1kept")
+        alice.send(b"\xc0\0")
+        assert alice.read() == b"\xd0\0"
+
+
 @pytest.mark.parametrize(("options", "first"), [(0x09, 0x33), (0x01, 0x32)])
 def test_a_live_message_has_its_retain_flag_where_that_is_wanted(
     broker: EmbeddedBroker, options: int, first: int

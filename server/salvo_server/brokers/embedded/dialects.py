@@ -171,6 +171,17 @@ class Mqtt311:
         return packet
 
 
+class Bridge311(Mqtt311):
+    """The same of a bridge of mosquitto, which says by its protocol level that it wants no message of its own back.
+
+    And live messages with their retain flag, to retain them on its side: 3.1.1 has no options for that.
+    """
+
+    def read_options(self, options: int) -> tuple[int, int]:
+        qos, when = super().read_options(options)
+        return qos | p.NO_LOCAL | p.AS_PUBLISHED, when
+
+
 class Mqtt5(Mqtt311):
     """The same in MQTT 5."""
 
@@ -262,6 +273,10 @@ class Mqtt5(Mqtt311):
         start, end = p.header_of(packet)
         whole = p.packet(packet[0], packet[start:end] + p.number(len(about)) + about + packet[end:])
         return whole if len(whole) <= self._packet_bytes else None
+
+
+#: By what a CONNECT has as protocol level.
+DIALECTS: Final[Mapping[int, type[Mqtt311]]] = {4: Mqtt311, 5: Mqtt5, 0x84: Bridge311}
 
 
 def _read_reason(body: bytes, at: int, kind: int) -> Mapping[int, int]:

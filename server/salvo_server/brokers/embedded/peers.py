@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from salvo.errors import printable
 from salvo_server.brokers.embedded import packets as p
-from salvo_server.brokers.embedded.dialects import Mqtt5, Mqtt311
+from salvo_server.brokers.embedded.dialects import DIALECTS, Mqtt311
 from salvo_server.brokers.embedded.limits import WRITE_BYTES
 from salvo_server.brokers.embedded.pace import CONNECT_PRICE, FILTERS_PRICE, MAX_TURN_PRICE, Pace
 from salvo_server.brokers.embedded.packets import Greeting, Message, ProtocolFault, Reason, Unwelcome
@@ -330,11 +330,10 @@ class Peer:
 
     def _greet(self, first: int, body: bytes) -> None:
         level = body[6] if body[:6] == b"\x00\x04MQTT" and len(body) > 6 else 0
-        if level not in (4, 5):
+        if level not in DIALECTS:
             self.send(p.connack(p.BAD_PROTOCOL))
             raise ProtocolFault(f"speaks MQTT protocol level {level}; this broker speaks 3.1.1 and 5 (levels 4 and 5)")
-        if level == 5:
-            self._dialect = Mqtt5()
+        self._dialect = DIALECTS[level]()
         greeting = p.read_connect(self._dialect.read(first, body))
         self._check_client_id(greeting)
         assigned = "" if greeting.client_id else f"anonymous-{secrets.token_hex(8)}"

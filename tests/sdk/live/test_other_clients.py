@@ -1,0 +1,193 @@
+"""Programs of others play and watch whole games on the server's own broker, over what they speak by default.
+
+MQTT.js is in Node-RED, MQTT Explorer and most pages; mosquitto's bridge joins two brokers. The games are those of
+profile ``open``, in which any client takes part.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.spec_client import SpecClient
+from kit.mosquitto import Mosquitto
+from kit.mqtt_js import Message, MqttJs
+from kit.players import until_online
+from kit.processes import started
+from kit.programs import needs, path_of
+from salvo.net.mqtt import Connection
+from salvo_server.contest import Contest
+from salvo_server.settings import ServerSettings
+
+_GAME_SECONDS = 120
+#: What Node-RED's node asks for in MQTT 5, and MQTT.js leaves out in 3.1.1.
+NODE_RED = {"rap": True, "nl": False, "rh": 0}
+each_version = pytest.mark.parametrize("version", [4, 5], ids=["3.1.1", "5"])
+each_qos = pytest.mark.parametrize("qos", [0, 1, 2])
+
+
+@pytest.fixture
+def contest() -> Iterator[Contest]:
+    """An open contest of two on a broker of its own, over TCP and WebSocket."""
+    settings = ServerSettings(
+        listen="127.0.0.1:0", websocket="127.0.0.1:0", players=2, profile="open", seed="7", over_seconds=600
+    )
+    contest = Contest(settings)
+    with contest.in_background():
+        until_online(contest.url)
+        yield contest
+
+
+def port_of(url: str) -> int:
+    return int(url.rpartition(":")[2].partition("/")[0])
+
+
+class Watcher:
+    """What a client of MQTT.js receives; ``ready`` is set by the first message, ``over`` when a winner is named."""
+
+    def __init__(self, client: MqttJs, port: int) -> None:
+        self.client = client
+        self.messages: list[Message] = []
+        self.ready, self.over = threading.Event(), threading.Event()
+        client.on_connect = lambda *_: client.subscribe([("#", 0)])
+        client.on_message = self._take
+        client.connect("127.0.0.1", port)
+
+    def __enter__(self) -> Watcher:
+        self.client.loop_start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.disconnect()
+        self.client.loop_stop()
+
+    def _take(self, client: Any, _: Any, message: Message) -> None:
+        self.messages.append(message)
+        self.ready.set()
+        if message.topic == "/game/winner" and message.payload:
+            self.over.set()
+
+    def of(self, topic: str) -> list[Message]:
+        return [message for message in self.messages if message.topic == topic and message.payload]
+
+
+@contextlib.contextmanager
+def mosquitto_sub(contest: Contest, version: int, qos: int) -> Iterator[subprocess.Popen[str]]:
+    """Watch with retain-as-published; a line has the retain flag, the topic and the payload. The first one is read."""
+    program = path_of("mosquitto_sub")
+    command = [program, "-h", "127.0.0.1", "-p", str(port_of(contest.url)), "-q", str(qos), "-t", "#", "-F", "%r %t %p"]
+    command += ["-W", str(_GAME_SECONDS)]
+    command += ["-V", "5", "--retain-as-published"] if version == 5 else ["-V", "311"]
+    with started(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        yield process
+
+
+def until_the_winner(watching: subprocess.Popen[str]) -> list[list[str]]:
+    """Return flag, topic and payload of what comes until a winner is named."""
+    lines: list[list[str]] = []
+    assert watching.stdout is not None
+    for line in watching.stdout:
+        lines.append(line.rstrip("\n").split(" ", 2))
+        if lines[-1][1] == "/game/winner" and lines[-1][2]:
+            return lines
+    raise AssertionError(lines[-10:])
+
+
+def play(*clients: SpecClient) -> str:
+    """Return the winner that all of them saw."""
+    for client in clients:
+        client.start()
+    try:
+        for client in clients:
+            assert client.over.wait(_GAME_SECONDS), f"{client.name} saw no winner; errors: {client.errors}"
+    finally:
+        for client in clients:
+            client.stop()
+    assert [error for client in clients for error in client.errors] == []
+    [winner] = {client.winner for client in clients}
+    return winner
+
+
+@needs("node")
+@needs("mqtt.js")
+@needs("mosquitto_sub")
+@each_version
+@each_qos
+def test_mqtt_js_and_mosquitto_sub_play_and_watch_a_whole_game(contest: Contest, version: int, qos: int) -> None:
+    ports = {"ws": port_of(str(contest.websocket_url)), "mqtt": port_of(contest.url)}
+    bots = {scheme: MqttJs(scheme, version, qos, f"bot {scheme}") for scheme in ports}
+    with contextlib.ExitStack() as stack:
+        watchers = [
+            stack.enter_context(Watcher(MqttJs(scheme, version, qos, f"watcher {scheme}", **NODE_RED), port))
+            for scheme, port in ports.items()
+        ]
+        watching = stack.enter_context(mosquitto_sub(contest, version, qos))
+        clients = [
+            SpecClient("127.0.0.1", port, scheme, "s", fresh=False, seed=4, client=bots[scheme])
+            for scheme, port in ports.items()
+        ]
+        for watcher in watchers:
+            assert watcher.ready.wait(_GAME_SECONDS)
+        winner = play(*clients)
+        for watcher in watchers:
+            assert watcher.over.wait(_GAME_SECONDS)
+        assert [bot.closes for bot in bots.values()] == [watcher.client.closes for watcher in watchers] == [0, 0]
+        lines = until_the_winner(watching)
+    as_published = version == 5
+    turns = [payload for _, topic, payload in lines if topic == "/game/current" and payload]
+    assert len(turns) > 10
+    assert lines[-1] == [str(int(as_published)), "/game/winner", winner]
+    for watcher in watchers:
+        assert watcher.of("/game/winner") == [Message("/game/winner", winner.encode(), min(qos, 1), as_published)]
+        assert [message.payload.decode() for message in watcher.of("/game/current")] == turns
+
+
+BRIDGE = """
+connection salvo
+address 127.0.0.1:{port}
+topic # both {qos}
+bridge_protocol_version {version}
+cleansession true
+notifications false
+"""
+
+
+class Bridge(Mosquitto):
+    """A mosquitto that is joined with a contest's broker: what is published here or there is published on both."""
+
+    def __init__(self, port: int, version: int, qos: int) -> None:
+        super().__init__()
+        self._bridge = BRIDGE.format(port=port, qos=qos, version={4: "mqttv311", 5: "mqttv50"}[version])
+
+    def _write_config(self) -> Path:
+        config = super()._write_config()
+        config.write_text(config.read_text() + self._bridge)
+        return config
+
+
+@needs("mosquitto")
+@each_version
+@each_qos
+def test_teams_behind_a_bridge_of_mosquitto_play_a_whole_game(contest: Contest, version: int, qos: int) -> None:
+    with Bridge(port_of(contest.url), version, qos) as bridge:
+        until_online(bridge.url)
+        clients = [SpecClient("127.0.0.1", bridge.port, name, "s", fresh=False, seed=4) for name in ("a", "b")]
+        winner = play(*clients)
+        late = Connection(bridge.url, "late", clean_session=True)
+        late.on_connect = lambda _: late.subscribe(["/game/winner"])
+        with contextlib.closing(late):
+            late.connect(_GAME_SECONDS)
+            received: list[bytes] = []
+            end = time.monotonic() + _GAME_SECONDS
+            while not received and time.monotonic() < end:
+                received += [message.payload for message in late.poll(1)]
+        assert received == [winner.encode()]  # retained on this side, as it is on the other
