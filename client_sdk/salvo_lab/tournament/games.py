@@ -170,11 +170,11 @@ class GamesFile:
         return {"form": _FORM, "tournament": self._fingerprint, "seed": self.seed}
 
     def _write(self, games: Sequence[Played]) -> None:
+        self.games += games
         try:
             self._file.add(map(_as_line, games))
         except OSError as error:
             raise TournamentError("bad_results", f"{self._path}: {error.strerror}") from None
-        self.games += games
 
     def close(self) -> None:
         """Let others write."""

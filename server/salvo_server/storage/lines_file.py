@@ -108,15 +108,15 @@ class LinesFile:
             self._file.write(written)
             self._file.flush()
             os.fsync(self._file.fileno())
-        except OSError:
+            self._written.update(written)
+        except BaseException:  # Ctrl-C, too: then nobody knows how much of it is there
             self._is_whole = False
             raise
-        self._written.update(written)
 
     def is_as_written(self) -> bool:
         """Whether nobody else has changed or replaced the file since :meth:`begin`.
 
-        Where something could not be written, on a full disk, it cannot be known, and is true.
+        Where writing has failed or was interrupted, it cannot be known, and is true.
         """
         assert self._file is not None
         if not self._is_whole:
