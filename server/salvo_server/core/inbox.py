@@ -145,6 +145,11 @@ class Inbox:
             self._bind(table, sender, member.credential, message)
         return self._carry_out(opened, now)
 
+    def _shooter(self, table: Table, current: str, message: Inbound) -> str:
+        """Return whom an unreadable shot is from: the current player, unless its publisher plays for another team."""
+        bound = self._bound(table, message)
+        return current if not bound or current in bound else min(bound)
+
     def _may_answer(self, table: Table, name: str, message: Inbound) -> bool:
         """Whether a team is answered what is not proven to be its own: where anybody may have sent it, once a turn."""
         member = self.gate.keyring.member(table.name, name)
@@ -205,7 +210,7 @@ class Inbox:
         player, spelling = address.player, address.ship if error.code != "unknown_ship" else ""
         if address.topic is topics.FIRE:
             current = table.referee.current
-            player = sender or ("" if current is None else current.name)
+            player = sender or ("" if current is None else self._shooter(table, current.name, message))
         if address.topic is topics.REQUEST_PARTICIPATION or not player:
             what = "a shot" if address.topic is topics.FIRE else "a request to take part"
             self._seldom.warn(f"unreadable {what}", f"{table.title}: {what} cannot be read: {error.code}")
