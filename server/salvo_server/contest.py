@@ -27,6 +27,7 @@ from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
+from salvo_server.brokers.mosquitto.marks import Marks
 from salvo_server.core.journal import Journal, JournalUnavailable
 from salvo_server.core.table import Follower, Table
 from salvo_server.referee_view import RefereeViews
@@ -223,6 +224,7 @@ class Contest:
         delay = settings.referee_delay_ms
         server_url = self._start_broker(settings, tables, register, opened)
         user = None if BrokerUrl.parse(server_url).username else self._own
+        marks = Marks()
         self.connection = ServerConnection(
             self.journal,
             server_url,
@@ -233,6 +235,7 @@ class Contest:
             will=last_will(tables[0], settings.profile, self.identity),
             standby=settings.standby,
             on_subscribed=self._open_broker,
+            unpack=list if self.embedded is not None else marks.take_off,
         )
         opened.callback(self.connection.close)
         standings = LiveStandings(self.journal, tables[0], self.connection.wake)
@@ -256,7 +259,7 @@ class Contest:
             listener=listener,
             register=register,
             sender_of=self._access.sender_of,
-            publisher_of=self._access.publisher_of,
+            publisher_of=marks.publisher_of if self.embedded is None else self._access.publisher_of,
         )
         opened.callback(self.service.gate.close)
         self._come_first()

@@ -118,6 +118,7 @@ class ServerConnection(Connection):
         *given: Any,
         standby: bool,
         on_subscribed: Callable[[], None] = lambda: None,
+        unpack: Callable[[Sequence[Inbound]], Sequence[Inbound]] = lambda messages: messages,
         **named: Any,
     ) -> None:
         """Prepare a connection, as :class:`~salvo.net.mqtt.Connection` does.
@@ -127,7 +128,9 @@ class ServerConnection(Connection):
             standby: whether a standby may wait: then it takes seconds to notice that the broker is out of reach.
             on_subscribed: called whenever the broker has granted subscriptions: from then on, what it acknowledges to
                 others comes here, or waits for this server.
+            unpack: what has arrived goes through it.
         """
+        self._unpack = unpack
         self._journal = journal
         self._standby = standby
         self._away_since: float | None = None
@@ -164,7 +167,7 @@ class ServerConnection(Connection):
             StandDown: ``stood_down``.
         """
         self._keep_place()
-        return super().poll(timeout_seconds)
+        return self._unpack(super().poll(timeout_seconds))
 
     def _keep_place(self) -> None:
         """Make sure that the place is this server's, and worth having."""

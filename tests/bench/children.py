@@ -23,6 +23,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kit.marked import MarkedConnection
 from salvo import topics
 from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.messages import Limits
@@ -170,7 +171,7 @@ def run_server(
         broker = EmbeddedBroker(access=access, tls=tls).start()
         url, told = broker.own_url, broker.url
     user = None if roster is None else roster.server
-    connection = Connection(
+    connection = MarkedConnection(
         url,
         SERVER_CLIENT_ID,
         username=None if user is None else user.user,
@@ -180,6 +181,7 @@ def run_server(
         connection,
         names,
         seed=1,
+        publisher_of=connection.marks.publisher_of,
         limits=LIMITS,
         profile="open" if accounts is None else "contest",
         journal=_new_journal(journal == "power") if journal else None,

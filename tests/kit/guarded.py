@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kit.marked import MarkedConnection
 from kit.mosquitto import ContestMosquitto
 from kit.probe import Login, Probe
 from salvo.client import play as play_contest
 from salvo.messages import Limits
-from salvo.net.mqtt import BrokerUrl, Connection
+from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.brokers.embedded import EmbeddedBroker
@@ -110,7 +111,7 @@ def guarded(
         doorkeeper.start()
         stack.callback(doorkeeper.stop)
         own = roster.server
-        connection = Connection(
+        connection = MarkedConnection(
             broker.url,
             SERVER_USER,
             username=own.user,
@@ -121,7 +122,8 @@ def guarded(
         values: dict[str, Any] = {"seed": "7", "profile": "contest", "limits": Limits(players=2)} | given
         if (delay := values.pop("referee_delay_ms", None)) is not None:
             values["follower"] = RefereeViews(delay)
-        service = Service(connection, list(tables), register=register, **values)
+        publisher_of = connection.marks.publisher_of
+        service = Service(connection, list(tables), register=register, publisher_of=publisher_of, **values)
         stop = threading.Event()
         thread = threading.Thread(target=service.run, args=(stop,), daemon=True)
         thread.start()

@@ -86,6 +86,7 @@ class Client:
         clean: bool = True,
         secret: str | None = None,
         mqtt: MQTTProtocolVersion = paho.MQTTv311,
+        ca: str | None = None,
     ) -> None:
         self.heard: set[tuple[str, str, bool]] = set()
         self.refusal: str | None = None
@@ -106,6 +107,8 @@ class Client:
         self._paho.max_inflight_messages_set(1000)
         if user is not None:
             self._paho.username_pw_set(user.user, secret or user.secret)
+        if ca is not None:
+            self._paho.tls_set(ca)
         self._paho.on_connect = self._connected
         self._paho.on_disconnect = self._disconnected
         self._paho.on_message = self._message

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import re
 import selectors
 import socket
 import struct
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -17,7 +19,7 @@ from kit.front import Front
 from kit.mosquitto import ContestMosquitto
 from kit.probe import Login, Probe
 from kit.programs import needs
-from kit.raw import publish_packet
+from kit.raw import connect_packet, publish_packet, text
 from kit.secured import SECONDS, Client
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
@@ -92,6 +94,115 @@ def test_teams_come_in_by_mqtt_and_by_websocket(front: Front) -> None:
     browser = Connection(url, RED.user, username=RED.user, password=RED.secret, clean_session=True, ca=ca)
     browser.connect(SECONDS)
     browser.close()
+
+
+# --- marks --------------------------------------------------------------------------------------------------------
+
+UPGRADE = (
+    b"GET /mqtt HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAECAwQFBgcICQoLDA0ODw==\r\n"
+    b"Sec-WebSocket-Protocol: mqtt\r\n%s\r\n"
+)
+SHOT, WORD = "/players/blue/fire", "/players/red/say"
+MARK = re.compile(r"@[0-9a-f]{16} ")
+
+
+def published(topic: str, payload: bytes, level: int) -> bytes:
+    """A PUBLISH of any length at QoS 0."""
+    body = text(topic) + (b"\0" if level == 5 else b"") + payload
+    length, left = b"", len(body)
+    while left > 127:
+        length, left = length + bytes((left & 127 | 128,)), left >> 7
+    return b"\x30" + length + bytes((left,)) + body
+
+
+def framed(data: bytes, random: Random) -> bytes:
+    """A stream as masked frames that begin and end anywhere, and pings between them."""
+    frames = b""
+    while data:
+        piece, data = (lambda n: (data[:n], data[n:]))(random.choice((1, 2, 125, 126, 3000)))
+        key = random.randbytes(4)
+        size = bytes((128 | len(piece),)) if len(piece) < 126 else struct.pack("!BH", 128 | 126, len(piece))
+        frames += b"\x82" + size + key + bytes(byte ^ key[at % 4] for at, byte in enumerate(piece))
+        frames += b"\x89\x82abcdxy" if random.random() < 0.1 else b""
+    return frames
+
+
+def sent_in_pieces(sock: socket.socket, data: bytes, random: Random) -> None:
+    while data:
+        size = random.choice((1, 100, 1000, 9000))
+        sock.sendall(data[:size])
+        data = data[size:]
+
+
+@pytest.mark.parametrize("level", [4, 5])
+@pytest.mark.parametrize("websocket", [False, True], ids=["mqtts", "wss"])
+def test_each_command_gets_the_mark_of_its_connection_and_nothing_else_is_changed(
+    front: Front, mosquitto: ContestMosquitto, level: int, *, websocket: bool
+) -> None:
+    """More than HAProxy's buffer holds, cut anywhere: 2.6 garbles what a filter reads across the buffer's end."""
+    random = Random(f"{level} {websocket}")
+    sizes = [random.choice((0, 1, 20, 300, 1500)) for _ in range(120)]
+    messages = [(random.choice((SHOT, WORD)), f"{n} {size} ".ljust(size, "x")) for n, size in enumerate(sizes)]
+    stream = b"".join(published(topic, payload.encode(), level) for topic, payload in messages)
+    hello = connect_packet(RED.user, level=level, user=RED.user, password=RED.secret)
+    with Client(mosquitto.server_port, SERVER) as server, contextlib.ExitStack() as stack:
+        server.subscribe([SHOT, WORD])
+        port = front.web_port if websocket else front.port
+        plain = stack.enter_context(socket.create_connection(("127.0.0.1", port), SECONDS))
+        sock = stack.enter_context(front.certificate.trusted().wrap_socket(plain, server_hostname="127.0.0.1"))
+        if websocket:
+            sock.sendall(UPGRADE % b"")
+            assert sock.recv(1000).startswith(b"HTTP/1.1 101")
+        sock.sendall(framed(hello, random) if websocket else hello)
+        assert sock.recv(100)
+        sent_in_pieces(sock, framed(stream, random) if websocket else stream, random)
+        server.until(lambda: len(server.heard) == len(messages))
+        heard = {(topic, payload) for topic, payload, _ in server.heard}
+    marks = {found[0] for topic, payload in heard if topic == SHOT and (found := MARK.match(payload))}
+    assert len(marks) == 1
+    [mark] = marks
+    assert heard == {(topic, mark + payload if topic == SHOT else payload) for topic, payload in messages}
+
+
+def test_a_client_that_is_gone_is_gone_from_mosquitto_at_once(front: Front, mosquitto: ContestMosquitto) -> None:
+    """A filter that leaves a byte in HAProxy's buffer must not hold up the end of the connection."""
+    with Client(mosquitto.server_port, SERVER) as server:
+        server.subscribe([WORD])
+        hello = connect_packet(
+            RED.user, user=RED.user, password=RED.secret, will=(WORD, "the will of red"), will_retained=False
+        )
+        with (
+            socket.create_connection(("127.0.0.1", front.port), SECONDS) as plain,
+            front.certificate.trusted().wrap_socket(plain, server_hostname="127.0.0.1") as sock,
+        ):
+            sock.sendall(hello)
+            assert sock.recv(4)
+        server.wait_for(WORD, "the will of red")
+
+
+@pytest.mark.parametrize(
+    ("origin", "welcome"),
+    [
+        (b"", True),
+        (b"Origin: file://\r\n", True),
+        (b"Origin: https://127.0.0.1:8443\r\n", True),
+        (b"Origin: http://localhost:3000\r\n", True),
+        (b"Origin: null\r\n", False),
+        (b"Origin: https://evil.example\r\n", False),
+        (b"Origin: https://127.0.0.1.evil.example\r\n", False),
+    ],
+)
+def test_a_page_of_another_site_opens_no_websocket(front: Front, origin: bytes, *, welcome: bool) -> None:
+    with (
+        socket.create_connection(("127.0.0.1", front.web_port), SECONDS) as plain,
+        front.certificate.trusted().wrap_socket(plain, server_hostname="127.0.0.1") as sock,
+    ):
+        sock.sendall(UPGRADE % origin)
+        assert sock.recv(1000).startswith(b"HTTP/1.1 101" if welcome else b"HTTP/1.1 403")
+
+
+# --- bounds -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -7,18 +7,14 @@ cannot keep.
 from __future__ import annotations
 
 import contextlib
-import itertools
-import json
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 from typing import Any
 
-import nacl.pwhash.argon2id as argon2id
 import pytest
 from click.testing import CliRunner
 
@@ -29,11 +25,8 @@ from kit.programs import BROKERS, needs
 from kit.raw import Raw
 from kit.secured import Client
 from salvo import topics
-from salvo.codec.command_writer import write_placement
 from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
-from salvo.rules import SALVO
-from salvo.seal import Sealer, make_blob
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.open_access import OpenAccess
 from salvo_server.brokers.mosquitto.config import Listener, open_server, write_open
@@ -227,52 +220,6 @@ def test_the_client_of_40_lines_plays_a_whole_game_that_anybody_watches_and_nobo
     assert {"state", "list", "count", "approved", "current", "hits", "sunk", "defeated", "winner", "stats"} <= heard
     assert not heard & {"request_participation", "place", "fire"}
     assert thief.heard == set()
-
-
-def test_what_a_stranger_forges_costs_clients_with_a_fresh_salt_a_message_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(argon2id, "OPSLIMIT_INTERACTIVE", argon2id.OPSLIMIT_MIN)
-    monkeypatch.setattr(argon2id, "MEMLIMIT_INTERACTIVE", argon2id.MEMLIMIT_MIN)
-    salts = (number.to_bytes(16, "big") for number in itertools.count())
-    anybody = Account("the same user", "", Role.TEAM, "x")
-    with contest("embedded", tmp_path, turn_seconds=600) as (port, _), contextlib.ExitStack() as stack:
-        clients = {
-            name: stack.enter_context(Client(port, anybody, name)) for name in ("ann", "bob", "stranger", "watcher")
-        }
-        watcher, stranger = clients["watcher"], clients["stranger"]
-        watcher.subscribe(["/players/list", "/game/+", "/players/+/error", "/players/+/ships/+/error"])
-
-        def come(wanted: str) -> str:
-            """Wait for a topic, or for a refusal; return the payload."""
-
-            def found() -> list[str]:
-                return [p for t, p, _ in watcher.heard if p and (t == wanted or t.endswith("/error"))]
-
-            watcher.until(found)
-            return found()[0]
-
-        for name in ("ann", "bob"):
-            clients[name].publish([REQUEST], json.dumps({"name": name, "secret": f"secret of {name}"}))
-        watcher.wait_for("/players/list", '["ann","bob"]')
-        for _ in range(30):
-            for name in ("ann", "bob"):
-                blob = make_blob(b"{}", bytes(32), next(salts))
-                stranger.publish([topics.PLACE.of(player=name, ship="carrier")], blob)
-        for name in ("ann", "bob"):
-            for placement in SALVO.random_fleet(Random(name)).placements:
-                sealed = write_placement(placement, Sealer(f"secret of {name}", next(salts)))
-                clients[name].publish([topics.PLACE.of(player=name, ship=placement.ship)], sealed.decode())
-        shooter = come("/game/current")
-        target = {"ann": "bob", "bob": "ann"}[shooter]
-        forged = {"data": {"x": 1, "y": 1}}
-        for _ in range(30):
-            blob = make_blob(b"{}", bytes(32), next(salts))
-            stranger.publish([topics.FIRE.of(player=target)], json.dumps({**forged, "signature": blob}))
-        for x in range(1, 6):
-            shot = Sealer(f"secret of {shooter}", next(salts)).sign({"x": x, "y": 1})
-            clients[shooter].publish([topics.FIRE.of(player=target)], shot.decode())
-        assert json.loads(come("/game/result"))["shots"] == 5
 
 
 def _play_to_the_end(port: int) -> set[str]:

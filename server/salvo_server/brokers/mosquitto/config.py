@@ -97,9 +97,10 @@ LISTENERS = (
 _LIMITS = """\
 # What clients may cost. mosquitto has no limit to a user's rate of messages: it reads the sockets in turn, takes one
 # packet of each, acknowledges it, and puts it into the queue of a slow reader. The first wall against a flood is one
-# connection a user (below). The second one is deploy/front.cfg, which slows each connection down; among strangers,
-# let nobody in who does not come through it. The third one are the bounds here, and the fourth one is the server, which
-# derives keys at a bounded rate (SALVO-FRESH-6) and answers each player a bounded number of times (SALVO-ERR-4).
+# connection a user (below). The second one is deploy/front.cfg, which slows each connection down and marks what it
+# sends, so that nobody pays for another's forgeries; among strangers, let nobody in who does not come through it. The
+# third one are the bounds here, and the fourth one is the server, which derives keys at a bounded rate (SALVO-FRESH-6)
+# and answers each player a bounded number of times (SALVO-ERR-4).
 
 # The largest message is the server's: an entry of the log may have 262,144 bytes, a recap has at most 65,536. A command
 # has at most 4096, but mosquitto has one bound for all. Accounts are sent in messages of 16 KiB, the rights of all

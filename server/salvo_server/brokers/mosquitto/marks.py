@@ -1,0 +1,60 @@
+"""Whose message it is, where deploy/front.lua puts a mark of its connection in front of each command.
+
+mosquitto delivers messages without their publisher. A client cannot guess another one's mark, and what comes past the
+front has none; so a false mark helps nobody.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from salvo import topics
+from salvo.errors import WireError
+from salvo.net.inbound import Inbound
+from salvo_server.brokers.embedded.publishers import Publishers
+
+log = logging.getLogger(__name__)
+
+_MARK: Final = re.compile(rb"@([0-9a-f]{16}) ")
+#: As in deploy/front.lua.
+COMMANDS: Final = (topics.FIRE, topics.PLACE, topics.SKIP, topics.LEAVE, topics.REQUEST_PARTICIPATION)
+
+
+class Marks:
+    """Takes the marks off, and remembers the latest."""
+
+    def __init__(self) -> None:
+        self._publishers = Publishers()
+        self._reported = False
+
+    def take_off(self, messages: Iterable[Inbound]) -> list[Inbound]:
+        """Return the messages as their clients have sent them; the first command without a mark is reported."""
+        return [self._bare(message) for message in messages]
+
+    def _bare(self, message: Inbound) -> Inbound:
+        mark = _MARK.match(message.payload)
+        if mark is None:
+            if not self._reported and _is_command(message.topic):
+                self._reported = True
+                log.warning("clients reach the broker without the front (%s)", _CURE)
+            return message
+        bare = message._replace(payload=message.payload[mark.end() :])
+        self._publishers.replace(mark[1].decode(), bare.topic, bare.payload)
+        return bare
+
+    def publisher_of(self, topic: str, payload: bytes) -> str | None:
+        """Return the mark of the connection that published a message last; None if it had none."""
+        return self._publishers.of(topic, payload)
+
+
+_CURE: Final = "among strangers let them in through deploy/front.cfg alone: docker compose --profile public up"
+
+
+def _is_command(topic: str) -> bool:
+    try:
+        return topics.parse(topic).topic in COMMANDS
+    except WireError:
+        return False
