@@ -22,7 +22,7 @@ from salvo.player import Bot, FunctionBot
 
 _OURS: Final = str(Path(__file__).parent)
 #: The package of a bot's folder, see :mod:`salvo.bot_folder`, before the names that its code has for its modules.
-_FOLDER: Final = re.compile(r"\bsalvo\.lab\.bot_folder\.[^.]*\.")
+_FOLDER: Final = re.compile(r"\bsalvo\.bot_folder\.[^.]*\.")
 
 
 def described(error: BaseException, kind: type[Bot]) -> str:
