@@ -37,10 +37,11 @@ from uuid import uuid4
 
 from salvo.distribution import PACKAGES
 from salvo.errors import BotError, MissingExtra, SalvoError
+from salvo.programs.linux import cores
 from salvo.sources import EXEC
 from salvo.text_files import missing_file
 from salvo.versions import code_files, contents_of, keep_content, path_of, split
-from salvo_lab.programs.worker_process import LOOK_SECONDS, cores
+from salvo_lab.programs.worker_process import LOOK_SECONDS
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Security

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import IO, Final
 
 from salvo.errors import printable
-from salvo.programs.process import environment_of_others
+from salvo.programs import environment
 from salvo_gateways.accounts import GatewayError
 
 log = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ class Child:
                 stdin=theirs.fileno(),
                 stdout=theirs.fileno(),
                 stderr=subprocess.PIPE,
-                env=environment_of_others(),
+                env=environment.of_bots(),
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:

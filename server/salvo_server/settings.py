@@ -493,7 +493,7 @@ def _check_environment() -> None:
     ignored = []
     for variable in sorted(os.environ):
         name = variable.removeprefix("SALVO_")
-        if name == variable or name.lower() in VARIABLES_OF_OTHERS.union(names):
+        if name == variable or name.startswith("BOT_") or name.lower() in VARIABLES_OF_OTHERS.union(names):
             continue
         if not _OF_ORCHESTRATORS.fullmatch(name) and (near := _nearest(name.lower(), names)):
             text = f"environment variable {variable} is no setting; did you mean {_variable(near)}?"

@@ -21,7 +21,7 @@ from unittest.mock import patch
 import pytest
 
 from salvo.cli import main
-from salvo_lab.simulation import pool
+from salvo.programs import linux
 
 #: How long a command may take, as a guard against one that never ends.
 _MAX_SECONDS: Final = 60
@@ -36,7 +36,7 @@ def run(
     with (
         chdir(cwd or "."),
         patch.dict(os.environ, clean | dict(environment or {}), clear=True),
-        patch.object(pool, "_is_single_threaded", lambda: True),  # as the command is; xdist's threads are beside us
+        patch.object(linux, "is_single_threaded", lambda: True),  # as the command is; xdist's threads are beside us
         _process_state_kept(),
         open(os.devnull) as nothing,
         patch.object(sys, "stdin", nothing),

@@ -22,6 +22,7 @@ PACKAGES: Final = {
     "prometheus": "prometheus",
     "mqtt.js": "node-mqtt",
     "mosquitto_sub": "mosquitto-clients",
+    "bwrap": "bubblewrap",
 }
 _PROGRAMS: Final = {"postgresql": "initdb", "chromium": "chromedriver", "mqtt.js": "mqtt"}
 #: Not a program: some tests mount a small file system.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from salvo_lab.simulation import pool
+from salvo.programs import linux
 from salvo_lab.tournament.judge import Alarm
 
 
@@ -15,7 +15,7 @@ from salvo_lab.tournament.judge import Alarm
 def _simulations_fork(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let simulations fork as in a program without threads; beside those of xdist each process would start anew."""
     if "live" not in request.path.parts:
-        monkeypatch.setattr(pool, "_is_single_threaded", lambda: True)
+        monkeypatch.setattr(linux, "is_single_threaded", lambda: True)
 
 
 @pytest.fixture

@@ -18,6 +18,8 @@ import pytest
 import salvo
 from salvo.errors import BotError
 from salvo.player import Bot
+from salvo.programs import linux
+from salvo.programs.linux import is_single_threaded
 from salvo.replay_command import again
 from salvo.rules import BOOKS, SALVO, Fleet, RuleBook, Starter
 from salvo.view import Shot, View
@@ -25,8 +27,7 @@ from salvo_lab import arena
 from salvo_lab.arena import Supervision
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_lab.simulation import Seats, Simulation, pool, simulate, stream
-from salvo_lab.simulation.pool import _is_single_threaded
+from salvo_lab.simulation import Seats, Simulation, simulate, stream
 from salvo_lab.simulation.seats import places_alike, seating
 
 
@@ -185,7 +186,7 @@ def test_a_bot_knows_nothing_of_other_games() -> None:
 @pytest.mark.long
 def test_it_plays_beside_threads_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process with several threads is not forked: what the others hold would be held for ever."""
-    monkeypatch.setattr(pool, "_is_single_threaded", _is_single_threaded)
+    monkeypatch.setattr(linux, "is_single_threaded", is_single_threaded)
     stop = threading.Event()
     thread = threading.Thread(target=stop.wait)
     thread.start()

@@ -11,8 +11,9 @@ from multiprocessing.connection import Connection
 
 import pytest
 
+from salvo.programs.keeper import how_it_ended
 from salvo_lab.programs import worker_process
-from salvo_lab.programs.worker_process import WorkerProcess, end_all, how_it_ended
+from salvo_lab.programs.worker_process import WorkerProcess, end_all
 
 FORK = multiprocessing.get_context("fork")
 

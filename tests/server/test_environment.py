@@ -36,12 +36,12 @@ def _no_variables_of_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_variable_that_salvo_uses_is_a_setting_or_known_as_another_programs() -> None:
-    examples_of_orchestrators = {"port", "port_"}
-    assert USED - examples_of_orchestrators - ServerSettings.model_fields.keys() <= VARIABLES_OF_OTHERS
+    prefixes = {"port", "port_", "bot", "bot_"}
+    assert USED - prefixes - ServerSettings.model_fields.keys() <= VARIABLES_OF_OTHERS
     assert VARIABLES_OF_OTHERS <= USED
 
 
-@pytest.mark.parametrize("name", sorted(VARIABLES_OF_OTHERS - ServerSettings.model_fields.keys()))
+@pytest.mark.parametrize("name", ["bot_players", *sorted(VARIABLES_OF_OTHERS - ServerSettings.model_fields.keys())])
 def test_a_variable_of_another_program_of_ours_is_left_alone(
     name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 _stops = 0
@@ -17,15 +16,6 @@ def is_debugged() -> bool:
     if monitoring is not None and monitoring.get_tool(monitoring.DEBUGGER_ID):
         return True
     return sys.gettrace() is not None or "debugpy" in sys.modules or "pydevd" in sys.modules
-
-
-def is_traced(pid: int) -> bool:
-    """Whether a debugger such as gdb traces another process; False if the system does not say."""
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path(f"/proc/{pid}/status").read_text("ascii").splitlines():
-            if line.startswith("TracerPid:"):
-                return int(line.split()[1]) != 0
-    return False
 
 
 def breakpoints_met() -> int:

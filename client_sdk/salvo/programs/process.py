@@ -21,7 +21,8 @@ from collections.abc import Callable, Sequence
 from typing import BinaryIO, Final, TypeVar
 
 from salvo.errors import BotError, printable
-from salvo.programs.debugger import is_traced
+from salvo.programs import environment
+from salvo.programs.linux import is_traced
 
 T = TypeVar("T")
 
@@ -50,11 +51,6 @@ _ALIVE_SECONDS: Final = 0.1
 _DEBUGGED_SECONDS: Final = 0.5
 
 
-def environment_of_others() -> dict[str, str]:
-    """Return the environment for other people's programs: without Salvo's variables, which may hold secrets."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
-
-
 def answers_apart() -> BinaryIO:
     """Return standard output for answers alone: from now on, what anything else prints goes to standard error."""
     answers = os.fdopen(os.dup(1), "wb")
@@ -65,7 +61,7 @@ def answers_apart() -> BinaryIO:
 class Program:
     """One process at a time, in its own process group.
 
-    It inherits the environment without Salvo's variables, which may hold secrets.
+    It has the environment of bots (:mod:`salvo.programs.environment`).
 
     Attributes:
         kept: the lines sent since :meth:`begin_game`; None when they became too many.
@@ -130,7 +126,7 @@ class Program:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=environment_of_others(),
+                env=environment.of_bots(),
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:

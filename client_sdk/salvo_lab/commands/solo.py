@@ -21,6 +21,8 @@ from salvo.adapter import made
 from salvo.cli.checked import Checked
 from salvo.cli.output import JOBS, TRACEBACK, Integer, has_terminal, progress_bar
 from salvo.errors import BotError
+from salvo.programs.keeper import how_it_ended
+from salvo.programs.linux import cores
 from salvo.programs.process_pool import ProgramPool
 from salvo.rules import Grid, RuleBook, Shots, UnplayableBook, check_room, generator
 from salvo.rules.files import RuleFileError, load_book
@@ -28,7 +30,7 @@ from salvo.sources import load
 from salvo_lab.commands.failures import repeated_by
 from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
 from salvo_lab.intervals import DEVIATIONS
-from salvo_lab.programs.worker_process import LOOK_SECONDS, WorkerProcess, cores, end_all, end_with_parent, how_it_ended
+from salvo_lab.programs.worker_process import LOOK_SECONDS, WorkerProcess, end_all
 from salvo_lab.solo import Cleared, Summary, clear, summary
 
 if TYPE_CHECKING:
@@ -188,7 +190,6 @@ def _clear_all(
 
 def _work(pipe: Connection, bot: str, seed: str, book: RuleBook) -> None:
     """Clear the boards that are asked for; send an error as its code, text and trace."""
-    end_with_parent()
     with closing(ProgramPool()) as staying:
         kind = cache(partial(load, bot, staying=staying))
         while True:

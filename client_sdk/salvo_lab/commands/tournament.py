@@ -18,6 +18,7 @@ import click
 from salvo.atomic_file import create_file
 from salvo.cli.checked import Checked, Suggesting
 from salvo.cli.output import Integer, print_table, progress_bar
+from salvo.programs.linux import cores
 from salvo_display.replay_text import counted
 from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
 from salvo_lab.tournament.file import TournamentError, load_tournament
@@ -109,7 +110,7 @@ def run(
     given = given.with_seed(games.seed)
     try:
         with _progress(number_of_games(given), len(games.games)) as played:
-            play_tournament(path, given, games, jobs or _cores(), played, cluster)
+            play_tournament(path, given, games, jobs or cores(), played, cluster)
     except KeyboardInterrupt:
         kept = f"{len(games.games)} of {number_of_games(given)} games are played and kept"
         click.echo(f"\n{kept}; go on: {_command('run', file, html)}", err=True)
@@ -170,7 +171,7 @@ def site(ctx: click.Context, file: Path, folder: Path | None, games_per_pair: in
     came_to = stand(given.with_seed(seed or given.seed), games)
     chosen = choose(came_to.games, games_per_pair)
     with progress_bar(len(chosen.games), "games") as show_progress:
-        made = make_site(came_to, chosen, written, jobs or _cores(), show_progress)
+        made = make_site(came_to, chosen, written, jobs or cores(), show_progress)
     click.echo(f"site:   {where / made.index_page.name}, {made.games} of {made.played} games")
     if made.differing:
         first = made.differing[0]
@@ -198,11 +199,6 @@ def _beside(file: Path, page: Path) -> Iterator[tuple[Path, Path]]:
     there = file.absolute(), page.absolute()
     with chdir(file.parent):
         yield there
-
-
-def _cores() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _command(name: str, file: Path, html: Path | None = None) -> str:

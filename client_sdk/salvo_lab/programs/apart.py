@@ -20,11 +20,12 @@ from salvo.adapter import Adapter, made
 from salvo.errors import BotError
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.player import MAX_UNSAID, Bot
+from salvo.programs.keeper import how_it_ended
 from salvo.rules import Fleet, RuleBook
 from salvo.sources import load
 from salvo.view import Feed, Shot, View
 from salvo_lab.loaded_code import LoadedCode
-from salvo_lab.programs.worker_process import WorkerProcess, end_with_parent, how_it_ended
+from salvo_lab.programs.worker_process import WorkerProcess
 
 #: How often whoever waits for a bot is called, in seconds.
 _LOOK_SECONDS: Final = 0.1
@@ -223,7 +224,6 @@ def _serve(
     shown: Sequence[str],
     folders: Mapping[str, str] | None,
 ) -> None:
-    end_with_parent()
     base = os.getcwd()
     try:
         kind = load(source, strict=strict) if isinstance(source, str) else source

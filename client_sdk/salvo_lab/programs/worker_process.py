@@ -1,15 +1,15 @@
 """Worker processes, which bots may end or block: tasks and answers go through a pipe.
 
-Programs that such a process has started (``exec:COMMAND``) end with it.
+All that such a process has started ends with it, as far as the system can do that (:mod:`salvo.programs.linux`).
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import logging
 import os
 import signal
-import sys
 import threading
 import time
 import warnings
@@ -18,8 +18,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing import parent_process, resource_tracker
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any, Final
+
+from salvo.programs import environment, linux
+from salvo.programs.keeper import end_as, keep
 
 #: How long a process may take to end after its pipe was closed: longer than its programs take, dismissed together.
 LEAVE_SECONDS: Final = 3.0
@@ -28,11 +30,6 @@ _ENDING: Final = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if has
 _started: Final[weakref.WeakSet[WorkerProcess]] = weakref.WeakSet()
 #: How often to look whether a bot still answers, in seconds.
 LOOK_SECONDS: Final = 0.1
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class WorkerProcess:
@@ -51,14 +48,17 @@ class WorkerProcess:
         Args:
             context: the start method, from :func:`multiprocessing.get_context`.
             work: called in the process with its end of the pipe and the arguments, which may be shared memory; its
-                output is discarded. ``EOFError`` from the pipe means that there are no more tasks.
+                output is discarded, and it has the environment of bots. ``EOFError`` from the pipe means that there
+                are no more tasks.
             others: the workers started before, whose pipes a forked process inherits.
         """
         self.pipe, theirs = context.Pipe()
         self.tasks: deque[Any] = deque()
         method = context.get_start_method()
         inherited = [worker.pipe for worker in (*others, self)] if method == "fork" else []
-        self._process = context.Process(target=_run, args=(inherited, work, theirs, *arguments), daemon=True)
+        self._group = context.RawArray("q", 1)  # the process group in which bots are; 0 before
+        self._is_over = False
+        self._process = context.Process(target=_run, args=(inherited, self._group, work, theirs, *arguments))
         with _uninterrupted(method), warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # about forking with threads, which is intended
             self._process.start()
@@ -96,15 +96,20 @@ class WorkerProcess:
             self.pipe.close()
 
     def kill(self) -> int | None:
-        """End the process and its programs, which may be in an endless loop; return its exit code."""
+        """End the process and what it has started, which may be in an endless loop; return its exit code."""
         if self.pipe.closed:
             self._process.join(LEAVE_SECONDS)
-        if self._process.is_alive():
-            _kill_groups_below(self._process.pid)
+        is_killed = self._process.is_alive()
+        if is_killed and linux.IS_HERE:
+            linux.stop(self._process.pid)
+            linux.end_below(self._process.pid)
         self._process.kill()
         self._process.join()
         self.pipe.close()
         code: int | None = self._process.exitcode
+        if not self._is_over and not (linux.IS_HERE and (is_killed or code != -signal.SIGKILL)):
+            linux.kill_group(self._group[0])  # there is no keeper, or a bot has killed it
+        self._is_over = True  # a group's number may be another one's by now
         return code
 
 
@@ -116,45 +121,53 @@ def end_all(workers: Iterable[WorkerProcess]) -> None:
         worker.kill()
 
 
-def how_it_ended(code: int | None) -> str:
-    """Return how a process ended, from its exit code; a negative one is the signal that killed it."""
-    if code is not None and code < 0:
-        return f"killed by {signal.Signals(-code).name}"
-    return f"exit code {code}"
+def _run(inherited: Iterable[Connection], group: Any, work: Callable[..., None], pipe: Connection, *given: Any) -> None:
+    for each in inherited:
+        each.close()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the parent ends this one
+    linux.lead_session()
+    if linux.IS_HERE:
+
+        def begun(number: int) -> None:
+            group[0] = number
+            pipe.close()
+
+        code = keep(dict.fromkeys(_ENDING, signal.SIGKILL), begun)
+        if code is not None:
+            end_as(code)
+        linux.lead_session()
+    else:
+        group[0] = os.getpid()
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+    for number in _ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=pipe.close)  # what a bot forks has no part in this
+    _discard_output()
+    environment.keep_that_of_bots()
+    linux.limit()
+    with contextlib.suppress(EOFError, OSError):
+        work(pipe, *given)
 
 
-def end_with_parent() -> None:
-    """Let this process end when its parent does, even while a bot never answers."""
-    threading.Thread(target=_watch, daemon=True).start()
-
-
-def _watch() -> None:
+def _end_with_parent() -> None:
     while (parent := parent_process()) and os.getppid() == parent.pid:
         time.sleep(1)
     os._exit(1)
 
 
-def _run(inherited: Iterable[Connection], work: Callable[..., None], *arguments: Any) -> None:
-    for pipe in inherited:
-        pipe.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the parent ends this one
-    for number in _ENDING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _end_with_programs)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
+def _discard_output() -> None:
+    """Discard what bots print, which would flood the screen, but not what is reported of them."""
+    reports = logging.StreamHandler(os.fdopen(os.dup(2), "w", encoding="utf-8"))
+    for package in ("salvo", "salvo_lab"):
+        logging.getLogger(package).addHandler(reports)
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)  # a bot that prints would flood the screen
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
     os.close(nowhere)
-    with contextlib.suppress(EOFError, OSError):
-        work(*arguments)
-
-
-def _end_with_programs(number: int, _: object) -> None:
-    """End this process by a signal, and first its programs: a signal for a whole group does not reach them."""
-    _kill_groups_of(os.getpid())
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
 
 
 @contextlib.contextmanager
@@ -176,25 +189,6 @@ def _uninterrupted(method: str) -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _kill_groups_below(pid: int) -> None:
-    """Kill the process groups led by children of a child of this process; the child is stopped.
-
-    So a killed process's programs end with it, even in an endless loop. Only works on Linux.
-    """
-    if sys.platform != "linux":
-        return
-    os.kill(pid, signal.SIGSTOP)  # so that it cannot reap a child, whose id might be reused
-    os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-    _kill_groups_of(pid)
-
-
-def _kill_groups_of(pid: int) -> None:
-    with contextlib.suppress(FileNotFoundError):  # not every system has it
-        for leader in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(int(leader), signal.SIGKILL)
 
 
 if hasattr(os, "register_at_fork"):

@@ -23,12 +23,12 @@ from salvo.errors import BotError
 from salvo.messages import PlayerStats
 from salvo.notebook import Pictured
 from salvo.player import Bot
+from salvo.programs.linux import cores
 from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo_lab.arena import Decisions, Failure, Placed
 from salvo_lab.intervals import rate_and_error
-from salvo_lab.programs.worker_process import cores
 from salvo_lab.simulation.pool import Pool, play_here
 from salvo_lab.simulation.seats import Seats, seating
 from salvo_lab.simulation.worker import Batch, Row, Spec

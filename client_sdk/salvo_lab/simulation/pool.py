@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 import heapq
 import multiprocessing
-import sys
 import time
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import wait
-from pathlib import Path
 from pickle import PicklingError
 from typing import Any
 
 from salvo.errors import BotError
+from salvo.programs import linux
 from salvo.programs.exec_bot import QUESTION_SECONDS
 from salvo_lab.arena import SEAT_BITS
 from salvo_lab.loaded_code import check_same
@@ -63,7 +62,7 @@ class Pool:
         # A fork starts at once, but inherits locks of other threads for ever. Classes of a notebook or a script, which
         # only this process has, are worth that risk.
         are_here = any(not isinstance(bot, str) for bot in spec.bots.values())
-        forks = sys.platform == "linux" and (are_here or _is_single_threaded())
+        forks = linux.IS_HERE and (are_here or linux.is_single_threaded())
         self._context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         self._workers: list[_Worker] = []
         self._jobs = jobs
@@ -223,7 +222,3 @@ class _Worker(WorkerProcess):
         if self._seen[0] != self.mark or not self.tasks:
             self._seen = (self.mark, now)
         return now - self._seen[1] > seconds
-
-
-def _is_single_threaded() -> bool:
-    return len(list(Path("/proc/self/task").iterdir())) == 1

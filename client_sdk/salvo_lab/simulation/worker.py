@@ -21,7 +21,6 @@ from salvo.sources import EXEC, load
 from salvo_lab import arena
 from salvo_lab.arena import SEAT_BITS, Decisions, Failure, Supervision
 from salvo_lab.loaded_code import LoadedCode
-from salvo_lab.programs.worker_process import end_with_parent
 from salvo_lab.simulation.seats import Seats, places_alike, seating
 
 #: One game as plain numbers, because ten thousand a second go through pipes: its number of turns, then for each bot, in
@@ -192,7 +191,6 @@ def work(pipe: Connection, shared: Any, spec: Spec) -> None:
     # A file that is saved twice in a second may keep its size, and Python would use the old bytecode.
     sys.dont_write_bytecode = True
     gc.set_threshold(GARBAGE, 20, 20)
-    end_with_parent()
     mark = memoryview(shared).cast("B").cast("q")
     try:
         with closing(Player(spec, mark)) as player:

@@ -1,0 +1,305 @@
+"""Bots that take what the machine has, or end what they find: the games go on, and nothing outlives them."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shlex
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.programs import needs, path_of
+from salvo.programs import linux
+
+SANDBOX = Path(__file__).parents[3] / "examples" / "sandbox.sh"
+#: Each process of a bot has the pipe open for as long as it lives.
+HEAD = """
+import multiprocessing, os, signal, subprocess, sys, time
+import salvo
+
+if os.path.exists(os.path.join(os.path.dirname(os.path.abspath(__file__)), "alive")):
+    ALIVE = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "alive"), "w")
+    os.set_inheritable(ALIVE.fileno(), True)
+
+
+class Fine(salvo.Bot):
+    turns = 0
+
+    def choose_salvo(self, view):
+        self.turns += 1
+        if self.turns == 2:
+            self.misbehave(view)
+        return view.untouched.sample(view.shots)
+
+
+def square(number):
+    return number * number
+
+"""
+POOL = """
+class Bot(Fine):
+    def misbehave(self, view):
+        self.pool = multiprocessing.get_context("METHOD").Pool(2)
+        assert self.pool.map(square, [2, 3]) == [4, 9]
+"""
+BOTS = {
+    "has a pool of copies": POOL.replace("METHOD", "fork"),
+    "has a pool of new processes": POOL.replace("METHOD", "spawn"),
+    "forks and forgets": """
+class Bot(Fine):
+    def misbehave(self, view):
+        for _ in range(3):
+            if not os.fork():
+                return
+""",
+    "forks and stays": """
+class Bot(Fine):
+    def misbehave(self, view):
+        if not os.fork():
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            while True:
+                time.sleep(60)
+""",
+    "leaves a program in a session of its own": """
+class Bot(Fine):
+    def misbehave(self, view):
+        if not os.fork():
+            subprocess.Popen(["sleep", "600"], close_fds=False, start_new_session=True)
+            os._exit(0)
+""",
+}
+ENDS = {
+    "exits": ("os._exit(5)", "ended the process: exit code 5"),
+    "kills its parent": ("os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)", "killed by SIGKILL"),
+    "kills its parent and leaves a copy": (
+        "os.fork() or time.sleep(600); os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)",
+        "killed by SIGKILL",
+    ),
+    "kills its group": ("os.killpg(0, signal.SIGKILL); time.sleep(60)", "killed by SIGKILL"),
+    "forks without end": (
+        "\n            for _ in range(300):\n                os.fork() or time.sleep(600)\n            time.sleep(60)",
+        "it had more than",
+    ),
+}
+CUP = """
+name = "cup"
+games = 3
+seed = 1
+[time]
+decision_seconds = 120
+bank_seconds = 600
+[bots]
+mine = "mine.py"
+random = "random"
+"""
+
+
+@contextmanager
+def _watched(folder: Path) -> Iterator[Path]:
+    """Let a bot's processes be seen; at the end there are none."""
+    os.mkfifo(folder / "alive")
+    ours = os.open(folder / "alive", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        yield folder
+        assert select.select([ours], [], [], 60)[0], "a process of the bot has the pipe open"
+        assert os.read(ours, 1) == b""
+    finally:
+        os.close(ours)
+
+
+def _salvo(folder: Path, *words: str, kept: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_") or key in kept}
+    return subprocess.run(
+        [sys.executable, "-m", "salvo", *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def _tournament(folder: Path) -> tuple[dict[str, Any], str]:
+    (folder / "cup.toml").write_text(CUP)
+    played = _salvo(folder, "tournament", "run", "cup.toml", "--jobs", "1", "--json")
+    assert played.returncode == 0, played.stderr
+    return json.loads(played.stdout), played.stderr
+
+
+@pytest.mark.parametrize("bot", BOTS)
+def test_a_bot_with_processes_plays_like_one_without(bot: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(HEAD + BOTS[bot])
+    with _watched(tmp_path):
+        table, err = _tournament(tmp_path)
+    assert [(game["strikes"], game["forfeited"]) for game in table["games"]] == [({}, [])] * 3
+    assert err == ""
+    games = (tmp_path / "cup.games.jsonl").read_text().splitlines()
+    assert len(games) == 4
+    with _watched(_again(tmp_path)):
+        played = _salvo(tmp_path, "play", "mine.py", "random", "--games", "3", "--seed", "1", "--jobs", "1")
+    assert (played.returncode, played.stderr, "failed" in played.stdout) == (0, "", False), played
+
+
+def _again(folder: Path) -> Path:
+    (folder / "alive").unlink()
+    return folder
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_bot_that_ends_what_it_plays_in_is_named_and_costs_nobody_else_a_game(end: str, tmp_path: Path) -> None:
+    does, told = ENDS[end]
+    (tmp_path / "mine.py").write_text(
+        HEAD + f"class Bot(Fine):\n    def misbehave(self, view):\n        if True:\n            {does}\n"
+    )
+    with _watched(tmp_path):
+        table, err = _tournament(tmp_path)
+    assert err == ""
+    assert [(game["bots"][game["places"].index(1)], game["forfeited"]) for game in table["games"]] == [
+        ("random", ["mine"])
+    ] * 3
+    for game in table["games"]:
+        [strike] = game["strikes"]["mine"]
+        assert told in strike
+
+
+TAKES = {
+    "memory": (f"self.much = bytearray({linux.most_memory() + (1 << 20)})", "MemoryError"),
+    "the disk": (f"open('much', 'wb').truncate({linux.MOST_IN_A_FILE + 1})", "File too large"),
+}
+
+
+@pytest.mark.parametrize("what", TAKES)
+def test_a_bot_that_takes_too_much_loses_its_turn_and_nobody_else_does(what: str, tmp_path: Path) -> None:
+    does, told = TAKES[what]
+    (tmp_path / "mine.py").write_text(HEAD + f"class Bot(Fine):\n    def misbehave(self, view):\n        {does}\n")
+    table, err = _tournament(tmp_path)
+    assert err == ""
+    assert [set(game["strikes"]) for game in table["games"]] == [{"mine"}] * 3
+    assert all(told in strike for game in table["games"] for strike in game["strikes"]["mine"])
+    one = _salvo(tmp_path, "play", "mine.py", "random", "--seed", "1")
+    assert (one.returncode, told in one.stderr) == (1, True)
+
+
+def test_what_a_bot_prints_is_discarded_on_both_streams(tmp_path: Path) -> None:
+    does = "for stream in (1, 2):\n            os.write(stream, b'ahoy ' * 4_000_000)\n"
+    does += "        print('ahoy', file=sys.stderr)\n        subprocess.run(['sh', '-c', 'echo ahoy; echo ahoy >&2'])\n"
+    (tmp_path / "mine.py").write_text(HEAD + f"class Bot(Fine):\n    def misbehave(self, view):\n        {does}\n")
+    table, err = _tournament(tmp_path)
+    assert (err, [game["strikes"] for game in table["games"]]) == ("", [{}] * 3)
+    for words in (("play", "mine.py", "random", "--games", "2"), ("solo", "mine.py", "--boards", "2")):
+        done = _salvo(tmp_path, *words)
+        assert (done.returncode, "ahoy" in done.stdout + done.stderr) == (0, False)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("play", "mine.py", "random", "--seed", "1"),
+        ("play", "mine.py", "random", "--seed", "1", "--games", "2"),
+        ("play", "exec:PYTHON -m salvo_lab.programs mine.py", "random", "--seed", "1"),
+        ("solo", "mine.py", "--boards", "2"),
+        ("compare", "mine.py", "random", "--games", "2"),
+        ("tournament", "run", "cup.toml"),
+    ],
+    ids=" ".join,
+)
+def test_a_bots_environment_has_no_secrets_and_its_own_variables(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    does = """
+        shown = os.environ.copy() | dict(line.split("=", 1) for line in subprocess.getoutput("env").splitlines())
+        assert not [name for name in shown if "SECRET" in name or "TOKEN" in name], shown
+        assert shown["SALVO_BOT_DEPTH"] == "3" and shown["PATH"] and shown["LC_ALL"] == "C.UTF-8"
+        open("seen", "w").close()
+"""
+    (tmp_path / "mine.py").write_text(HEAD + f"class Bot(Fine):\n    def misbehave(self, view):{does}")
+    (tmp_path / "cup.toml").write_text(CUP)
+    kept = {"SALVO_SECRET": "x", "MY_TOKEN": "x", "AWS_SECRET_KEY": "x", "SALVO_BOT_DEPTH": "3", "LC_ALL": "C.UTF-8"}
+    for name, value in kept.items():
+        monkeypatch.setenv(name, value)
+    done = _salvo(tmp_path, *[word.replace("PYTHON", shlex.quote(sys.executable)) for word in words], kept=[*kept])
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "seen").exists()
+    assert not [line for line in (done.stdout + done.stderr).splitlines() if line.startswith(("strike", "failed"))]
+
+
+ONE = [
+    (),
+    ("--json",),
+    ("--record", "game.jsonl"),
+    ("--bank", "100"),
+    ("--games", "3", "--bank", "100"),
+    ("--games", "3", "--record", "game-{game}.jsonl"),
+]
+
+
+@pytest.mark.parametrize("options", ONE, ids=" ".join)
+def test_a_bot_that_ends_the_commands_own_process_is_named(options: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(HEAD + "class Bot(Fine):\n    def misbehave(self, view):\n        os._exit(0)\n")
+    done = _salvo(tmp_path, "play", "random", "mine.py", "--seed", "1", "--game", "2", *options)
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    told, again = done.stderr.splitlines()
+    assert told.startswith("error: bot_crashed: ended the process: exit code 0 (mine, turn 3; seed 1, game 2)")
+    assert again.startswith("again: salvo play random mine.py --seed 1")
+
+
+def test_a_bot_that_kills_the_commands_own_process_leaves_nothing(tmp_path: Path) -> None:
+    does = "os.fork() or time.sleep(600)\n        os.kill(os.getpid(), signal.SIGKILL)\n"
+    (tmp_path / "mine.py").write_text(HEAD + f"class Bot(Fine):\n    def misbehave(self, view):\n        {does}")
+    with _watched(tmp_path):
+        done = _salvo(tmp_path, "play", "random", "mine.py", "--seed", "1")
+    assert "error: bot_crashed: ended the process: killed by SIGKILL (mine, turn " in done.stderr
+
+
+def test_a_bot_that_leaves_processes_in_one_game_leaves_none_behind(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(HEAD + BOTS["leaves a program in a session of its own"])
+    with _watched(tmp_path):
+        done = _salvo(tmp_path, "play", "random", "mine.py", "--seed", "1")
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+#: Whatever it can reach is a strike.
+STRANGER = """
+class Bot(Fine):
+    def misbehave(self, view):
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+        assert len(pids) < 5, pids
+        assert "SALVO_BOT_DEPTH" not in os.environ
+        for path in ("FOLDER/cup.games.jsonl", "FOLDER/cup.toml", "/etc/passwd", "/proc/1/root/etc/passwd"):
+            assert not os.path.exists(path), path
+        for path in (__file__, "/bot/new", "/usr/new"):
+            try:
+                open(path, "a")
+            except OSError:
+                continue
+            raise AssertionError(path)
+        try:
+            socket.create_connection(("127.0.0.1", PORT), 5)
+        except OSError:
+            return
+        raise AssertionError("it has a network")
+"""
+
+
+@needs("bwrap")
+def test_a_stranger_in_a_sandbox_reaches_nothing_and_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path_of("bwrap")
+    (tmp_path / "its").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        bot = STRANGER.replace("FOLDER", str(tmp_path)).replace("PORT", str(door.getsockname()[1]))
+        (tmp_path / "its" / "mine.py").write_text("import socket\n" + HEAD + bot)
+        (tmp_path / "cup.toml").write_text(CUP.replace('"mine.py"', f'"exec:{SANDBOX} its/mine.py"'))
+        monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        played = _salvo(tmp_path, "tournament", "run", "cup.toml", "--jobs", "1", "--json")
+    assert (played.returncode, played.stderr) == (0, "")
+    games = json.loads(played.stdout)["games"]
+    assert [(game["strikes"], game["forfeited"]) for game in games] == [({}, [])] * 3
