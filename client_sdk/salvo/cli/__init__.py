@@ -136,7 +136,7 @@ def main(arguments: list[str] | None = None) -> Any:
     _end_as_by_ctrl_c()
     try:
         with until_unread():
-            code = _run(given)
+            code = _run(given, has_process=arguments is None)
     except OSError as error:
         if "--debug" in given or not (error.filename or error.errno in _FULL):
             raise
@@ -153,10 +153,15 @@ def main(arguments: list[str] | None = None) -> Any:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _run(given: list[str]) -> Any:
+def _run(given: list[str], *, has_process: bool) -> Any:
+    """Run a command.
+
+    Args:
+        has_process: whether all that is in this process is the command's.
+    """
     output = sys.stdout
     try:
-        return cli.main(args=given, prog_name="salvo", standalone_mode=False)
+        return cli.main(args=given, prog_name="salvo", standalone_mode=False, obj={"has_process": has_process})
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:

@@ -109,7 +109,8 @@ def test_a_bot_that_ends_its_process_is_told_with_the_command_that_shows_it(bot:
         r"failed: mine 1 time, first bot_crashed: .*exit code 7 \(mine, .*, game 3\)\n +salvo (.*)\n", done.stdout
     )
     assert told is not None, done.stdout
-    assert _start(*told[1].split(), cwd=bot.parent).returncode == 7
+    again = _start(*told[1].split(), cwd=bot.parent)
+    assert "error: bot_crashed: ended the process: exit code 7 (mine, " in again.stderr
 
 
 @pytest.mark.parametrize("way", [(), ("--bank", "9")], ids=["many processes", "this process"])
