@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,13 +16,13 @@ from salvo.rules import SALVO, Fleet, RuleBook, generator, random_fleet
 from salvo.rules.book import Announce
 from salvo.step import Step
 from salvo_display import replay_text
+from salvo_display.page import html_page
 from salvo_display.pictures.marks import Mark
 from salvo_display.replay import REFEREE, Replay, ReplayError
 from salvo_lab.testing import board
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.storage.transcript import execute, no_status, read_transcript
-from salvo_watch.viewer import Viewer
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "v1"
 
@@ -172,26 +170,12 @@ def test_only_the_referee_is_told_the_seed() -> None:
 
 
 def _everything_shown(replay: Replay, view: str) -> str:
-    """All that any output makes of a view: lines, records, and the interactive page as a picture."""
+    """All that any output makes of a view: lines and records."""
     shown = [*replay_text.salvo_lines(replay, view)]
     for frame in replay.frames(view):
         shown += replay_text.frame_lines(replay, frame, view)
         shown.append(json.dumps([replay_text.record(frame), replay_text.boards_record(frame, SALVO.grid)]))
     return "\n".join(shown)
-
-
-def _page(replay: Replay, view: str) -> str:
-    async def look() -> str:
-        app = Viewer(replay, view=view, turn=replay.turns)
-        async with app.run_test(size=(140, 40)) as pilot:
-            former = ""
-            while former != (picture := app.export_screenshot(simplify=True)):  # until nothing moves any more
-                former = picture
-                await pilot.pause(0.1)
-            return picture
-
-    # The picture is named by a hash of all that is behind it, also of where in memory that is.
-    return re.sub(r"terminal-\d+", "terminal", asyncio.run(look()).replace(str(id(replay)), ""))
 
 
 def _hidden_from_alice(seed: int, other_seed: int, shots: int) -> tuple[Replay, Replay]:
@@ -231,5 +215,5 @@ def test_two_games_that_differ_only_in_hidden_cells_look_the_same(seed: int, oth
 def test_the_page_of_two_games_that_differ_only_in_hidden_cells_is_the_same() -> None:
     moved = Fleet(SALVO, [*BOB.placements[1:], replace(BOB.placements[0], x=6)])
     one, other = (_play({"alice": ALICE, "bob": bob}, AT_BOB) for bob in (BOB, moved))
-    assert _page(one, "alice") == _page(other, "alice")
-    assert _page(one, REFEREE) != _page(other, REFEREE)
+    assert html_page(one, "alice") == html_page(other, "alice")
+    assert html_page(one, REFEREE) != html_page(other, REFEREE)

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import click
 
 from salvo.cli.checked import Checked, force_rule
-from salvo.cli.output import FORCE, Integer, Number, has_terminal, keep_recorded, look_again, write_page
+from salvo.cli.output import FORCE, Integer, has_terminal, keep_recorded, look_again, write_page
 from salvo.messages import State
 from salvo.unused import Unused, is_set
 from salvo_display import replay_text
@@ -27,18 +27,15 @@ _OPTIONS: Final = {
     "export": "--export",
     "html": "--html",
     "as_json": "--json",
-    "plain": "--plain",
 }
 
 
 #: What each thing to do with a game leaves aside.
 _LEAVES_ASIDE: Final = {
-    "listed": ("view", "turn", "speed", "plain"),
-    "checked": ("view", "turn", "speed", "plain"),
-    "export": ("view", "turn", "speed", "plain", "as_json"),
-    "html": ("speed", "plain", "as_json"),
-    "as_json": ("speed", "plain"),
-    "plain": ("speed",),
+    "listed": ("view", "turn"),
+    "checked": ("view", "turn"),
+    "export": ("view", "turn", "as_json"),
+    "html": ("as_json",),
 }
 
 
@@ -55,11 +52,7 @@ _LEAVES_ASIDE: Final = {
 )
 @click.argument("file")
 @click.option("--view", default=REFEREE, help="Whose view: referee, or a player's name.")
-@click.option(
-    "--turn", type=Integer(min=0), help="Start at this turn, also in a page; without a terminal, show only this turn."
-)
-@click.option("--speed", type=Number(0.01, 100), default=2.0, help="Salvos per second.")
-@click.option("--plain", is_flag=True, help="Print lines, even on a terminal.")
+@click.option("--turn", type=Integer(min=0), help="Show only this turn; a page starts at it.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per turn, or per game with --games.")
 @click.option("--check", "checked", is_flag=True, help="Replay the game and compare every announcement.")
 @click.option("--export", type=click.Path(path_type=Path), help="Write the game as a transcript, .jsonl or .jsonl.gz.")
@@ -72,8 +65,6 @@ def replay(
     file: str,
     view: str,
     turn: int | None,
-    speed: float,
-    plain: bool,
     as_json: bool,
     checked: bool,
     export: Path | None,
@@ -97,23 +88,14 @@ def replay(
         click.echo(f"{export}: {steps} steps; {look_again(export)}", err=not export.is_file())
     elif html is not None:
         _write(recordings.replay(), view, turn, html)
-    elif plain or as_json or not has_terminal():
-        _tell(recordings.replay(), view, turn, as_json)
     else:
-        _view(recordings.replay(), view, turn, speed)
+        _tell(recordings.replay(), view, turn, as_json)
 
 
 def _write(shown: Replay, view: str, turn: int | None, path: Path) -> None:
     write_page(path, html_page(shown, view, turn or 0))
     whose = "all boards" if view == REFEREE else f"what {view} knew"
     click.echo(f"{path}: {shown.turns} salvos, {whose}; open it in a browser")
-
-
-def _view(shown: Replay, view: str, turn: int | None, speed: float) -> None:
-    shown.frame(view, turn or 0)  # a mistake is reported before the screen is taken
-    from salvo_watch.viewer import Viewer
-
-    Viewer(shown, view=view, turn=turn, speed=speed).run()
 
 
 def _tell(shown: Replay, view: str, turn: int | None, as_json: bool) -> None:
