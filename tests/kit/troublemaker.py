@@ -1,32 +1,30 @@
-"""A team without manners, to play honest ones before an event: ``python -m salvo_lab.testing.troublemaker URL``.
+"""A team without manners: it plays legal salvos, and in between commits one rudeness after the other.
 
-It takes a seat and fires legal salvos, so that games go on and end. In between it commits one rudeness after the
-other, in an order decided by its seed; no bot could, because that needs separate connections. ``PIECES`` has the
-requirement that protects against each. Anyone can do all of this on an open broker; what no server could prevent there,
-such as impersonating the server, is left out.
+No bot could, because that needs separate connections. ``PIECES`` has the requirement that protects against each; its
+seed decides the order. Anyone can do all of this on an open broker; what no server could prevent there, such as
+impersonating the server, is left out. Each piece has an end of its own: a number of messages, or of sockets, and at
+most five seconds.
 
-Each piece has an end of its own: a number of messages, or of sockets, and at most five seconds. At the table there are
-at most ``--rate`` of them a second; ``--seconds``, ``--games`` or Ctrl-C ends it all, and it tells what it did.
+With a secret it comes as a team of the roster: it plays as NAME, listens as NAME.1 and opens more connections as
+NAME.2. It cannot replay what it may not read there.
 
-In a contest it comes as a team of the roster, with ``--as NAME:SECRETFILE`` or SALVO_TEAM and SALVO_SECRET: it plays as
-NAME, listens as NAME.1 and opens more connections as NAME.2. It cannot replay what it may not read there.
+    rude = Troublemaker(broker.url, seed=1)
+    threading.Thread(target=rude.run, args=(stop,), daemon=True).start()
+    ...
+    assert rude.report.done["forged shots"]
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import math
 import os
 import socket
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from salvo import events as e
@@ -48,10 +46,8 @@ from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.rules import SALVO, Orientation, Placement, RuleBook, generator
-from salvo.script import until_unread
 from salvo.seal import KEY_BYTES, SALT_BYTES, Sealer, make_blob
 from salvo.session import Session
-from salvo.text_files import read_secret
 from salvo.topics import Topic
 from salvo.view import View
 
@@ -93,24 +89,6 @@ class TroubleReport:
     done: Counter[str] = field(default_factory=Counter)
     heard: Counter[str] = field(default_factory=Counter)
     winners: list[str | None] = field(default_factory=list)
-
-    def lines(self) -> list[str]:
-        """Return what was tried and what was heard, for people."""
-        promises = {p.name: ": ".join(filter(None, (p.sentence, ", ".join(p.codes)))) for p in PIECES}
-        tried = [f"{self.done[name]:5} x {name} ({promise})" for name, promise in promises.items()]
-        heard = ", ".join(f"{code} {count}" for code, count in self.heard.most_common())
-        over = ", ".join(
-            "aborted by the host" if each is None else f"{each or 'nobody alone'} wins" for each in self.winners
-        )
-        return [*tried, f"heard: {heard}", f"games: {over or 'none is over'}"]
-
-    def records(self) -> list[dict[str, object]]:
-        """Return the same for programs: one for each piece, and one for the answers."""
-        tried = [
-            {"piece": p.name, "done": self.done[p.name], "promised": list(p.codes), "sentence": p.sentence}
-            for p in PIECES
-        ]
-        return [*tried, {"heard": dict(self.heard), "winners": self.winners}]
 
 
 class Account(NamedTuple):
@@ -717,61 +695,3 @@ PIECES: Final = (
     ),
     Piece("a will without goodbye", "game", ("retained_command",), "SALVO-FRESH-4", _vanish_with_a_will),
 )
-
-
-def _team(given: str | None, team: str | None) -> tuple[str, str | None]:
-    """Return the team to play as, and its secret: that of ``--as NAME:SECRETFILE``, else the environment's."""
-    if given is None:
-        return team or os.environ.get("SALVO_TEAM") or "rude", os.environ.get("SALVO_SECRET") or None
-    name, _, file = given.partition(":")
-    return name, read_secret(Path(file), partial(SalvoError, "secret_file"))
-
-
-def main() -> None:
-    """Make trouble at a contest; Ctrl-C ends it."""
-    parser = argparse.ArgumentParser(description="A rude team for rehearsals: what the broker lets anybody do.")
-    parser.add_argument("url", help="mqtt://HOST:PORT")
-    parser.add_argument("--as", dest="account", metavar="NAME:SECRETFILE", help="a team of the roster; or SALVO_SECRET")
-    parser.add_argument("--team", help="its name, rude or SALVO_TEAM when not given")
-    parser.add_argument("--table", default="", help="the default one when not given")
-    parser.add_argument("--seed", default="0", help="decides what is done, when, and to whom")
-    parser.add_argument("--games", type=int, help="end after so many; no limit when not given")
-    parser.add_argument("--seconds", type=_positive, help="end after this time; no limit when not given")
-    parser.add_argument("--rate", type=_positive, default=50.0, help="pieces a second at the table, at most; 50")
-    parser.add_argument(
-        "--json", action="store_true", help="print a line of JSON for each piece, and one for the answers"
-    )
-    given = parser.parse_args()
-    try:
-        team, secret = _team(given.account, given.team)
-        rude = Troublemaker(given.url, seed=given.seed, team=team, table=given.table, secret=secret, rate=given.rate)
-        with _stop_after(given.seconds) as stop, suppress(KeyboardInterrupt):
-            rude.run(stop, given.games)
-    except SalvoError as error:
-        raise SystemExit(f"error: {error}") from None
-    report = rude.report
-    with until_unread():
-        print("\n".join(map(json.dumps, report.records()) if given.json else report.lines()))
-
-
-def _positive(text: str) -> float:
-    with suppress(ValueError):
-        if 0 < (number := float(text)) < math.inf:
-            return number
-    raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-
-
-@contextmanager
-def _stop_after(seconds: float | None) -> Iterator[threading.Event]:
-    stop = threading.Event()
-    timer = threading.Timer(seconds or 0, stop.set)
-    if seconds is not None:
-        timer.start()
-    try:
-        yield stop
-    finally:
-        timer.cancel()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,7 @@
 """Tools for testing bots: boards as pictures, a check of a whole bot, a scripted server.
 
 ``board`` and ``draw`` turn pictures into fleets and back; ``check_bot`` plays a bot on many seeds and lists
-what is wrong with it; ``ScriptedServer`` sends a session what a server would. The program
-:mod:`salvo_lab.testing.troublemaker` is a rude team for rehearsals.
+what is wrong with it; ``ScriptedServer`` sends a session what a server would.
 """
 
 from salvo_lab.testing.boards import board, draw

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -18,15 +13,14 @@ import pytest
 from conformance.spec_client import SpecClient
 from kit.brokers import Broker, StartServer
 from kit.guarded import guarded, play, wait_for_users
-from kit.players import SECONDS, Heard, join, over
+from kit.players import SECONDS, Heard, over
 from kit.probe import Login, Probe
-from kit.processes import started
 from kit.programs import BROKERS
+from kit.troublemaker import ANSWERED, DEPARTURES, HUNG_UP, LET_IN, PIECES, Troublemaker
 from salvo import client
 from salvo import messages as m
 from salvo.net.mqtt import BrokerUrl
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_lab.testing.troublemaker import ANSWERED, DEPARTURES, HUNG_UP, LET_IN, PIECES, Troublemaker
 from salvo_server import service
 from salvo_server.contest import Contest
 from salvo_server.core.referee import Referee
@@ -91,33 +85,6 @@ def test_an_honest_game_beside_a_rude_team_ends_and_each_rudeness_gets_what_the_
     _check_the_answers(rude, contest.service.counts + contest.service.gate.counts)
 
 
-def test_it_is_a_program_that_tells_what_it_did(broker: Broker, start_server: StartServer) -> None:
-    command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", broker.url, "--seed", "3", "--games", "1"]
-    with start_server(players=2):
-        bot = join(broker.url, "ann", seed="7")  # a game that lasts long enough for all of its pieces
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
-        bot.join(SECONDS)
-    assert re.search(r"^ +[1-9]\d* x forged shots \(SALVO-SEAL-8: forged\)$", done.stdout, re.MULTILINE)
-    assert re.search(r"^heard: .*too_many_shots [1-9]", done.stdout, re.MULTILINE)
-    assert done.stderr == ""
-
-
-@pytest.mark.parametrize("kind", BROKERS)
-def test_in_a_contest_it_comes_as_a_team_of_the_roster(kind: str, tmp_path: Path) -> None:
-    with guarded(kind, tmp_path) as contest:
-        secrets = {name: contest.roster.add(name) for name in ("ann", "rude")}
-        wait_for_users(contest.url, "rude.4", secrets["rude"])
-        (tmp_path / "secret").write_text(secrets["rude"] + "\n")
-        command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", contest.url, "--seed", "3", "--games", "1"]
-        play(contest, ["ann"])
-        done = subprocess.run(
-            [*command, "--as", f"rude:{tmp_path / 'secret'}"], capture_output=True, text=True, timeout=SECONDS
-        )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert re.search(r"^ +[1-9]\d* x a huge packet", done.stdout, re.MULTILINE)
-    assert re.search(r"^heard: .*too_many_shots [1-9]", done.stdout, re.MULTILINE)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("kind", BROKERS)
 def test_two_honest_teams_beside_it_lose_no_turn_and_its_summary_is_what_happened(kind: str, tmp_path: Path) -> None:
@@ -161,45 +128,6 @@ def _wait_until_all_is_heard(rude: Troublemaker, listener: Probe) -> None:
             return
         assert time.monotonic() < end, (said, codes)
         time.sleep(0.02)
-
-
-def test_ctrl_c_ends_it_with_its_summary_and_nobody_waits_for_it_in_the_lobby(
-    broker: Broker, start_server: StartServer
-) -> None:
-    heard = Heard()
-    command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", broker.url, "--json"]
-    with start_server(heard, players=2):
-        with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-            heard.until(lambda said: sum(isinstance(each, m.PlacementJudged) and each.approved for each in said) >= 65)
-            running.send_signal(signal.SIGINT)
-            said, errors = running.communicate(timeout=SECONDS)
-        heard.until(lambda all_said: sum(isinstance(each, m.PlayerLeft) for each in all_said) == DEPARTURES + 1)
-        assert heard.of(m.PlayersListed)[-1].names == ()
-    assert (running.returncode, errors) == (0, "")
-    *pieces, last = [json.loads(line) for line in said.splitlines()]
-    assert [each["piece"] for each in pieces] == [piece.name for piece in PIECES]
-    done = {each["piece"]: each["done"] for each in pieces}
-    assert (done["placements without end"], done["coming and going"]) == (DEPARTURES, DEPARTURES)
-    assert last["heard"]["rate_limited"] > 0
-    assert last["winners"] == []
-
-
-def test_it_ends_by_itself_after_its_time(broker: Broker, start_server: StartServer) -> None:
-    command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", broker.url, "--seconds", "0.2"]
-    with start_server(players=2):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[-2].startswith("heard: ")
-
-
-def test_without_an_account_it_says_what_it_needs(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path) as contest:
-        command = [sys.executable, "-m", "salvo_lab.testing.troublemaker", contest.url]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: not_authorised: ")
-    assert "SALVO_TEAM and SALVO_SECRET" in done.stderr
-    assert done.stderr.count("\n") == 1
 
 
 def _wait_until_nothing_is_kept(broker: Broker, contest: Contest) -> None:
@@ -247,28 +175,3 @@ def _check_the_answers(rude: Troublemaker, counts: Counter[str]) -> None:
         assert report.done[piece.name] > 0, piece.name
         for code in piece.codes:
             assert report.heard[code] + counts[code] > 0, f"{piece.name}: {code} by {piece.sentence}"
-
-
-def test_a_game_that_the_host_aborts_is_in_its_summary_and_no_bot_hears_of_a_winner(
-    broker: Broker, start_server: StartServer
-) -> None:
-    heard, told = Heard(), []
-
-    class Honest(RandomBot):
-        def on_game_over(self, winner: str | None, stats: Any) -> None:
-            told.append(winner)
-
-    with start_server(heard, players=2, turn_seconds=60) as contest:
-        rude = Troublemaker(broker.url, seed=1, team="rude", secret="rude")
-        stop = threading.Event()
-        trouble = threading.Thread(target=rude.run, args=(stop, 1), daemon=True)
-        trouble.start()
-        honest = join(broker.url, "ann", Honest(), games=1)
-        heard.until(lambda said: any(isinstance(each, m.SalvoResolved) for each in said))
-        contest.service.act("", m.HostCommand(m.TERMINAL_HOST, m.HostAction.ABORT))
-        for thread in (trouble, honest):
-            thread.join(SECONDS)
-            assert not thread.is_alive()
-    assert told == [None]
-    assert rude.report.winners == [None]
-    assert rude.report.lines()[-1] == "games: aborted by the host"
