@@ -34,6 +34,7 @@ try:
     import uvicorn
 
     from salvo_watch.web.app import Front, application
+    from salvo_watch.web.door import Door
     from salvo_watch.web.games import routes
     from salvo_watch.web.relay import Relay, Source
 except ModuleNotFoundError:
@@ -134,6 +135,7 @@ def web(
     app = application(relay, front, routes(Archive(games)) if games else ())
     config = uvicorn.Config(
         app,
+        http=Door,
         log_config=None,
         log_level="warning",
         access_log=False,
