@@ -2,16 +2,17 @@
 
 from typing import Final
 
+NAME: Final = "battleship-salvo"
 #: Kept equal to the distribution's version by a test.
 __version__ = "0.1.0"
-#: The packages of the distribution; any but this one may be left out.
+#: The packages of the distribution, from below; those from salvo_watch on may be left out.
 PACKAGES: Final = (
     "salvo",
-    "salvo_audit",
     "salvo_display",
-    "salvo_gateways",
-    "salvo_lab",
-    "salvo_league",
     "salvo_server",
+    "salvo_lab",
     "salvo_watch",
+    "salvo_league",
+    "salvo_gateways",
+    "salvo_audit",
 )

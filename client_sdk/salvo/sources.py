@@ -14,7 +14,7 @@ import shutil
 from pathlib import Path
 from typing import Any, Final
 
-from salvo import adapter, topics
+from salvo import adapter, plugins, topics
 from salvo.bot_errors import described_in, placed, trace_in
 from salvo.bot_folder import load_module
 from salvo.errors import BotError, WireError, let_signals_pass
@@ -22,14 +22,13 @@ from salvo.player import Bot
 from salvo.programs.process_pool import ProgramPool
 from salvo.text_files import missing_file
 from salvo.versions import path_of, revision_of, split
-from salvo_lab.bots import HOUSE_BOTS
 
 #: Prefix of the command of a program that speaks JSON lines (SALVO-EXEC-1).
 EXEC: Final = "exec:"
 
 
 def load(source: str, *, strict: bool = False, staying: ProgramPool | None = None) -> type[Bot]:
-    """Return a bot class: ``file.py``, ``file.py:Name``, ``exec:COMMAND``, or the name of a bot that ships.
+    """Return a bot class: ``file.py``, ``file.py:Name``, ``exec:COMMAND``, or the name of an installed bot.
 
     ``HEAD:file.py`` is the file as git has it, with everything next to it then (:mod:`salvo.versions`).
 
@@ -40,18 +39,19 @@ def load(source: str, *, strict: bool = False, staying: ProgramPool | None = Non
     Raises:
         BotError: ``bad_bot`` when there is no such file, name, program or bot, or when the file itself fails;
             ``bad_version`` when git has no such version.
+        PluginError: ``bad_plugin``: another package adds a bot that cannot be loaded.
     """
     if source.startswith(EXEC):
         return _program(source, strict, staying)
     path, name = split(source)
     if path.endswith(".py"):
         return _choose(_load_module(path), name, path)
-    if source in HOUSE_BOTS:
-        return HOUSE_BOTS[source]()
+    if source in plugins.found(plugins.BOTS):
+        added: type[Bot] = plugins.load(plugins.BOTS, source, Bot)
+        return added
     near = f"did you mean {guess}? Otherwise " if (guess := _guessed(source)) else ""
-    raise BotError(
-        "bad_bot", f"no bot {source!r}; {near}give a file.py, exec:COMMAND or one of {', '.join(HOUSE_BOTS)}"
-    )
+    installed = ", ".join(plugins.found(plugins.BOTS))
+    raise BotError("bad_bot", f"no bot {source!r}; {near}give a file.py, exec:COMMAND or one of {installed}")
 
 
 def _guessed(source: str) -> str:
@@ -60,7 +60,7 @@ def _guessed(source: str) -> str:
         return f"'{EXEC}COMMAND {source}'" if not os.access(source, os.X_OK) else f"'{EXEC}./{source}'"
     if Path(f"{source}.py").is_file():
         return f"{source}.py"
-    return next(iter(difflib.get_close_matches(source, HOUSE_BOTS, n=1)), "")
+    return next(iter(difflib.get_close_matches(source, plugins.found(plugins.BOTS), n=1)), "")
 
 
 def make(source: str, *, staying: ProgramPool | None = None) -> Bot:

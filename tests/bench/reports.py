@@ -9,8 +9,8 @@ from bench.figures import percentiles, rate, row
 from bench.teams import Door, Teams, echo_round_trips, echo_throughput
 from salvo.rules import CLASSIC, SALVO, STREAK, XBS, Fleet, generator, random_fleet, sample
 from salvo.rules.game import Game
+from salvo.sources import load
 from salvo_lab import arena
-from salvo_lab.bots import HOUSE_BOTS
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.solo import clear, summary
 
@@ -90,7 +90,7 @@ def bench_bots(boards: int) -> None:
     for book in (SALVO, CLASSIC, XBS, STREAK):
         for name in ("random", "hunter", "density", "meanfield", "admiral"):
             count = boards // 5 if book is STREAK else boards
-            cleared = [clear(HOUSE_BOTS[name](), board, book=book) for board in range(1, count + 1)]
+            cleared = [clear(load(name), board, book=book) for board in range(1, count + 1)]
             found = summary([each.salvos for each in cleared])
             seconds = [each for one in cleared for each in one.seconds]
             row(

@@ -19,7 +19,6 @@ from salvo.rules import BOOKS, SALVO, Fleet, RuleBook, generator
 from salvo.sources import load, make, team_name
 from salvo.view import Shot, Untouched, View
 from salvo_lab import arena
-from salvo_lab.bots import HOUSE_BOTS
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.bots.rude import Rude
@@ -241,7 +240,7 @@ def test_a_bot_without_a_fleet_is_named() -> None:
 
 @pytest.mark.parametrize("name", ["random", "hunter", "density", "meanfield", "admiral"])
 def test_house_bots_are_fit_for_a_contest(name: str) -> None:
-    report = check_bot(HOUSE_BOTS[name](), games=2)
+    report = check_bot(load(name), games=2)
     assert (report.games, report.problems) == (2, [])
 
 

@@ -26,9 +26,10 @@ from salvo.rules import (
     Spacing,
     generator,
 )
+from salvo.sources import load
 from salvo.view import Feed, Shot, View
 from salvo_lab import arena
-from salvo_lab.bots import HOUSE_BOTS, admiral
+from salvo_lab.bots import admiral
 from salvo_lab.bots.admiral import Admiral
 from salvo_lab.bots.clues import Clue, clues, is_alone, mask_of
 from salvo_lab.bots.density import Density
@@ -119,7 +120,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @EVERY_BOOK
 def test_all_bots_play_every_book_to_its_end(book: RuleBook) -> None:
     """The arena refuses what is not legal."""
-    bots = {name: HOUSE_BOTS[name]()() for name in ("density", "meanfield", "admiral")}
+    bots = {name: load(name)() for name in ("density", "meanfield", "admiral")}
     assert arena.play(bots, seed=4, book=book).turns > 0
 
 
@@ -227,7 +228,7 @@ def test_the_bots_are_graded(monkeypatch: pytest.MonkeyPatch) -> None:
         wins = 0
         for game in range(1, 4):
             for first, second in ((better, worse), (worse, better)):
-                bots = {name: HOUSE_BOTS[name]()() for name in (first, second)}
+                bots = {name: load(name)() for name in (first, second)}
                 wins += arena.play(bots, seed="graded", game=game).winner == better
         assert wins >= least
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from salvo.player import Bot
+from salvo.plugins import BOTS, found
 from salvo.rules import SALVO, Orientation, Placement, RuleBook, generator
+from salvo.sources import load
 from salvo.view import Shot, View
-from salvo_lab.bots import HOUSE_BOTS
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.bots.rude import Rude
@@ -93,5 +94,6 @@ def test_check_bot_measures_the_slowest_salvo() -> None:
     assert report.problems == [f"a salvo took {report.slowest_seconds:.1f} s; a turn has 0 s"]
 
 
-def test_every_house_bot_is_found_by_its_name() -> None:
-    assert all(issubclass(find(), Bot) for find in HOUSE_BOTS.values())
+def test_every_bot_that_ships_is_found_by_its_name() -> None:
+    assert {"random", "hunter", "density", "meanfield", "admiral", "slow", "rude"} <= {*found(BOTS)}
+    assert all(issubclass(load(name), Bot) for name in found(BOTS))

@@ -8,9 +8,9 @@ from string import ascii_uppercase
 from typing import Final
 
 from salvo.messages import SalvoResolved
+from salvo.sources import load
 from salvo.view import Shot
 from salvo_lab import arena
-from salvo_lab.bots import HOUSE_BOTS
 
 _CELL: Final = 32
 _BOARD: Final = 10 * _CELL
@@ -41,7 +41,7 @@ class Film:
     def __init__(self, first: str, second: str, seed: str) -> None:
         self._salvos: list[tuple[Sequence[Shot], SalvoResolved]] = []
         self._names = (first, second)
-        bots = {name: HOUSE_BOTS[name]()() for name in self._names}
+        bots = {name: load(name)() for name in self._names}
         self._outcome = arena.play(bots, seed=seed, listener=lambda *salvo: self._salvos.append(salvo))
         self._turns = len(self._salvos) + _END_TURNS
         self._sunk = {(sunk.player, sunk.ship): told.turn for _, told in self._salvos for sunk in told.sunk}

@@ -19,8 +19,8 @@ from salvo.player import Answer, Bot
 from salvo.rules import RuleBook
 from salvo.seal import NONCE_BYTES, Sealer, make_blob
 from salvo.session import Session
+from salvo.sources import load
 from salvo.view import View
-from salvo_lab.bots import HOUSE_BOTS
 from salvo_server.core.authenticator import Authenticator, Opened, Waiting
 from salvo_server.core.referee import Referee
 from salvo_server.service import Resume, Service, last_will
@@ -262,7 +262,7 @@ class Team(Member):
         self.edge = self.connect(clean=True)
         draw = crypto.random_bytes(self.name, world.random("seal", self.name, self.incarnation))
         sealer = Sealer(f"secret of {self.name}", crypto.salt(self.name, self.incarnation), draw)
-        bot = _Recorder(HOUSE_BOTS[self._bot]()(), self)
+        bot = _Recorder(load(self._bot)(), self)
         bot.prepare(self.name, str(world.random("bot").random()))
         self.session = Session(self.name, f"secret of {self.name}", bot.random, sealer=sealer)
         self.contestant = Contestant(

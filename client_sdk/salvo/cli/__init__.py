@@ -1,4 +1,4 @@
-"""The one command line, ``salvo``. Every command has its own module, imported when it is called.
+"""The one command line, ``salvo``. Every command has its own module, imported when it is called (:mod:`.listing`).
 
 An error is one line on standard error, ``error: <code>: <text>``. Exit codes: 0 done, 1 failed, 2 wrong usage,
 3 another server serves instead, 130 interrupted, 141 nobody reads the output any more, 143 ended by SIGTERM or SIGHUP.
@@ -12,61 +12,19 @@ import importlib
 import os
 import signal
 import sys
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NoReturn
 
 import click
 
+from salvo import plugins
 from salvo.cli.checked import Suggesting
+from salvo.cli.listing import HEADINGS, MORE, Listed
 from salvo.cli.logs import begin_log, error_line
-from salvo.distribution import __version__
+from salvo.distribution import PACKAGES, __version__
 from salvo.errors import SalvoError
 from salvo.script import until_unread
-
-#: Command -> what it is for. The texts are here so that ``--help`` imports none of the modules.
-COMMANDS = {
-    "demo": "Watch built-in bots play a whole game over a real broker, in one process.",
-    "new": "Create a starter bot, in Python or another language, or a small project.",
-    "play": "Play bots against each other in this process, without a broker.",
-    "compare": "Decide whether one bot is better than another, in as few games as possible.",
-    "dev": "Play a bot every time its file is saved, and report whether it got better.",
-    "solo": "Count the shots a bot needs to clear random boards.",
-    "lab": "Play on several hosts: their scheduler and their workers.",
-    "serve": "Run the contest server, with its own broker or on a given one.",
-    "control": "Act as the host at a table: start, pause, extend, abort and more.",
-    "teams": "Manage a contest's roster: add, list, rotate and remove accounts, and their viewers.",
-    "backup": "Write one archive with roster, identity and journal, also while the server runs.",
-    "restore": "Put a backup's files where a server on this machine looks for them.",
-    "mosquitto": "Write the configuration that makes mosquitto a contest's broker.",
-    "join": "Play a bot in a contest.",
-    "gateway": "Accept clients of older Battleship protocols.",
-    "watch": "Follow a table live.",
-    "web": "Show a contest to browsers: the hall, phones, past games, and the SDK to install.",
-    "replay": "Replay a game, list the games of a journal, or check that a record replays exactly.",
-    "site": "Write games that are over as a small static site, to search and to watch.",
-    "explain": "Analyse a game: what each bot knew, what its shots gained, luck versus skill.",
-    "tls": "Create a test certificate, and the CA that signs it.",
-    "verify": "Check offline, from signed logs, that games were fair.",
-    "doctor": "Examine a contest's configuration, and report what to fix.",
-    "health": "Report whether a server is online.",
-    "bots": "List the built-in bots.",
-    "tournament": "Play a tournament of bots, or resume one.",
-    "league": "Play a league over the tables of a running contest server, or show its standings.",
-}
-
-#: Command -> the package that has it.
-_HOMES = {
-    command: package
-    for package, commands in {
-        "salvo": "join",
-        "salvo_lab": "new play compare dev solo lab explain bots tournament",
-        "salvo_server": "demo serve control teams backup restore mosquitto tls health",
-        "salvo_watch": "watch web replay site",
-        "salvo_league": "league",
-        "salvo_gateways": "gateway",
-        "salvo_audit": "verify doctor",
-    }.items()
-    for command in commands.split()
-}
 
 #: Codes of what was typed, or written into a file of settings.
 _WRONG_USAGE = frozenset(
@@ -93,24 +51,59 @@ _REPLACED = frozenset({"taken_over", "stood_down"})
 #: Commands with ``--traceback``.
 _SHOW_TRACES = frozenset({"play", "compare", "dev", "solo"})
 
+#: What a package adds: one command, or several by name.
+_ADDED = (click.Command, dict)
+
 #: A disk that takes no more.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
 class _Lazy(Suggesting):
+    """The commands of all installed packages, each imported when it is called."""
+
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(self._all())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"{_HOMES[cmd_name]}.commands.{cmd_name}")
-        command: click.Command = getattr(module, cmd_name)
-        return command
+        if cmd_name in self._ours:
+            return _imported(cmd_name, self._ours[cmd_name])
+        if cmd_name in plugins.found(plugins.COMMANDS):
+            loaded: Mapping[str, Listed] | click.Command = plugins.load(plugins.COMMANDS, cmd_name, _ADDED)
+            if isinstance(loaded, click.Command):
+                return loaded
+        command = self._all().get(cmd_name)
+        return _imported(cmd_name, command) if isinstance(command, Listed) else command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        under: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
+        for name, command in self._all().items():
+            line = command if isinstance(command, Listed) else Listed(MORE, command.get_short_help_str(100), "")
+            under.get(line.heading, under[MORE]).append((name, line.text))
+        width = max(len(name) for lines in under.values() for name, _ in lines)
+        for heading, lines in under.items():
+            if lines:
+                with formatter.section(heading):
+                    formatter.write_dl([(f"{name:{width}}", text) for name, text in lines])
+
+    @cached_property
+    def _ours(self) -> dict[str, Listed]:
+        """Our own commands; those of other packages are not imported to find one of these."""
+        commands: dict[str, Listed] = {}
+        for package in filter(plugins.found(plugins.COMMANDS).__contains__, PACKAGES):
+            commands |= plugins.load(plugins.COMMANDS, package, dict)
+        return commands
+
+    def _all(self) -> dict[str, Listed | click.Command]:
+        commands: dict[str, Listed | click.Command] = {**self._ours}
+        for point, loaded in plugins.load_all(plugins.COMMANDS, _ADDED):
+            added = {point.name: loaded} if isinstance(loaded, click.Command) else loaded
+            commands |= {name: command for name, command in added.items() if name not in commands}
+        return commands
+
+
+def _imported(name: str, command: Listed) -> click.Command:
+    found: click.Command = getattr(importlib.import_module(command.module), name)
+    return found
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})

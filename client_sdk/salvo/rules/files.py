@@ -24,6 +24,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from salvo import plugins
 from salvo.errors import SalvoError
 from salvo.rules.book import (
     Announce,
@@ -39,7 +40,6 @@ from salvo.rules.book import (
     Targets,
     UnplayableBook,
 )
-from salvo.rules.books import BOOKS
 from salvo.rules.fleet import Spacing, check_room
 from salvo.rules.randomness import generator
 from salvo.text_files import line_of, read_toml
@@ -82,19 +82,25 @@ class RuleFileError(SalvoError):
 
 
 def load_book(source: str) -> RuleBook:
-    """Return a ruleset that ships, by name, or the one of a TOML file.
+    """Return an installed ruleset, by name, or the one of a TOML file.
 
     Raises:
         RuleFileError: the text names file and line.
+        PluginError: ``bad_plugin``: another package adds a ruleset that cannot be loaded.
     """
-    if source in BOOKS:
-        return BOOKS[source]
+    if source in _names():
+        book: RuleBook = plugins.load(plugins.RULESETS, source, RuleBook)
+        return book
     if not source.endswith(".toml"):
-        near = difflib.get_close_matches(source, BOOKS, n=1)
+        near = difflib.get_close_matches(source, _names(), n=1)
         guess = f"did you mean {near[0]}? Otherwise " if near else ""
-        known = f"give one of {', '.join(BOOKS)}, or a file whose name ends in .toml"
+        known = f"give one of {', '.join(_names())}, or a file whose name ends in .toml"
         raise RuleFileError(f"no ruleset {source[:80]!r}; {guess}{known}")
     return _File(Path(source)).book()
+
+
+def _names() -> list[str]:
+    return list(plugins.found(plugins.RULESETS))
 
 
 def _nearest(word: str, words: Iterable[str]) -> str:
@@ -121,7 +127,7 @@ class _File:
             missing = [key for key in _NEEDED if key not in self._said]
             if missing:
                 text = f"{missing[0]} is missing; say it, or like = NAME to take it from a book"
-                raise RuleFileError(f"{self._path}: {text}: {', '.join(BOOKS)}")
+                raise RuleFileError(f"{self._path}: {text}: {', '.join(_names())}")
         if "name" not in self._said:
             raise RuleFileError(f"{self._path}: name is missing, what /game/rules calls these rules")
         book = self._build(like)
@@ -134,8 +140,8 @@ class _File:
         kind = _TYPES[key]
         if not _is_a(kind, value):
             raise self._error(key, f"{key} is {value!r:.60}; it is {_IN_WORDS[kind]}")
-        if key == "name" and (_NAME.fullmatch(value) is None or value in BOOKS):
-            raise self._error(key, f"name is {value[:60]!r}; it is 1..32 of a-z 0-9 _ -, and not {', '.join(BOOKS)}")
+        if key == "name" and (_NAME.fullmatch(value) is None or value in _names()):
+            raise self._error(key, f"name is {value[:60]!r}; it is 1..32 of a-z 0-9 _ -, and not {', '.join(_names())}")
         if key in _CHOICES and value not in set(_CHOICES[key]):
             raise self._error(key, f"{key} is {value[:60]!r}; {_nearest(value, _CHOICES[key])}")
         if key == "shots" and value == Shots.UNTIL_MISS:
@@ -147,9 +153,9 @@ class _File:
 
     def _like(self) -> RuleBook | None:
         name = self._said.get("like")
-        if name is not None and name not in BOOKS:
-            raise self._error("like", f"like is {name[:60]!r}; {_nearest(name, BOOKS)}")
-        return BOOKS[name] if name is not None else None
+        if name is not None and name not in _names():
+            raise self._error("like", f"like is {name[:60]!r}; {_nearest(name, _names())}")
+        return load_book(name) if name is not None else None
 
     def _build(self, like: RuleBook | None) -> RuleBook:
         said, values = self._said, {}

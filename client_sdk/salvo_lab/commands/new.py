@@ -11,11 +11,11 @@ from pathlib import Path
 
 import click
 
+from salvo import plugins
 from salvo.atomic_file import create_file
 from salvo.cli.checked import Checked
 from salvo.errors import BotError
 from salvo.unused import Unused
-from salvo_lab.bots import HOUSE_BOTS
 from salvo_lab.templates import KITS, PROJECT, Template
 
 #: File names that are safe in command lines and in comments of any language.
@@ -87,7 +87,9 @@ def _kit_for(file: Path, program: bool) -> Template:
             "bad_file",
             f"{file.name!r}: a bot's file has letters, digits, - and _, and ends in {_ends()}; a folder ends in /",
         )
-    if file.suffix == ".py" and (file.stem in sys.stdlib_module_names or file.stem in ("salvo", *HOUSE_BOTS)):
+    if file.suffix == ".py" and (
+        file.stem in sys.stdlib_module_names or file.stem in ("salvo", *plugins.found(plugins.BOTS))
+    ):
         raise BotError(
             "bad_file", f"{file.name}: there is another {file.stem}, which Python or salvo takes; say mybot.py"
         )

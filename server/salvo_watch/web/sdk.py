@@ -18,9 +18,8 @@ from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
-from salvo.distribution import PACKAGES
+from salvo.distribution import NAME, PACKAGES
 
-NAME: Final = "battleship-salvo"
 _ABOUT: Final = "Wheel-Version: 1.0\nGenerator: salvo\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 #: Of a zip, which knows no earlier date: the same files make the same wheel.
 _DATE: Final = (1980, 1, 1, 0, 0, 0)

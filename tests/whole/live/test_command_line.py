@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import runpy
 import signal
 import socket
 import subprocess
@@ -314,15 +313,12 @@ def _check_unread(command: list[str], unread: str, *, shows: bool = True) -> Non
         assert ended.returncode == 2
 
 
-def test_python_m_salvo_is_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_m_salvo_is_the_command() -> None:
     called = [[sys.executable, "-m", "salvo"], [SALVO]]
     for words in (["--version"], ["serv"], ["play", "--help"]):
         done = [subprocess.run([*each, *words], capture_output=True, text=True, check=False) for each in called]
         module, command = ((each.returncode, each.stdout, each.stderr) for each in done)
         assert module == command
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
-    with pytest.raises(SystemExit, match="pip install battleship-salvo"):
-        runpy.run_module("salvo", run_name="__main__")
 
 
 def test_with_input_and_output_closed_commands_do_their_work(recorded: Path) -> None:

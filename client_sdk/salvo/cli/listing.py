@@ -1,0 +1,32 @@
+"""What ``salvo --help`` says of each command, without importing it."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+PLAY: Final = "Play"
+ORGANISE: Final = "Organise"
+WATCH: Final = "Watch"
+CHECK: Final = "Check"
+#: What packages add that name no other heading.
+MORE: Final = "More"
+HEADINGS: Final = (PLAY, ORGANISE, WATCH, CHECK, MORE)
+
+
+class Listed(NamedTuple):
+    """A command that is imported when it is called.
+
+    Attributes:
+        heading: which person it serves, one of ``HEADINGS``.
+        text: one sentence.
+        module: has the command under its name.
+    """
+
+    heading: str
+    text: str
+    module: str
+
+
+def listed(package: str, heading: str, /, **texts: str) -> dict[str, Listed]:
+    """Return commands of a package, whose modules are called as they are."""
+    return {name: Listed(heading, text, f"{package}.{name}") for name, text in texts.items()}

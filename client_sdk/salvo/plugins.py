@@ -1,0 +1,83 @@
+"""What packages add to ``salvo``, found by the entry points of all that is installed; our own packages use the same.
+
+``salvo.commands``      a click command, or a mapping of names to :class:`salvo.cli.listing.Listed`
+``salvo.bots``          a class derived from :class:`salvo.player.Bot`, by the name that ``salvo play`` takes
+``salvo.rulesets``      a :class:`salvo.rules.book.RuleBook`, by the name that ``--rules`` takes
+
+Nothing is imported until it is asked for by name.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Final
+
+from salvo.distribution import NAME
+from salvo.errors import SalvoError, printable
+
+COMMANDS: Final = "salvo.commands"
+BOTS: Final = "salvo.bots"
+RULESETS: Final = "salvo.rulesets"
+
+_log: Final = logging.getLogger(__name__)
+
+
+class PluginError(SalvoError):
+    """``bad_plugin``: what an installed package adds cannot be loaded, or is something else than its group takes."""
+
+
+@cache
+def found(group: str) -> Mapping[str, EntryPoint]:
+    """Return the entry points of a group by name, ours first; the second of one name is left out, and named."""
+    ours: dict[str, EntryPoint] = {}
+    others: list[EntryPoint] = []
+    for point in entry_points(group=group):
+        if point.dist is not None and point.dist.name == NAME:
+            ours.setdefault(point.name, point)
+        else:
+            others.append(point)
+    for point in others:
+        if ours.setdefault(point.name, point).value != point.value:
+            _log.warning("%s is skipped: there is another %s", described(point), point.name)
+    return ours
+
+
+def load(group: str, name: str, kind: type | tuple[type, ...]) -> Any:
+    """Return what a package adds under a name.
+
+    Args:
+        kind: what it has to be; a subclass of it where it is a class.
+
+    Raises:
+        KeyError: nothing is installed under this name.
+        PluginError: ``bad_plugin``.
+    """
+    point = found(group)[name]
+    try:
+        loaded = point.load()
+    except Exception as error:
+        raise PluginError(
+            "bad_plugin", f"{described(point)} cannot be loaded: {type(error).__name__}: {printable(str(error))[:200]}"
+        ) from error
+    if not isinstance(loaded, kind) and not (isinstance(loaded, type) and issubclass(loaded, kind)):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        raise PluginError("bad_plugin", f"{described(point)} is no {' or '.join(each.__name__ for each in kinds)}")
+    return loaded
+
+
+def load_all(group: str, kind: type | tuple[type, ...]) -> Iterator[tuple[EntryPoint, Any]]:
+    """Yield all that packages add to a group; what cannot be loaded is named in the log, and skipped."""
+    for name, point in found(group).items():
+        try:
+            yield point, load(group, name, kind)
+        except PluginError as error:
+            _log.warning("%s; skipped", error.text)
+
+
+def described(point: EntryPoint) -> str:
+    """Return what adds something, in words."""
+    package = f"{point.dist.name} {point.dist.version}" if point.dist is not None else "a package"
+    return f"{point.group.removeprefix('salvo.').removesuffix('s')} {point.name} of {package}"
