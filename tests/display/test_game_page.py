@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
-from display.test_replay import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, _hidden_from_alice, _play
+from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, hidden_from_alice, play
+from kit.pages import RUDE, Read, large_game, rude_game
 from kit.proofs import random_games
-from salvo.rules import SALVO, SMACKDOWN, Announce, Fleet, Grid, RuleBook, ShipClass, Shots, generator, random_fleet
+from salvo.rules import SALVO, SMACKDOWN, Announce, Fleet, RuleBook
 from salvo_display.page import html_page
 from salvo_display.page.moves import CODES
 from salvo_display.page.rendering import render
@@ -41,36 +41,10 @@ GAMES = (
     "streak-4-1",
     "classic-3-silent",
 )
-#: What somebody might call himself to get out of wherever a name stands.
-RUDE = "</script></style>--><img src=x onerror=alert(1)>\"'&amp;"
 
 
 #: Which there are depends on the names.
 _EMBLEM = re.compile(r"<symbol .*?</symbol>", re.DOTALL)
-
-
-class Read(HTMLParser):
-    """A page as it is read: its tags, and texts by the tag that they stand in."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str]]] = []
-        self.texts: list[tuple[str, str]] = []
-        self._tag = ""
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        self._tag = tag
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        self._tag = ""
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append((self._tag, data))
-
-    def told(self, *tags: str) -> str:
-        return " ".join(" ".join(text for tag, text in self.texts if not tags or tag in tags).split())
 
 
 @cache
@@ -149,7 +123,7 @@ def test_the_fleets_that_the_rules_show_at_the_end_are_on_a_players_page_at_the_
 
 
 def test_without_its_script_a_page_tells_every_salvo_and_the_end() -> None:
-    page = Read(html_page(_play({"alice": ALICE, "bob": BOB}, [*AT_BOB, *AT_ALICE])))
+    page = Read(html_page(play({"alice": ALICE, "bob": BOB}, [*AT_BOB, *AT_ALICE])))
     told = page.told()
     assert "0 before the first salvo 1 alice 5 2 bob A9 hit, A10 hit, C1, C2, C3; sinks bob's patrolboat" in told
     assert "2 bob 4 1 alice A5 hit, A6, A7, A8" in told
@@ -161,7 +135,7 @@ def test_without_its_script_a_page_tells_every_salvo_and_the_end() -> None:
 
 
 def test_a_player_reads_where_it_fired_and_not_what_it_hit() -> None:
-    told = Read(html_page(_play({"alice": ALICE, "bob": BOB}, [*AT_BOB, *AT_ALICE]), "alice")).told()
+    told = Read(html_page(play({"alice": ALICE, "bob": BOB}, [*AT_BOB, *AT_ALICE]), "alice")).told()
     assert "1 alice 5 2 bob A9, A10, C1, C2, C3; sinks bob's patrolboat 2 bob 4 1 alice A5 hit, A6, A7, A8" in told
     assert "seen by alice, with what it knew" in told
     assert "What alice was not told is not in this page." in told
@@ -195,7 +169,7 @@ def test_a_game_for_points_shows_them_and_no_ships_of_rivals() -> None:
 
 
 def test_a_game_before_its_first_salvo_has_a_page_and_one_that_has_not_begun_has_none() -> None:
-    begun = _play({"alice": ALICE, "bob": BOB}, ())
+    begun = play({"alice": ALICE, "bob": BOB}, ())
     assert _numbers(html_page(begun))["turns"] == []
     with pytest.raises(ReplayError, match="not_begun"):
         html_page(Replay("test", begun.header, begun._steps[:1]))
@@ -204,21 +178,9 @@ def test_a_game_before_its_first_salvo_has_a_page_and_one_that_has_not_begun_has
 @pytest.mark.long
 def test_an_ordinary_page_is_small_and_the_largest_game_still_is_one() -> None:
     assert len(html_page(_replay("2-players-1"))) < 64_000
-    page = html_page(_large_game())
+    page = html_page(large_game())
     assert page.count('<figure class="board') == 8
     assert len(page) < 200_000
-
-
-@cache
-def _large_game() -> Replay:
-    """Return the beginning of a game of 8 players with 26 ships on 26 x 26."""
-    ships = tuple(ShipClass(f"ship{number}", 2 + number % 5) for number in range(26))
-    book = replace(SALVO, name="ocean", grid=Grid(26, 26), fleet=ships, shots=Shots.ONE)
-    names = [f"bot{seat}" for seat in range(8)]
-    fleets = {name: random_fleet(book, generator(7, name)) for name in names}
-    random = generator(7, "shots")
-    aims = [(random.choice(names), *book.grid.xy(random.randrange(book.grid.size))) for _ in range(400)]
-    return _play(fleets, [(names[turn % 8], *aim) for turn, aim in enumerate(aims)], book, every_ms=10)
 
 
 # --- nothing leaks ------------------------------------------------------------------------------------------------
@@ -229,7 +191,7 @@ def _large_game() -> Replay:
 def test_pages_of_games_that_differ_only_in_hidden_cells_are_the_same_byte_for_byte(
     seed: int, other_seed: int, shots: int
 ) -> None:
-    one, other = _hidden_from_alice(seed, other_seed, shots)
+    one, other = hidden_from_alice(seed, other_seed, shots)
     for view in ("alice", "carol"):
         assert html_page(one, view) == html_page(other, view)
     for view in (REFEREE, "bob"):
@@ -241,7 +203,7 @@ def test_a_ship_that_nobody_struck_is_on_no_rivals_page(book: RuleBook) -> None:
     moved = Fleet(SALVO, [*BOB.placements[1:], replace(BOB.placements[0], x=6)])
     script = [*AT_BOB, *((*shot, 1) for shot in (("bob", "alice", x) for x in (5, 6, 7, 8, 9)))]
     one, other = (
-        _play({name: Fleet(book, fleet.placements) for name, fleet in (("alice", ALICE), ("bob", bob))}, script, book)
+        play({name: Fleet(book, fleet.placements) for name, fleet in (("alice", ALICE), ("bob", bob))}, script, book)
         for bob in (BOB, moved)
     )
     assert one.turns
@@ -250,7 +212,7 @@ def test_a_ship_that_nobody_struck_is_on_no_rivals_page(book: RuleBook) -> None:
 
 
 def test_a_page_tells_neither_the_seed_nor_where_the_file_lies() -> None:
-    replay = _play({"alice": ALICE, "bob": BOB}, AT_BOB, seed="a-seed-that-tells-all-fleets")
+    replay = play({"alice": ALICE, "bob": BOB}, AT_BOB, seed="a-seed-that-tells-all-fleets")
     replay.name = "/home/somebody/game.jsonl"
     for view in replay.views:
         page = html_page(replay, view)
@@ -261,17 +223,10 @@ def test_a_page_tells_neither_the_seed_nor_where_the_file_lies() -> None:
 # --- strangers' names, and what a browser lets a page do -----------------------------------------------------------
 
 
-def _rude_game() -> Replay:
-    book = replace(SALVO, name=RUDE)
-    script = [(RUDE if by == "alice" else by, RUDE if at == "alice" else at, x, y) for by, at, x, y in AT_BOB]
-    fleets = {RUDE: Fleet(book, ALICE.placements), "bob": Fleet(book, BOB.placements)}
-    return _play(fleets, script, book)
-
-
 @pytest.mark.parametrize("view", [REFEREE, RUDE, "bob"])
 def test_a_name_is_text_wherever_it_stands(view: str) -> None:
-    page = html_page(_rude_game(), view)
-    polite = html_page(_play({"alice": ALICE, "bob": BOB}, AT_BOB), "alice" if view == RUDE else view)
+    page = html_page(rude_game(), view)
+    polite = html_page(play({"alice": ALICE, "bob": BOB}, AT_BOB), "alice" if view == RUDE else view)
     tags, expected = ([tag for tag, _ in Read(_EMBLEM.sub("", text)).tags] for text in (page, polite))
     assert tags == expected
     assert page.count("<script") == page.count("</script") == 2

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from display.test_replay import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, _play
+from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, play
 from kit.proofs import OTHERS, SMALL
 from salvo.errors import SalvoError
 from salvo.rules import SALVO, Fleet, Grid, Repeats, RuleBook, ShipClass
@@ -209,8 +209,7 @@ def test_a_terminal_has_colours(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_explained_of_two_games_that_differ_only_in_hidden_cells_is_the_same() -> None:
     moved = Fleet(BOB.book, [*BOB.placements[1:], replace(BOB.placements[0], x=6)])
     one, other = (
-        explain(_play({"alice": ALICE, "bob": bob}, [*AT_BOB, *AT_ALICE]), Explainer(fleets=100))
-        for bob in (BOB, moved)
+        explain(play({"alice": ALICE, "bob": bob}, [*AT_BOB, *AT_ALICE]), Explainer(fleets=100)) for bob in (BOB, moved)
     )
     assert [each.player for each in one] == ["alice", "bob"]
     assert one == other

@@ -10,7 +10,7 @@ from math import log2
 
 import pytest
 
-from lab.test_posterior import layouts
+from kit.layouts import layouts
 from salvo import Bot
 from salvo.errors import SalvoError
 from salvo.messages import SalvoResolved

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
+from kit.person import fleet_in_rows
 from kit.unbrokered import Wire
-from lab.test_human_sight import fleet_in_rows
 from salvo import events as e
 from salvo import messages as m
 from salvo.errors import SalvoError

@@ -19,8 +19,8 @@ from textual.geometry import Offset
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
+from kit.person import fleet_in_rows, view_of
 from kit.proofs import SMALL
-from lab.test_human_sight import fleet_in_rows, view_of
 from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS, Fleet, Grid, RuleBook
 from salvo.view import Feed, Shot, View

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 
+from kit.person import fleet_in_rows, view_of
 from salvo.messages import SalvoResolved, SunkShip
-from salvo.rules import BOOKS, Fleet, Orientation, Placement, RuleBook
 from salvo.view import Feed, Shot, View
 from salvo_display.pictures.marks import Mark
 from salvo_lab.human.board import COLOURS, TARGET_COLOURS
 from salvo_lab.human.snapshot import SUNK, Snapshot, incoming_words, result_words
-
-
-def fleet_in_rows(book: RuleBook) -> Fleet:
-    """Every ship in a row of its own, from column 1 on; of more than five, two in a row."""
-    rows = [1, 3, 5, 7, 9]
-    places = [
-        Placement(ship.name, 1 if number < 5 else 7, rows[number % 5], Orientation.HORIZONTAL)
-        for number, ship in enumerate(book.fleet)
-    ]
-    return Fleet(book, places)
-
-
-def view_of(name: str, *rivals: str) -> View:
-    book = BOOKS[name]
-    view = View(book, "me", ("me", *(rivals or ("ann",))), 1, fleet_in_rows(book), Random(0))
-    Feed(view).begin_turn(1, book.longest_salvo)
-    return view
 
 
 def _resolved(player: str, hits: int, shots: int = 1, **more: object) -> SalvoResolved:

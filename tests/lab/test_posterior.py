@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
 
 import pytest
 
+from kit.layouts import layouts
 from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, Sinkings, Spacing, generator
 from salvo_lab.bots.clues import Chart, Clue, cells_of, chart, mask_of
 from salvo_lab.bots.meanfield import chances
@@ -19,12 +19,6 @@ TWO_ROWS = replace(SALVO, name="rows", grid=Grid(4, 3), fleet=(ShipClass("c", 3)
 TWO = replace(SMALL, name="pair", fleet=SMALL.fleet[:2])
 BOOKS = [replace(book, spacing=spacing) for book in (TWO, TWO_ROWS) for spacing in Spacing]
 EVERY_BOOK = pytest.mark.parametrize("book", BOOKS, ids=lambda book: f"{book.name}-{book.spacing}")
-
-
-def layouts(sea: Chart) -> Iterator[tuple[int, ...]]:
-    for ships in product(*[sea.places[length] for length in sea.lengths]):
-        if all(not sea.margin[one] & other for n, one in enumerate(ships) for other in ships[n + 1 :]):
-            yield ships
 
 
 def told(ships: Sequence[int], salvos: Sequence[Sequence[int]], *, counts: bool, named: bool) -> list[Clue]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kit.command_line import run
-from lab.test_tournament import played
+from kit.tournaments import played
 from salvo.errors import BotError
 from salvo_lab.simulation import stream
 from salvo_lab.templates import FOLDER

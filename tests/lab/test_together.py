@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from lab.test_posterior import layouts
+from kit.layouts import layouts
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.rules import SALVO, Announce, Grid, ShipClass, Sinkings, generator
 from salvo.view import Feed, Shot, View

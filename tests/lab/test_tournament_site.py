@@ -16,7 +16,7 @@ from urllib.parse import urldefrag
 import pytest
 from click.testing import CliRunner
 
-from lab.test_tournament import BOTS, played, tournament
+from kit.tournaments import BOTS, played, tournament
 from salvo.errors import SalvoError
 from salvo.rules import BOOKS
 from salvo_display.replay import REFEREE

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kit.evening import Evening
 from kit.proofs import IDENTITY, entries_of
 from salvo import messages as m
 from salvo.codec.announcements import STANDINGS
@@ -23,7 +24,6 @@ from salvo_server.standings.logs import read_logs
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.transcript_folder import PROOF, TranscriptFolder
 from salvo_server.verify import verify_file
-from server.test_other_settings import Evening
 
 TABLES = st.sampled_from(["", "blue", "red"])
 TEAMS = [f"team{number}" for number in range(6)]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from kit.recovery import World
 from salvo.codec.command_writer import write_participation
 from salvo.messages import Limits, State
 from salvo_server.service import Service
-from server.test_recovery import World
 
 TURN_MS = 10_000
 

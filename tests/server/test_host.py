@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kit.referees import NOW, fire, kinds, sit, small
 from salvo import messages as m
 from salvo.codec.header import read_header, write_header
 from salvo.messages import Limits, State
@@ -20,7 +21,6 @@ from salvo_server.core.table import Table
 from salvo_server.core.turn import Over, Pause, Turn
 from salvo_server.storage.transcript import no_status
 from server import test_referee_books as books
-from server.test_referee_books import NOW, fire, kinds, sit, small
 
 Do = m.HostAction
 LATER = NOW + 5_000

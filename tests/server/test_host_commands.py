@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from kit.proofs import IDENTITY, verify
+from kit.recovery import SEALERS, LoggedWorld, state
 from kit.stage import Stage, fleet, secret
 from kit.unbrokered import Wire
 from salvo import messages as m
@@ -26,8 +27,6 @@ from salvo_server.service import Service
 from salvo_server.storage.register import Account, Register
 from salvo_server.storage.transcript import check, execute, export, read_transcript, repeat_game
 from salvo_server.storage.transcript_folder import proof_lines
-from server.test_log_recovery import LoggedWorld
-from server.test_recovery import SEALERS, state
 
 Do = m.HostAction
 TEAMS = ("ann", "bob")

@@ -5,66 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kit.proofs import IDENTITY, entries_of, verify
+from kit.recovery import LoggedWorld
 from kit.unbrokered import Wire
-from salvo.codec.command_writer import write_shot
 from salvo.codec.header import read_header
 from salvo.codec.log_reader import LogChain, read_entry, take_apart
 from salvo.messages import Draw, Limits, State
 from salvo_server.service import Service
 from salvo_server.storage.journal.database import DatabaseJournal
-from salvo_server.storage.journal.kept import KeptGames
-from salvo_server.storage.transcript import repeat_game
-from salvo_server.storage.transcript_folder import TranscriptFolder, proof_lines
-from server.test_recovery import SEALERS, World
-
-
-class LoggedWorld(World):
-    """A journal that outlives its servers, which all have one identity.
-
-    Attributes:
-        heard: payloads of the log, over all servers.
-    """
-
-    def __init__(self, path: Path, **given: Any) -> None:
-        self.heard: list[bytes] = []
-        self._given = {"identity": IDENTITY, "draw": "fair"} | given
-        super().__init__(path)
-
-    def _serve(self, **given: Any) -> Service:
-        self.journal = KeptGames(self.journal)
-        return super()._serve(**(self._given | given))
-
-    def run(self, service: Service | None = None) -> None:
-        super().run(service)
-        self.heard += [payload for topic, payload in self.wire.said if topic == "/game/log"]
-        self.wire.said = [(topic, payload) for topic, payload in self.wire.said if topic != "/game/log"]
-
-    def play(self) -> None:
-        """Play to the end: everybody fires at the other's cells, one after the other."""
-        fired = dict.fromkeys(SEALERS, 0)
-        while (current := self.table.referee.current) is not None:
-            rival = "bob" if current.name == "ann" else "ann"
-            assert self.table.referee.game is not None
-            for _ in range(self.table.referee.game.shots_left):
-                at = fired[current.name]
-                payload = write_shot(at % 10 + 1, at // 10 + 1, None, SEALERS[current.name])
-                self.wire.give(f"/players/{rival}/fire", payload)
-                fired[current.name] += 1
-            self.run()
-        assert self.table.referee.state is State.OVER
-
-    def first_heard(self) -> list[bytes]:
-        """Each payload once, in the order of its first appearance."""
-        return list(dict.fromkeys(self.heard))
-
-    def from_journal(self, number: int = 1) -> list[bytes]:
-        header, steps = repeat_game(self.journal.game("", number))
-        return proof_lines(header, list(steps), IDENTITY)
+from salvo_server.storage.transcript_folder import TranscriptFolder
 
 
 @pytest.fixture

@@ -10,27 +10,20 @@ from typing import Any
 
 import pytest
 
+from kit.evening import LIMITS, POND, SEA, Evening
 from kit.proofs import IDENTITY, verify
-from kit.unbrokered import learn
 from salvo import messages as m
-from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
-from salvo.rules import BOOKS, SALVO, Grid, ShipClass, generator, random_fleet
+from salvo.rules import BOOKS
 from salvo_display.replay import REFEREE
 from salvo_server.commands.serve_report import ServeReport
 from salvo_server.recordings import Summary, open_recordings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import check, read_transcript, repeat_game
 from salvo_server.storage.transcript_folder import TranscriptFolder, proof_lines
-from server.test_log_recovery import LoggedWorld
-from server.test_recovery import SEALERS
 
-#: Small boards, so that a game is over soon.
-SEA = {"grid": Grid(5, 4), "fleet": (ShipClass("boat", 2), ShipClass("raft", 1)), "goal": None}
-POND = replace(SALVO, name="pond", **SEA)  # type: ignore[arg-type]
 STREAM = replace(BOOKS["streak"], name="stream", **SEA)  # type: ignore[arg-type]
-LIMITS = Limits(players=2)
 #: Another value of each limit.
 OTHER: dict[str, Any] = {
     "players": None,
@@ -57,59 +50,6 @@ CHANGES: dict[str, dict[str, Any]] = {
 }
 #: Much at once.
 ALL: dict[str, Any] = {"limits": replace(LIMITS, turn_ms=7_000, pace_ms=None, over_ms=90_000), "book": STREAM}
-
-
-class Evening(LoggedWorld):
-    """Games on a small board, by servers whose settings change."""
-
-    def __init__(self, path: Path, **given: Any) -> None:
-        super().__init__(path, **({"book": POND, "limits": LIMITS} | given))
-
-    def change(self, **changed: Any) -> None:
-        """Stop the server in peace, and start the next one with other settings."""
-        self.service.go_offline()
-        self.run()
-        self._given |= changed
-        self.restart("always", away=1000)
-
-    def join(self, *names: str) -> None:
-        for name in names or SEALERS:
-            sealer = SEALERS[name]
-            self.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
-            self.run()
-            learn(self.service.gate, name, sealer)
-            for place in random_fleet(self.table.referee.book, generator(name)).placements:
-                self.wire.give(f"/players/{name}/ships/{place.ship}/place", write_placement(place, sealer))
-            self.run()
-
-    def turn(self) -> None:
-        """Let a turn, or a pause, pass: the current player fires at one cell after the other."""
-        referee = self.table.referee
-        current, game, due = referee.current, referee.game, referee.deadline()
-        assert game is not None
-        assert due is not None
-        if current is None:
-            self.now = due
-        else:
-            rival = "bob" if current.name == "ann" else "ann"
-            for number in range(game.shots_left):
-                y, x = divmod(len(current.shots) + number, 5)
-                self.wire.give(f"/players/{rival}/fire", write_shot(x + 1, y + 1, None, SEALERS[current.name]))
-            self.now += 10
-        self.run()
-        self.wire.delivered = self.wire.published
-
-    def play(self) -> None:
-        while self.table.referee.state is State.TURN:
-            self.turn()
-
-    def forget(self) -> None:
-        """Let the result's time end."""
-        due = self.table.referee.deadline()
-        assert due is not None
-        self.now = due
-        self.run()
-        assert self.table.referee.state is State.LOBBY
 
 
 @pytest.fixture

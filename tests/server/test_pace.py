@@ -14,6 +14,8 @@ import click
 import pytest
 
 from kit.proofs import verify
+from kit.recovery import LoggedWorld
+from kit.watchers import begin, connected
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
@@ -36,8 +38,6 @@ from salvo_server.game_lengths import turns_of
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.storage.transcript import check, export, read_transcript
 from salvo_watch.watching import Watcher
-from server.test_log_recovery import LoggedWorld
-from watch.test_watching import begin, connected
 
 NOW = 1_000_000
 PACED = Limits(players=2, pace_ms=800)

@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 
 from kit.proofs import verify
+from kit.recovery import SEALERS, LoggedWorld
 from kit.stage import Stage
 from kit.unbrokered import learn
 from salvo.codec.command_writer import write_participation, write_placement
 from salvo.messages import Limits, State
 from salvo.rules import Orientation, Placement
 from salvo_server.core import lobby as lobbies
-from server.test_log_recovery import LoggedWorld
-from server.test_recovery import SEALERS
 from simulation import crypto
 
 MOST = 20

@@ -12,23 +12,16 @@ from typing import Any, get_args
 
 import pytest
 
-from kit.unbrokered import Wire, learn
+from kit.recovery import World, state
 from salvo import messages as m
-from salvo.codec.command_writer import write_participation, write_placement, write_shot
+from salvo.codec.command_writer import write_participation
 from salvo.codec.steps import read_input, write_input
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
-from salvo.rules import SALVO, XBS, Orientation, Placement, generator, random_fleet
-from salvo.seal import Sealer
+from salvo.rules import SALVO, XBS, Orientation, Placement
 from salvo_server.core.journal import Batch, Journal, JournalError, JournalUnavailable
-from salvo_server.core.table import Table
-from salvo_server.referee_view import RefereeViews
-from salvo_server.service import JOURNAL_RETRY_MS, Resume, Service
-from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.service import JOURNAL_RETRY_MS, Service
 from salvo_server.storage.journal.wrapper import JournalWrapper
-
-SEALERS = {name: Sealer(f"secret {name}", bytes((number,)) * 16) for number, name in enumerate(("ann", "bob"))}
-
 
 INPUTS: tuple[m.Input, ...] = (
     m.Participate("ann", b""),
@@ -45,84 +38,11 @@ INPUTS: tuple[m.Input, ...] = (
 )
 
 
-class World:
-    """A journal that outlives its servers, and a clock that the test moves."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.now = 1_000_000
-        self.wire = Wire()
-        self.journal: Any = DatabaseJournal(str(path), power_safe=False)
-        self.service = self._serve()
-
-    def _serve(self, **given: Any) -> Service:
-        settings: dict[str, Any] = {"tables": [""], "seed": 7, "limits": Limits(players=2)} | given
-        if (delay := settings.pop("referee_delay_ms", None)) is not None:
-            settings["follower"] = RefereeViews(delay)
-        service = Service(self.wire, clock=lambda: self.now, journal=self.journal, **settings)
-        self.wire.connect()
-        self.run(service)
-        return service
-
-    def restart(self, resume: Resume = "crash", *, away: int = 0, **given: Any) -> Service:
-        """Forget the server as a crash does, let time pass, and start the next one."""
-        self.journal.close()
-        self.now += away
-        retained = self.wire.retained
-        self.wire = Wire()
-        self.wire.retained = retained
-        self.journal = DatabaseJournal(str(self.path), power_safe=False)
-        self.service = self._serve(resume=resume, **given)
-        return self.service
-
-    def run(self, service: Service | None = None) -> None:
-        service = service or self.service
-        for _ in range(3):
-            service.step()
-
-    @property
-    def table(self) -> Table:
-        return self.service.tables[""]
-
-    def join(self) -> None:
-        for name, sealer in SEALERS.items():
-            self.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
-            self.run()
-            learn(self.service.gate, name, sealer)
-            for place in random_fleet(SALVO, generator(name)).placements:
-                self.wire.give(f"/players/{name}/ships/{place.ship}/place", write_placement(place, sealer))
-        self.run()
-
-    def shot(self, x: int, y: int) -> tuple[str, bytes]:
-        current = self.table.referee.current
-        assert current is not None
-        rival = "bob" if current.name == "ann" else "ann"
-        return f"/players/{rival}/fire", write_shot(x, y, None, SEALERS[current.name])
-
-    def fire(self, count: int) -> None:
-        for number in range(count):
-            self.wire.give(*self.shot(number % 10 + 1, 10))
-            self.run()
-
-
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     world = World(tmp_path / "a.journal")
     yield world
     world.journal.close()
-
-
-def state(table: Table) -> object:
-    referee, game = table.referee, table.referee.game
-    return (
-        referee.state,
-        referee.number,
-        list(referee.players),
-        referee.results,
-        list(referee.players.values()),
-        (game.turn, game.current, game.shots_left, game.afloat, game.salvos) if game else None,
-        table.check,
-    )
 
 
 def test_a_restart_in_mid_salvo_finds_the_table_bit_by_bit(world: World) -> None:

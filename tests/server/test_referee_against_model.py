@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import settings
@@ -10,11 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from conformance.naive_model import LENGTHS, NaiveTable
+from kit.board_states import board_state
 from salvo import messages as m
 from salvo.messages import Limits
 from salvo.rules import SALVO, Orientation, Placement
-from salvo_server.core.lobby import Entrant, Lobby
-from salvo_server.core.match import Team
 from salvo_server.core.referee import Referee
 
 NAMES = ("ann", "Bob", "cy")
@@ -23,26 +21,6 @@ anybody = st.sampled_from((*NAMES, "ANN", "dee"))
 coordinates = st.integers(-1, 12)
 #: Enough shots on the cells that have ships for games to end.
 rows = st.sampled_from((1, 1, 3, 3, 5, 7, 9, 2, 0, 11))
-
-
-def board_state(referee: Referee) -> str:
-    """Everything that a refusal must leave as it was; how often it may still be answered is no part of the game."""
-    stage, game = referee.stage, referee.game
-    teams = [(team.credential, _without_answers(team)) for team in referee.players.values()]
-    order = [entrant.name for entrant in stage.complete] if isinstance(stage, Lobby) else []
-    engine = [] if game is None else [getattr(game, slot) for slot in type(game).__slots__ if slot not in _CONSTANT]
-    when = referee.deadline(), referee.extensions, referee.awaits_delivery()
-    removed = sorted(stage.removed if isinstance(stage, Lobby) else stage.match.removed)
-    return repr((referee.state, referee.number, teams, order, referee.results, when, removed, engine))
-
-
-def _without_answers(team: Team) -> Team:
-    if isinstance(team, Entrant):
-        team = replace(team, answered={})
-    return replace(team, answers=0, open_answers=0)
-
-
-_CONSTANT = ("fleets", "book")
 
 
 class Table(RuleBasedStateMachine):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from kit.referees import NOW, fire, kinds, sit, small
 from salvo import messages as m
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
@@ -20,11 +20,9 @@ from salvo.rules import (
     STREAK,
     XBS,
     Fleet,
-    Grid,
     Orientation,
     Placement,
     RuleBook,
-    ShipClass,
     generator,
 )
 from salvo.seal import Sealer
@@ -37,40 +35,11 @@ from salvo_server.core.table import Table
 from salvo_server.settings import load_settings
 from salvo_server.storage.transcript import no_status
 
-NOW = 1_000_000
-FLEET = (ShipClass("long", 2), ShipClass("dot", 1))
-
-
-def small(book: RuleBook) -> RuleBook:
-    """Two ships on 4 x 4; every fleet of these tests has its long ship at A1 and A2, its dot at A4."""
-    return replace(book, name="small", grid=Grid(4, 4), fleet=FLEET, goal=None)
-
 
 def playing(book: RuleBook, *names: str, game: int = 1, **limits: Any) -> Referee:
     referee = Referee(7, book=small(book), limits=Limits(players=len(names), **limits), number=game)
     sit(referee, *names)
     return referee
-
-
-def sit(referee: Referee, *names: str) -> None:
-    for name in names:
-        referee.receive(m.Participate(name, name.encode()), NOW)
-        for ship, x in (("long", 1), ("dot", 4)):
-            place = Placement(ship, x, 1, Orientation.HORIZONTAL)
-            referee.receive(m.PlaceShip(name, ship, place), NOW)
-
-
-def fire(referee: Referee, target: str, *cells: tuple[int, int], now: int = NOW) -> list[m.Announcement]:
-    """Fire shots of whoever's turn it is."""
-    said: list[m.Announcement] = []
-    for x, y in cells:
-        assert referee.current is not None
-        said += referee.receive(m.Fire(referee.current.name, target, x, y), now)
-    return said
-
-
-def kinds(said: list[m.Announcement]) -> list[str]:
-    return [type(each).__name__ for each in said]
 
 
 # --- rounds -------------------------------------------------------------------------------------------------------

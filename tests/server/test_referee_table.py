@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from kit.board_states import board_state
 from salvo import messages as m
 from salvo.messages import Limits, State
 from salvo.rules import (
@@ -31,7 +32,6 @@ from salvo_server.core.lobby import Lobby
 from salvo_server.core.referee import Referee
 from salvo_server.core.transitions import ACCEPTED, STATES, TABLE, Answer, Event, TableState
 from salvo_server.core.turn import Over, Pause, Turn
-from server.test_referee_against_model import board_state
 
 NOW = 1_000_000
 LATER = NOW + 100  # when the input comes that a case is about

@@ -4,67 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import pytest
 
-from display.test_replay import ALICE, BOB
+from kit.golden_games import ALICE, BOB
+from kit.referee_room import TOPIC, TURN_MS, Room
 from salvo import messages as m
 from salvo import permissions, topics
-from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcements import Publication
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, generator, random_fleet
-from salvo.step import Step
 from salvo_server.core.referee import Referee
 from salvo_server.core.retained_sync import RetainedSync
-from salvo_server.core.table import Follower, Table
+from salvo_server.core.table import Table
 from salvo_server.referee_view import RefereeViews
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.storage.transcript import no_status
-
-TOPIC = "/game/referee"
-TURN_MS = 30_000
-
-
-class Room:
-    """A table with the referee's view of it; keeps what was said there, with the times."""
-
-    def __init__(self, delay_ms: int | None, fleets: dict[str, Fleet], **limits: Any) -> None:
-        chosen = m.Limits(players=len(fleets), turn_ms=TURN_MS, **limits)
-        self.table = Table(Referee("2", "", SALVO, chosen), no_status)
-        self.views: Follower = Follower() if delay_ms is None else RefereeViews(delay_ms)
-        self.now = 1_000_000
-        self.steps: list[tuple[m.Input, int]] = []
-        self.said: list[tuple[int, Publication]] = []
-        for name in fleets:
-            self.do(m.Participate(name, b""))
-        for name, fleet in fleets.items():
-            for place in fleet.placements:
-                self.do(m.PlaceShip(name, place.ship, place))
-
-    def do(self, command: m.Input, at: int | None = None) -> Step:
-        self.now = self.now if at is None else at
-        step = self.table.carry_out(command, self.now)
-        self.steps.append((command, self.now))
-        self.said += [(self.now, each) for each in self.views.follow(self.table, step)]
-        self.look()
-        return step
-
-    def look(self, at: int | None = None) -> None:
-        self.now = self.now if at is None else at
-        self.said += [(self.now, each) for each in self.views.take_due(self.now)]
-
-    def fire(self, target: str, *cells: tuple[int, int]) -> None:
-        for x, y in cells:
-            current = self.table.referee.current
-            assert current is not None
-            self.do(m.Fire(current.name, target, x, y))
-
-    def seen(self) -> list[m.RefereeView]:
-        read = [read_announcement(topics.parse(p.topic), p.payload) for _, p in self.said if p.payload]
-        assert all(isinstance(view, m.RefereeView) for view in read)
-        return read  # type: ignore[return-value]
 
 
 def play(delay_ms: int | None = 0) -> Room:

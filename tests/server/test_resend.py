@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from kit.proofs import IDENTITY
+from kit.recovery import LoggedWorld
 from salvo.codec.command_writer import write_resend
 from salvo.messages import State
 from salvo_server.core.journal import Batch, JournalUnavailable
 from salvo_server.core.log import MAX_ENTRIES, MAX_REQUESTS, PAUSE_MS, Resends, TableLog
 from salvo_server.service import JOURNAL_RETRY_MS
-from server.test_log_recovery import LoggedWorld
 
 
 class AskedWorld(LoggedWorld):

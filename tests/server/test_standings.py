@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from kit.results import HOUR, NOON, annulled, result
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
@@ -21,19 +22,7 @@ from salvo_server.standings.chronicle import EVENING_GAP_MS, MOST_ROWS, MOST_UNC
 from salvo_server.standings.live import CountedJournal, LiveStandings
 from salvo_server.standings.page import page
 
-NOON = 1_760_000_000_000
-HOUR = 3_600_000
 TOPIC = "/game/standings"
-
-
-def result(number: int, *order: str, at: int | None = None, table: str = "", aborted: bool = False) -> Result:
-    """Return a game in which the players came in this order."""
-    players = tuple(m.PlayerStats(name, 20, 20 - place, 1, 5, place) for place, name in enumerate(order, start=1))
-    return Result(table, number, NOON + number if at is None else at, "salvo", players, aborted)
-
-
-def annulled(number: int, at: int = NOON + HOUR, table: str = "", by: str = "desk") -> ResultAnnulled:
-    return ResultAnnulled(table, number, by, at)
 
 
 def points(table: m.StandingsTable) -> dict[str, int]:

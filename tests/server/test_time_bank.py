@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kit.proofs import entries_of, verify
+from kit.recovery import LoggedWorld
 from salvo import messages as m
 from salvo.codec.header import read_header
 from salvo.messages import Limits, State
@@ -18,7 +19,6 @@ from salvo_server.service import Service
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.transcript import check, export, read_transcript, repeat_game
-from server.test_log_recovery import LoggedWorld
 
 NOW = 1_000_000
 BANK = Limits(players=2, bank_ms=10_000, increment_ms=1_000)

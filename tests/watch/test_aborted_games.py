@@ -10,8 +10,11 @@ from typing import Any, cast
 import pytest
 from click.testing import CliRunner
 
-from display.test_replay import ALICE, BOB
+from kit.golden_games import ALICE, BOB
 from kit.proofs import SMALL, Played, entries_of, verify
+from kit.referee_room import TOPIC, Room
+from kit.told import tell
+from kit.watchers import begin, connected, lines
 from salvo import messages as m
 from salvo import topics
 from salvo.cli import cli
@@ -28,9 +31,6 @@ from salvo_watch.archive import Archive
 from salvo_watch.games_page import site_list
 from salvo_watch.watching import RefereeWatcher, Watcher
 from salvo_watch.web.tables import END_SECONDS, Table
-from server.test_referee_view import TOPIC, Room
-from watch.test_watching import begin, connected, lines
-from watch.test_web_tables import tell
 
 ABORT = m.HostCommand("desk", m.HostAction.ABORT)
 #: Aborted in the first turn, in a later one, and in one with a shot.

@@ -10,29 +10,18 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from display.test_game_page import RUDE, Read
-from display.test_replay import GOLDEN
-from salvo.codec.header import Header, write_header
+from kit.archives import commit, game_of
+from kit.golden_games import GOLDEN
+from kit.pages import RUDE, Read
 from salvo.errors import SalvoError
-from salvo.step import Step
 from salvo_display.replay import REFEREE
-from salvo_lab.bots.hunter import Hunter
-from salvo_lab.bots.random_bot import RandomBot
-from salvo_lab.recording import play_at_table
 from salvo_server import recordings
-from salvo_server.core.journal import Batch, GameOpened, StepTaken
+from salvo_server.core.journal import Batch, StepTaken
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.transcript import Transcript, check, read_transcript, write_transcript
 from salvo_watch.archive import Archive, Query, transcript_of
 from salvo_watch.commands.site import site as command
 from salvo_watch.games_page import site_list
-
-_BOTS = {"ann": Hunter, "bob": RandomBot}
-
-
-def _game(seed: int, game: int = 1) -> tuple[Header, list[Step]]:
-    _, header, steps = play_at_table({name: bot() for name, bot in _BOTS.items()}, seed=seed, game=game)
-    return header, steps
 
 
 def _archive(*places: Path) -> Archive:
@@ -127,8 +116,8 @@ def test_a_look_ends_in_time_and_the_next_one_goes_on(folder: Path) -> None:
 
 def test_a_game_in_a_folder_and_in_a_journal_is_one_game(tmp_path: Path) -> None:
     journal = tmp_path / "contest.journal"
-    _commit(journal, 1, 1)
-    header, steps = _game(1)
+    commit(journal, 1, 1)
+    header, steps = game_of(1)
     write_transcript(tmp_path / "game-1.jsonl.gz", header, steps)
     both = _archive(tmp_path, journal)
     [entry] = both.listed
@@ -165,7 +154,7 @@ def test_what_cannot_be_read_is_listed_with_its_code_and_nothing_of_its_content(
 
 
 def test_a_game_whose_record_was_changed_is_not_shown(tmp_path: Path) -> None:
-    header, steps = _game(3)
+    header, steps = game_of(3)
     file = tmp_path / "game-1.jsonl"
     write_transcript(file, header, steps)
     archive = _archive(tmp_path)
@@ -181,26 +170,15 @@ def test_a_game_whose_record_was_changed_is_not_shown(tmp_path: Path) -> None:
 # --- what is not over ---------------------------------------------------------------------------------------------
 
 
-def _commit(journal: Path, id_: int, game: int, part: float = 1.0) -> int:
-    """Write a game to a journal as a server does; return how many steps it has in all."""
-    header, steps = _game(id_, game)
-    opened = GameOpened(id_, "", game, 1_790_000_000_000 + id_, write_header(header))
-    taken = [StepTaken(id_ * 1000 + number, id_, step.at, step.text, step.check) for number, step in enumerate(steps)]
-    server = DatabaseJournal(str(journal))
-    server.commit(Batch(games=[opened], steps=taken[: round(part * len(taken))]))
-    server.close()
-    return len(taken)
-
-
 @pytest.mark.parametrize("part", [0, 0.02, 0.3, 0.95])
 def test_a_game_of_a_journal_that_is_not_over_is_neither_listed_nor_served(tmp_path: Path, part: float) -> None:
     journal = tmp_path / "contest.journal"
-    _commit(journal, 1, 1)
-    _commit(journal, 2, 2, part)
+    commit(journal, 1, 1)
+    commit(journal, 2, 2, part)
     archive = _archive(journal)
     assert [entry.game for entry in archive.listed] == [1]
     whole = tmp_path / "whole.journal"
-    _commit(whole, 2, 2)
+    commit(whole, 2, 2)
     [over] = _archive(whole).listed
     with pytest.raises(SalvoError, match="no_such_game"):
         archive.replay(over.id)
@@ -208,10 +186,10 @@ def test_a_game_of_a_journal_that_is_not_over_is_neither_listed_nor_served(tmp_p
 
 def test_a_game_of_a_journal_is_listed_as_soon_as_it_is_over(tmp_path: Path) -> None:
     journal = tmp_path / "contest.journal"
-    _commit(journal, 1, 1, 0.5)
+    commit(journal, 1, 1, 0.5)
     archive = _archive(journal)
     assert not archive.listed
-    _, steps = _game(1)
+    _, steps = game_of(1)
     rest = [StepTaken(1000 + number, 1, step.at, step.text, step.check) for number, step in enumerate(steps)][
         round(0.5 * len(steps)) :
     ]
@@ -226,7 +204,7 @@ def test_a_game_of_a_journal_is_listed_as_soon_as_it_is_over(tmp_path: Path) -> 
 
 
 def test_an_unfinished_transcript_is_not_listed_and_a_file_that_becomes_one_is_not_served(tmp_path: Path) -> None:
-    header, steps = _game(4)
+    header, steps = game_of(4)
     file = tmp_path / "game-1.jsonl.gz"
     write_transcript(file, header, steps)
     archive = _archive(tmp_path)
@@ -257,7 +235,7 @@ def test_no_name_gets_out_of_its_place_in_the_list_nor_in_an_address(tmp_path: P
 
 def test_the_transcript_of_a_game_is_the_game_wherever_it_was_recorded(tmp_path: Path) -> None:
     journal = tmp_path / "contest.journal"
-    _commit(journal, 1, 1)
+    commit(journal, 1, 1)
     archive = _archive(journal)
     [entry] = archive.listed
     file = tmp_path / "again.jsonl.gz"

@@ -15,6 +15,7 @@ from typing import TypeVar
 import pytest
 from rich.console import Console
 
+from kit.watchers import Held, connected
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
@@ -42,7 +43,6 @@ from salvo_server.storage.transcript import no_status
 from salvo_server.storage.transcript_folder import proof_lines
 from salvo_server.verify import verify_lines
 from salvo_watch.watching import RefereeWatcher, TeamWatcher, Watcher
-from watch.test_watching import Held, connected
 
 IDENTITY = Identity(bytes(32))
 SEALER = Sealer("secret", bytes(16))

@@ -17,15 +17,15 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
-from display.test_game_page import RUDE, Read
-from display.test_replay import GOLDEN
+from kit.archives import commit
+from kit.golden_games import GOLDEN
+from kit.pages import RUDE, Read
 from salvo_display.page import html_page
 from salvo_server.recordings import open_recordings
 from salvo_server.storage.transcript import check, read_transcript
 from salvo_watch.archive import Archive, Entry, Query
 from salvo_watch.games_page import Part, served_list
 from salvo_watch.web.games import routes
-from watch.test_archive import _commit
 from watch.web_front import WebFront
 
 _GAMES = [
@@ -66,8 +66,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def site(folder: Path) -> Iterator[Site]:
     journal = folder.parent / "contest.journal"
-    _commit(journal, 1, 1)
-    _commit(journal, 2, 2, 0.5)
+    commit(journal, 1, 1)
+    commit(journal, 2, 2, 0.5)
     archive = Archive([folder, journal], rest=0)
     archive.look(None)
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes(archive)), log_level="warning", lifespan="off"))
@@ -169,7 +169,7 @@ def test_a_game_is_handed_out_as_one_file_and_as_a_transcript(site: Site, id_: s
 
 def test_a_game_that_is_not_over_or_not_there_is_not_found(site: Site, tmp_path: Path) -> None:
     whole = tmp_path / "whole.journal"
-    _commit(whole, 2, 2)
+    commit(whole, 2, 2)
     [over] = _listed(whole)
     for name in (over.id, "nope", "..%2f..%2fetc%2fpasswd", "%00", RUDE.replace("/", "%2f").replace(" ", "%20")):
         for path in (f"/games/{name}", f"/games/{name}.html", f"/games/{name}.jsonl.gz", f"/games/{name}/explain"):

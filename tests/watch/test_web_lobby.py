@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kit.standings_front import DELAY, Front
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import Publication
@@ -18,7 +19,6 @@ from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.referee_view import RefereeViews
 from salvo_watch.web.tables import BOARDS_SECONDS, END_SECONDS, PLAY_OUT_SECONDS
-from watch.test_web_standings import DELAY, Front
 
 NAMES = [f"team{number}" for number in range(8)]
 

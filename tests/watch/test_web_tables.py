@@ -14,24 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kit.any_messages import SHIPS, SMALL_BOOKS, Contest
+from kit.told import tell
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.messages import State
-from salvo.net.inbound import Inbound
 from salvo.rules import RuleBook, Sinkings
 from salvo_server.core.referee import Referee
 from salvo_server.referee_view import RefereeViews
 from salvo_watch.web.chances import chances
-from salvo_watch.web.tables import END_SECONDS, PLAY_OUT_SECONDS, Forget, Heard, Table, read
-from watch.test_watching_any_messages import SHIPS, SMALL_BOOKS, Contest
-
-
-def tell(table: Table, topic: str, payload: bytes, *, retained: bool, now: float = 0.0) -> None:
-    """Let a table hear a message."""
-    said = read(Inbound(topic, payload, retained, 0, 0))
-    if said is not None and isinstance(said[1], Heard):
-        table.hear(said[1], now)
+from salvo_watch.web.tables import END_SECONDS, PLAY_OUT_SECONDS, Forget, Heard, Table
 
 
 def newcomer(messages: Sequence[tuple[str, bytes]]) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from kit.proofs import SMALL, Played
+from kit.told import tell
+from kit.watchers import connected, lines
 from salvo import messages as m
 from salvo.messages import Fate
 from salvo.step import Step
@@ -20,8 +22,6 @@ from salvo_display.replay import REFEREE, Replay
 from salvo_server.commands.serve_report import ServeReport
 from salvo_watch.watching import Watcher
 from salvo_watch.web.tables import Table
-from watch.test_watching import connected, lines
-from watch.test_web_tables import tell
 
 Do = m.HostAction
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kit.signed_games import IDENTITY, play
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
@@ -23,7 +24,6 @@ from salvo.seal import Sealer
 from salvo.session import Session
 from salvo_server import service
 from salvo_server.storage.identity import Identity
-from sdk.test_witness import IDENTITY, play
 
 NEWER = m.Protocol(m.PROTOCOL.major, m.PROTOCOL.minor + 1)
 DOCUMENTS = Path(__file__).parents[2] / "proto"

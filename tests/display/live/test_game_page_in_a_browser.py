@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from display.test_game_page import RUDE, _large_game, _rude_game
-from display.test_replay import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, _play
 from kit.browser import END, HOME, LEFT, RIGHT, SPACE, TAB, Browser
+from kit.browser_looks import colour, contrast
+from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, play
+from kit.pages import RUDE, large_game, rude_game
 from kit.programs import needs
 from salvo.rules import SALVO, Announce, Fleet, Repeats, RuleBook
 from salvo_display.page import html_page
-from salvo_display.pictures.html import Colour, luminance
+from salvo_display.pictures.html import luminance
 from salvo_display.pictures.marks import Mark
 from salvo_display.replay import REFEREE, Replay
 from salvo_server.recordings import open_recordings
@@ -130,7 +131,7 @@ def test_repeated_shots_and_shots_at_the_own_board_are_what_the_view_knows(
 ) -> None:
     odd = [("alice", "bob", 9, 1), ("alice", "bob", 1, 3), *[("alice", "alice", 1, y) for y in (1, 1, 9)]]
     fleets = {name: Fleet(book, fleet.placements) for name, fleet in (("alice", ALICE), ("bob", BOB))}
-    replay = _play(fleets, [*AT_BOB, *AT_ALICE, *odd], book)
+    replay = play(fleets, [*AT_BOB, *AT_ALICE, *odd], book)
     assert replay.turns == 3
     for view in replay.views:
         window.open(_write(tmp_path, replay, view, 3))
@@ -334,7 +335,7 @@ def test_everything_can_be_reached_by_tab_and_has_a_name(window: Browser, tmp_pa
 
 
 def test_no_name_gets_out_of_its_place(window: Browser, tmp_path: Path) -> None:
-    replay = _rude_game()
+    replay = rude_game()
     for view in (REFEREE, RUDE):
         window.open(_write(tmp_path, replay, view, 1))
         _assert_shows(window, replay, view, 1)
@@ -357,7 +358,7 @@ def test_without_its_script_the_end_is_shown(window: Browser, tmp_path: Path) ->
 @pytest.mark.parametrize("width", [320, 800, 1920])
 def test_nothing_is_wider_than_the_screen(window: Browser, tmp_path: Path, width: int) -> None:
     window.resize(width, 800)
-    for replay in (_replay("2-players-1"), _rude_game(), _large_game()):
+    for replay in (_replay("2-players-1"), rude_game(), large_game()):
         window.open(_write(tmp_path, replay, turn=replay.turns))
         assert window.run("return document.documentElement.scrollWidth") <= width
         assert window.run("return document.getElementById('play').getBoundingClientRect().height") >= 40
@@ -383,15 +384,3 @@ def test_nothing_moves_by_itself_for_who_wants_no_motion(window: Browser, tmp_pa
     window.open(_write(tmp_path, _replay("2-players-1"), turn=9))
     assert window.run("return document.querySelectorAll('use.new').length") > 0
     assert window.run("return document.getAnimations().length") == 0
-
-
-def colour(window: Browser, selector: str, what: str) -> Colour:
-    script = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]].match(/[0-9.]+/g)"
-    red, green, blue = (int(part) for part in window.run(script, selector, what)[:3])
-    return red, green, blue
-
-
-def contrast(one: Colour, other: Colour) -> float:
-    """Return how much two colours differ, 1..21 (WCAG 2.2)."""
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)

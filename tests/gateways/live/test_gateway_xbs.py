@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from kit.mosquitto import Mosquitto
 from kit.players import Heard, join, over, salvos
 from kit.ports import Port
 from kit.programs import needs
+from kit.xbs_games import SECONDS, Patient, Playing, Slow, small
 from salvo import Bot, View
 from salvo import messages as m
 from salvo.net.mqtt import Connection
@@ -54,9 +55,6 @@ class Neighbour(smackdown_client.Program):
 smackdown_client.Program = Neighbour
 smackdown_client.main()
 """
-#: A quick game: seven cells to hit on a small board, with letters and lengths that are not the usual ones.
-SMALL = 'name = "pond"\nlike = "xbs"\nwidth = 6\nheight = 5\n\n[fleet]\nq = 3\nb = 2\nw = 2\n'
-_SECONDS = 60.0
 
 
 @pytest.fixture(autouse=True)
@@ -73,45 +71,6 @@ def _hang_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for client in made:
         client.close()
-
-
-class Playing:
-    """Clients that play on threads."""
-
-    def __init__(self, clients: Sequence[Client]) -> None:
-        self.clients = clients
-        self.outcomes: dict[str, Outcome] = {}
-        self._threads = [threading.Thread(target=self._play, args=(client,), daemon=True) for client in clients]
-        for thread in self._threads:
-            thread.start()
-
-    def _play(self, client: Client) -> None:
-        self.outcomes[client.name] = client.play()
-
-    def wait(self) -> Outcome:
-        """Return how the game ended, which all were told alike, and without a fault."""
-        for thread in self._threads:
-            thread.join(_SECONDS)
-        assert [fault for client in self.clients for fault in client.faults] == []
-        assert self.outcomes.keys() == {client.name for client in self.clients}
-        first, *others = self.outcomes.values()
-        for other in others:
-            assert (other.state, other.turns) == (first.state, first.turns)
-            assert [values[:4] for values in other.results] == [values[:4] for values in first.results]
-        return first
-
-
-class Slow(Client):
-    """Leaves time to kill something in mid-game."""
-
-    def choose(self) -> str:
-        time.sleep(0.02)
-        return super().choose()
-
-
-def small(folder: Path, goal: int = 7) -> str:
-    (folder / "pond.toml").write_text(SMALL.replace("[fleet]", f"goal = {goal}\n\n[fleet]"))
-    return str(folder / "pond.toml")
 
 
 def check_points(outcome: Outcome, heard: Heard) -> None:
@@ -160,7 +119,7 @@ def finish_all(*clients: Client) -> list[Outcome]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(_SECONDS)
+        thread.join(SECONDS)
     assert len(outcomes) == len(clients)
     assert [fault for client in clients for fault in client.faults] == []
     return outcomes
@@ -220,7 +179,7 @@ def test_programs_of_two_systems_and_a_bot_play_at_one_table(tmp_path: Path) -> 
         join(url, "hunter", Hunter())
         outcome = Playing([Client(*address, "ann")]).wait()
         heard.until(over)
-        end = time.monotonic() + _SECONDS
+        end = time.monotonic() + SECONDS
         while not names.record_of("smack"):
             assert time.monotonic() < end
             time.sleep(0.02)
@@ -265,7 +224,7 @@ def test_many_games_with_wrong_late_partial_doubled_and_oversized_lines(tmp_path
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(_SECONDS + 10 * games)
+            thread.join(SECONDS + 10 * games)
     print(f"{len(ended)} games in {time.monotonic() - began:.0f} s, {len(tried)} times what should not be")
     assert len(ended) == games
     assert {outcome.state for outcome in ended} == {"finished"}
@@ -416,7 +375,7 @@ def play_over_a_kill(kind: type[Client], folder: Path, may_kill: threading.Event
     with Mosquitto() as broker:
 
         def kill() -> None:
-            assert may_kill.wait(_SECONDS)
+            assert may_kill.wait(SECONDS)
             broker.kill()
 
         settings = ServerSettings(broker=broker.url, rules=small(folder), players=2, over_seconds=600)
@@ -476,16 +435,6 @@ def gateway_process(url: str, listen: str) -> Iterator[tuple[subprocess.Popen[st
             yield process, (host, int(port))
         finally:
             process.kill()
-
-
-class Patient(Slow):
-    """Comes back to a gateway that is not there yet."""
-
-    def play(self) -> Outcome:
-        while True:
-            with contextlib.suppress(ConnectionError, Gone):
-                return super().play()
-            time.sleep(0.05)
 
 
 @pytest.mark.long

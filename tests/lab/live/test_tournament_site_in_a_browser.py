@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from display.live.test_game_page_in_a_browser import colour, contrast
-from display.test_replay import GOLDEN
 from kit.browser import END, Browser
+from kit.browser_looks import colour, contrast
+from kit.golden_games import GOLDEN
 from kit.programs import needs
 from salvo_display.pictures.html import luminance
 from salvo_lab.tournament.file import load_tournament

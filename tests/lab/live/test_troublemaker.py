@@ -13,6 +13,7 @@ import pytest
 from conformance.spec_client import SpecClient
 from kit.brokers import Broker, StartServer
 from kit.guarded import guarded, play, wait_for_users
+from kit.observer import Observer
 from kit.players import SECONDS, Heard, over
 from kit.probe import Login, Probe
 from kit.programs import BROKERS
@@ -24,7 +25,6 @@ from salvo_lab.bots.random_bot import RandomBot
 from salvo_server import service
 from salvo_server.contest import Contest
 from salvo_server.core.referee import Referee
-from server.live.test_topics_seen import Observer
 
 Step = tuple[int, m.Input | None, list[m.Announcement]]
 

@@ -19,13 +19,13 @@ from kit.brokers import Broker, StartServer
 from kit.cable import Cable
 from kit.players import Heard, over
 from kit.programs import on_both_brokers
+from kit.victim import VICTIM
 from salvo import client
 from salvo import messages as m
 from salvo.net.mqtt import Connection
 from salvo.player import Answer, Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.view import View
-from salvo_lab.testing import board
 
 ROOT = Path(__file__).parents[3]
 PROGRAMS = [
@@ -33,18 +33,6 @@ PROGRAMS = [
     pytest.param(["tests/conformance/spec_client.py", "--salt", "session"], id="spec client"),
 ]
 _SECONDS = 60.0
-VICTIM = board("""
-    A A A A A . . . . .
-    B B B B . . . . . .
-    D D D . . . . . . .
-    S S S . . . . . . .
-    P P . . . . . . . .
-    . . . . . . . . . .
-    . . . . . . . . . .
-    . . . . . . . . . .
-    . . . . . . . . . .
-    . . . . . . . . . .
-""")
 
 
 class Victim(Bot):

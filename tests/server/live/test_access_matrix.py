@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import re
 import threading
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import paho.mqtt.client as paho
 import pytest
 
+from kit.access import ROWS
 from kit.accounts import SERVER, contest
 from kit.programs import BROKERS
 from kit.raw import Raw, publish_packet, subscribe_packet
@@ -25,7 +24,6 @@ from salvo.permissions import Role
 from salvo_server.service import Service
 from salvo_server.storage.register import Account
 
-README = Path(__file__).parents[3] / "proto" / "README.md"
 #: The default table and a further one; and one that is not the server's, where nobody may anything.
 TABLES = ("", "final")
 ELSEWHERE = "elsewhere"
@@ -50,18 +48,6 @@ MAY_READ = {
 }
 
 Cells = set[tuple[str, str]]  # (topic, actor)
-
-
-def rows() -> Iterator[tuple[str, str, str]]:
-    """Topic (without its table), publisher and reader, as the contract prints them."""
-    table = README.read_text().partition("<!-- topics -->")[2].partition("<!-- /topics -->")[0]
-    for line in table.splitlines():
-        found = re.match(r"\| `\{T\}(\S+)` \| (\w+) \| (\w+) \| ", line)
-        if found:
-            yield found[1].replace("<p>", "red").replace("<ship>", "carrier"), found[2], found[3]
-
-
-ROWS = list(rows())
 
 
 def at(tables: Iterable[str]) -> list[str]:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from kit.disks import small_disk
+from kit.observer import Observer
 from kit.players import Heard, Slower, join, over, salvos
 from kit.programs import needs
 from salvo import messages as m
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
-from server.live.test_topics_seen import Observer
 
 __all__ = ["small_disk"]
 

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from kit.access import ROWS
 from kit.mosquitto import Mosquitto
 from kit.players import until_online
 from kit.processes import started
@@ -35,7 +36,6 @@ from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import SERVER_USER, Roster
-from server.live.test_access_matrix import ROWS
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "spec_client_40_lines.py"
 TABLES = ("", "final")

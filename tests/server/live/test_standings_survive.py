@@ -15,6 +15,7 @@ import pytest
 
 from kit import players
 from kit.command_line import run
+from kit.killed import Stage, kill
 from kit.mosquitto import Mosquitto
 from kit.postgresql import PostgreSQL
 from kit.programs import needs
@@ -26,7 +27,6 @@ from salvo_server.storage.identity import load_identity
 from salvo_server.storage.journal.database import JournalReader
 from salvo_server.storage.transcript import repeat_game
 from salvo_server.storage.transcript_folder import proof_lines
-from server.live.test_proofs_survive import Stage, kill
 
 _SECONDS = 60.0
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from kit.brokers import Broker, StartServer
 from kit.players import Heard, join, over
+from kit.victim import VICTIM
 from salvo import messages as m
 from salvo.events import Refused
 from salvo.player import Answer, Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.view import View
-from sdk.live.test_coming_back import VICTIM
 
 
 class Thinks(Bot):

@@ -6,7 +6,6 @@ import itertools
 import json
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 from kit.brokers import Broker, StartServer
+from kit.observer import Observer
 from kit.players import SECONDS
 from kit.programs import on_both_brokers
 from salvo import client, topics
@@ -32,7 +32,6 @@ from salvo_watch.watching import Watcher
 
 OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
 _PRINTED = ("sunk_as_printed", "defeated_as_printed")
-_observers = itertools.count()
 
 
 class Chatty(RandomBot):
@@ -45,29 +44,6 @@ class Chatty(RandomBot):
 
 #: What an empty lobby has besides its state (SALVO-JOIN-10).
 EMPTY = ("/players/count", "/players/list")
-
-
-class Observer:
-    """Subscribes to ``#`` and keeps everything."""
-
-    def __init__(self, url: str) -> None:
-        self.seen: list[Inbound] = []
-        self._connection = Connection(url, f"observer-{next(_observers)}", clean_session=True)
-        self._connection.on_connect = lambda _: self._connection.subscribe(["#"])
-        self._connection.connect(60)
-        assert self._connection.flush(60)
-
-    def until(self, holds: Callable[[list[Inbound]], bool]) -> list[Inbound]:
-        end = time.monotonic() + SECONDS
-        while not holds(self.seen):
-            assert time.monotonic() < end, [message.topic for message in self.seen[-20:]]
-            for message in self._connection.poll(0.2):
-                self._connection.acknowledge(message)
-                self.seen.append(message)
-        return self.seen
-
-    def close(self) -> None:
-        self._connection.close()
 
 
 @pytest.fixture

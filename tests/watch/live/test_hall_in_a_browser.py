@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from display.live.test_game_page_in_a_browser import colour, contrast
 from kit.browser import Browser, text, until
+from kit.browser_looks import colour, contrast
 from kit.ports import Port
 from kit.processes import started
 from kit.programs import needs

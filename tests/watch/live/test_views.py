@@ -7,49 +7,27 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
 
-from kit.guarded import Guarded, guarded, play, wait_for_users
+from kit.guarded import guarded, play, wait_for_users
+from kit.onlookers import SECONDS, onlooker, until
 from kit.processes import started
 from kit.programs import BROKERS, needs
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
-from salvo.fairness.proof import ProofConnection
 from salvo.messages import State
 from salvo.permissions import Role
 from salvo.rules import SALVO, Fleet
 from salvo_server.core.match import Player
 from salvo_watch import watching
-from salvo_watch.watching import RefereeWatcher, TeamWatcher, Watcher
+from salvo_watch.watching import RefereeWatcher, TeamWatcher
 
 KINDS = BROKERS
-_SECONDS = 60.0
-
-
-def onlooker(contest: Guarded, user: str, secret: str, kind: type[Watcher], *given: str) -> Watcher:
-    """Somebody who looks on, subscribed."""
-    wait_for_users(contest.url, user, secret)
-    connection = ProofConnection(contest.url_of(user, secret), user, clean_session=True)
-    watcher = kind(connection, "", *given)
-    connection.connect(60)
-    assert connection.flush(60)
-    return watcher
-
-
-def until(holds: Callable[[], bool], *watchers: Watcher) -> dict[Watcher, list[watching.News]]:
-    """Let everybody look on until something holds; return what was news to each."""
-    heard: dict[Watcher, list[watching.News]] = {watcher: [] for watcher in watchers}
-    end = time.monotonic() + _SECONDS
-    while not holds():
-        assert time.monotonic() < end
-        for watcher in watchers:
-            heard[watcher] += watcher.poll(0.05)
-    return heard
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -187,7 +165,7 @@ def test_as_many_look_on_with_one_account_as_it_has_screens_and_one_more_is_told
             time.sleep(1.0)  # whoever was thrown out has found another user by then
             assert [each.poll() for each in running] == [None] * screens
             running.append(stack.enter_context(_watch(contest.url, **account)))
-            end = time.monotonic() + _SECONDS
+            end = time.monotonic() + SECONDS
             while all(each.poll() is None for each in running):
                 assert time.monotonic() < end
                 time.sleep(0.05)

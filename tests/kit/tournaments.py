@@ -1,0 +1,154 @@
+"""A small tournament, and the games that were played in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from salvo_lab.tournament.file import Tournament
+from salvo_lab.tournament.games import Played
+
+BOTS = """
+import ctypes, os, sys, time
+import salvo
+
+
+class Fine(salvo.Bot):
+    def choose_salvo(self, view):
+        return view.untouched.sample(view.shots)
+
+
+class Raises(Fine):
+    def choose_salvo(self, view):
+        if view.turn > 6:
+            raise ValueError("no idea")
+        return super().choose_salvo(view)
+
+
+class Leaves(Fine):
+    def choose_salvo(self, view):
+        sys.exit(3)
+
+
+class Hangs(Fine):
+    def choose_salvo(self, view):
+        while True:
+            pass
+
+
+class HangsAsync(Fine):
+    async def choose_salvo(self, view):
+        import asyncio
+        await asyncio.sleep(3600)
+
+
+class Swallows(Fine):
+    def choose_salvo(self, view):
+        while True:
+            try:
+                time.sleep(60)
+            except BaseException:
+                pass
+
+
+class Dies(Fine):
+    def choose_salvo(self, view):
+        os._exit(7)
+
+
+class Crashes(Fine):
+    def choose_salvo(self, view):
+        ctypes.string_at(0)
+
+
+class Unmade(Fine):
+    def __init__(self):
+        raise RuntimeError("not today")
+
+
+class BadFleet(Fine):
+    def place_fleet(self, rules):
+        return "fleet"
+
+
+class DeafOnce(Fine):
+    heard = 0
+
+    def on_result(self, result):
+        self.heard += 1
+        if self.heard == 3:
+            raise KeyError("once")
+
+
+class Slow(Fine):
+    def choose_salvo(self, view):
+        time.sleep(0.2)
+        return super().choose_salvo(view)
+
+
+class Forever(Fine):
+    def choose_salvo(self, view):
+        return [(view.opponents[0], 1, 1)]
+
+
+class Talks(Fine):
+    def choose_salvo(self, view):
+        self.say("ahoy")
+        self.say("to nobody", to="nobody")
+        self.say("two\\nlines")
+        return super().choose_salvo(view)
+
+
+class Closes(Fine):
+    def close(self):
+        with open(__file__ + ".closed", "a") as file:
+            print(self.name, file=file)
+        raise ValueError("too late")
+
+
+class Remembers(Fine):
+    def __init__(self):
+        self.games = 0
+
+    def place_fleet(self, rules):
+        self.games += 1
+        assert self.games == 1
+        return super().place_fleet(rules)
+"""
+
+
+@pytest.fixture
+def bots(tmp_path: Path) -> Path:
+    path = tmp_path / "bots.py"
+    path.write_text(BOTS)
+    return path
+
+
+def tournament(**said: object) -> Tournament:
+    names = said.pop("names", ("a", "b", "c", "d"))
+    assert isinstance(names, Sequence)
+    return Tournament(**{"name": "cup", "seed": "1", "bots": dict.fromkeys(names, "random"), **said})  # type: ignore[arg-type]
+
+
+def played(match: int, index: int, bots: Sequence[str], places: Sequence[int]) -> Played:
+    nobody = tuple(() for _ in bots)
+    zeros = tuple(0 for _ in bots)
+    return Played(
+        match=match,
+        index=index,
+        bots=tuple(bots),
+        players=tuple(bots),
+        seed="1",
+        game=1,
+        turns=10,
+        places=tuple(places),
+        shots=zeros,
+        hits=zeros,
+        strikes=nobody,
+        forfeited=tuple(False for _ in bots),
+        seconds=tuple(0.0 for _ in bots),
+        longest=tuple(0.0 for _ in bots),
+        decisions=zeros,
+    )
