@@ -423,7 +423,7 @@ def _have_keys_derived_without_end() -> bool:
     stage.worker.held = True
     for number in range(1000):
         stage.fire("bob", _strange_shot(number))
-    return stage.worker.waiting > 64
+    return len(stage.worker.waiting) > 64
 
 
 def _delay_a_team_whose_salt_is_known() -> bool:
@@ -478,7 +478,7 @@ def _forge_placements_from_elsewhere() -> bool:
                 ship = placement[number // 100]
                 topic = topics.PLACE.of(player=name, ship=ship.ship)
                 stage.say(topic, write_placement(ship, stage.sealers[name]), by=name)
-    stage.worker.work()
+    stage.worker.release()
     stage.wait(0)
     return stage.referee.state is not State.TURN or bool(stage.codes())
 
@@ -767,7 +767,7 @@ def _have_a_command_opened_by_the_own_key() -> bool:
     stage.worker.held = True
     stage.fire(stage.others()[0], sealer.sign({"x": 1, "y": 1}))
     stage.say(_HOST, write_host(HostCommand("desk", HostAction.ABORT), sealer))
-    stage.worker.work()
+    stage.worker.release()
     stage.wait(0)
     assert forger in stage.referee.players
     return stage.referee.state is State.OVER
@@ -803,7 +803,7 @@ def _act_with_the_former_secret() -> bool:
     stage.worker.held = True
     stage.say(_HOST, _as_host(HostAction.ABORT))
     register.replace(_roster("another"))
-    stage.worker.work()
+    stage.worker.release()
     stage.wait(0)
     return stage.referee.state is State.OVER
 

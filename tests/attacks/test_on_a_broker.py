@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from kit.brokers import serving
 from kit.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet
 from kit.socketless import Hall, run
 from salvo.permissions import Role
@@ -87,9 +88,8 @@ def _hears(client: Raw, wanted: bytes, marker: Callable[[], None]) -> bool:
 
 def _until_connected(broker: EmbeddedBroker, count: int) -> None:
     """Return when so many are left; the wills of the others come before whatever is published next."""
-    assert broker._serving is not None
     end = time.monotonic() + PATIENCE_SECONDS
-    while len(broker._serving.peers) != count:
+    while len(serving(broker).peers) != count:
         assert time.monotonic() < end
         time.sleep(0.005)
 

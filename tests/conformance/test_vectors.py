@@ -7,13 +7,13 @@ import json
 import runpy
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import Executor, Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kit.deriver import Deriver
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import seal, topics
@@ -217,23 +217,16 @@ def test_vector(name: str, case: dict[str, Any]) -> None:
 # --- a whole server -----------------------------------------------------------------------------------------------
 
 
-class AtOnce(Executor):
-    """Derives keys on the spot."""
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
-
-
 class Server:
     """A service on a clock that stands still, in the state that a vector names."""
 
     def __init__(self, state: dict[str, Any]) -> None:
         self.now = 1_000_000
         self.edge = Wire()
-        settings = ServerSettings(**state["settings"])
-        gate = Authenticator(executor=AtOnce())
+        given = dict(state["settings"])
+        most = given.pop("most_players", m.Limits().most_players)  # no setting of a server's own
+        settings = ServerSettings(**given)
+        gate = Authenticator(executor=Deriver())
         seed = _seed_for(state.get("starter"))
         profile, roster = state.get("profile", "open"), state.get("roster")
         accounts = [Account(name, name, Role.TEAM, secret) for name, secret in (roster or {}).items()]
@@ -242,7 +235,7 @@ class Server:
             self.edge,
             [""],
             seed=seed,
-            limits=replace(settings.limits, minor=state.get("minor", settings.limits.minor)),
+            limits=replace(settings.limits, most_players=most, minor=state.get("minor", settings.limits.minor)),
             book=settings.book,
             clock=lambda: self.now,
             gate=gate,

@@ -12,7 +12,7 @@ from functools import cache
 from random import Random
 from typing import Any, cast
 
-from kit.stage import AtOnce
+from kit.deriver import Deriver
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo.net.inbound import Inbound
@@ -53,7 +53,7 @@ class KnowingKeyring(Keyring):
 
 def knowing_gate() -> Authenticator:
     """A gate that need not derive the key of a guest's session."""
-    gate = Authenticator(executor=AtOnce())
+    gate = Authenticator(executor=Deriver())
     gate.keyring = KnowingKeyring()
     return gate
 

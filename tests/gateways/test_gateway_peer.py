@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import socket
 import threading
 import time
@@ -87,8 +88,10 @@ def test_the_owner_is_woken_by_messages_and_by_the_end(pair: tuple[Peer, socket.
 
 def test_a_flood_waits_in_the_system_and_nothing_of_it_is_lost(pair: tuple[Peer, socket.socket]) -> None:
     peer, program = pair
+    many, arrived = threading.Event(), itertools.count(1)
+    peer.arrived = lambda: many.set() if next(arrived) >= MAX_WAITING else None
     program.sendall(b"".join(b"%d\n" % number for number in range(MAX_WAITING * 2)))
-    time.sleep(0.2)
+    assert many.wait(60)
     first = peer.take()
     assert len(first) <= MAX_WAITING
     assert [*first, *take(peer, MAX_WAITING * 2 - len(first))] == [str(number) for number in range(MAX_WAITING * 2)]

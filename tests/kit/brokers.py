@@ -21,6 +21,11 @@ def new_broker(kind: str) -> Broker:
     return EmbeddedBroker(websocket="127.0.0.1:0") if kind == "embedded" else Mosquitto()
 
 
+def serving(broker: EmbeddedBroker) -> Any:
+    """Return what the embedded broker has on its thread, to look at."""
+    return broker._serving
+
+
 @contextlib.contextmanager
 def server_on(broker: Broker, listener: Any = None, **settings: Any) -> Iterator[Contest]:
     """Run a server on the broker: ``with server_on(broker, players=2) as contest: ...``."""

@@ -32,7 +32,7 @@ class Evening(LoggedWorld):
         """Stop the server in peace, and start the next one with other settings."""
         self.service.go_offline()
         self.run()
-        self._given |= changed
+        self.given |= changed
         self.restart("always", away=1000)
 
     def join(self, *names: str) -> None:

@@ -104,12 +104,12 @@ class LoggedWorld(World):
 
     def __init__(self, path: Path, **given: Any) -> None:
         self.heard: list[bytes] = []
-        self._given = {"identity": IDENTITY, "draw": "fair"} | given
+        self.given = {"identity": IDENTITY, "draw": "fair"} | given
         super().__init__(path)
 
     def _serve(self, **given: Any) -> Service:
         self.journal = KeptGames(self.journal)
-        return super()._serve(**(self._given | given))
+        return super()._serve(**(self.given | given))
 
     def run(self, service: Service | None = None) -> None:
         super().run(service)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from concurrent.futures import Executor, Future
 from random import Random
 from typing import Any
 
+from kit.deriver import Deriver
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import topics
@@ -23,34 +23,6 @@ from salvo_server.service import Service
 from salvo_server.storage.identity import Identity
 
 TEAMS = ("ann", "bob", "cy")
-
-
-class AtOnce(Executor):
-    """Derives keys on the spot; or, while ``held``, not before :meth:`work`."""
-
-    def __init__(self) -> None:
-        self.held = False
-        self._left: list[tuple[Future[Any], Any, Any]] = []
-
-    @property
-    def waiting(self) -> int:
-        """How many derivations are held back."""
-        return len(self._left)
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        if self.held:
-            self._left.append((future, fn, args))
-        else:
-            future.set_result(fn(*args, **kwargs))
-        return future
-
-    def work(self) -> None:
-        """Do what was held back, and hold back no more."""
-        self.held = False
-        for future, fn, args in self._left:
-            future.set_result(fn(*args))
-        self._left.clear()
 
 
 def secret(name: str) -> str:
@@ -74,7 +46,7 @@ class Stage:
 
     def __init__(self, teams: Sequence[str] = TEAMS, *, play: bool = True, reports: bool = False, **given: Any) -> None:
         self.now = 1_000_000
-        self.worker = AtOnce()
+        self.worker = Deriver()
         self.edge = Wire()
         self.gate = Authenticator(executor=self.worker)
         self.identity = Identity.fresh()

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-
-import pytest
 
 from salvo_lab.tournament.file import Tournament
 from salvo_lab.tournament.games import Played
@@ -117,13 +114,6 @@ class Remembers(Fine):
         assert self.games == 1
         return super().place_fleet(rules)
 """
-
-
-@pytest.fixture
-def bots(tmp_path: Path) -> Path:
-    path = tmp_path / "bots.py"
-    path.write_text(BOTS)
-    return path
 
 
 def tournament(**said: object) -> Tournament:

@@ -43,7 +43,7 @@ class Place:
 
     def hear(self, *said: m.Announcement, retained: bool = False) -> None:
         for event in self.server.say(*said, retained=retained):
-            self.person._handle(event)
+            self.person.handle(event)
 
     def lobby(self) -> None:
         self.hear(m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(BOOK, "", 60, 30, 300, 3), retained=True)
@@ -53,20 +53,20 @@ class Place:
 
     def game(self) -> None:
         self.lobby()
-        self.person._take(FLEET)
+        self.person.take(FLEET)
         self.hear(m.StateChanged(State.TURN))
         self.session.take_outbox()
         self.desk.news()
 
     def turn(self, turn: int, player: str) -> None:
         for event in self.server.begin_turn(turn, player, 5):
-            self.person._handle(event)
+            self.person.handle(event)
 
     def sent(self) -> list[str]:
         return [publication.topic for publication in self.session.take_outbox()]
 
     def told(self) -> list[News]:
-        self.person._show()
+        self.person.show()
         return [news for news in self.desk.news() if not isinstance(news, Link | Clock)]
 
 
@@ -76,9 +76,9 @@ def test_a_person_is_asked_for_a_fleet_once_it_is_listed_and_the_fleet_is_sent()
     [asked] = [news for news in place.told() if isinstance(news, FleetAsked)]
     assert (asked.rules, asked.me, asked.game) == (BOOK, "me", 1)
     place.session.take_outbox()
-    place.person._take(FLEET)
+    place.person.take(FLEET)
     assert place.sent() == [f"/players/me/ships/{ship.name}/place" for ship in BOOK.fleet]
-    place.person._take(FLEET)
+    place.person.take(FLEET)
     assert place.sent() == []
     assert place.told() == [
         Told(
@@ -134,7 +134,7 @@ def test_who_is_left_out_since_others_were_complete_is_told_so() -> None:
     begun = m.PlayersListed(("ann", "bob")), m.StateChanged(State.TURN), m.CommandRefused("me", "wrong_state", "no")
     for announcement in (late, *begun):
         for event in place.server.say(announcement):
-            place.person._handle(event)
+            place.person.handle(event)
     refused, players, waits = place.told()
     assert players == Told("players: ann, bob")
     assert isinstance(refused, Told)
@@ -147,8 +147,8 @@ def test_a_person_talks_to_everybody_and_to_one_player() -> None:
     place = Place()
     place.lobby()
     place.told()
-    place.person._take(Line("hello"))
-    place.person._take(Line("you first", "ann"))
+    place.person.take(Line("hello"))
+    place.person.take(Line("you first", "ann"))
     assert [json.loads(payload) for _, payload in place.wire.said[-2:]] == [
         {"text": "hello"},
         {"text": "you first", "to": "ann"},
@@ -162,7 +162,7 @@ def test_a_taunt_answers_the_team_that_shoots_at_the_person() -> None:
     place.game()
     place.turn(1, "ann")
     for taunt in (Taunt(True, "ouch"), Taunt(False, "missed"), Taunt(False, "")):
-        place.person._take(taunt)
+        place.person.take(taunt)
     said = len(place.wire.said)
     hit, missed = BOOK.grid.xy(min(FLEET.cells)), BOOK.grid.xy(BOOK.grid.size - 1)
     for turn, (x, y) in enumerate((hit, missed), start=1):
@@ -175,9 +175,9 @@ def test_a_line_that_cannot_be_sent_is_explained() -> None:
     place = Place()
     place.lobby()
     place.told()
-    place.person._take(Line("x" * 201))
+    place.person.take(Line("x" * 201))
     place.hear(m.ServerStatus(True, "0", 1, "open", chat=False), retained=True)
-    place.person._take(Line("hello"))
+    place.person.take(Line("hello"))
     long, off = place.told()
     assert isinstance(long, Told)
     assert long.text.startswith("201 characters")
@@ -189,10 +189,10 @@ def test_shots_are_fired_and_what_is_left_of_the_turn_is_skipped() -> None:
     place.game()
     place.turn(1, "me")
     assert [news.sight.shots for news in place.told() if isinstance(news, Seen)] == [5]
-    place.person._take(Salvo(1, 1, (Shot("ann", 1, 1), Shot("ann", 2, 1))))
+    place.person.take(Salvo(1, 1, (Shot("ann", 1, 1), Shot("ann", 2, 1))))
     assert place.sent() == ["/players/ann/fire"] * 2
     assert [news.sight.shots for news in place.told() if isinstance(news, Seen)] == [3]
-    place.person._take(Salvo(1, 1, ()))
+    place.person.take(Salvo(1, 1, ()))
     assert place.sent() == ["/players/me/skip"]
     assert [news.sight.shots for news in place.told() if isinstance(news, Seen)] == [0]
 
@@ -203,7 +203,7 @@ def test_an_answer_to_a_turn_that_is_over_fires_nothing() -> None:
     place.turn(1, "me")
     place.turn(2, "ann")
     place.told()
-    place.person._take(Salvo(1, 1, (Shot("ann", 1, 1),)))
+    place.person.take(Salvo(1, 1, (Shot("ann", 1, 1),)))
     assert place.sent() == []
     assert place.told() == [Told("too late for turn 1")]
 
@@ -214,10 +214,10 @@ def test_more_shots_than_are_left_fire_nothing() -> None:
     place.game()
     place.turn(1, "me")
     salvo = Salvo(1, 1, tuple(Shot("ann", x, 1) for x in (1, 2, 3)))
-    place.person._take(salvo)
+    place.person.take(salvo)
     place.sent()
     place.told()
-    place.person._take(salvo)
+    place.person.take(salvo)
     assert place.sent() == []
     assert place.told() == [Told("3 shots; this turn has 2")]
 
@@ -239,10 +239,10 @@ def test_a_picture_is_told_when_something_has_changed_and_not_again() -> None:
 
 def test_a_refusal_is_told_and_one_that_nothing_cures_ends_the_game() -> None:
     place = Place()
-    place.person._handle(e.Refused("turn_timeout", "2 shots lost"))
+    place.person.handle(e.Refused("turn_timeout", "2 shots lost"))
     assert place.told() == [Told("2 shots lost")]
     with pytest.raises(SalvoError, match="not_in_roster: no such team"):
-        place.person._handle(e.Refused("not_in_roster", "no such team"))
+        place.person.handle(e.Refused("not_in_roster", "no such team"))
 
 
 def test_the_state_of_the_connection_and_the_server_is_told_when_it_changes() -> None:
@@ -250,7 +250,7 @@ def test_the_state_of_the_connection_and_the_server_is_told_when_it_changes() ->
     said = []
     for connected, online in [(False, True), (True, True), (True, True), (True, False), (False, False), (True, True)]:
         place.wire.connected = connected
-        place.person._handle(e.ServerSeen(online))
-        place.person._show()
+        place.person.handle(e.ServerSeen(online))
+        place.person.show()
         said += [news.trouble for news in place.desk.news() if isinstance(news, Link)]
     assert said == ["connecting to mqtt://host:1883", "", "the server is away", "connection lost", ""]

@@ -252,13 +252,14 @@ def test_progress_is_told_to_the_end() -> None:
 def test_decisions_are_timed() -> None:
     class Slow(RandomBot):
         def choose_salvo(self, view: View) -> Sequence[Shot]:
-            time.sleep(0.002)
+            time.sleep(0.01)
             return super().choose_salvo(view)
 
     simulation = simulate({"slow": Slow, "quick": "random"}, games=3, jobs=1)
     slow, quick = simulation.decisions["slow"], simulation.decisions["quick"]
     assert slow.count == sum(played.stats["slow"].turns for played in simulation)
-    assert slow.worst >= slow.mean >= 0.002 > quick.mean > 0
+    assert slow.worst >= slow.mean >= 0.01
+    assert quick.mean > 0
 
 
 @pytest.mark.parametrize(

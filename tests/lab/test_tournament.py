@@ -40,6 +40,13 @@ from salvo_league.lines import Drawn, Record, Result
 from salvo_server.standings.counting import points_of
 
 
+@pytest.fixture
+def bots(tmp_path: Path) -> Path:
+    path = tmp_path / "bots.py"
+    path.write_text(BOTS)
+    return path
+
+
 def named(count: int) -> list[str]:
     return [f"bot{number}" for number in range(count)]
 

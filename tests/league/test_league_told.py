@@ -33,7 +33,7 @@ def test_the_tables_where_others_play_are_waited_for_until_their_game_is_over() 
 
 def test_who_waits_and_for_which_tables_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
     for as_json in (False, True):
-        tell = command._waiting(as_json)
+        tell = command.waiting(as_json)
         for _ in range(2):
             tell(["ann"], ["", "t1"])
         tell([], [])
@@ -52,8 +52,8 @@ def test_a_league_that_goes_on_says_which_games_are_on(capsys: pytest.CaptureFix
     while len(world.director.book.assigned) < 2:
         world.step()
     book = Book(CUP, world.lines)
-    command._tell_what_goes_on(book, False)
-    command._tell_what_goes_on(book, True)
+    command.tell_what_goes_on(book, False)
+    command.tell_what_goes_on(book, True)
     first, *games, told = capsys.readouterr().out.splitlines()
     assert first == "cup: goes on, 0 games played, 2 on"
     assigned: list[Assigned] = world.of(Assigned)
@@ -77,7 +77,7 @@ def test_how_long_it_takes_is_said_with_the_first_round() -> None:
         world.step()
     [drawn] = world.of(Drawn)
     book = Book(given, world.lines)
-    told = command._said(drawn, book, "salvo")
+    told = command.said(drawn, book, "salvo")
     assert told[0].startswith("round 1: 2 games, ")
     game = given.game_seconds(2, "salvo")
     assert game is not None
@@ -87,7 +87,7 @@ def test_how_long_it_takes_is_said_with_the_first_round() -> None:
     assert given.seconds(5, "salvo") == whole
     length = f"a game takes about 5 minutes, the league of 5 teams about {duration(whole)}, longer where"
     assert told[1].startswith(length)
-    assert command._said(Drawn(2, 4, drawn.matches), book, "salvo") == ["round 2: " + told[0].removeprefix("round 1: ")]
-    assert command._how_long(Book(CUP, world.lines), "salvo") == []
-    [unknown] = command._how_long(book, "mine")
+    assert command.said(Drawn(2, 4, drawn.matches), book, "salvo") == ["round 2: " + told[0].removeprefix("round 1: ")]
+    assert command.how_long(Book(CUP, world.lines), "salvo") == []
+    [unknown] = command.how_long(book, "mine")
     assert unknown.endswith("by mine, so the server's pace holds; write pace_seconds")

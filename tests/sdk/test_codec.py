@@ -78,7 +78,7 @@ def _recap() -> recap.RecapBody:
     before = recap.RecapBefore(
         tallies=((1, 5, 2), (0, 0, 0)), sunk=((1, 3),), defeated=(1,), shots=5, aimed=("", "8"), hits=1, struck="1"
     )
-    return recap.RECAP.read(recap.RECAP.write(recap_writer._body(told, told.results, told.shots, told.landed, before)))
+    return recap.RECAP.read(recap.RECAP.write(recap_writer.body(told, told.results, told.shots, told.landed, before)))
 
 
 CASES = {
@@ -132,11 +132,11 @@ CASES = {
     },
     "hidden": Case(log_reader.HIDDEN, log_reader.Hidden(5, m.Fire("a", "b", 3, 4))),
     "recap": Case(recap.RECAP, _recap()),
-    "game": Case(programs._TOLD["game"], programs.GameTold("game", 1, 1, "a", 7, "7", SALVO)),
-    "fleet asked": Case(programs._TOLD["fleet"], programs.FleetAsked("fleet", 1, 1, 500)),
-    "turn asked": Case(programs._TOLD["turn"], TURN),
+    "game": Case(programs.TOLD["game"], programs.GameTold("game", 1, 1, "a", 7, "7", SALVO)),
+    "fleet asked": Case(programs.TOLD["fleet"], programs.FleetAsked("fleet", 1, 1, 500)),
+    "turn asked": Case(programs.TOLD["turn"], TURN),
     "answer": Case(
-        programs._ANSWER, programs.Answer(id=1, shots=(Shot("b", 1, 2),), say=(programs.LineSaid("hi", "b"),))
+        programs.ANSWER, programs.Answer(id=1, shots=(Shot("b", 1, 2),), say=(programs.LineSaid("hi", "b"),))
     ),
 }
 #: The kinds of messages that grow by optional fields (SALVO-VERSION-2).

@@ -18,10 +18,10 @@ from salvo.messages import State
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo.session.joining import JOINING, Joining, JoiningEvent, JoiningState
+from salvo.session.joining import JOINING, JoiningEvent, JoiningState
 from salvo.session.machine import Arrow, Machine
-from salvo.session.placing import PLACING, Placing, PlacingEvent, PlacingState
-from salvo.session.playing import PLAYING, Playing, PlayingEvent, PlayingState
+from salvo.session.placing import PLACING, PlacingEvent, PlacingState
+from salvo.session.playing import PLAYING, PlayingEvent, PlayingState
 from salvo.session.returning import ReturningEvent, ReturningState
 from salvo.session.session import (
     FOLLOWING,
@@ -235,20 +235,20 @@ EVERY_PAIR = [
     for event in events
 ]
 #: What an action sends and tells; one that is not here changes only what the session knows.
-EFFECTS: dict[Any, tuple[set[str], set[type]]] = {
-    Joining._send: ({"ParticipationRequest"}, set()),
-    Joining._leave: ({"Leave"}, set()),
-    Joining._report: (set(), {Refused}),
-    Placing._ask: (set(), {FleetWanted}),
-    Placing._send: ({"PlaceShip"}, set()),
-    Playing._ask: (set(), {SalvoWanted}),
-    Playing._send_again: ({"Fire"}, set()),
-    Playing._send_all_again: ({"Fire", "Skip"}, set()),
-    Playing._send_skip_again: ({"Skip"}, set()),
-    Playing._tell_end: (set(), {GameEnded}),
-    Session._ask: ({"ParticipationRequest"}, set()),
-    Session._open_lobby: ({"ParticipationRequest"}, set()),
-    Session._server_is_back: ({"ParticipationRequest"}, set()),
+EFFECTS: dict[str, tuple[set[str], set[type]]] = {
+    "Joining._send": ({"ParticipationRequest"}, set()),
+    "Joining._leave": ({"Leave"}, set()),
+    "Joining._report": (set(), {Refused}),
+    "Placing._ask": (set(), {FleetWanted}),
+    "Placing._send": ({"PlaceShip"}, set()),
+    "Playing._ask": (set(), {SalvoWanted}),
+    "Playing._send_again": ({"Fire"}, set()),
+    "Playing._send_all_again": ({"Fire", "Skip"}, set()),
+    "Playing._send_skip_again": ({"Skip"}, set()),
+    "Playing._tell_end": (set(), {GameEnded}),
+    "Session._ask": ({"ParticipationRequest"}, set()),
+    "Session._open_lobby": ({"ParticipationRequest"}, set()),
+    "Session._server_is_back": ({"ParticipationRequest"}, set()),
 }
 
 
@@ -275,7 +275,7 @@ def test_every_state_takes_every_event_as_its_table_says(name: str, state: Enum,
     [arrow] = [a for a in TABLES[name][0] if a.event is event and state in a.sources] or [Arrow((state,), event)]
     told = machine.handle(event, team.server.now)
     assert machine.state is (arrow.target or state)
-    sent, telling = EFFECTS.get(arrow.action, (set(), set()))
+    sent, telling = EFFECTS.get(getattr(arrow.action, "__qualname__", ""), (set(), set()))
     assert set(team.commands()) == sent
     assert {type(each) for each in told} == telling
 

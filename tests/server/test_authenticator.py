@@ -8,7 +8,7 @@ from types import FunctionType, ModuleType
 
 import pytest
 
-from kit.by_hand import ByHand
+from kit.deriver import Deriver
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_reader import Sealed, SealedPlacement, SignedLeave, SignedShot, SignedSkip, read_command
@@ -38,12 +38,12 @@ def _keys_cost_little() -> None:
 
 
 @pytest.fixture
-def worker() -> ByHand:
-    return ByHand()
+def worker() -> Deriver:
+    return Deriver(held=True)
 
 
 @pytest.fixture
-def gate(worker: ByHand) -> Authenticator:
+def gate(worker: Deriver) -> Authenticator:
     gate = Authenticator(executor=worker)
     gate.keyring.admit("", "ann", "ann's", NOW)
     gate.keyring.admit("", "bob", "bob's", NOW)
@@ -64,7 +64,7 @@ def placement(sealer: Sealer, player: str = "ann") -> SealedPlacement:
     return request
 
 
-def prove(gate: Authenticator, worker: ByHand, sealer: Sealer, name: str) -> None:
+def prove(gate: Authenticator, worker: Deriver, sealer: Sealer, name: str) -> None:
     """Make a salt known."""
     assert gate.open(placement(sealer, name), [name], NOW, receipt="receipt") is WAITING
     worker.work()
@@ -80,7 +80,7 @@ def code(opened: Opened | Waiting | None) -> str:
     return opened.command.code
 
 
-def test_a_known_salt_opens_at_once_and_a_fresh_one_after_a_derivation(gate: Authenticator, worker: ByHand) -> None:
+def test_a_known_salt_opens_at_once_and_a_fresh_one_after_a_derivation(gate: Authenticator, worker: Deriver) -> None:
     prove(gate, worker, ANN, "ann")
     opened = gate.open(shot(ANN), ["ann", "bob"], NOW)
     assert isinstance(opened, Opened)
@@ -88,14 +88,14 @@ def test_a_known_salt_opens_at_once_and_a_fresh_one_after_a_derivation(gate: Aut
     assert worker.waiting == []
 
 
-def test_a_shot_is_whose_key_opens_it_and_not_whose_turn_it_is(gate: Authenticator, worker: ByHand) -> None:
+def test_a_shot_is_whose_key_opens_it_and_not_whose_turn_it_is(gate: Authenticator, worker: Deriver) -> None:
     prove(gate, worker, BOB, "bob")
     opened = gate.open(shot(BOB, "ann"), ["ann", "bob"], NOW)
     assert isinstance(opened, Opened)
     assert opened.command == m.Fire("bob", "ann", 1, 1)
 
 
-def test_the_very_same_message_again_is_ignored(gate: Authenticator, worker: ByHand) -> None:
+def test_the_very_same_message_again_is_ignored(gate: Authenticator, worker: Deriver) -> None:
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
     assert gate.open(request, ["ann"], NOW) is not None
@@ -103,7 +103,7 @@ def test_the_very_same_message_again_is_ignored(gate: Authenticator, worker: ByH
     assert gate.counts["duplicate"] == 1
 
 
-def test_a_repetition_waits_as_long_as_the_first_one(gate: Authenticator, worker: ByHand) -> None:
+def test_a_repetition_waits_as_long_as_the_first_one(gate: Authenticator, worker: Deriver) -> None:
     """The connection was lost meanwhile. The repetition was acknowledged at once; a crash then lost the message."""
     request = shot(ANN)
     assert gate.open(request, ["ann"], NOW, receipt="first") is WAITING
@@ -115,7 +115,7 @@ def test_a_repetition_waits_as_long_as_the_first_one(gate: Authenticator, worker
     assert gate.open(request, ["ann"], NOW, receipt="late") is None
 
 
-def test_a_shot_replayed_at_another_target_is_refused(gate: Authenticator, worker: ByHand) -> None:
+def test_a_shot_replayed_at_another_target_is_refused(gate: Authenticator, worker: Deriver) -> None:
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
     gate.open(request, ["ann"], NOW)
@@ -123,7 +123,7 @@ def test_a_shot_replayed_at_another_target_is_refused(gate: Authenticator, worke
     assert code(gate.open(replayed, ["ann"], NOW)) == "nonce_reused"
 
 
-def test_a_nonce_is_burned_by_a_refused_message_too(gate: Authenticator, worker: ByHand) -> None:
+def test_a_nonce_is_burned_by_a_refused_message_too(gate: Authenticator, worker: Deriver) -> None:
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
     mismatched = SignedShot("", "bob", {"x": 9, "y": 9}, request.blob)
@@ -132,7 +132,7 @@ def test_a_nonce_is_burned_by_a_refused_message_too(gate: Authenticator, worker:
     assert code(gate.open(later, ["ann"], NOW)) == "nonce_reused"
 
 
-def test_a_nonce_stays_burned_over_games_and_tables(gate: Authenticator, worker: ByHand) -> None:
+def test_a_nonce_stays_burned_over_games_and_tables(gate: Authenticator, worker: Deriver) -> None:
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
     gate.open(request, ["ann"], NOW)
@@ -144,7 +144,7 @@ def test_a_nonce_stays_burned_over_games_and_tables(gate: Authenticator, worker:
     assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
 
 
-def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Authenticator, worker: ByHand) -> None:
+def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Authenticator, worker: Deriver) -> None:
     """He took the name at a table of his own and copied the nonce of a message that waited for its derivation."""
     namesake = Sealer("a stranger's", SALT_B)
     gate.keyring.admit("blue", "ann", "a stranger's", NOW)
@@ -160,7 +160,7 @@ def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Authentica
     assert opened.command == m.Fire("ann", "bob", 1, 1)
 
 
-def test_a_nonce_that_an_older_journal_has_is_burned(gate: Authenticator, worker: ByHand) -> None:
+def test_a_nonce_that_an_older_journal_has_is_burned(gate: Authenticator, worker: Deriver) -> None:
     """There a mark stood for name and nonce."""
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
@@ -169,7 +169,7 @@ def test_a_nonce_that_an_older_journal_has_is_burned(gate: Authenticator, worker
     assert code(gate.open(request, ["ann"], NOW)) == "nonce_reused"
 
 
-def test_what_one_run_has_burned_is_burned_in_the_next(worker: ByHand) -> None:
+def test_what_one_run_has_burned_is_burned_in_the_next(worker: Deriver) -> None:
     """Its journal keeps the marks and what the teams' credentials are made with."""
     request = shot(ANN)
     proofs: list[Proof] = []
@@ -186,7 +186,7 @@ def test_what_one_run_has_burned_is_burned_in_the_next(worker: ByHand) -> None:
     assert code(opened) == "nonce_reused"
 
 
-def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Authenticator, worker: ByHand) -> None:
+def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Authenticator, worker: Deriver) -> None:
     """The first proved the salt; the third was then opened at once, before the second, and refused as out of order."""
     first, stranger, second, third = shot(ANN, x=1), shot(BOB, x=9), shot(ANN, x=2), shot(ANN, x=3)
     for request, sender in ((first, "ann"), (stranger, "bob"), (second, "ann")):
@@ -203,7 +203,7 @@ def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Authenticator, worker:
     assert [receipt for receipt, _ in gate.finished()] == [stranger]
 
 
-def test_a_message_of_a_team_that_left_meanwhile_still_burns_its_nonce(gate: Authenticator, worker: ByHand) -> None:
+def test_a_message_of_a_team_that_left_meanwhile_still_burns_its_nonce(gate: Authenticator, worker: Deriver) -> None:
     request = shot(ANN)
     gate.open(request, ["ann"], NOW)
     gate.keyring.retain("", ())
@@ -215,13 +215,13 @@ def test_a_message_of_a_team_that_left_meanwhile_still_burns_its_nonce(gate: Aut
     assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
 
 
-def test_a_placement_is_no_signature(gate: Authenticator, worker: ByHand) -> None:
+def test_a_placement_is_no_signature(gate: Authenticator, worker: Deriver) -> None:
     prove(gate, worker, ANN, "ann")
     stolen = SignedShot("", "bob", {"x": 1, "y": 1}, placement(ANN).blob)
     assert code(gate.open(stolen, ["ann"], NOW)) == "body_mismatch"
 
 
-def test_a_forged_message_changes_nothing_and_is_not_looked_at_twice(gate: Authenticator, worker: ByHand) -> None:
+def test_a_forged_message_changes_nothing_and_is_not_looked_at_twice(gate: Authenticator, worker: Deriver) -> None:
     forged = shot(Sealer("a thief's", bytes(range(1, 17))))
     assert gate.open(forged, ["ann", "bob"], NOW) is WAITING
     assert worker.work() == 1
@@ -231,7 +231,7 @@ def test_a_forged_message_changes_nothing_and_is_not_looked_at_twice(gate: Authe
     assert worker.waiting == []
 
 
-def test_a_rival_under_a_known_salt_costs_no_derivation_of_its_owner(gate: Authenticator, worker: ByHand) -> None:
+def test_a_rival_under_a_known_salt_costs_no_derivation_of_its_owner(gate: Authenticator, worker: Deriver) -> None:
     prove(gate, worker, ANN, "ann")
     forged = shot(ANN)
     broken = SignedShot("", "bob", forged.body, parse_blob(make_blob(b"{}", bytes(32), SALT_A)))
@@ -247,7 +247,7 @@ def fresh(count: int) -> list[SignedShot]:
     ]
 
 
-def test_fresh_salts_are_limited_by_a_bucket_and_refilled_by_time(gate: Authenticator, worker: ByHand) -> None:
+def test_fresh_salts_are_limited_by_a_bucket_and_refilled_by_time(gate: Authenticator, worker: Deriver) -> None:
     flood = fresh(40)
     answers = [gate.open(request, ["ann"], NOW) for request in flood[:20]]
     assert [answer is WAITING for answer in answers] == [True] * 12 + [False] * 8
@@ -256,7 +256,7 @@ def test_fresh_salts_are_limited_by_a_bucket_and_refilled_by_time(gate: Authenti
     assert [answer is WAITING for answer in again] == [True] * 2 + [False] * 8
 
 
-def test_what_was_turned_away_cannot_come_back_at_another_target(gate: Authenticator, worker: ByHand) -> None:
+def test_what_was_turned_away_cannot_come_back_at_another_target(gate: Authenticator, worker: Deriver) -> None:
     flood = fresh(13)
     for request in flood:
         gate.open(request, ["ann"], NOW)
@@ -266,7 +266,7 @@ def test_what_was_turned_away_cannot_come_back_at_another_target(gate: Authentic
 
 
 def test_a_message_that_is_open_names_the_bucket_that_its_derivation_was_paid_from(
-    gate: Authenticator, worker: ByHand
+    gate: Authenticator, worker: Deriver
 ) -> None:
     paid = []
     for number, expected in enumerate((True, False)):
@@ -279,7 +279,7 @@ def test_a_message_that_is_open_names_the_bucket_that_its_derivation_was_paid_fr
     assert shared not in (None, own)
 
 
-def test_the_queue_of_derivations_is_bounded(worker: ByHand) -> None:
+def test_the_queue_of_derivations_is_bounded(worker: Deriver) -> None:
     gate = Authenticator(executor=worker)
     names = [f"team{number}" for number in range(10)]
     for name in names:
@@ -289,7 +289,7 @@ def test_the_queue_of_derivations_is_bounded(worker: ByHand) -> None:
     assert len(worker.waiting) == len(names) + MAX_QUEUE_LENGTH
 
 
-def test_the_first_salt_of_each_team_has_its_place_however_many_come_at_once(worker: ByHand) -> None:
+def test_the_first_salt_of_each_team_has_its_place_however_many_come_at_once(worker: Deriver) -> None:
     gate = Authenticator(executor=worker)
     names = [f"team{number}" for number in range(3 * MAX_QUEUE_LENGTH)]
     for name in names:
@@ -305,7 +305,9 @@ def test_the_first_salt_of_each_team_has_its_place_however_many_come_at_once(wor
     assert gate.waiting == 0
 
 
-def test_the_messages_under_a_first_salt_are_bounded_and_make_room_for_those_that_come_later(worker: ByHand) -> None:
+def test_the_messages_under_a_first_salt_are_bounded_and_make_room_for_those_that_come_later(
+    worker: Deriver,
+) -> None:
     gate = Authenticator(executor=worker)
     gate.keyring.admit("", "ann", "ann", NOW)
     salt = bytes(range(1, 17))
@@ -336,7 +338,7 @@ def under(salt: bytes, target: str = "bob", table: str = "") -> SignedShot:
     return SignedShot(table, target, {"x": 1, "y": 1}, parse_blob(make_blob(b"{}", bytes(32), salt)))
 
 
-def test_only_a_message_that_cost_a_derivation_says_so(gate: Authenticator, worker: ByHand) -> None:
+def test_only_a_message_that_cost_a_derivation_says_so(gate: Authenticator, worker: Deriver) -> None:
     for x in (1, 2):
         assert gate.open(shot(ANN, x=x), ["ann"], NOW) is WAITING
     worker.work()
@@ -347,7 +349,7 @@ def test_only_a_message_that_cost_a_derivation_says_so(gate: Authenticator, work
     assert not at_once.spent
 
 
-def test_a_copy_that_waits_with_its_original_is_refused_and_costs_nothing(gate: Authenticator, worker: ByHand) -> None:
+def test_a_copy_that_waits_with_its_original_is_refused_and_costs_nothing(gate: Authenticator, worker: Deriver) -> None:
     request = shot(ANN)
     gate.open(request, ["ann"], NOW)
     gate.open(SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
@@ -363,7 +365,7 @@ def test_a_copy_that_waits_with_its_original_is_refused_and_costs_nothing(gate: 
     assert gate.counts == {"opened": 1, "nonce_reused": 1}
 
 
-def test_what_was_opened_tells_what_was_burned(gate: Authenticator, worker: ByHand) -> None:
+def test_what_was_opened_tells_what_was_burned(gate: Authenticator, worker: Deriver) -> None:
     prove(gate, worker, ANN, "ann")
     first, second = (gate.open(shot(ANN, x=x), ["ann"], NOW) for x in (1, 2))
     assert isinstance(first, Opened)
@@ -374,7 +376,7 @@ def test_what_was_opened_tells_what_was_burned(gate: Authenticator, worker: ByHa
     assert len({*first.proof, *second.proof}) == 4
 
 
-def test_salvos_and_fleets_under_one_fresh_salt_are_paid_for_once(gate: Authenticator, worker: ByHand) -> None:
+def test_salvos_and_fleets_under_one_fresh_salt_are_paid_for_once(gate: Authenticator, worker: Deriver) -> None:
     for _ in range(11):
         bucket(gate).take(NOW)
     for x in range(1, 6):
@@ -382,7 +384,7 @@ def test_salvos_and_fleets_under_one_fresh_salt_are_paid_for_once(gate: Authenti
     assert not bucket(gate).has_one(NOW)
 
 
-def test_a_key_that_opened_nothing_is_paid_for_again(gate: Authenticator, worker: ByHand) -> None:
+def test_a_key_that_opened_nothing_is_paid_for_again(gate: Authenticator, worker: Deriver) -> None:
     """As long as anything else waited, whoever had paid for a salt once could send under it without end."""
     salt = bytes(range(1, 17))
     assert gate.open(under(salt), ["ann"], NOW) is WAITING
@@ -409,7 +411,7 @@ def test_who_was_not_to_send_anything_now_is_not_charged(gate: Authenticator) ->
     assert [bucket(gate).take(NOW) for _ in range(13)] == [True] * 12 + [False]
 
 
-def test_finding_out_that_it_was_another_team_is_paid_by_all(gate: Authenticator, worker: ByHand) -> None:
+def test_finding_out_that_it_was_another_team_is_paid_by_all(gate: Authenticator, worker: Deriver) -> None:
     flood = fresh(14)
     for request in flood[:12]:
         assert gate.open(request, ["ann", "bob"], NOW) is WAITING
@@ -421,7 +423,7 @@ def test_finding_out_that_it_was_another_team_is_paid_by_all(gate: Authenticator
     assert [member.name for member in worker.waiting[-1][2][1]] == ["ann"]  # nobody pays for bob's key
 
 
-def test_a_known_team_that_did_not_send_it_does_not_pay(gate: Authenticator, worker: ByHand) -> None:
+def test_a_known_team_that_did_not_send_it_does_not_pay(gate: Authenticator, worker: Deriver) -> None:
     gate.keyring.restore("", "ann", [(SALT_B, bytes(32))])
     empty(gate)
     assert gate.open(shot(BOB), ["ann", "bob"], NOW) is WAITING
@@ -431,7 +433,7 @@ def test_a_known_team_that_did_not_send_it_does_not_pay(gate: Authenticator, wor
     assert opened.sender == "bob"
 
 
-def test_looking_at_the_refusals_uses_none_up(gate: Authenticator, worker: ByHand) -> None:
+def test_looking_at_the_refusals_uses_none_up(gate: Authenticator, worker: Deriver) -> None:
     prove(gate, worker, ANN, "ann")
     member = gate.keyring.member("", "ann")
     assert member is not None
@@ -451,7 +453,7 @@ def test_looking_at_the_refusals_uses_none_up(gate: Authenticator, worker: ByHan
 # --- the order of things --------------------------------------------------------------------------------------------
 
 
-def test_what_waits_is_read_in_the_order_in_which_it_came(gate: Authenticator, worker: ByHand) -> None:
+def test_what_waits_is_read_in_the_order_in_which_it_came(gate: Authenticator, worker: Deriver) -> None:
     assert gate.open(shot(ANN), ["ann"], NOW, receipt=1) is WAITING
     assert gate.open(shot(BOB), ["bob"], NOW, receipt=2) is WAITING
     first = worker.waiting.pop(0)
@@ -463,7 +465,7 @@ def test_what_waits_is_read_in_the_order_in_which_it_came(gate: Authenticator, w
     assert gate.finished() == []
 
 
-def test_a_salt_that_is_proven_opens_nothing_at_another_table(gate: Authenticator, worker: ByHand) -> None:
+def test_a_salt_that_is_proven_opens_nothing_at_another_table(gate: Authenticator, worker: Deriver) -> None:
     gate.keyring.admit("blue", "ann", "a stranger's", NOW)
     assert gate.open(shot(ANN), ["ann"], NOW, receipt=1) is WAITING
     assert gate.open(under(SALT_A, table="blue"), ["ann"], NOW, receipt=2) is WAITING
@@ -475,7 +477,7 @@ def test_a_salt_that_is_proven_opens_nothing_at_another_table(gate: Authenticato
     assert gate.finished() == [(2, None)]
 
 
-def test_every_repetition_is_acknowledged_and_so_is_that_of_a_forgery(gate: Authenticator, worker: ByHand) -> None:
+def test_every_repetition_is_acknowledged_and_so_is_that_of_a_forgery(gate: Authenticator, worker: Deriver) -> None:
     forged = under(bytes(range(1, 17)))
     for receipt in range(3):
         assert gate.open(forged, ["ann"], NOW, receipt=receipt) is WAITING
@@ -485,7 +487,7 @@ def test_every_repetition_is_acknowledged_and_so_is_that_of_a_forgery(gate: Auth
 
 
 def test_a_repetition_waits_however_much_has_come_meanwhile(
-    gate: Authenticator, worker: ByHand, monkeypatch: pytest.MonkeyPatch
+    gate: Authenticator, worker: Deriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was taken for another message, derived again and refused as nonce_reused."""
     monkeypatch.setattr("salvo_server.core.authenticator.MAX_RECENT", 2)
@@ -505,14 +507,14 @@ def test_a_repetition_waits_however_much_has_come_meanwhile(
     assert again == (2, None)
 
 
-def test_a_table_or_a_name_that_nobody_knows_is_forged(gate: Authenticator, worker: ByHand) -> None:
+def test_a_table_or_a_name_that_nobody_knows_is_forged(gate: Authenticator, worker: Deriver) -> None:
     for request, likely in ((shot(ANN), ["cy"]), (under(SALT_A, table="nowhere"), ["ann"]), (shot(BOB), [])):
         assert gate.open(request, likely, NOW) is None
     assert gate.counts == {"forged": 3}
     assert worker.waiting == []
 
 
-def test_a_command_is_told_from_the_same_bytes_in_another_place(gate: Authenticator, worker: ByHand) -> None:
+def test_a_command_is_told_from_the_same_bytes_in_another_place(gate: Authenticator, worker: Deriver) -> None:
     """Else a rival who sends a skip's blob as somebody's shot would have the skip ignored as repeated."""
     prove(gate, worker, ANN, "ann")
     body, blob = {"x": 1}, parse_blob(ANN.seal(b'{"x":1}'))
@@ -537,7 +539,7 @@ def test_a_command_is_told_from_the_same_bytes_in_another_place(gate: Authentica
 
 
 def test_so_many_messages_are_remembered_and_no_more(
-    gate: Authenticator, worker: ByHand, monkeypatch: pytest.MonkeyPatch
+    gate: Authenticator, worker: Deriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert MAX_RECENT >= 1000
     monkeypatch.setattr("salvo_server.core.authenticator.MAX_RECENT", 3)
@@ -554,7 +556,7 @@ def test_so_many_messages_are_remembered_and_no_more(
 
 
 def test_so_much_that_was_turned_away_is_remembered_and_no_more(
-    worker: ByHand, monkeypatch: pytest.MonkeyPatch
+    worker: Deriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert MAX_TURNED_AWAY >= 10_000
     monkeypatch.setattr("salvo_server.core.authenticator.MAX_TURNED_AWAY", 3)
@@ -567,7 +569,7 @@ def test_so_much_that_was_turned_away_is_remembered_and_no_more(
     assert gate.counts == {"forged": 5, "duplicate": 3}
 
 
-def test_after_a_restart_a_repetition_is_still_ignored_and_a_copy_refused(gate: Authenticator, worker: ByHand) -> None:
+def test_after_a_restart_a_repetition_is_still_ignored_and_a_copy_refused(gate: Authenticator, worker: Deriver) -> None:
     gate = Authenticator(executor=worker, pepper=bytes(32))
     gate.keyring.admit("", "ann", "ann's", NOW)
     gate.keyring.restore("", "ann", [(SALT_A, ANN.key)])
@@ -599,7 +601,7 @@ def reachable(value: object) -> set[object]:
     return found
 
 
-def test_no_secret_and_no_key_is_left_of_a_team_that_is_gone(gate: Authenticator, worker: ByHand) -> None:
+def test_no_secret_and_no_key_is_left_of_a_team_that_is_gone(gate: Authenticator, worker: Deriver) -> None:
     """The worker kept its latest keys, by their secrets, for ever."""
     prove(gate, worker, ANN, "ann")
     prove(gate, worker, BOB, "bob")
@@ -609,14 +611,14 @@ def test_no_secret_and_no_key_is_left_of_a_team_that_is_gone(gate: Authenticator
     assert {"bob's", BOB.key} <= reachable(gate)
 
 
-def test_no_key_is_left_of_a_secret_that_another_one_has_replaced(gate: Authenticator, worker: ByHand) -> None:
+def test_no_key_is_left_of_a_secret_that_another_one_has_replaced(gate: Authenticator, worker: Deriver) -> None:
     """Until a hundred other keys had been derived, the worker kept the former one."""
     prove(gate, worker, ANN, "ann")
     gate.keyring.admit("", "ann", "rotated", NOW)
     assert not {"ann's", ANN.key} & reachable(gate)
 
 
-def test_what_its_own_team_cannot_have_read_is_known_to_be_of_that_team(gate: Authenticator, worker: ByHand) -> None:
+def test_what_its_own_team_cannot_have_read_is_known_to_be_of_that_team(gate: Authenticator, worker: Deriver) -> None:
     """Such a refusal burns a nonce, so it is a step; one that anybody can cause is not."""
     prove(gate, worker, ANN, "ann")
     request = shot(ANN)
@@ -628,14 +630,14 @@ def test_what_its_own_team_cannot_have_read_is_known_to_be_of_that_team(gate: Au
         assert (opened.command.proven, opened.proof is not None) == (proven, proven)
 
 
-def test_closing_it_closes_its_worker(gate: Authenticator, worker: ByHand, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_it_closes_its_worker(gate: Authenticator, worker: Deriver, monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[bool] = []
     monkeypatch.setattr(gate.worker, "close", lambda: closed.append(True))
     gate.close()
     assert closed == [True]
 
 
-def test_forgeries_under_a_known_salt_cost_no_other_team_its_derivations(gate: Authenticator, worker: ByHand) -> None:
+def test_forgeries_under_a_known_salt_cost_no_other_team_its_derivations(gate: Authenticator, worker: Deriver) -> None:
     """Their key fails, so they may be another team's, but that is no more than a guess."""
     prove(gate, worker, ANN, "ann")
     for number in range(20):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kit.by_hand import ByHand
+from kit.deriver import Deriver
 from salvo import messages as m
 from salvo.codec.command_reader import SignedShot, read_command
 from salvo.rules import SALVO
@@ -58,7 +58,7 @@ class Bench:
         self.later()
 
     def _start(self) -> None:
-        self.worker = ByHand()
+        self.worker = Deriver(held=True)
         self.gate = Authenticator(executor=self.worker, pepper=PEPPER)
         self.gate.burn(self.proofs)
         self.admit()
@@ -211,7 +211,7 @@ class Bench:
 
     def _whether_remembered(self) -> Outcome:
         """Whether another gate with the same burned nonces knows this one's."""
-        other = Authenticator(executor=ByHand(), pepper=PEPPER)
+        other = Authenticator(executor=Deriver(held=True), pepper=PEPPER)
         other.burn(self.proofs)
         other.keyring.admit("", "ann", SECRET, self.now)
         other.keyring.restore("", "ann", [(SALT, self.key)])

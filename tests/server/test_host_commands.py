@@ -138,7 +138,7 @@ def test_a_host_that_the_roster_has_no_longer_can_do_nothing(stage: Stage, regis
     stage.hush()
     register.replace(accounts())
     if waits:
-        stage.worker.work()
+        stage.worker.release()
         stage.wait(0)
     else:
         stage.say(HOST, signed(command(Do.ABORT)))
@@ -157,7 +157,7 @@ def test_a_hosts_former_secret_opens_nothing_any_more(stage: Stage, register: Re
     stage.hush()
     register.replace(accounts("desk", desk="rotated"))
     if waits:
-        stage.worker.work()
+        stage.worker.release()
         stage.wait(0)
         assert acted(stage) == []
         return
@@ -207,7 +207,7 @@ def _while_keys_are_derived(stage: Stage, *messages: tuple[str, bytes]) -> None:
     stage.worker.held = True
     for topic, payload in messages:
         stage.say(topic, payload)
-    stage.worker.work()
+    stage.worker.release()
     stage.wait(0)
 
 
@@ -340,7 +340,7 @@ def test_a_flood_of_forgeries_costs_few_derivations_and_delays_neither_host_nor_
     shooter, target = stage.current, stage.others()[0]
     for number in range(300):
         stage.say(HOST, signed(command(Do.ABORT), salt=b"%16d" % number))
-    assert stage.worker.waiting <= 13
+    assert len(stage.worker.waiting) <= 13
     stage.hush()
     stage.say(HOST, signed(command(Do.EXTEND, seconds=1)))  # its salt is proven
     assert acted(stage) == ["extend"]
@@ -407,7 +407,7 @@ def test_a_copy_of_a_refused_command_does_nothing_after_a_restart(tmp_path: Path
     assert codes == [b"context_required" if profile == "strict" else b"wrong_state"]
     if profile == "contest":
         world.join()
-    world._given = world._given | {"profile": "contest"}
+    world.given = world.given | {"profile": "contest"}
     world.restart("always")
     before = state(world.table)
     for payload in (refused, refused + b" "):

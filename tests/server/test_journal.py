@@ -20,6 +20,7 @@ import pytest
 import sqlalchemy as sql
 from alembic.runtime.migration import MigrationContext
 
+from kit.journals import connection_of
 from salvo import messages as m
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal import (
@@ -246,7 +247,8 @@ def test_the_migrations_come_to_todays_schema(journal: DatabaseJournal) -> None:
     config.set_main_option("script_location", "salvo_server.storage.journal:migrations")
     assert alembic.script.ScriptDirectory.from_config(config).get_heads() == [schema.HEAD]
     found = alembic.autogenerate.compare_metadata(
-        MigrationContext.configure(journal._connection, opts={"version_table": schema.VERSION_TABLE}), schema.metadata
+        MigrationContext.configure(connection_of(journal), opts={"version_table": schema.VERSION_TABLE}),
+        schema.metadata,
     )
     assert found == []
 
@@ -292,7 +294,7 @@ def test_a_result_and_its_annulment_may_be_of_one_commit(journal: DatabaseJourna
 
 def test_a_result_that_cannot_be_read_is_told(journal: DatabaseJournal) -> None:
     journal.commit(Batch(games=[opened()], steps=[step(1)], ended_games=[ended()]))
-    journal._connection.execute(sql.text("UPDATE results SET players = '[{}]'"))
+    connection_of(journal).execute(sql.text("UPDATE results SET players = '[{}]'"))
     with pytest.raises(JournalError, match=r"journal_corrupt.*the result of record 1"):
         journal.results()
 
@@ -302,11 +304,11 @@ def test_a_journal_of_the_version_before_results_gets_them_and_keeps_what_it_has
         journal.commit(Batch(games=[opened()], steps=[step(1, proof=PROOF)], ended=False))
         config = alembic.config.Config()
         config.set_main_option("script_location", "salvo_server.storage.journal:migrations")
-        config.attributes["connection"] = journal._connection
-        journal._connection.exec_driver_sql("DROP TABLE results")
-        journal._connection.exec_driver_sql("ALTER TABLE progress DROP COLUMN epoch")
+        config.attributes["connection"] = connection_of(journal)
+        connection_of(journal).exec_driver_sql("DROP TABLE results")
+        connection_of(journal).exec_driver_sql("ALTER TABLE progress DROP COLUMN epoch")
         alembic.command.stamp(config, "0001")
-        journal._connection.commit()
+        connection_of(journal).commit()
     with pytest.raises(JournalError, match=r"journal_version.*start salvo serve with it once"):
         JournalReader(str(path)).results()
     with contextlib.closing(DatabaseJournal(str(path))) as journal:
@@ -319,16 +321,16 @@ def test_a_journal_of_the_version_before_results_gets_them_and_keeps_what_it_has
 
 def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(journal: DatabaseJournal) -> None:
     journal.commit(Batch(games=[opened()], steps=[step(1)]))
-    pages = journal._connection.scalar(sql.text("PRAGMA page_count"))
-    journal._connection.execute(sql.text(f"PRAGMA max_page_count = {pages}"))
-    journal._connection.commit()
+    pages = connection_of(journal).scalar(sql.text("PRAGMA page_count"))
+    connection_of(journal).execute(sql.text(f"PRAGMA max_page_count = {pages}"))
+    connection_of(journal).commit()
     batch = Batch(steps=[step(number) for number in range(2, 2000)])
     for _ in range(3):
         with pytest.raises(JournalUnavailable, match="full"):
             journal.commit(batch)
     assert journal.load().last_step == 1
-    journal._connection.execute(sql.text(f"PRAGMA max_page_count = {pages + 10_000}"))
-    journal._connection.commit()
+    connection_of(journal).execute(sql.text(f"PRAGMA max_page_count = {pages + 10_000}"))
+    connection_of(journal).commit()
     journal.commit(batch)
     assert journal.load().last_step == 1999
 

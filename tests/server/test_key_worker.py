@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kit.by_hand import ByHand
+from kit.deriver import Deriver
 from salvo.seal import Blob, Sealer, parse_blob
 from salvo_server.core import keyring
 from salvo_server.core.keyring import MAX_DERIVED, Keyring, KeyWorker, Member
@@ -40,13 +40,13 @@ def blob(name: str, salt: bytes = SALT) -> Blob:
     return parse_blob(Sealer(f"{name}'s", salt).seal(b"{}"))
 
 
-def result(hand: ByHand, future: Future[Any]) -> Any:
+def result(hand: Deriver, future: Future[Any]) -> Any:
     hand.work()
     return future.result(0)
 
 
 def test_it_finds_out_who_sent_a_message_and_stops_there(derived: list[Any]) -> None:
-    hand, (ann, bob, cy) = ByHand(), members("ann", "bob", "cy")
+    hand, (ann, bob, cy) = Deriver(held=True), members("ann", "bob", "cy")
     sealed = blob("bob")
     derived.clear()
     found = result(hand, hand.worker.find(sealed, [ann, bob, cy]))
@@ -57,7 +57,7 @@ def test_it_finds_out_who_sent_a_message_and_stops_there(derived: list[Any]) -> 
 
 
 def test_a_key_is_derived_once_however_often_it_is_asked_for(derived: list[Any]) -> None:
-    hand, (ann,) = ByHand(), members("ann")
+    hand, (ann,) = Deriver(held=True), members("ann")
     sealed = [blob("ann") for _ in range(5)]
     derived.clear()
     for each in sealed:
@@ -66,7 +66,7 @@ def test_a_key_is_derived_once_however_often_it_is_asked_for(derived: list[Any])
 
 
 def test_so_many_keys_of_a_team_are_kept_and_no_more(derived: list[Any]) -> None:
-    hand, (ann, bob) = ByHand(), members("ann", "bob")
+    hand, (ann, bob) = Deriver(held=True), members("ann", "bob")
     for number in range(MAX_DERIVED + 1):
         hand.worker.find(blob("bob", number.to_bytes(16, "big")), [ann])
     hand.work()
@@ -75,12 +75,12 @@ def test_so_many_keys_of_a_team_are_kept_and_no_more(derived: list[Any]) -> None
 
 
 def test_it_derives_a_key_for_a_recap(derived: list[Any]) -> None:
-    hand = ByHand()
+    hand = Deriver(held=True)
     assert result(hand, hand.worker.derive("ann's", SALT)) == (b"ann's" + SALT).ljust(32, b".")[:32]
 
 
 def test_it_wakes_the_server_after_each(derived: list[Any]) -> None:
-    hand, woken = ByHand(), []
+    hand, woken = Deriver(held=True), []
     worker = KeyWorker(lambda: woken.append(True), hand)
     worker.derive("ann's", SALT)
     worker.find(blob("ann"), members("ann"))

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from kit.deriver import Deriver
 from kit.proofs import SMALL, Played, entries_of, verify
-from kit.stage import TEAMS, AtOnce, Stage, fleet, secret
+from kit.stage import TEAMS, Stage, fleet, secret
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import topics
@@ -125,7 +126,7 @@ def test_the_last_one_to_leave_leaves_an_empty_lobby_that_the_next_one_may_enter
 def test_after_a_crash_it_is_gone_still(tmp_path: Path) -> None:
     def serve() -> tuple[Service, Wire, DatabaseJournal]:
         edge, journal = Wire(), DatabaseJournal(str(tmp_path / "a.journal"))
-        gate: Any = Authenticator(executor=AtOnce(), pepper=journal.pepper)
+        gate: Any = Authenticator(executor=Deriver(), pepper=journal.pepper)
         service = Service(edge, [""], seed=1, clock=lambda: 1_000_000, journal=journal, gate=gate)
         edge.connect()
         service.step()

@@ -94,7 +94,7 @@ def test_a_game_of_before_goes_on_and_only_the_next_one_is_drawn_otherwise(tmp_p
     world.join()
     world.fire(2)
     assert '"draw"' not in world.journal.load().games[0].opened.header
-    world._given = {"identity": IDENTITY, "draw": "fair"}
+    world.given = {"identity": IDENTITY, "draw": "fair"}
     world.restart()
     assert world.table.header.draw is Draw.SEED
     assert world.table.referee.current is not None

@@ -19,7 +19,8 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from kit.stage import AtOnce, secret
+from kit.deriver import Deriver
+from kit.stage import secret
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import permissions, topics
@@ -300,7 +301,7 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
         seed=7,
         limits=m.Limits(players=len(names)),
         clock=lambda: now[0],
-        gate=Authenticator(executor=AtOnce(), pepper=bytes(32), random_bytes=Random("gate").randbytes),
+        gate=Authenticator(executor=Deriver(), pepper=bytes(32), random_bytes=Random("gate").randbytes),
         identity=Identity(bytes(range(32))),
         draw=draw,
         fresh_secret=lambda: bytes(32),

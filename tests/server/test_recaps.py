@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kit.by_hand import ByHand
+from kit.deriver import Deriver
 from kit.stage import TEAMS, Stage
 from salvo.seal import derive_key, key_to_team, open_blob, parse_blob
 from salvo_server.core.keyring import Keyring
@@ -18,8 +18,8 @@ SALT = bytes(range(16))
 
 
 @pytest.fixture
-def worker() -> ByHand:
-    return ByHand()
+def worker() -> Deriver:
+    return Deriver(held=True)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def keyring() -> Keyring:
 
 
 @pytest.fixture
-def recaps(keyring: Keyring, worker: ByHand) -> Recaps:
+def recaps(keyring: Keyring, worker: Deriver) -> Recaps:
     return Recaps(Stage(TEAMS).service.tables, keyring, worker.worker)
 
 
@@ -64,7 +64,7 @@ def test_a_recap_is_sealed_with_the_key_that_was_proven_last(recaps: Recaps, key
     assert opened(sealed, key_to_team(later)) == b"{}"
 
 
-def test_a_recap_waits_for_one_key_when_none_is_known(recaps: Recaps, keyring: Keyring, worker: ByHand) -> None:
+def test_a_recap_waits_for_one_key_when_none_is_known(recaps: Recaps, keyring: Keyring, worker: Deriver) -> None:
     assert recaps.recall("", ANN) == []
     assert recaps.recall("", ANN) == []
     assert recaps.take_due() == []
@@ -77,7 +77,7 @@ def test_a_recap_waits_for_one_key_when_none_is_known(recaps: Recaps, keyring: K
     assert recaps.take_due() == []
 
 
-def test_recaps_come_in_the_order_in_which_they_were_asked_for(recaps: Recaps, worker: ByHand) -> None:
+def test_recaps_come_in_the_order_in_which_they_were_asked_for(recaps: Recaps, worker: Deriver) -> None:
     for name in (BOB, CY):
         recaps.recall("", name)
     first, second = worker.waiting
@@ -89,7 +89,7 @@ def test_recaps_come_in_the_order_in_which_they_were_asked_for(recaps: Recaps, w
     assert [each.topic for each in recaps.take_due()] == [f"/players/{BOB}/recap", f"/players/{CY}/recap"]
 
 
-def test_who_does_not_play_and_who_has_left_has_no_recap(recaps: Recaps, keyring: Keyring, worker: ByHand) -> None:
+def test_who_does_not_play_and_who_has_left_has_no_recap(recaps: Recaps, keyring: Keyring, worker: Deriver) -> None:
     assert recaps.recall("", "nobody") == []
     recaps.recall("", ANN)
     keyring.retain("", (BOB,))

@@ -181,6 +181,6 @@ def test_a_request_that_is_made_again_is_answered_by_a_recap_and_nothing_else(
             stage.wait(3)
     assert {topic for topic, _ in stage.heard} == {"/players/ann/recap"}
     assert (stage.referee.deadline(), stage.service.last_step, stage.service.tables[""].check) == before
-    assert stage.worker.waiting == 0
+    assert stage.worker.waiting == []
     assert not stage.service.counts
     assert caplog.messages == []

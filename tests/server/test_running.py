@@ -96,11 +96,11 @@ def test_where_it_cannot_be_told_the_server_runs_all_the_same(
 
 def test_health_and_teams_take_the_only_server_that_runs_here(tmp_path: Path) -> None:
     given, roster = settings(tmp_path, listen="127.0.0.1:0"), Roster(tmp_path / "roster.json")
-    assert teams._where(roster) == "mqtt://HOST:PORT"
-    assert health._server_here(roster.path) == "mqtt://127.0.0.1:1883"
+    assert teams.where(roster) == "mqtt://HOST:PORT"
+    assert health.server_here(roster.path) == "mqtt://127.0.0.1:1883"
     with announced(given, "mqtt://127.0.0.1:7000", None):
-        assert teams._where(roster) == health._server_here(roster.path) == "mqtt://127.0.0.1:7000"
+        assert teams.where(roster) == health.server_here(roster.path) == "mqtt://127.0.0.1:7000"
         with announced(given, "mqtt://127.0.0.1:7001", None):
-            assert teams._where(roster) == "mqtt://HOST:PORT"
+            assert teams.where(roster) == "mqtt://HOST:PORT"
             with pytest.raises(SalvoError, match="name the URL of one"):
-                health._server_here(roster.path)
+                health.server_here(roster.path)

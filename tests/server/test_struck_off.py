@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from kit.deriver import Deriver
 from kit.proofs import SMALL, Played, entries_of, verify
-from kit.stage import TEAMS, AtOnce, Stage, fleet, secret
+from kit.stage import TEAMS, Stage, fleet, secret
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import topics
@@ -117,13 +118,13 @@ def test_without_a_roster_another_secret_is_somebody_else() -> None:
 def test_a_key_of_the_former_secret_that_comes_late_is_not_learned() -> None:
     """The recap's key was being derived when the team came back with another secret."""
     name = TEAMS[0]
-    gate = Authenticator(executor=(worker := AtOnce()))
+    gate = Authenticator(executor=(worker := Deriver()))
     worker.held = True
     recaps = Recaps(Stage((), play=False).service.tables, gate.keyring, gate.worker)
     gate.keyring.admit("", name, "former", 0)
     assert recaps.seal("", name, b"{}") is None
     gate.keyring.admit("", name, "rotated", 0)
-    worker.work()
+    worker.release()
     assert recaps.take_due() == []
     assert gate.keyring.learned == []
     assert recaps.seal("", name, b"{}") is None  # its own key is to be derived yet
@@ -135,7 +136,7 @@ def test_after_a_crash_it_is_the_new_secret_that_counts(tmp_path: Path, register
     def serve() -> tuple[Service, Wire]:
         edge, journal = Wire(), DatabaseJournal(str(tmp_path / "a.journal"))
         world.append(journal)
-        gate = Authenticator(executor=AtOnce(), pepper=journal.pepper)
+        gate = Authenticator(executor=Deriver(), pepper=journal.pepper)
         given: Any = {"limits": Limits(players=2), "journal": journal, "gate": gate, "register": register}
         service = Service(edge, [""], seed=1, clock=lambda: 1_000_000, **given)
         edge.connect()

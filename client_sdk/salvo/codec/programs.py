@@ -137,23 +137,23 @@ def _codec(shape: Any) -> Codec[Any]:
     return Codec(shape, largest=MAX_QUESTION_BYTES, deepest=_MAX_QUESTION_DEPTH)
 
 
-_TOLD: Final = {
+TOLD: Final = {
     "game": _codec(GameTold),
     "fleet": _codec(FleetAsked),
     "turn": _codec(TurnAsked),
     "end": _codec(EndTold),
 }
-_ANSWER: Final[Codec[Answer]] = _codec(Answer)
+ANSWER: Final[Codec[Answer]] = _codec(Answer)
 
 
 def write_told(told: Told) -> bytes:
     """Return a line for a program."""
-    return _TOLD[told.type].write(told) + b"\n"
+    return TOLD[told.type].write(told) + b"\n"
 
 
 def write_answer(answer: Answer) -> bytes:
     """Return an answer's line."""
-    return _ANSWER.write(answer) + b"\n"
+    return ANSWER.write(answer) + b"\n"
 
 
 def read_told(line: bytes) -> Told:
@@ -164,9 +164,9 @@ def read_told(line: bytes) -> Told:
     """
     value = parse_json(line, MAX_QUESTION_BYTES, _MAX_QUESTION_DEPTH)
     kind = value.get("type") if isinstance(value, dict) else None
-    if not isinstance(kind, str) or kind not in _TOLD:
-        raise WireError("wrong_shape", f"type: it is one of {', '.join(_TOLD)}")
-    return _TOLD[kind].validate(line)  # type: ignore[no-any-return]
+    if not isinstance(kind, str) or kind not in TOLD:
+        raise WireError("wrong_shape", f"type: it is one of {', '.join(TOLD)}")
+    return TOLD[kind].validate(line)  # type: ignore[no-any-return]
 
 
 def read_answer(line: bytes, largest: int) -> Answer:
@@ -177,7 +177,7 @@ def read_answer(line: bytes, largest: int) -> Answer:
             ``wrong_shape``.
     """
     parse_json(line, largest)
-    answer = _ANSWER.validate(line)
+    answer = ANSWER.validate(line)
     given = [name for name in ("fleet", "shots", "skip") if getattr(answer, name) is not None]
     if len(given) != 1:
         raise WireError("wrong_shape", f"it has {' and '.join(given) or 'none'} of fleet, shots and skip; it has one")

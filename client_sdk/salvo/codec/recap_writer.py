@@ -24,11 +24,11 @@ def write_recap(recap: m.Recap, grid: Grid) -> bytes:
     Args:
         grid: of the boards; cells of shots that are left out are numbered by it.
     """
-    text = RECAP.write(_body(recap, recap.results, recap.shots, recap.landed))
+    text = RECAP.write(body(recap, recap.results, recap.shots, recap.landed))
     return text if len(text) <= MAX_RECAP_BYTES else RECAP.write(_shortened(recap, grid))
 
 
-def _body(
+def body(
     recap: m.Recap,
     results: Sequence[m.SalvoResolved],
     shots: Sequence[m.OwnShot],
@@ -68,7 +68,7 @@ def _shortened(recap: m.Recap, grid: Grid) -> RecapBody:
     """Return the body with as few of the oldest turns summed up as the size allows."""
     landed = recap.landed[-_MAX_HITS:]
     # Numbers never get longer when less is left out, so what fits next to this summary fits next to the final one.
-    bare = _body(recap, (), (), landed, _before(recap, recap.results, recap.shots, landed, grid))
+    bare = body(recap, (), (), landed, _before(recap, recap.results, recap.shots, landed, grid))
     if recap.results:
         latest = recap.results[-1]
         bare = replace(
@@ -80,7 +80,7 @@ def _shortened(recap: m.Recap, grid: Grid) -> RecapBody:
     older, results = recap.results[: len(recap.results) - kept], recap.results[len(recap.results) - kept :]
     left_out = recap.shots[: len(recap.shots) - shots]
     before = _before(recap, older, left_out, landed, grid)
-    return _body(recap, results, recap.shots[len(left_out) :], landed, before)
+    return body(recap, results, recap.shots[len(left_out) :], landed, before)
 
 
 def _latest(recap: m.Recap, room: int) -> tuple[int, int]:

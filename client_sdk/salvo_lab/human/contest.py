@@ -56,7 +56,7 @@ class Person:
         self._random = random
         self._games = games
         self._listener = listener
-        self._team = Team(seat.session, seat.connection, self._handle, meet=seat.meet)
+        self._team = Team(seat.session, seat.connection, self.handle, meet=seat.meet)
         self._fleet_wanted = False
         self._server_here = True
         self._was_connected = False
@@ -81,10 +81,10 @@ class Person:
         """
         try:
             while True:
-                self._show()
+                self.show()
                 self._team.hear(MAX_WAIT_SECONDS)
                 for answer in self._desk.answers():
-                    self._take(answer)
+                    self.take(answer)
                 self._session.wants_to_play = self._games is None or len(self.reports) < self._games
                 self._team.act()
         finally:
@@ -93,7 +93,7 @@ class Person:
 
     # --- from the table to the person
 
-    def _handle(self, event: Event) -> None:
+    def handle(self, event: Event) -> None:
         if self._listener is not None:
             self._listener(event)
         match event:
@@ -161,7 +161,7 @@ class Person:
         self._desk.tell(Told(text))
 
     def _ended(self, ended: e.GameEnded) -> None:
-        self._show()
+        self.show()
         places = {name: stats.place for name, stats in sorted(ended.stats.items(), key=lambda pair: pair[1].place)}
         view = self._session.view
         self._desk.tell(
@@ -170,7 +170,7 @@ class Person:
         place = places.get(self._session.name, 0)
         self.reports.append(GameReport(ended.game, ended.winner, place, ended.stats, ended.aborted))
 
-    def _show(self) -> None:
+    def show(self) -> None:
         """Tell how the connection and the game stand, when that has changed."""
         trouble = "" if self._server_here else "the server is away"
         if self._seat.connection.connected:
@@ -190,7 +190,7 @@ class Person:
 
     # --- from the person to the table
 
-    def _take(self, answer: Answer) -> None:
+    def take(self, answer: Answer) -> None:
         view = self._session.view
         match answer:
             case Fleet():

@@ -119,10 +119,10 @@ def run(
         director = Director(Book(record.league, record.lines, filling=bool(house)), team, list(brokers))
         cells = Cells(brokers, team, secret, director.tables, ca=ca)
         if record.lines:
-            _tell_what_goes_on(director.book, as_json)
+            tell_what_goes_on(director.book, as_json)
         try:
             with programs_beside(house, lambda name, line: None):
-                play_league(director, record, cells, _teller(as_json, director), _waiting(as_json))
+                play_league(director, record, cells, _teller(as_json, director), waiting(as_json))
                 _show(director.book, as_json)
                 _release(director, cells)
         except (KeyboardInterrupt, SystemExit):
@@ -168,19 +168,19 @@ def _teller(as_json: bool, director: Director) -> Callable[[Line], None]:
         if as_json:
             click.echo(json.dumps(asdict(line)))
         else:
-            for text in _said(line, director.book, director.rules):
+            for text in said(line, director.book, director.rules):
                 click.echo(text)
 
     return tell
 
 
-def _said(line: Line, book: Book, rules: str) -> list[str]:
+def said(line: Line, book: Book, rules: str) -> list[str]:
     """Return what a line says to people."""
     match line:
         case Began():
             return [f"{book.league.name} begins"]
         case Drawn():
-            return [_round(line), *(_how_long(book, rules) if line.drawn == 1 else ())]
+            return [_round(line), *(how_long(book, rules) if line.drawn == 1 else ())]
         case Assigned(_, at, game, teams):
             return [f"{told(at)}, game {game}: {', '.join(teams)}"]
         case Closing(match, there):
@@ -211,7 +211,7 @@ def _round(line: Drawn) -> str:
     return f"round {line.drawn}: {counted(games, 'game')}" + (f", {byes[0]} has a bye" if byes else "")
 
 
-def _how_long(book: Book, rules: str) -> list[str]:
+def how_long(book: Book, rules: str) -> list[str]:
     """Return how long a game and all of them take; nothing where the server's settings decide that."""
     league, teams = book.league, max(2, len(book.teams))
     game, whole = league.game_seconds(min(league.table_size, teams), rules), league.seconds(teams, rules)
@@ -227,7 +227,7 @@ def _game(result: Result) -> str:
     return f"{told(result.table)}, game {result.game}"
 
 
-def _tell_what_goes_on(book: Book, as_json: bool) -> None:
+def tell_what_goes_on(book: Book, as_json: bool) -> None:
     """Print what an earlier run has left."""
     games = list(book.assigned.values())
     if as_json:
@@ -235,10 +235,10 @@ def _tell_what_goes_on(book: Book, as_json: bool) -> None:
         return
     click.echo(f"{book.league.name}: goes on, {counted(len(book.results), 'game')} played, {len(games)} on")
     for line in games:
-        click.echo("".join(_said(line, book, "")))
+        click.echo("".join(said(line, book, "")))
 
 
-def _waiting(as_json: bool) -> Callable[[list[str], list[str]], None]:
+def waiting(as_json: bool) -> Callable[[list[str], list[str]], None]:
     """Return what says who waits, and for which tables the league waits, whenever that has changed."""
     said: dict[str, list[str]] = {"waiting": [], "busy": []}
 

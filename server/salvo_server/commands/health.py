@@ -62,7 +62,7 @@ def health(
             raise SalvoError("no_standby", f"no standby{f' for {broker}' if broker else ''} waits on this machine")
         click.echo("standby: waits for the end of another server")
         return
-    broker = broker or _server_here(roster)
+    broker = broker or server_here(roster)
     answer = ask_status(broker, table, timeout_seconds, _looker_on(broker, roster))
     if answer is None:
         raise ConnectionLost("no_server", f"nothing is known of a server at {without_password(broker)}")
@@ -72,7 +72,7 @@ def health(
     click.echo(f"online: version {status.version}, game {status.game}, profile {status.profile}")
 
 
-def _server_here(file: Path | None) -> str:
+def server_here(file: Path | None) -> str:
     server = only_server(roster_if_any(file), "name the URL of one")
     return DEFAULT_BROKER if server is None else server.url
 

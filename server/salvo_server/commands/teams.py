@@ -197,7 +197,7 @@ def _show(roster: Roster, names: Iterable[str], cards: Path | None, venue: Venue
     there = {member.name: member for member in roster.members()}
     members = [there[name] for name in dict.fromkeys(names)]
     if cards is None or venue is None:
-        _print(members, as_json, _where(roster))
+        _print(members, as_json, where(roster))
         return
     from salvo_server.cards import cards_page  # most commands make no page
 
@@ -214,7 +214,7 @@ def _show(roster: Roster, names: Iterable[str], cards: Path | None, venue: Venue
     click.echo("print it, then delete it: the secrets are not shown again", err=as_json)
 
 
-def _where(roster: Roster) -> str:
+def where(roster: Roster) -> str:
     """Return where teams reach the server that runs with this roster, if that is known."""
     running = running_servers(roster.path)
     if len(running) != 1:

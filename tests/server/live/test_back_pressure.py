@@ -15,6 +15,7 @@ import pytest
 
 from kit import flood as flooding
 from kit.broker_process import BrokerProcess
+from kit.brokers import serving
 from kit.players import Heard, Slower, join, over
 from kit.raw import PATIENCE_SECONDS, Raw, publish_packet, subscribe_packet, text
 from salvo import messages as m
@@ -216,6 +217,5 @@ def test_a_session_that_ends_while_it_subscribes_leaves_nothing_behind() -> None
             assert greedy.socket.recv(1) == b""
         with greeted(broker):
             pass
-        assert broker._serving is not None
-        assert broker._serving.clients.bytes == 0
-        assert broker._serving.routes._count == 0
+        assert serving(broker).clients.bytes == 0
+        assert serving(broker).routes._count == 0

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from kit.broker_process import BrokerProcess
+from kit.brokers import serving
 from kit.raw import Raw, packet, publish_packet, retained_at, subscribe_packet, text
 from salvo_server.brokers.embedded.addresses import listening
 from salvo_server.brokers.embedded.broker import MAX_ACCEPTED, HardenedBroker
@@ -213,8 +214,7 @@ def test_a_retained_topic_that_cannot_grow_keeps_what_it_has_and_counts_right() 
                 client.send(publish_packet(name, payload, number, retain=True))
                 client.wait_for(b"\x40\2" + struct.pack("!H", number))
         assert [retained_at(running.port, name) for name in ("a", "b", "c")] == [b"x" * 50, b"x" * 50, None]
-        assert running._serving is not None
-        retained = running._serving.retained
+        retained = serving(running).retained
         assert retained.bytes == 2 * (1200 + 3 + 50)
 
 

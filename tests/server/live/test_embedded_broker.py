@@ -18,12 +18,12 @@ import paho.mqtt.client as paho
 import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
+from kit.brokers import serving
 from kit.ports import Port
 from kit.raw import PATIENCE_SECONDS, Raw, client_ids, packet, publish_packet, retained_at, subscribe_packet, text
 from kit.stock_amqtt import ANONYMOUS, PASSWORDS, TOPIC_RULE, StockAmqtt
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded.addresses import BrokerError
-from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
 from salvo_server.brokers.embedded.packets import with_length
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
@@ -49,12 +49,6 @@ def stock(ruled: bool = False) -> StockAmqtt:
 def ours(ruled: bool = False, **limits: Any) -> Iterator[Any]:
     with EmbeddedBroker(access=OnlyAliceWrites() if ruled else None, limits=BrokerLimits(**limits)) as broker:
         yield broker
-
-
-def serving(broker: EmbeddedBroker) -> HardenedBroker:
-    """The broker on its thread, to look at."""
-    assert broker._serving is not None
-    return broker._serving
 
 
 both = pytest.mark.parametrize(
@@ -413,19 +407,21 @@ def test_it_stops_quickly_with_clients_connected_and_may_be_stopped_twice() -> N
 
 
 def test_it_hangs_up_on_whoever_comes_in_while_it_stops() -> None:
-    count = 0
+    count, came = 0, threading.Event()
 
     def call_until_nobody_answers(port: int, callers: list[socket.socket]) -> None:
         with contextlib.suppress(OSError):
             while True:
                 callers.append(socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS))
+                came.set()
 
     for _ in range(10):
         broker = EmbeddedBroker().start()
         callers: list[socket.socket] = []
         calling = threading.Thread(target=call_until_nobody_answers, args=(broker.port, callers))
+        came.clear()
         calling.start()
-        time.sleep(0.01)
+        assert came.wait(PATIENCE_SECONDS)
         broker.stop()
         calling.join(PATIENCE_SECONDS)
         count += len(callers)
@@ -474,12 +470,12 @@ def test_whoever_does_not_greet_makes_room_for_others() -> None:
             stack.enter_context(socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS))
             for _ in range(4)
         ]
-        time.sleep(0.2)
+        assert idle[0].recv(1) == b""
+        assert idle[1].recv(1) == b""
         another = stack.enter_context(Raw(broker.port))
         assert another.read() == b"\x20\2\0\0"
         bot.send(b"\xc0\0")
         assert bot.read() == b"\xd0\0"
-        assert idle[0].recv(1) == b""
 
 
 def _greeting(flags: int, *texts: bytes, first: int = 0x10) -> bytes:

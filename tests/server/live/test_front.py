@@ -237,14 +237,15 @@ def test_a_flood_of_one_team_reaches_mosquitto_at_a_pace_and_another_teams_shot_
     ):
         server.subscribe(["#"])
         assert red.greet(RED.user, RED).accepted
-        red._socket.setblocking(False)
+        socket = red._socket
+        socket.setblocking(False)
         with contextlib.suppress(OSError):  # full: the front takes no more
             for _ in range(sent):
                 red.say(shot)
         blue.publish(["/players/red/fire"], "an honest shot")
         server.wait_for("/players/red/fire", "an honest shot")
-        red._socket.settimeout(SECONDS)
-        taken = len(red._socket.recv(1 << 20)) // 4
+        socket.settimeout(SECONDS)
+        taken = len(socket.recv(1 << 20)) // 4
         assert 0 < taken < sent // 4
 
 
@@ -253,13 +254,14 @@ def test_a_client_that_was_paced_and_falls_silent_leaves_the_front_as_it_was(fro
     with Probe(BrokerUrl.parse(front.url), str(front.certificate.cert)) as red:
         assert red.greet(RED.user, RED).accepted
         red.say(publish_packet("/players/blue/fire", b"x" * 100) * 180 + b"\xc0\0")
-        red._socket.settimeout(SECONDS)
+        socket = red._socket
+        socket.settimeout(SECONDS)
         answer = b""
         while not answer.endswith(b"\xd0\0"):
-            answer += red._socket.recv(100)
-        red._socket.settimeout(3)
+            answer += socket.recv(100)
+        socket.settimeout(3)
         with pytest.raises(TimeoutError):
-            red._socket.recv(1)
+            socket.recv(1)
     assert logs_in(front.url, front)
 
 

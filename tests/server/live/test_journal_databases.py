@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from kit.disks import small_disk
+from kit.journals import connection_of
 from kit.postgresql import PostgreSQL
 from kit.programs import needs
 from salvo import messages as m
@@ -221,10 +222,10 @@ def test_results_on_postgresql(tmp_path: Path) -> None:
     with PostgreSQL() as database:
         journal = DatabaseJournal(database.url, key_file=tmp_path / "key")
         journal.commit(Batch(games=[OPENED], steps=[step(1)], ended=False))
-        journal._connection.exec_driver_sql("DROP TABLE results")
-        journal._connection.exec_driver_sql("ALTER TABLE progress DROP COLUMN epoch")
-        journal._connection.exec_driver_sql("UPDATE schema_version SET version_num = '0001'")
-        journal._connection.commit()
+        connection_of(journal).exec_driver_sql("DROP TABLE results")
+        connection_of(journal).exec_driver_sql("ALTER TABLE progress DROP COLUMN epoch")
+        connection_of(journal).exec_driver_sql("UPDATE schema_version SET version_num = '0001'")
+        connection_of(journal).commit()
         journal.close()
         with pytest.raises(JournalError, match="journal_version"):
             JournalReader(database.url).results()

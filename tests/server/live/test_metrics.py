@@ -20,7 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from kit import command_line
 from kit.absent import Absent
-from kit.by_hand import ByHand
+from kit.deriver import Deriver
 from kit.players import SECONDS, Heard, join, over, until_online
 from kit.unbrokered import Wire
 from salvo import messages as m
@@ -176,7 +176,7 @@ def test_scrapes_and_the_loop_do_not_disturb_each_other() -> None:
     codes = 2000
     metrics = Metrics()
     listener = metrics.heard(lambda *news: None)
-    service = Service(Wire(), [""], seed=1, gate=Authenticator(executor=ByHand()))
+    service = Service(Wire(), [""], seed=1, gate=Authenticator(executor=Deriver(held=True)))
     connection = Connection("mqtt://127.0.0.1:1", "nobody")
     metrics.watch(service, connection, None)
 

@@ -19,6 +19,7 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
+from kit.brokers import serving
 from kit.raw import PATIENCE_SECONDS, Raw, packet, subscribe_packet, text
 from salvo_server.brokers.embedded import EmbeddedBroker, packets
 from salvo_server.brokers.embedded.limits import Access, Action, BrokerLimits
@@ -249,8 +250,7 @@ def test_a_will_that_waits_is_dropped_when_its_client_comes_back(broker: Embedde
         assert reader.read() == b"\x90\4\0\1\0\1"
         leave_with_a_will(broker, 1)
         with greeted(broker, "alice", STAYS, 0) as alice:
-            assert broker._serving is not None
-            assert not broker._serving.wills._waiting
+            assert not serving(broker).wills._waiting
             alice.send(publish("/a/x", b"back"))
             assert reader.read() == publish("/a/x", b"back")
 

@@ -14,6 +14,7 @@ from random import Random
 import pytest
 
 from kit.accounts import contest, team
+from kit.brokers import serving
 from kit.certificates import make_certificate
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker
@@ -70,9 +71,8 @@ def status(answer: bytes) -> int:
 
 
 def wait_until_nobody_is_there(broker: EmbeddedBroker) -> None:
-    assert broker._serving is not None
     end = time.monotonic() + _SECONDS
-    while broker._serving.web_edges:
+    while serving(broker).web_edges:
         assert time.monotonic() < end
         time.sleep(0.01)
 
