@@ -62,7 +62,7 @@ class SettingsError(SalvoError):
 VARIABLES_OF_OTHERS: Final = frozenset(
     {
         *("ca", "games", "known_servers", "secret", "secret_file", "seed", "slow_seconds", "table", "team", "url"),
-        *("lab_tls", "web_delay_seconds", "web_games"),
+        *("ends_with_input", "lab_tls", "web_delay_seconds", "web_games"),
         *("address", "host", "https_port", "join", "metrics_port", "mqtt_port", "mqtts_port", "tls_folder"),
         *("web_port", "websocket_port"),
     }

@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from salvo.cli.output import WITH_INPUT
+
 log = logging.getLogger(__name__)
 
 #: How long a program may take to say goodbye to its guests.
@@ -34,7 +36,7 @@ class Program(NamedTuple):
 
     Attributes:
         name: for people.
-        words: those behind ``salvo``; the first command takes ``--until-eof``.
+        words: those behind ``salvo``.
         environment: variables of its own.
         quiet: whether nobody reads what it logs.
     """
@@ -102,14 +104,13 @@ class _Running:
 
     def _once(self) -> int:
         """Run it until it ends."""
-        first, *words = self._program.words
         with self._lock:
             if self._stop.is_set():
                 return 0
             # With -P it does not import what lies in this folder, such as a bot that is called salvo.py.
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "salvo", first, "--until-eof", *words],
-                env={**os.environ, **self._program.environment},
+                [sys.executable, "-P", "-m", "salvo", *self._program.words],
+                env={**os.environ, **self._program.environment, WITH_INPUT: "1"},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL if self._program.quiet else None,

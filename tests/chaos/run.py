@@ -159,10 +159,12 @@ class Stage:
         return [*words, "--players", "2", "--over-seconds", "1", "--resume", "always", "--profile", "open"]
 
     def _team(self, url: str, table: str, name: str, secret: str = "") -> Process:
-        command = [*SALVO, "join", url, str(BOT), "--team", name, "--secret", secret or f"{name}'s"]
+        command = [*SALVO, "join", url, str(BOT), "--team", name]
         command += ["--table", table] if table else []
         log = self.folder / f"{table}-{name}.log"
-        return Process(command, log, WITNESS_FILE=str(self.folder / f"{table}-{name}.salvos"))
+        return Process(
+            command, log, SALVO_SECRET=secret or f"{name}'s", WITNESS_FILE=str(self.folder / f"{table}-{name}.salvos")
+        )
 
     # --- doing it -----------------------------------------------------------------------------------------------
 

@@ -386,7 +386,7 @@ def test_of_a_path_only_its_end_is_told(text: str, told: str) -> None:
 
 @pytest.mark.long
 def test_the_command_writes_a_site_beside_its_file_and_says_what_is_in_it(cup: Path) -> None:
-    done = CliRunner().invoke(command, ["site", str(cup), "--games-per-pair", "1", "--jobs", "1"])
+    done = CliRunner().invoke(command, ["site", str(cup), "--games-per-pair", "1"])
     assert done.stdout.startswith(f"site:   {cup.with_suffix('.site')}/index.html, 6 of 18 games\n")
     assert "no moves: 3, first match 3, game " in done.stdout
     assert (cup.with_suffix(".site") / "index.html").is_file()

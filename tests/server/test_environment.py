@@ -160,7 +160,7 @@ def test_a_bots_number_of_games_is_whole_and_at_least_one_or_not_set(
 def test_a_name_that_no_table_has_is_refused_wherever_one_is_named(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     url = "mqtt://127.0.0.1:1"
     account = {"SALVO_TEAM": "red", "SALVO_SECRET": "s"}
-    for command in ("join", "watch", "health", "control pause"):
+    for command in ("join", "watch", "control pause"):
         bot = ["random"] if command == "join" else []
         done = run(*command.split(), url, *bot, "--table", table, environment=account)
         assert (done.returncode, done.stderr[:28]) == (1, "error: bad_name: table name "), command

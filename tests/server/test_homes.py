@@ -74,9 +74,9 @@ def test_a_command_with_state_ends_with_a_code_and_says_what_to_set(home: str, c
     [
         ("play random random --seed 1", "winner: "),
         ("solo random --boards 2 --jobs 1", ""),
-        (f"health {NOWHERE} --timeout 0.1", "unreachable"),
+        (f"health {NOWHERE}", "unreachable"),
         ("health --standby", "no_standby"),
-        (f"control pause {NOWHERE} --team desk --secret s --timeout 0.1", "unreachable"),
+        (f"control pause {NOWHERE.replace('://', '://desk:s@')}", "unreachable"),
         ("new mybot.py", "mybot.py"),
     ],
 )

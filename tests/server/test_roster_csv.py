@@ -12,10 +12,10 @@ from salvo_server.storage.roster import SCREENS, Entry, Roster, RosterError
 from salvo_server.storage.roster_csv import read_entries
 
 
-def entries(tmp_path: Path, content: bytes, role: Role = Role.TEAM, screens: int = SCREENS) -> list[Entry]:
+def entries(tmp_path: Path, content: bytes, role: Role = Role.TEAM) -> list[Entry]:
     file = tmp_path / "teams.csv"
     file.write_bytes(content)
-    return read_entries(file, role, screens)
+    return read_entries(file, role)
 
 
 def test_what_a_spreadsheet_exports_is_read(tmp_path: Path) -> None:
@@ -28,8 +28,8 @@ def test_what_a_spreadsheet_exports_is_read(tmp_path: Path) -> None:
 
 
 def test_what_a_line_leaves_out_is_as_the_command_says(tmp_path: Path) -> None:
-    hall, booth = entries(tmp_path, b"name,role\nhall\nbooth,referee\n", Role.WATCHER, 9)
-    assert (hall.role, hall.screens, booth.role, booth.screens) == (Role.WATCHER, 9, Role.REFEREE, 9)
+    hall, booth = entries(tmp_path, b"name,role\nhall\nbooth,referee\n", Role.WATCHER)
+    assert (hall.role, booth.role) == (Role.WATCHER, Role.REFEREE)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_file_without_names_or_in_another_encoding_is_refused(tmp_path: Path, 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RosterError, match=r"bad_csv: .*No such file"):
-        read_entries(tmp_path / "none.csv", Role.TEAM, SCREENS)
+        read_entries(tmp_path / "none.csv", Role.TEAM)
 
 
 def test_names_of_the_command_line_and_of_the_file_are_added_together(tmp_path: Path) -> None:

@@ -733,7 +733,7 @@ def four() -> list[list[bytes]]:
 
 def _verdicts(path: Path, games: list[list[bytes]]) -> tuple[int, str, dict[str, Any]]:
     path.write_bytes(b"".join(line for lines in games for line in lines))
-    code, said = _run(str(path), "--plain")
+    code, said = _run(str(path))
     return code, said, json.loads(_run(str(path), "--json")[1])
 
 
@@ -798,7 +798,7 @@ def test_of_a_game_under_way_nothing_is_said_to_have_been_lost(tmp_path: Path, f
 
 def test_a_file_that_is_no_proof_is_not_shown(tmp_path: Path) -> None:
     (tmp_path / "red.txt").write_text("hunter2 is the secret\nof red\n")
-    for given in (["--plain"], ["--json"]):
+    for given in ([], ["--json"]):
         code, said = _run(str(tmp_path / "red.txt"), *given)
         assert (code, "hunter2" in said, "this is no proof" in said or "no_proof" in said) == (1, False, True)
 

@@ -57,7 +57,7 @@ def web_front(broker: str, *words: str, account: tuple[str, str] | None = None) 
         account: user and secret.
     """
     given = {} if account is None else {"SALVO_TEAM": account[0], "SALVO_SECRET": account[1]}
-    command = [*_SALVO, "web", "--broker", broker, "--listen", "127.0.0.1:0", "--json", *words]
+    command = [*_SALVO, "web", broker, "--listen", "127.0.0.1:0", "--json", *words]
     with started(command, env=os.environ | given, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         yield WebFront(json.loads(process.stdout.readline())["urls"][-1], process.pid)

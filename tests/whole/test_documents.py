@@ -219,7 +219,7 @@ def commands() -> dict[tuple[str, ...], click.Command]:
 def test_options_that_are_named_in_prose_exist(guide: Path, commands: dict[tuple[str, ...], click.Command]) -> None:
     of_any = _options(cli).union(*map(_options, commands.values()))
     for span in re.findall(r"`([^`\n]+)`", prose(guide)):
-        words = span.partition(" --exec ")[0].removeprefix("salvo ").split()  # what follows is somebody else's program
+        words = span.partition("'exec:")[0].removeprefix("salvo ").split()  # what follows is somebody else's program
         command = commands.get(tuple(words[:2])) or commands.get(tuple(words[:1]))
         if command is not None or span.startswith("--"):
             known = of_any if command is None else _options(command)

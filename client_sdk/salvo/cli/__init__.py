@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import importlib
+import logging
 import os
 import signal
 import sys
@@ -112,13 +113,12 @@ def _imported(name: str, command: Listed) -> click.Command:
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="warning",
-    help="Level of the log on standard error.",
+    help="Level of the log on standard error; debug also shows where an error comes from.",
 )
-@click.option("--debug", is_flag=True, help="Show where an error comes from.")
 @click.pass_context
-def cli(ctx: click.Context, log_level: str, debug: bool) -> None:
+def cli(ctx: click.Context, log_level: str) -> None:
     """Battleship: Salvo over MQTT: the contest server and what a team needs."""
-    ctx.ensure_object(dict)["debug"] = debug
+    ctx.color = False if os.environ.get("NO_COLOR") else None
     begin_log(log_level)
 
 
@@ -131,7 +131,7 @@ def main(arguments: list[str] | None = None) -> Any:
         with until_unread():
             code = _run(given, has_process=arguments is None)
     except OSError as error:
-        if "--debug" in given or not (error.filename or error.errno in _FULL):
+        if _is_debugged() or not (error.filename or error.errno in _FULL):
             raise
         if error.errno in _FULL:
             with contextlib.suppress(OSError):
@@ -167,7 +167,7 @@ def _run(given: list[str], *, has_process: bool) -> Any:
     except (click.Abort, KeyboardInterrupt) as end:
         return 128 + _signal_of(end if isinstance(end, KeyboardInterrupt) else end.__cause__)
     except SalvoError as error:
-        if "--debug" in given:
+        if _is_debugged():
             raise
         trace = getattr(error, "trace", "")
         if trace and "--traceback" in given:
@@ -199,6 +199,10 @@ def _interrupt(number: int, _: object) -> NoReturn:
 def _signal_of(interruption: BaseException | None) -> int:
     """Return the signal that has interrupted a command; Python says none for Ctrl-C."""
     return int(interruption.args[0]) if interruption is not None and interruption.args else signal.SIGINT
+
+
+def _is_debugged() -> bool:
+    return logging.getLogger().isEnabledFor(logging.DEBUG)
 
 
 def _hides_traces(given: list[str]) -> bool:

@@ -9,17 +9,12 @@ from typing import Any, Final
 import click
 from click.core import ParameterSource
 
-from salvo.unused import Unused, is_unset, refuse_unused, unencrypted
+from salvo.unused import Unused, refuse_unused, unencrypted
 
 #: Where commands look for a broker when no URL is given.
 DEFAULT_BROKER: Final = "mqtt://127.0.0.1:1883"
 
 NO_TLS: Final = "without TLS; say mqtts:// or wss://, or leave it out"
-
-
-def force_rule(record: str) -> Unused:
-    """Return the rule for ``--force`` without the option that names the file to write."""
-    return Unused("force", is_unset(record), f"without --{record} FILE, which it is about; leave it out")
 
 
 def ca_rule(url: str) -> Unused:

@@ -19,6 +19,7 @@ import click
 
 from salvo.atomic_file import replace_file
 from salvo.errors import SalvoError
+from salvo.net.mqtt import BrokerUrl
 from salvo.text_files import read_secret
 from salvo.topics import check_name
 
@@ -50,14 +51,10 @@ class Number(click.FloatRange):
         return converted
 
 
-#: Processes to play in.
-JOBS: Final = Integer(1, 256)
 #: How long a bot may think.
 SECONDS: Final = Number(0, min_open=True)
-#: Wherever bots are played here; an error that ends the command is shown by who runs it.
-TRACEBACK: Final = click.option("--traceback", is_flag=True, help="Show the whole traceback of a bot's error.")
-#: Of commands that record games.
-FORCE: Final = click.option("--force", is_flag=True, help="Overwrite an existing recording.")
+#: The variable of a process that ends with its standard input.
+WITH_INPUT: Final = "SALVO_ENDS_WITH_INPUT"
 #: How a page begins.
 _PAGE: Final = b"<!doctype html>"
 #: Between two lines that say how far it is.
@@ -71,8 +68,9 @@ class Progress(Protocol):
 
 
 def end_with_input() -> None:
-    """End this process at the end of its standard input: a server has started it, and ends it so, however it ends."""
-    threading.Thread(target=_wait_for_end, daemon=True).start()
+    """End this process at the end of its standard input if a server has started it, and ends it so."""
+    if os.environ.pop(WITH_INPUT, ""):  # for this process, not for those that it starts
+        threading.Thread(target=_wait_for_end, daemon=True).start()
 
 
 def _wait_for_end() -> None:
@@ -81,14 +79,28 @@ def _wait_for_end() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def given_secret(file: Path | None, secret: str | None = None) -> str | None:
-    """Return the secret from the command line, else from the file, else from the environment.
+def given_secret(file: Path | None = None) -> str | None:
+    """Return the secret from a file, that of SALVO_SECRET_FILE where none is given, else SALVO_SECRET."""
+    named = file or os.environ.get("SALVO_SECRET_FILE")
+    if not named:
+        return os.environ.get("SALVO_SECRET") or None
+    return read_secret(Path(named), partial(SalvoError, "secret_file"))
 
-    It is not the option's default: that would print it with ``--help``.
+
+def host_account(url: str) -> tuple[str, str]:
+    """Return the name and secret to act as a host: those in the URL, else in the environment, else asked for.
+
+    Raises:
+        click.UsageError: one of them is missing, and nobody is there to ask.
     """
-    if secret is not None or file is None:
-        return secret or os.environ.get("SALVO_SECRET") or None
-    return read_secret(file, partial(SalvoError, "secret_file"))
+    there = BrokerUrl.parse(url)
+    name = there.username or os.environ.get("SALVO_TEAM", "")
+    secret = there.password or given_secret()
+    if name and not secret and may_ask():
+        secret = ask_secret(name)
+    if not name or not secret:
+        raise click.UsageError("a host needs a name and a secret: mqtt://NAME@HOST, or SALVO_TEAM and SALVO_SECRET")
+    return name, secret
 
 
 def may_ask() -> bool:
@@ -150,14 +162,14 @@ def look_again(file: Path) -> str:
     return f"show:   salvo replay {shlex.quote(str(file))}"
 
 
-def keep_recorded(path: Path, *, force: bool) -> None:
+def keep_recorded(path: Path) -> None:
     """Keep a recorded game from being overwritten by another one.
 
     Raises:
         SalvoError: ``transcript_exists``.
     """
-    if path.is_file() and not force:
-        raise SalvoError("transcript_exists", f"{path} is there already; name another file, or replace it with --force")
+    if path.is_file():
+        raise SalvoError("transcript_exists", f"{path} is there already; name another file, or remove it")
 
 
 def write_page(path: Path, page: str, *, private: bool = False) -> None:

@@ -13,6 +13,7 @@ import click
 
 from salvo.adapter import closing
 from salvo.cli.checked import Checked, ca_rule
+from salvo.cli.options import CA, json_option
 from salvo.cli.output import Integer, ask_secret, end_with_input, given_secret, may_ask
 from salvo.client import GameReport, secret_teller
 from salvo.client import play as play_contest
@@ -23,8 +24,8 @@ from salvo.player import Bot
 from salvo.programs.exec_bot import ExecBot
 from salvo.rules import generator
 from salvo.seat import Seat
-from salvo.sources import EXEC, make, team_name
-from salvo.unused import Unused, is_set
+from salvo.sources import make, team_name
+from salvo.unused import Unused
 from salvo_gateways.visits import SCHEMES
 from salvo_lab.human import HUMAN
 
@@ -43,30 +44,25 @@ def _is_elsewhere(given: Mapping[str, Any]) -> bool:
         ca_rule("url"),
         *(
             Unused(name, _is_elsewhere, "on a server of an older system; leave it out")
-            for name in ("secret", "secret_file", "table", "no_pin", "proof", "strict")
+            for name in ("secret_file", "table", "no_pin", "proof", "strict")
         ),
-        Unused("secret_file", is_set("secret"), "with --secret, which takes precedence; leave one of them out"),
         Unused(
             "strict", lambda given: given["bot"] == HUMAN, f"for {HUMAN}, which is not a bot that fails; leave it out"
         ),
     ],
 )
 @click.argument("url")
-@click.argument("bot", required=False)
+@click.argument("bot")
 @click.argument("names", nargs=-1, metavar="[OWN OPPONENT]")
-@click.option("--exec", "command", metavar="CMD", help="A program in place of BOT; the same as exec:CMD.")
 @click.option("--team", envvar="SALVO_TEAM", help="The team's name.  [default: the file's]")
-@click.option("--secret", help="The team's secret, visible to others on this machine; better use SALVO_SECRET.")
-@click.option(
-    "--secret-file", type=click.Path(path_type=Path), envvar="SALVO_SECRET_FILE", help="A file with the team's secret."
-)
+@click.option("--secret-file", type=click.Path(path_type=Path), help="A file with the team's secret.")
 @click.option(
     "--table",
     envvar="SALVO_TABLE",
     default="",
     help="Name of the table.  [default: where a host gives the team a seat, else the default table]",
 )
-@click.option("--ca", metavar="FILE", help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]")
+@CA
 @click.option("--no-pin", is_flag=True, help="Do not pin or check the server's key.")
 @click.option("--games", type=Integer(min=1), help="End after this many games.  [default: no limit]")
 @click.option(
@@ -78,15 +74,12 @@ def _is_elsewhere(given: Mapping[str, Any]) -> bool:
     help="Write the server's signed log and what the team sends here, for salvo verify; an existing file is continued.",
 )
 @click.option("--strict", is_flag=True, help="End when the bot fails, instead of losing the turn.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per game.")
-@click.option("--until-eof", is_flag=True, hidden=True)
+@json_option("One JSON line per game.")
 def join(
     url: str,
-    bot: str | None,
+    bot: str,
     names: tuple[str, ...],
-    command: str | None,
     team: str | None,
-    secret: str | None,
     secret_file: Path | None,
     table: str,
     ca: str | None,
@@ -96,7 +89,6 @@ def join(
     proof: Path | None,
     strict: bool,
     as_json: bool,
-    until_eof: bool,
 ) -> None:
     """Play BOT (a file.py, file.py:Name, exec:CMD, a built-in bot, or human: you) in the contest at URL.
 
@@ -112,11 +104,7 @@ def join(
     """
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("salvo").setLevel(logging.INFO)
-    if (bot is None) is (command is None):
-        raise click.UsageError("name the bot once: BOT, or --exec CMD")
-    bot = bot or f"{EXEC}{command}"
-    if until_eof:  # a league has started it, and ends it so, however it ends itself
-        end_with_input()
+    end_with_input()
     if names and not (len(names) == _NAMES_OF_A_CHILD and url.startswith("smackdown:")):
         raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
     if _is_elsewhere({"url": url}):
@@ -135,7 +123,7 @@ def join(
         own = {"games": games, "seed": seed, "listener": _say_open}
         return _play_bot(make(bot), url, team, secret, strict=strict, **seat, **own)
 
-    for report in _with_secret(play, url, team, given_secret(secret_file, secret)):
+    for report in _with_secret(play, url, team, given_secret(secret_file)):
         _print(report, team, as_json)
 
 

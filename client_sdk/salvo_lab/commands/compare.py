@@ -14,7 +14,8 @@ from typing import Final
 import click
 
 from salvo.cli.checked import Checked
-from salvo.cli.output import JOBS, SECONDS, TRACEBACK, Integer, Number, Progress, progress_bar
+from salvo.cli.options import JOBS, RULES, SEED, TRACEBACK, json_option
+from salvo.cli.output import SECONDS, Integer, Number, Progress, progress_bar
 from salvo.replay_command import again
 from salvo.versions import pinned
 from salvo_lab.commands.failures import failure_lines
@@ -25,6 +26,8 @@ from salvo_lab.highlights import Lost
 from salvo_lab.intervals import percent
 from salvo_lab.simulation import TURN_SECONDS, Seats
 
+#: The chance that any verdict is wrong.
+ERROR: Final = 0.05
 _LEGEND: Final = (
     "legend:   win rate: games won, a tie is half a win; the range has the true rate with that confidence\n"
     "          in pairs: two games each on the same fleets, with the sides exchanged"
@@ -40,21 +43,15 @@ _LEGEND: Final = (
     default=20_000,
     help="At most this many games against each, in pairs.",
 )
-@click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
-@click.option("--seed", help="Seed of all games; 128 random bits by default, because a bot can guess a small one.")
-@click.option(
-    "--confidence",
-    type=Number(0.5, 1, min_open=True, max_open=True),
-    default=0.95,
-    help="Probability that no verdict is wrong: 0.95 is 95%.",
-)
+@RULES
+@SEED
 @click.option(
     "--margin",
     type=Number(0, 0.5, max_open=True),
     default=0.02,
     help="Also stop when the win rate is certainly this close to 50%: 0.02 is 48% to 52%; 0 disables this.",
 )
-@click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
+@JOBS
 @hosts
 @click.option(
     "--turn-seconds",
@@ -63,7 +60,7 @@ _LEGEND: Final = (
     help="Seconds for a salvo; a bot that takes longer fails.",
 )
 @TRACEBACK
-@click.option("--json", "as_json", is_flag=True, help="One JSON line for each SECOND.")
+@json_option("One JSON line for each SECOND.")
 @click.pass_context
 def compare(
     ctx: click.Context,
@@ -72,7 +69,6 @@ def compare(
     games: int,
     rules: str,
     seed: str | None,
-    confidence: float,
     margin: float,
     jobs: int | None,
     scheduler: str | None,
@@ -92,12 +88,7 @@ def compare(
     seed = seed or secrets.token_hex(16)
     first, others = pinned(first), tuple(pinned(other) for other in others)
     words = ["salvo", "compare", first, *others, "--seed", seed]
-    for option, value, default in (
-        ("--games", games, 20_000),
-        ("--rules", rules, "salvo"),
-        ("--confidence", confidence, 0.95),
-        ("--margin", margin, 0.02),
-    ):
+    for option, value, default in (("--games", games, 20_000), ("--rules", rules, "salvo"), ("--margin", margin, 0.02)):
         if value != default:
             words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
     command = shlex.join(words)
@@ -121,7 +112,7 @@ def compare(
                 games=games,
                 seed=seed,
                 rules=rules,
-                confidence=1 - (1 - confidence) / len(others),  # all together err as often as stated (Bonferroni)
+                confidence=1 - ERROR / len(others),  # all together err as often as stated (Bonferroni)
                 margin=margin or None,
                 jobs=jobs,
                 turn_seconds=turn_seconds,
@@ -142,7 +133,7 @@ def compare(
     if as_json:
         return
     if len(others) > 1:
-        click.echo(_in_all(compared, others, confidence))
+        click.echo(_in_all(compared, others))
     for lost, other in _worth_seeing(compared, others):
         click.echo(f"{lost.in_words}: {game_again(other, lost.score.game)}")
     click.echo(_LEGEND)
@@ -163,7 +154,7 @@ def _lines(found: Comparison, command: Callable[[int], str], seconds: float, tra
     )
 
 
-def _in_all(compared: Sequence[Comparison], others: Sequence[str], confidence: float) -> str:
+def _in_all(compared: Sequence[Comparison], others: Sequence[str]) -> str:
     """Return all verdicts in a line, with the error of all together."""
     told = []
     for verdict, words in (
@@ -174,7 +165,7 @@ def _in_all(compared: Sequence[Comparison], others: Sequence[str], confidence: f
         pairs = zip(compared, others, strict=True)
         if names := [other for found, other in pairs if found.verdict is verdict and not found.failures]:
             told.append(f"{words} {', '.join(names)}")
-    error = f"the chance that any of it is wrong is at most {percent(1 - confidence)}"
+    error = f"the chance that any of it is wrong is at most {percent(ERROR)}"
     return f"in all:   {compared[0].bots[0]} is {'; '.join(told)}; {error}"
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from salvo.cli.checked import Checked
-from salvo.cli.output import JOBS, SECONDS, TRACEBACK, Integer, has_terminal
+from salvo.cli.options import JOBS, RULES, TRACEBACK, json_option
+from salvo.cli.output import SECONDS, Integer, has_terminal
 from salvo.errors import BotError
 from salvo.sources import EXEC
 from salvo.unused import Unused, is_set
@@ -45,9 +46,9 @@ GAMES = 200
     help="Games at every save, in pairs, divided among the opponents.  [default: 200, and more until they show "
     f"what the save has changed, for {PATIENCE_SECONDS:.0f} seconds at most]",
 )
-@click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
+@RULES
 @click.option("--seed", default="dev", help="Seed of all games, the same at every save, so that changes show.")
-@click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
+@JOBS
 @hosts
 @click.option(
     "--turn-seconds",
@@ -56,7 +57,7 @@ GAMES = 200
     help="Seconds for a salvo.",
 )
 @TRACEBACK
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per save.")
+@json_option("One JSON line per save.")
 @click.pass_context
 def dev(
     ctx: click.Context,

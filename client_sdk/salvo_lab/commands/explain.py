@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from salvo.cli.options import json_option
 from salvo.cli.output import has_terminal, progress_bar, write_page
 from salvo_display import replay_text
 from salvo_display.pictures.html import Colour, ink
@@ -25,13 +26,7 @@ from salvo_server.recordings import open_recordings
 @click.option("--turn", type=int, help="Only this turn, with heat maps.  [default: all, in a table]")
 @click.option("--player", help="This player's salvos only.  [default: all players']")
 @click.option("--fleets", default=FLEETS, help=f"Fleets to sample for each board, {FEWEST_FLEETS}..{MAX_FLEETS}.")
-@click.option("--seed", help="Seed of the sample.  [default: the game's seed and number]")
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="One JSON line per salvo; without --turn one per player, and why the game was won.",
-)
+@json_option("One JSON line per salvo; without --turn one per player, and why the game was won.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the heat maps as a page, too.")
 @click.option("--table", help="Table of a journal; the default table is ''.  [default: any]")
 @click.option("--game", type=int, help="Game of a journal.  [default: the latest in which anything happened]")
@@ -40,7 +35,6 @@ def explain(
     turn: int | None,
     player: str | None,
     fleets: int,
-    seed: str | None,
     as_json: bool,
     html: Path | None,
     table: str | None,
@@ -56,7 +50,7 @@ def explain(
     """
     replay = open_recordings(file, table, game).replay()
     header = replay.header
-    seed = f"{header.seed}/{header.game}" if seed is None else seed
+    seed = f"{header.seed}/{header.game}"
     explainer = Explainer(seed, fleets)
     count = len(salvos_of(replay, player, turn))
     with progress_bar(count, "salvos", plain=as_json) as progress:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from salvo.cli.checked import Suggesting
-from salvo.cli.output import JOBS
+from salvo.cli.options import JOBS
 from salvo_lab.cluster import schedule, serve_blocks
 from salvo_lab.commands.on_hosts import TLS
 
@@ -48,7 +48,7 @@ def scheduler(listen: str, tls: Path | None, dashboard: str) -> None:
 @lab.command()
 @click.argument("url", metavar="URL")
 @TLS
-@click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
+@JOBS
 @click.option("--name", help="What this host is called.  [default: its own name and the process's number]")
 def worker(url: str, tls: Path | None, jobs: int | None, name: str | None) -> None:
     """Play for the scheduler at URL, tls://HOST:PORT, until Ctrl-C; tcp:// will do on the scheduler's own machine.

@@ -17,19 +17,9 @@ from typing import Any, Final, NamedTuple, NoReturn
 import click
 
 from salvo.adapter import Adapter, closing
-from salvo.cli.checked import Checked, force_rule
-from salvo.cli.output import (
-    FORCE,
-    JOBS,
-    SECONDS,
-    TRACEBACK,
-    Integer,
-    has_terminal,
-    keep_recorded,
-    look_again,
-    progress_bar,
-    winner_line,
-)
+from salvo.cli.checked import Checked
+from salvo.cli.options import JOBS, RULES, SEED, TRACEBACK, json_option
+from salvo.cli.output import SECONDS, Integer, has_terminal, keep_recorded, look_again, progress_bar, winner_line
 from salvo.errors import BotError, SalvoError
 from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
@@ -59,21 +49,16 @@ _GAME = "{game}"
 
 
 class _Recording(NamedTuple):
-    """Where games are recorded.
-
-    Attributes:
-        force: whether a game that is there is replaced.
-    """
+    """Where games are recorded."""
 
     name: str
-    force: bool
 
     def file(self, game: int) -> Path:
         return Path(self.name.replace(_GAME, str(game)))
 
     def check(self, game: int) -> None:
         """Raise before the game is played, not when it is lost."""
-        keep_recorded(self.file(game), force=self.force)
+        keep_recorded(self.file(game))
 
 
 _SEVERAL_AT_ONCE: Final = [
@@ -82,7 +67,6 @@ _SEVERAL_AT_ONCE: Final = [
         lambda given: (
             given["games"] == 1
             or any(given[each] is not None for each in ("record", "bank"))
-            or given["commands"]
             or any(bot.startswith(EXEC) for bot in given["bots"])
         ),
         "for one game, with --record or --bank, or where programs play: those play one by one; leave it out",
@@ -102,13 +86,10 @@ _WATCHED: Final = (
 )
 
 
-@click.command(cls=Checked, unused=[*_SEVERAL_AT_ONCE, *UNUSED, *_WATCHED, force_rule("record")])
+@click.command(cls=Checked, unused=[*_SEVERAL_AT_ONCE, *UNUSED, *_WATCHED])
 @click.argument("bots", nargs=-1)
-@click.option(
-    "--exec", "commands", metavar="CMD", multiple=True, help="A program, seated before BOTS; the same as exec:CMD."
-)
-@click.option("--seed", help="Seed of the whole game; 128 random bits by default, because a bot can guess a small one.")
-@click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
+@SEED
+@RULES
 @click.option("--game", type=Integer(min=1), default=1, help="Number of the (first) game of the seed.")
 @click.option("--games", type=Integer(min=1), default=1, help="How many games.")
 @click.option(
@@ -117,7 +98,7 @@ _WATCHED: Final = (
     default=Seats.FIXED.value,
     help="From game to game: fixed, rotated by one seat, or paired: the same fleets and start from every side.",
 )
-@click.option("--jobs", type=JOBS, help="Processes that play several games.  [default: all cores]")
+@JOBS
 @hosts
 @click.option(
     "--turn-seconds",
@@ -128,15 +109,13 @@ _WATCHED: Final = (
 @click.option(
     "--record", metavar="FILE", help="Write the game to a transcript; for several, {game} in the name is the number."
 )
-@FORCE
 @TRACEBACK
 @click.option("--watch", is_flag=True, help="Show the boards during the game; without a terminal, a line per salvo.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per game.")
+@json_option("One JSON line per game.")
 @click.pass_context
 def play(
     ctx: click.Context,
     bots: tuple[str, ...],
-    commands: tuple[str, ...],
     seed: str | None,
     rules: str,
     game: int,
@@ -148,7 +127,6 @@ def play(
     turn_seconds: float | None,
     bank: float | None,
     record: str | None,
-    force: bool,
     traceback: bool,
     watch: bool,
     as_json: bool,
@@ -161,7 +139,6 @@ def play(
     A single game stops at the error of a bot, and shows where it is. Several games use all cores, discard bot output,
     and continue without a bot that fails. In a single game with --json, bot output goes to standard error.
     """
-    bots = tuple(EXEC + command for command in commands) + bots
     if len(bots) < 2:
         first = shlex.quote(bots[0]) if bots else "mybot.py"
         raise BotError(
@@ -176,7 +153,7 @@ def play(
         raise click.UsageError(
             f"--record: with {len(bots)} bots seats are {Seats.FIXED} or {Seats.ROTATED}, not {seats}"
         )
-    recording = None if record is None else _Recording(record, force)
+    recording = None if record is None else _Recording(record)
     if recording is not None:
         for number in range(game, game + games):
             recording.check(number)

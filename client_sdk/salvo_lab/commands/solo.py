@@ -9,7 +9,7 @@ import shlex
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cache, partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -19,13 +19,14 @@ import click
 
 from salvo.adapter import made
 from salvo.cli.checked import Checked
-from salvo.cli.output import JOBS, TRACEBACK, Integer, has_terminal, progress_bar
+from salvo.cli.options import JOBS, RULES, TRACEBACK, json_option
+from salvo.cli.output import Integer, has_terminal, progress_bar
 from salvo.errors import BotError
 from salvo.programs.keeper import how_it_ended
 from salvo.programs.linux import cores
 from salvo.programs.process_pool import ProgramPool
-from salvo.rules import Grid, RuleBook, Shots, UnplayableBook, check_room, generator
-from salvo.rules.files import RuleFileError, load_book
+from salvo.rules import RuleBook
+from salvo.rules.files import load_book
 from salvo.sources import load
 from salvo_lab.commands.failures import repeated_by
 from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
@@ -44,18 +45,11 @@ _AT_ONCE = 8
 @click.argument("bot")
 @click.option("--boards", type=Integer(min=1), default=200, help="How many boards.")
 @click.option("--seed", default="0", help="Seed of the boards and of the bot.")
-@click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
-@click.option("--width", type=int, help="Columns, in place of the ruleset's.")
-@click.option("--height", type=int, help="Rows, in place of the ruleset's.")
-@click.option(
-    "--shots",
-    type=click.Choice([Shots.AFLOAT.value, Shots.ONE.value]),
-    help="Shots of a turn, in place of the ruleset's.",
-)
-@click.option("--jobs", type=JOBS, help="Processes to play in.  [default: all cores]")
+@RULES
+@JOBS
 @hosts
 @TRACEBACK
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@json_option("One JSON object.")
 @click.pass_context
 def solo(
     ctx: click.Context,
@@ -63,9 +57,6 @@ def solo(
     boards: int,
     seed: str,
     rules: str,
-    width: int | None,
-    height: int | None,
-    shots: str | None,
     jobs: int | None,
     scheduler: str | None,
     tls: Path | None,
@@ -76,10 +67,9 @@ def solo(
 
     Its output is discarded.
     """
-    book = _changed(load_book(rules), width, height, shots)
+    book = load_book(rules)
     cluster = ctx.with_resource(connected(scheduler, tls))
-    options = {"--rules": rules if rules != "salvo" else None, "--width": width, "--height": height, "--shots": shots}
-    more = [word for option, value in options.items() if value is not None for word in (option, str(value))]
+    more = ["--rules", rules] if rules != "salvo" else []
     again = shlex.join(["salvo", "solo", bot, "--boards", str(boards), "--seed", seed, *more])
     with repeated_by(again):
         cleared = list(_with_progress(_clear_all(bot, boards, seed, book, jobs, cluster), boards, plain=as_json))
@@ -101,21 +91,6 @@ def solo(
     click.echo(f"time:   {mean_ms:.2f} ms a salvo, at worst {worst_ms:.1f} ms")
     click.echo("legend: salvos and shots to clear a board, fewer is better; +-: 95% interval of the mean")
     click.echo(f"again:  {again}")
-
-
-def _changed(book: RuleBook, width: int | None, height: int | None, shots: str | None) -> RuleBook:
-    """Return the book with what the options say in its place."""
-    if (width, height, shots) == (None, None, None):
-        return book
-    try:
-        grid = Grid(book.grid.width if width is None else width, book.grid.height if height is None else height)
-        book = replace(book, grid=grid, shots=book.shots if shots is None else Shots(shots))
-        check_room(book, generator("room"))
-    except UnplayableBook as error:
-        raise RuleFileError(f"{error.field}: {error.text}") from None
-    except ValueError as error:
-        raise RuleFileError(str(error)) from None
-    return book
 
 
 class Clearers:

@@ -17,6 +17,7 @@ import click
 
 from salvo.atomic_file import create_file
 from salvo.cli.checked import Checked, Suggesting
+from salvo.cli.options import JOBS, json_option
 from salvo.cli.output import Integer, print_table, progress_bar
 from salvo.programs.linux import cores
 from salvo_display.replay_text import counted
@@ -52,7 +53,6 @@ strikes = 3              # with this many a bot is out of that game
 """
 _HEADINGS: Final = ("place", "bot", "points", "games", "won", "tied", "lost", "strikes", "rating", "95%")
 _FILE = click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
-_HTML = "Where the HTML page goes."
 _MOST = "Games of the same bots that can be watched: an odd one, the clearest and the closest results, the others."
 
 
@@ -76,11 +76,10 @@ def init(file: Path) -> None:
 
 @tournament.command(cls=Checked, unused=UNUSED)
 @_FILE
-@click.option("--jobs", type=Integer(1, 256), help="Processes to play in.  [default: all cores]")
+@JOBS
 @hosts
-@click.option("--html", type=click.Path(path_type=Path), help=f"{_HTML}  [default: next to FILE]")
 @click.option("--fresh", is_flag=True, help="Set aside the games that were played, and play everything again.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the table.")
+@json_option("One JSON object in place of the table.")
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -88,7 +87,6 @@ def run(
     jobs: int | None,
     scheduler: str | None,
     tls: Path | None,
-    html: Path | None,
     fresh: bool,
     as_json: bool,
 ) -> None:
@@ -98,7 +96,7 @@ def run(
     FILE.games.jsonl. After an interruption, by Ctrl-C or a power failure, the same command continues with the same
     results. Bots play in separate processes; what they print is discarded.
     """
-    page = html or file.with_suffix(".html")
+    page = file.with_suffix(".html")
     cluster = ctx.with_resource(connected(scheduler, tls))
     path, written = ctx.with_resource(_beside(file, page))
     given = load_tournament(path)
@@ -113,7 +111,7 @@ def run(
             play_tournament(path, given, games, jobs or cores(), played, cluster)
     except KeyboardInterrupt:
         kept = f"{len(games.games)} of {number_of_games(given)} games are played and kept"
-        click.echo(f"\n{kept}; go on: {_command('run', file, html)}", err=True)
+        click.echo(f"\n{kept}; go on: {_command('run', file)}", err=True)
         raise
     finally:
         if changed := games.mend():
@@ -131,8 +129,8 @@ def run(
 
 @tournament.command()
 @_FILE
-@click.option("--html", type=click.Path(path_type=Path), help=f"{_HTML}  [default: none]")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the table.")
+@click.option("--html", type=click.Path(path_type=Path), help="Also write the page to this file.")
+@json_option("One JSON object in place of the table.")
 @click.pass_context
 def show(ctx: click.Context, file: Path, html: Path | None, as_json: bool) -> None:
     """Print the table of the games played so far, even during a tournament."""
@@ -155,9 +153,8 @@ def show(ctx: click.Context, file: Path, html: Path | None, as_json: bool) -> No
 @_FILE
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
 @click.option("--games-per-pair", type=Integer(1), default=10, show_default=True, help=_MOST)
-@click.option("--jobs", type=Integer(1, 256), help="Processes to play in.  [default: all cores]")
 @click.pass_context
-def site(ctx: click.Context, file: Path, folder: Path | None, games_per_pair: int, jobs: int | None) -> None:
+def site(ctx: click.Context, file: Path, folder: Path | None, games_per_pair: int) -> None:
     """Write the games played so far as a small site, even during a tournament: the table, and games to watch.
 
     DIR is FILE.site next to FILE by default; an older site of this tournament in it is replaced. It needs no special
@@ -171,7 +168,7 @@ def site(ctx: click.Context, file: Path, folder: Path | None, games_per_pair: in
     came_to = stand(given.with_seed(seed or given.seed), games)
     chosen = choose(came_to.games, games_per_pair)
     with progress_bar(len(chosen.games), "games") as show_progress:
-        made = make_site(came_to, chosen, written, jobs or cores(), show_progress)
+        made = make_site(came_to, chosen, written, cores(), show_progress)
     click.echo(f"site:   {where / made.index_page.name}, {made.games} of {made.played} games")
     if made.differing:
         first = made.differing[0]
@@ -201,8 +198,8 @@ def _beside(file: Path, page: Path) -> Iterator[tuple[Path, Path]]:
         yield there
 
 
-def _command(name: str, file: Path, html: Path | None = None) -> str:
-    return shlex.join(["salvo", "tournament", name, str(file), *(["--html", str(html)] if html is not None else [])])
+def _command(name: str, file: Path) -> str:
+    return shlex.join(["salvo", "tournament", name, str(file)])
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.checked import NO_TLS, Checked
+from salvo.cli.options import json_option
 from salvo.cli.output import has_terminal
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl, without_password
@@ -38,7 +39,7 @@ _STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", V
 )
 @click.option("--roster", type=click.Path(path_type=Path), help="The roster's file.  [default: one per user]")
 @click.option("--config", type=click.Path(path_type=Path), help="The server's TOML file with its settings.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per finding.")
+@json_option("One JSON line per finding.")
 def doctor(
     url: str | None, profile: str | None, ca: Path | None, roster: Path | None, config: Path | None, as_json: bool
 ) -> None:

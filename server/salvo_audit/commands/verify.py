@@ -13,10 +13,9 @@ from typing import Any, Final
 
 import click
 
-from salvo.cli.checked import Checked
+from salvo.cli.options import json_option
 from salvo.codec.log import KEY_BYTES
 from salvo.seal import fingerprint
-from salvo.unused import Unused, is_set
 from salvo_display.replay_text import ABORTED
 from salvo_server.verify import (
     BLAME,
@@ -52,9 +51,7 @@ def _read_key(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     return key
 
 
-@click.command(
-    cls=Checked, unused=[Unused("plain", is_set("as_json"), "with --json, which has no colours; leave it out")]
-)
+@click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option(
     "--key",
@@ -62,9 +59,8 @@ def _read_key(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     callback=_read_key,
     help="Fingerprint or key of the server that must have signed it.",
 )
-@click.option("--plain", is_flag=True, help="Without colours, even on a terminal.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per file.")
-def verify(files: Sequence[Path], key: str | bytes | None, plain: bool, as_json: bool) -> None:
+@json_option("One JSON line per file.")
+def verify(files: Sequence[Path], key: str | bytes | None, as_json: bool) -> None:
     """Check offline that games were fair.
 
     FILE is a proof, from serve --transcripts, watch --proof or join --proof. Each game gets its own verdict. Several
@@ -77,55 +73,52 @@ def verify(files: Sequence[Path], key: str | bytes | None, plain: bool, as_json:
     reports = [verify_file(path, key) for path in files]
     stories = compare_stories(reports)
     same = [] if stories else agreements(reports)
-    color = False if plain else None
     for report in reports:
         if as_json:
             click.echo(json.dumps(_record(report, stories, same)))
         else:
-            _tell(report, bool(key), color)
+            _tell(report, bool(key))
     if not as_json:
         for story in stories:
-            _tell_finding(story, color)
+            _tell_finding(story)
         for each in same:
-            _tell_agreement(each, color)
+            _tell_agreement(each)
     if stories or any(report.finding for report in reports):
         sys.exit(1)
 
 
-def _tell(report: ProofReport, pinned: bool, color: bool | None) -> None:
+def _tell(report: ProofReport, pinned: bool) -> None:
     for game in report.games:
         if game.finding is not None:
             named = len(report.games) < 2 or str(game) in game.finding.text
-            _tell_finding(game.finding, color, "" if named else f" ({game})")
+            _tell_finding(game.finding, "" if named else f" ({game})")
         elif game.verdict in _COLORS:
             told = click.style(game.verdict, fg=_COLORS[game.verdict], bold=True)
-            click.echo(f"{report.file}: {told}: {_summary(game)}", color=color)
+            click.echo(f"{report.file}: {told}: {_summary(game)}")
     if report.stray is not None:
-        _tell_finding(report.stray, color)
+        _tell_finding(report.stray)
     for remark in report.remarks:
-        click.echo(f"{report.file}: {click.style('note', fg='yellow')}: {remark}", color=color)
+        click.echo(f"{report.file}: {click.style('note', fg='yellow')}: {remark}")
     if report.key is not None:
         advice = "; compare it with the fingerprint that the operator announced, or give that with --key"
         known = "" if pinned else advice
-        click.echo(f"{report.file}: signed by the server {fingerprint(report.key)}{known}", color=color)
+        click.echo(f"{report.file}: signed by the server {fingerprint(report.key)}{known}")
 
 
-def _tell_finding(finding: Finding, color: bool | None, of: str = "") -> None:
+def _tell_finding(finding: Finding, of: str = "") -> None:
     where = f"{finding.file}, line {finding.line}"
     told = click.style(f"NOT FAIR: {BLAME[finding.fault]}", fg="red", bold=True)
     if finding.fault in UNPROVEN:
         told = click.style(f"NOT PROVEN: {BLAME[finding.fault]}", fg="yellow", bold=True)
-    click.echo(f"{where}: {told}: {finding.text}{of}", color=color)
+    click.echo(f"{where}: {told}: {finding.text}{of}")
 
 
-def _tell_agreement(found: Agreement, color: bool | None) -> None:
+def _tell_agreement(found: Agreement) -> None:
     told = click.style("the same story", fg="green", bold=True)
     if not found.compared:
         told = click.style("nothing to compare", fg="yellow", bold=True)
     files = ", ".join(found.files)
-    click.echo(
-        f"{len(found.files)} files: {told} of {found.game}, {found.compared} entries compared: {files}", color=color
-    )
+    click.echo(f"{len(found.files)} files: {told} of {found.game}, {found.compared} entries compared: {files}")
 
 
 def _summary(game: LoggedGame) -> str:

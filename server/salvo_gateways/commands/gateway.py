@@ -53,14 +53,12 @@ class _Doors(click.Group):
 
 
 @click.group(cls=_Doors)
-@click.option("--until-eof", is_flag=True, hidden=True)
-def gateway(until_eof: bool) -> None:
+def gateway() -> None:
     """Accept clients of older Battleship protocols; each is a player like any other.
 
     A gateway runs on the server's machine, whose roster it adds its guests to, or on any machine with an open broker.
     """
-    if until_eof:  # a server has started it, and ends it so, however it ends itself
-        end_with_input()
+    end_with_input()
 
 
 class GatewayCall(NamedTuple):

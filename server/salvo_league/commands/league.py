@@ -12,7 +12,9 @@ from typing import Final
 import click
 
 from salvo.cli.checked import DEFAULT_BROKER, Checked, Suggesting, ca_rule
-from salvo.cli.output import Integer, Number, ask_secret, given_secret, may_ask, print_table
+from salvo.cli.options import CA, json_option
+from salvo.cli.output import Integer, Number, host_account, print_table
+from salvo.net.mqtt import without_password
 from salvo_display.replay_text import counted
 from salvo_league.book import Book
 from salvo_league.cells import Cells
@@ -66,10 +68,6 @@ league.add_command(show)
 @league.command(cls=Checked, unused=[ca_rule("urls")])
 @click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
 @click.argument("urls", metavar="[URL]...", nargs=-1)
-@click.option("--team", envvar="SALVO_TEAM", help="The host's name on the roster.")
-@click.option(
-    "--secret-file", type=click.Path(path_type=Path), envvar="SALVO_SECRET_FILE", help="A file with the host's secret."
-)
 @click.option(
     "--new",
     type=(Integer(2, 256), Number(0.01, 24)),
@@ -77,13 +75,11 @@ league.add_command(show)
     help="Write FILE.toml for so many teams and hours, say how the server is started, and end.",
 )
 @click.option("--fill", metavar="BOT", help="Fill empty seats with this built-in bot, on the accounts in [fill].")
-@click.option("--ca", metavar="FILE", help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]")
-@click.option("--json", "as_json", is_flag=True, help="JSON lines: what happens, and the table at the end.")
+@CA
+@json_option("JSON lines: what happens, and the table at the end.")
 def run(
     file: Path,
     urls: tuple[str, ...],
-    team: str | None,
-    secret_file: Path | None,
     new: tuple[int, float] | None,
     fill: str | None,
     ca: str | None,
@@ -94,8 +90,9 @@ def run(
     With several URLs, the teams are seated at the tables of all these servers, which share nothing but the roster; the
     addresses are those that teams reach. By default, URL is mqtt://127.0.0.1:1883.
 
-    It acts as a host: salvo teams add NAME --role host. The account is in SALVO_TEAM and SALVO_SECRET. Teams ask to
-    take part at the default table; salvo join without --table goes from there to the seats that they get.
+    It acts as a host: salvo teams add NAME --role host. The account is in the first URL, mqtt://NAME@HOST, or in
+    SALVO_TEAM and SALVO_SECRET. Teams ask to take part at the default table; salvo join without --table goes from there
+    to the seats that they get.
 
     What was decided and what came of it is saved at once, in FILE.league.jsonl. After an interruption, by Ctrl-C or a
     power failure, the same command goes on.
@@ -104,12 +101,9 @@ def run(
         _write(file, *new)
         return
     given = load_league(file)
-    secret = given_secret(secret_file)
-    if team and not secret and may_ask():
-        secret = ask_secret(team)
-    if not team or not secret:
-        raise click.UsageError("a league needs a host's name and secret: SALVO_TEAM and SALVO_SECRET")
     urls = urls or (DEFAULT_BROKER,)
+    team, secret = host_account(urls[0])
+    urls = tuple(without_password(url) for url in urls)
     brokers = cells_of(urls)
     if len(brokers) < len(urls):
         raise click.UsageError("the same URL stands there twice; each is another server's broker")
@@ -160,7 +154,9 @@ def _write(file: Path, teams: int, hours: float) -> None:
     click.echo(f"{file}: {plan}")
     click.echo(f"server: salvo serve {shlex.join(word for table in plan.tables for word in ('--table', table))}")
     click.echo("host:   salvo teams add desk --role host")
-    click.echo(f"league: SALVO_TEAM=desk SALVO_SECRET=... {shlex.join(['salvo', 'league', str(file), 'mqtt://HOST'])}")
+    click.echo(
+        f"league: {shlex.join(['salvo', 'league', str(file), 'mqtt://desk@HOST'])}, which asks for desk's secret"
+    )
 
 
 def _teller(as_json: bool, director: Director) -> Callable[[Line], None]:

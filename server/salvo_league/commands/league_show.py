@@ -14,6 +14,7 @@ import click
 
 from salvo.atomic_file import replace_file
 from salvo.cli.checked import Checked
+from salvo.cli.options import json_option
 from salvo.cli.output import print_table, write_page
 from salvo.errors import SalvoError
 from salvo.unused import Unused, is_set
@@ -35,7 +36,7 @@ _WITH_LOGS: Final = "with --logs, which needs no journal; leave one of them out"
 
 @click.command(
     cls=Checked,
-    unused=[Unused(each, is_set("logs"), _WITH_LOGS) for each in ("journals", "config", "listen", "broker", "roster")],
+    unused=[Unused(each, is_set("logs"), _WITH_LOGS) for each in ("journals", "config")],
 )
 @click.argument("files", nargs=-1, type=_FILE, metavar="[FILE]...")
 @click.option("--logs", is_flag=True, help="Count the signed logs FILE..., as salvo verify reads them.")
@@ -47,11 +48,8 @@ _WITH_LOGS: Final = "with --logs, which needs no journal; leave one of them out"
     help="The server's journal; may be repeated, for a contest at several.  [default: that of the server here]",
 )
 @click.option("--config", type=_FILE, help="A TOML file with the server's settings.")
-@click.option("--listen", metavar="HOST:PORT", help="Where the server listens, which names the journal.")
-@click.option("--broker", metavar="URL", help="The server's broker, which names the journal.")
-@click.option("--roster", type=_FILE, help="Accounts of the contest, whose server it is.  [default: one per user]")
 @click.option("--all", "overall", is_flag=True, help="Count all games, not only those of the latest evening.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object in place of the table.")
+@json_option("One JSON object in place of the table.")
 @click.option("--csv", "csv_file", type=_FILE, help="Also write the table to this file, with a comma between cells.")
 @click.option("--page", "page_file", type=_FILE, help="Also write a page for a browser to this file.")
 def show(
@@ -63,7 +61,6 @@ def show(
     as_json: bool,
     csv_file: Path | None,
     page_file: Path | None,
-    **given: Any,
 ) -> None:
     """Print the standings of the latest evening, or over all games, also while the server runs.
 
@@ -80,7 +77,7 @@ def show(
     if logs:
         chronicle, findings = read_logs(files)
     else:
-        chronicle = _read_journals([{**given, "journal": each} for each in dict.fromkeys(journals)] or [given], config)
+        chronicle = _read_journals(tuple(dict.fromkeys(journals)) or (None,), config)
     evening, whole = chronicle.standings()
     standings = whole if overall else evening
     title = "Standings" if overall else "Standings of the evening"
@@ -98,20 +95,19 @@ def show(
         sys.exit(1)
 
 
-def _read_journals(servers: Sequence[dict[str, Any]], config: Path | None) -> Chronicle:
+def _read_journals(journals: Sequence[str | None], config: Path | None) -> Chronicle:
     try:
-        places = [_journal(given, config) for given in servers]
+        places = [_journal(journal, config) for journal in journals]
         return Chronicle(result for place in places for result in JournalReader(place).results())
     except JournalError as error:
-        named = config is not None or any(any(given.values()) for given in servers)
-        if error.code != "journal_missing" or named:
+        if error.code != "journal_missing" or config is not None or any(journals):
             raise
         cure = "no server runs here now; name its journal with --journal FILE|URL, or its settings with --config FILE"
-        raise JournalError(error.code, f"{error.text.partition(';')[0]}: {cure} or --listen HOST:PORT") from None
+        raise JournalError(error.code, f"{error.text.partition(';')[0]}: {cure}") from None
 
 
-def _journal(given: dict[str, Any], config: Path | None) -> str:
-    settings = settings_of({name: value for name, value in given.items() if value is not None}, config)
+def _journal(journal: str | None, config: Path | None) -> str:
+    settings = settings_of({"journal": journal}, config)
     if settings.journal in (None, "none"):
         text = "this server keeps no journal; name one with --journal FILE|URL, or count signed logs: --logs FILE..."
         raise JournalError("journal_missing", text)

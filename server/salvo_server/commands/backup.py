@@ -12,6 +12,7 @@ import click
 from salvo.distribution import __version__
 from salvo.net.mqtt import without_password
 from salvo.unused import UnusedOption
+from salvo_server.commands.setting_options import setting_options
 from salvo_server.running import only_server
 from salvo_server.settings import ServerSettings, identity_path, load_settings, roster_path
 from salvo_server.storage.backup import (
@@ -35,18 +36,9 @@ _FILE = click.Path(path_type=Path)
 
 
 def places_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of ``salvo serve`` that name files."""
-    for option in (
-        click.option("--config", type=_FILE, help="A TOML file with the server's settings."),
-        click.option("--journal-key", type=_FILE, help="The key to the teams' secrets in it."),
-        click.option("--journal", metavar="FILE|URL", help="The journal; or none.  [default: one per broker]"),
-        click.option("--identity", type=_FILE, help="The server's own key.  [default: one per user]"),
-        click.option("--roster", type=_FILE, help="Accounts of the contest.  [default: one per user]"),
-        click.option("--broker", metavar="URL", help="The server's broker, which names the journal."),
-        click.option("--listen", metavar="HOST:PORT", help="Where the server listens, which names the journal."),
-    ):
-        command = option(command)
-    return command
+    """Add the options that say which server's files are meant."""
+    config = click.option("--config", metavar="FILE", type=_FILE, help="The server's TOML file with its settings.")
+    return setting_options("roster", "journal", "journal_key")(config(command))
 
 
 def places_of(settings: ServerSettings) -> dict[str, Path]:
@@ -67,8 +59,7 @@ def places_of(settings: ServerSettings) -> dict[str, Path]:
 @click.argument("file", type=_FILE)
 @places_options
 @click.option("--no-database", is_flag=True, help="Leave out a journal on PostgreSQL, which pg_dump copies.")
-@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
-def backup(file: Path, config: Path | None, no_database: bool, force: bool, **given: Any) -> None:
+def backup(file: Path, config: Path | None, no_database: bool, **given: Any) -> None:
     """Write roster, identity and journal with their keys to FILE, a .tar.gz, for salvo restore.
 
     The files are those of the running server, or of one that salvo serve with the same settings would start. A server
@@ -95,7 +86,7 @@ def backup(file: Path, config: Path | None, no_database: bool, force: bool, **gi
         profile=settings.profile,
         tables=list(settings.tables),
     )
-    write_backup(file, Backup(manifest, contents), force=force)
+    write_backup(file, Backup(manifest, contents))
     no_roster = "" if ROSTER in contents else f"; no roster at {places[ROSTER]}"
     no_journal = "" if JOURNAL_KEY in contents else "; no journal, which this server does not keep"
     click.echo(f"{file}: {', '.join(contents)}{no_roster}{no_journal}")

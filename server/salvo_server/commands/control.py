@@ -7,7 +7,6 @@ import json
 import os
 import re
 import time
-from pathlib import Path
 from random import Random
 from typing import Any, Final
 
@@ -15,12 +14,12 @@ import click
 
 from salvo import messages as m
 from salvo.cli.checked import Checked, ca_rule
-from salvo.cli.output import ask_secret, given_secret, may_ask, table_name
+from salvo.cli.options import CA, json_option
+from salvo.cli.output import host_account, table_name
 from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.codec.published import read_published
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.unused import Unused, is_set
 from salvo_server.hosting import Answer, HostDesk
 from salvo_server.screen_users import ScreenUsers
 
@@ -30,6 +29,8 @@ _WANTED: Final = {"seconds": "SECONDS", "team": "TEAM", "text": "TEXT", "game": 
 _SETTINGS: Final = tuple(name for name in m.NextGame.__dataclass_fields__ if name != "pace_ms")
 
 
+#: For a server that is busy.
+_ANSWER_SECONDS: Final = 20.0
 #: What people call an action instead.
 _MEANT: Final = {
     "kick": m.HostAction.REMOVE,
@@ -55,19 +56,11 @@ class _Action(click.Choice[str]):
 
 @click.command(
     cls=Checked,
-    unused=[
-        ca_rule("url"),
-        Unused("secret_file", is_set("secret"), "with --secret, which takes precedence; leave one of them out"),
-    ],
+    unused=[ca_rule("url")],
 )
 @click.argument("command", type=_Action([action.value for action in m.HostAction]))
 @click.argument("url")
 @click.argument("arguments", nargs=-1)
-@click.option("--team", envvar="SALVO_TEAM", help="The host's name on the roster.")
-@click.option("--secret", help="The host's secret, visible to others on this machine; better use SALVO_SECRET.")
-@click.option(
-    "--secret-file", type=click.Path(path_type=Path), envvar="SALVO_SECRET_FILE", help="A file with the host's secret."
-)
 @click.option(
     "--table",
     "tables",
@@ -77,19 +70,14 @@ class _Action(click.Choice[str]):
     envvar="SALVO_TABLE",
     help="Name of the table; may be repeated.  [default: the default table]",
 )
-@click.option("--ca", metavar="FILE", help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]")
-@click.option("--timeout", "timeout_seconds", default=10.0, help="Seconds to wait for an answer.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per table.")
+@CA
+@json_option("One JSON line per table.")
 def control(
     command: str,
     url: str,
     arguments: tuple[str, ...],
-    team: str | None,
-    secret: str | None,
-    secret_file: Path | None,
     tables: tuple[str, ...],
     ca: str | None,
-    timeout_seconds: float,
     as_json: bool,
 ) -> None:
     """Act as the host at a table of the contest at URL.
@@ -107,18 +95,15 @@ def control(
                        turn_seconds, over_seconds, pace_seconds, teams=a,b
     annul GAME         no longer count the result of a game
 
-    The host is an account of the roster: salvo teams add NAME --role host. Everybody sees what it does.
+    The host is an account of the roster: salvo teams add NAME --role host. It is in the URL, mqtt://NAME@HOST, or in
+    SALVO_TEAM and SALVO_SECRET; at a terminal it asks for a secret that is missing. Everybody sees what it does.
     """
     do = m.HostAction(command)
     given = read_arguments(do, arguments)
-    name, key = team or "", given_secret(secret_file, secret)
-    if name and not key and may_ask():
-        key = ask_secret(name)
-    if not name or not key:
-        raise click.UsageError("a host needs a name and a secret: SALVO_TEAM and SALVO_SECRET")
+    name, key = host_account(url)
     desk = HostDesk(name, key)
     wanted = tables or ("",)
-    end = time.monotonic() + timeout_seconds
+    end = time.monotonic() + _ANSWER_SECONDS
     connection = _connected(desk, url, wanted, ca, key, end)
     refused = None
     try:

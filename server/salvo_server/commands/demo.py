@@ -8,14 +8,13 @@ import secrets
 import threading
 from collections import deque
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
 from salvo import messages as m
-from salvo.cli.checked import Checked, force_rule
-from salvo.cli.output import FORCE, Integer, Number, has_terminal, keep_recorded, look_again, winner_line
+from salvo.cli.options import RULES, SEED, json_option
+from salvo.cli.output import Integer, Number, has_terminal, winner_line
 from salvo.client import play as play_contest
 from salvo.errors import SalvoError
 from salvo.messages import MAX_PACE_SECONDS, State
@@ -25,11 +24,9 @@ from salvo.rules.files import load_book
 from salvo.sources import load
 from salvo_display.replay_text import places_line
 from salvo_display.screen import Board, draw_boards, draw_page
-from salvo_server.contest import DEFAULT_TABLE, Contest, open_journal
+from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
-from salvo_server.storage.journal.kept import KeptGames
-from salvo_server.storage.transcript import export
 
 #: Pause after a salvo on a terminal, so that a whole game takes about a quarter of a minute.
 _PACE_ON_SCREEN_SECONDS = 0.1
@@ -37,42 +34,33 @@ _PACE_ON_SCREEN_SECONDS = 0.1
 _JOIN_SECONDS = 30.0
 
 
-@click.command(cls=Checked, unused=[force_rule("record")])
+@click.command()
 @click.option("--players", type=Integer(2, 8), default=4, help="Number of bots, alternately hunter and random.")
-@click.option("--seed", help="Seed of the whole game; random by default.")
-@click.option("--rules", default="salvo", help="Ruleset: a name, or a TOML file.")
+@SEED
+@RULES
 @click.option(
     "--pace",
-    "--pause",
     "pace_seconds",
     type=Number(0, MAX_PACE_SECONDS),
     metavar="SECONDS",
     help="Pause after each salvo.  [default: 0.1 on a terminal, else 0]",
 )
-@click.option("--listen", default="127.0.0.1:0", help="Where the broker listens; port 0 lets the system choose.")
-@click.option("--record", type=click.Path(path_type=Path), help="Write the game to a transcript.")
-@FORCE
-@click.option("--json", "as_json", is_flag=True, help="The result as one JSON line.")
+@json_option("The result as one JSON line.")
 def demo(
     players: int,
     seed: str | None,
     rules: str,
     pace_seconds: float | None,
-    listen: str,
-    record: Path | None,
-    force: bool,
     as_json: bool,
 ) -> None:
     """Watch built-in bots play a whole game over a real broker, with broker, server and bots in this process."""
-    if record is not None:
-        keep_recorded(record, force=force)
     live = has_terminal() and not as_json
     pace = pace_seconds if pace_seconds is not None else (_PACE_ON_SCREEN_SECONDS if live else 0.0)
     seed = seed or secrets.token_hex(16)
     bots = ["hunter" if seat % 2 == 0 else "random" for seat in range(players)]
     show = _Show(load_book(rules))
     settings = ServerSettings(
-        listen=listen,
+        listen="127.0.0.1:0",
         players=players,
         seed=seed,
         rules=rules,
@@ -80,8 +68,7 @@ def demo(
         over_seconds=3600,
         profile="open",
     )
-    kept = KeptGames(open_journal(settings)) if record is not None else None
-    contest = Contest(settings, show, journal=kept, identity=Identity.fresh())
+    contest = Contest(settings, show, identity=Identity.fresh())
     if not as_json:
         click.echo(f"broker for an MQTT explorer: {contest.url}")
     with contest.in_background(), _live(show) if live else contextlib.nullcontext() as screen:
@@ -96,10 +83,6 @@ def demo(
         for thread in threads:
             thread.join(5)
     _print_result(show, again(bots, seed, rules=rules), seed, as_json)
-    if record is not None and kept is not None:
-        export(kept.game(DEFAULT_TABLE, 1), record)
-        if not as_json:
-            click.echo(look_again(record))
 
 
 def _seats(bots: Sequence[str]) -> list[tuple[str, str]]:

@@ -3,59 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import click
 
 from salvo.cli.checked import DEFAULT_BROKER, Checked
-from salvo.cli.output import table_name
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, without_password
-from salvo.unused import Unused, is_set
+from salvo.unused import Unused
+from salvo_server.contest import DEFAULT_TABLE
 from salvo_server.running import only_server, running_servers
 from salvo_server.settings import roster_if_any
 from salvo_server.status import ask_status
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Roster, has_begun
 
+_ANSWER_SECONDS: Final = 5.0
+
 
 @click.command(
     cls=Checked,
     unused=[
-        Unused("broker", is_set("url"), "with URL, which means the same; leave one of them out"),
         Unused(
             "roster",
-            lambda given: "@" in (given["url"] or given["broker"] or ""),
+            lambda given: "@" in (given["broker"] or ""),
             "with a URL that has a user, which is used; leave one of them out",
-        ),
-        *(
-            Unused(name, is_set("standby"), "with --standby, which asks no broker; leave it out")
-            for name in ("table", "timeout_seconds")
         ),
     ],
 )
-@click.argument("url", required=False)
-@click.option(
-    "--broker", metavar="URL", envvar="SALVO_BROKER", help="The broker's address.  [default: that of the server here]"
-)
-@click.option(
-    "--table",
-    type=table_name,
-    metavar="NAME",
-    default="",
-    help="The server's first table, if it is not the default table.",
-)
+@click.argument("broker", metavar="[URL]", required=False, envvar="SALVO_BROKER")
 @click.option("--roster", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
-@click.option("--timeout", "timeout_seconds", default=5.0, help="Seconds to wait for an answer.")
 @click.option("--standby", is_flag=True, help="Ask for the standby on this machine instead.")
-def health(
-    url: str | None, broker: str | None, table: str, roster: Path | None, timeout_seconds: float, standby: bool
-) -> None:
+def health(broker: str | None, roster: Path | None, standby: bool) -> None:
     """Exit with 0 if the server behind the broker at URL is online, else with 1 and a line with the reason.
 
-    URL may also be given as --broker; without it, it is the server that runs here. On a machine with the server's
+    Without a URL, and SALVO_BROKER, it is the server that runs here. On a machine with the server's
     roster, this uses one of the server's own read-only users; elsewhere the user in the URL.
     """
-    broker = url or broker
     if standby:
         waiting = [each.url for each in running_servers(roster_if_any(roster), standby=True)]
         if (broker is not None and str(BrokerUrl.parse(broker)) not in waiting) or not waiting:
@@ -63,7 +47,7 @@ def health(
         click.echo("standby: waits for the end of another server")
         return
     broker = broker or server_here(roster)
-    answer = ask_status(broker, table, timeout_seconds, _looker_on(broker, roster))
+    answer = ask_status(broker, DEFAULT_TABLE, _ANSWER_SECONDS, _looker_on(broker, roster))
     if answer is None:
         raise ConnectionLost("no_server", f"nothing is known of a server at {without_password(broker)}")
     status = answer.status

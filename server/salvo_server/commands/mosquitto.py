@@ -43,7 +43,6 @@ from salvo_server.storage.roster import Roster
     help="Where the server connects, so that others cannot lock it out.",
 )
 @click.option("--plugin", type=click.Path(path_type=Path), help="Where mosquitto finds mosquitto_dynamic_security.so.")
-@click.option("--seen-as", type=click.Path(path_type=Path), help="The folder's path as mosquitto sees it.")
 @click.option(
     "--web-secret",
     type=click.Path(path_type=Path),
@@ -60,7 +59,6 @@ def mosquitto(
     websocket_port: int,
     server_listen: str,
     plugin: Path | None,
-    seen_as: Path | None,
     web_secret: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
@@ -87,12 +85,10 @@ def mosquitto(
         replace_file(web_secret, roster.web.secret.encode(), 0o600)
     if is_open:
         own = open_server(roster.server)
-        config = write_open(folder, own, named, listeners=listeners, tls=tls, seen_as=seen_as)
+        config = write_open(folder, own, named, listeners=listeners, tls=tls)
         click.echo(
             f"mosquitto -c {config}\nsalvo serve --profile open --broker mqtt://{server_listen} --roster {roster.path}"
         )
         return
-    config = write(
-        folder, roster.server, roster.keeper, named, listeners=listeners, plugin=plugin, tls=tls, seen_as=seen_as
-    )
+    config = write(folder, roster.server, roster.keeper, named, listeners=listeners, plugin=plugin, tls=tls)
     click.echo(f"mosquitto -c {config}")

@@ -15,7 +15,7 @@ from salvo_server.settings import ServerSettings, SettingsError, load_settings, 
 from salvo_server.storage.backup import JOURNAL, JOURNAL_KEY, BackupError, Manifest, read_backup
 from salvo_server.storage.backup import restore as put_back
 
-_PATHS = ("roster", "identity", "journal", "journal_key")
+_PATHS = ("roster", "journal", "journal_key")
 
 
 @click.command()

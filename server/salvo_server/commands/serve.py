@@ -175,7 +175,7 @@ def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:
     if others := reached_at(contest.url, settings):
         options += ["--join", others[0]]
     options += [word for name in settings.hosts for word in ("--host", name)]
-    yield Program(WEB_FRONT, ["web", "--broker", contest.own_url, *options], environment)
+    yield Program(WEB_FRONT, ["web", contest.own_url, *options], environment)
 
 
 def _games_of(settings: ServerSettings) -> str | None:

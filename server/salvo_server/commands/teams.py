@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from salvo.cli.checked import Checked, Suggesting
+from salvo.cli.options import json_option
 from salvo.cli.output import Integer, check_page, write_page
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl
@@ -92,22 +93,15 @@ def teams(ctx: click.Context, file: Path | None) -> None:
     show_default=True,
     help="What the accounts may do.",
 )
-@click.option(
-    "--screens",
-    type=Integer(1, MAX_SCREENS),
-    default=SCREENS,
-    help="Viewer slots: how many people may watch with a watcher's or referee's secret.",
-)
 @_with_cards
 @click.option("--new", is_flag=True, help="Begin a new roster if the file is lost; its accounts are gone.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per name.")
+@json_option("One JSON line per name.")
 @click.pass_obj
 def add(
     path: Path,
     names: tuple[str, ...],
     table: Path | None,
     role: str,
-    screens: int,
     cards: Path | None,
     url: str | None,
     web: str | None,
@@ -119,9 +113,9 @@ def add(
     A team plays; a watcher reads what is public; a referee also sees all boards.
     """
     roster = Roster(path)
-    entries = [Entry(name, Role(role), screens) for name in names]
+    entries = [Entry(name, Role(role), SCREENS) for name in names]
     if table is not None:
-        entries += read_entries(table, Role(role), screens)
+        entries += read_entries(table, Role(role))
     if not entries:
         raise click.UsageError("Missing argument 'NAME...'; or give --csv FILE.")
     venue = _venue(roster, cards, url, web)
@@ -132,7 +126,7 @@ def add(
 
 
 @teams.command("list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per name.")
+@json_option("One JSON line per name.")
 @click.pass_obj
 def list_(path: Path, as_json: bool) -> None:
     """List the names on the roster; secrets are never shown again."""
@@ -155,7 +149,7 @@ def list_(path: Path, as_json: bool) -> None:
 @teams.command(cls=Checked, unused=_NO_CARDS)
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
 @_with_cards
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per name.")
+@json_option("One JSON line per name.")
 @click.pass_obj
 def rotate(
     path: Path, names: tuple[str, ...], cards: Path | None, url: str | None, web: str | None, as_json: bool
@@ -229,12 +223,12 @@ def _print(members: Iterable[Member], as_json: bool, address: str) -> None:
             click.echo(json.dumps({"name": name, "role": role, "secret": secret, "screens": member.screens}))
             continue
         click.echo(f"{role} {name}, secret {secret} (not shown again)")
-        account = f"SALVO_TEAM={name} SALVO_SECRET={secret}"
+        login = address.replace("://", f"://{name}@")
         if role == "team":
-            click.echo(f"  play:     {account} salvo join {address} bot.py")
+            click.echo(f"  play:     salvo join {address} bot.py --team {name}")
         elif role == "host":
-            click.echo(f"  host:     {account} salvo control pause {address}")
-        click.echo(f"  watch:    {account} salvo watch {address}")
+            click.echo(f"  host:     salvo control pause {login}")
+        click.echo(f"  watch:    salvo watch {login}")
         users = f"user {name}.1" + (f" ... {name}.{member.screens}, each" if member.screens > 1 else ",")
         click.echo(f"  explorer: {users} for one connection; password: the secret")
 

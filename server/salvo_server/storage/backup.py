@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from salvo.atomic_file import create_file, replace_file, replace_files
+from salvo.atomic_file import create_file, replace_files
 from salvo.errors import MissingExtra, SalvoError
 from salvo.user_folders import private_folder
 from salvo_server.storage.identity import TITLE
@@ -93,11 +93,8 @@ class Backup(NamedTuple):
     contents: Mapping[str, bytes]
 
 
-def write_backup(archive: Path, backup: Backup, *, force: bool) -> None:
+def write_backup(archive: Path, backup: Backup) -> None:
     """Write an archive that only its owner may read, whole or not at all.
-
-    Args:
-        force: whether to replace a file that is there.
 
     Raises:
         BackupError: ``backup_exists``, ``backup_unwritable``.
@@ -112,12 +109,8 @@ def write_backup(archive: Path, backup: Backup, *, force: bool) -> None:
             member.size, member.mode = len(content), 0o600
             tar.addfile(member, io.BytesIO(content))
     try:
-        if force:
-            replace_file(archive, packed.getvalue(), 0o600, durable=True)
-        elif not create_file(archive, packed.getvalue()):
-            raise BackupError(
-                "backup_exists", f"{archive} is there already; name another file, or replace it with --force"
-            )
+        if not create_file(archive, packed.getvalue()):
+            raise BackupError("backup_exists", f"{archive} is there already; name another file, or remove it")
     except OSError as error:
         raise _unwritable(error, archive) from None
 

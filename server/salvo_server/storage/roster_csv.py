@@ -10,12 +10,12 @@ from typing import Final
 
 from salvo.permissions import Role
 from salvo.text_files import read_text
-from salvo_server.storage.roster import ROLES, Entry, RosterError
+from salvo_server.storage.roster import ROLES, SCREENS, Entry, RosterError
 
 _COLUMNS: Final = ("name", "role", "screens")
 
 
-def read_entries(path: Path, role: Role, screens: int) -> list[Entry]:
+def read_entries(path: Path, role: Role) -> list[Entry]:
     """Return the accounts in a file: the column ``name``, and if there are such columns ``role`` and ``screens``.
 
     Between the columns are commas, or the semicolons or tabs of a spreadsheet that writes decimals with commas. Blanks
@@ -23,7 +23,6 @@ def read_entries(path: Path, role: Role, screens: int) -> list[Entry]:
 
     Args:
         role: of lines that name none.
-        screens: of lines that name no number.
 
     Raises:
         RosterError: ``bad_csv`` or ``bad_role``, with the line, from 1; what else a name may be the roster checks.
@@ -35,7 +34,7 @@ def read_entries(path: Path, role: Role, screens: int) -> list[Entry]:
     except UnicodeDecodeError:
         raise RosterError("bad_csv", f"{path} is not UTF-8; export it as CSV UTF-8") from None
     header = _header(path, *next(lines, (1, [])))
-    entries = [_entry(f"{path}, line {number}: ", header, values, role, screens) for number, values in lines]
+    entries = [_entry(f"{path}, line {number}: ", header, values, role) for number, values in lines]
     if not entries:
         raise RosterError("bad_csv", f"{path} has no names below its header; write one a line")
     return entries
@@ -71,7 +70,7 @@ def _header(path: Path, number: int, columns: list[str]) -> list[str]:
     return columns
 
 
-def _entry(place: str, header: list[str], values: list[str], role: Role, screens: int) -> Entry:
+def _entry(place: str, header: list[str], values: list[str], role: Role) -> Entry:
     if len(values) > len(header):
         raise RosterError("bad_csv", f"{place}{len(values)} values under {len(header)} columns; leave out what is more")
     given = {column: value for column, value in zip(header, values, strict=False) if value}
@@ -80,7 +79,7 @@ def _entry(place: str, header: list[str], values: list[str], role: Role, screens
     if given.get("role", role) not in ROLES:
         known = ", ".join(ROLES)
         raise RosterError("bad_role", f"{place}{given['role'][:40]!r} is not a role; write one of {known}")
-    number = given.get("screens", f"{screens}")
+    number = given.get("screens", f"{SCREENS}")
     if not (number.isascii() and number.isdecimal() and len(number) <= 4):
         raise RosterError("bad_csv", f"{place}screens {number[:40]!r} is not a number; write how many, such as 4")
     return Entry(given["name"], Role(given.get("role", role)), int(number), place=place)

@@ -10,8 +10,9 @@ from typing import Final, TypeVar
 
 import click
 
-from salvo.cli.checked import Checked, force_rule
-from salvo.cli.output import FORCE, Integer, has_terminal, keep_recorded, look_again, write_page
+from salvo.cli.checked import Checked
+from salvo.cli.options import json_option
+from salvo.cli.output import Integer, has_terminal, keep_recorded, look_again, write_page
 from salvo.messages import State
 from salvo.unused import Unused, is_set
 from salvo_display import replay_text
@@ -47,16 +48,14 @@ _LEAVES_ASIDE: Final = {
             for other, others in _LEAVES_ASIDE.items()
             for each in others
         ),
-        force_rule("export"),
     ],
 )
 @click.argument("file")
 @click.option("--view", default=REFEREE, help="Whose view: referee, or a player's name.")
 @click.option("--turn", type=Integer(min=0), help="Show only this turn; a page starts at it.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per turn, or per game with --games.")
+@json_option("One JSON line per turn, or per game with --games.")
 @click.option("--check", "checked", is_flag=True, help="Replay the game and compare every announcement.")
 @click.option("--export", type=click.Path(path_type=Path), help="Write the game as a transcript, .jsonl or .jsonl.gz.")
-@FORCE
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the game as a page for a browser.")
 @click.option("--games", "listed", is_flag=True, help="List the games of a journal.")
 @click.option("--table", help="Table of a journal; the default table is ''.  [default: any]")
@@ -68,7 +67,6 @@ def replay(
     as_json: bool,
     checked: bool,
     export: Path | None,
-    force: bool,
     html: Path | None,
     listed: bool,
     table: str | None,
@@ -83,7 +81,7 @@ def replay(
     elif checked:
         _check(recordings, as_json)
     elif export is not None:
-        keep_recorded(export, force=force)
+        keep_recorded(export)
         steps = recordings.export(export)
         click.echo(f"{export}: {steps} steps; {look_again(export)}", err=not export.is_file())
     elif html is not None:

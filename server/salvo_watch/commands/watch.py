@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from salvo.cli.checked import Checked, ca_rule
+from salvo.cli.options import CA, json_option
 from salvo.cli.output import Integer, ask_secret, has_terminal, may_ask, table_name
 from salvo.errors import ConnectionLost
 from salvo.fairness.proof import Proof, ProofConnection
@@ -33,19 +34,14 @@ from salvo_watch.watching import EVERYBODY, REFEREE, News, RefereeWatcher, TeamW
     "--table", type=table_name, metavar="NAME", default="", help="Name of the table.  [default: the default table]"
 )
 @click.option("--view", default=EVERYBODY, metavar="VIEW", help="everybody, referee, or a team's name.")
-@click.option(
-    "--ca",
-    metavar="FILE",
-    envvar="SALVO_CA",
-    help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]",
-)
+@CA
 @click.option("--games", type=Integer(min=1), help="End after this many games.  [default: never]")
 @click.option(
     "--proof",
     type=click.Path(path_type=Path),
     help="Write the server's signed log here, for salvo verify; an existing file is continued.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per event.")
+@json_option("One JSON line per event.")
 def watch(
     url: str,
     table: str,

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import click
 
 from salvo.cli.checked import DEFAULT_BROKER, Checked, ca_rule
+from salvo.cli.options import CA, json_option
 from salvo.cli.output import Integer, end_with_input, given_secret, watch_line
 from salvo.errors import MissingExtra
 from salvo.net.mqtt import BrokerUrl, Connection
@@ -48,14 +49,7 @@ _END_SECONDS = 1
 
 
 @click.command(cls=Checked, unused=[ca_rule("urls")])
-@click.argument("given", metavar="[URL]...", nargs=-1)
-@click.option(
-    "--broker",
-    "urls",
-    metavar="URL",
-    multiple=True,
-    help=f"The broker, mqtt://HOST:PORT, as URL; may be repeated.  [default: {DEFAULT_BROKER}]",
-)
+@click.argument("urls", metavar="[URL]...", nargs=-1)
 @click.option("--listen", metavar="HOST:PORT", default=DEFAULT_LISTEN, show_default=True, help="Where browsers come.")
 @click.option(
     "--delay",
@@ -79,24 +73,11 @@ _END_SECONDS = 1
     multiple=True,
     help="A name by which browsers reach these pages, besides this machine's own; may be repeated.",
 )
-@click.option(
-    "--ca",
-    metavar="FILE",
-    envvar="SALVO_CA",
-    help="For mqtts://, the CA file to trust; or SALVO_CA.  [default: the system's]",
-)
-@click.option(
-    "--secret-file",
-    type=click.Path(path_type=Path),
-    envvar="SALVO_SECRET_FILE",
-    help="A file with the account's secret.",
-)
+@CA
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate for https, PEM.")
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM.")
-@click.option("--json", "as_json", is_flag=True, help="Print where it listens as a JSON line.")
-@click.option("--until-eof", is_flag=True, hidden=True)
+@json_option("Print where it listens as a JSON line.")
 def web(
-    given: tuple[str, ...],
     urls: tuple[str, ...],
     listen: str,
     delay: int | None,
@@ -104,27 +85,25 @@ def web(
     join: str | None,
     hosts: tuple[str, ...],
     ca: str | None,
-    secret_file: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
     as_json: bool,
-    until_eof: bool,
 ) -> None:
     """Show a contest to browsers: halls, phones, the games that are over, and this SDK for those who want to join.
 
     With several URLs it shows the tables of all these servers, with the broker's address where two have the same name.
 
-    The account is a watcher's, or with --delay a referee's: in the broker's URL, or in SALVO_TEAM and SALVO_SECRET.
+    URL is mqtt://127.0.0.1:1883 by default. The account is a watcher's, or with --delay a referee's: in the URL, or in
+    SALVO_TEAM and SALVO_SECRET.
     """
     if (tls_cert is None) != (tls_key is None):
         raise click.UsageError("--tls-cert and --tls-key belong together")
-    if until_eof:
-        end_with_input()
-    urls = (*urls, *given) or (DEFAULT_BROKER,)
+    end_with_input()
+    urls = urls or (DEFAULT_BROKER,)
     brokers = cells_of(urls)
     if len(brokers) < len(urls):
         raise click.UsageError("the same URL stands there twice; each is another server's broker")
-    secret = given_secret(secret_file)
+    secret = given_secret()
     sources = [_source(cell, address, secret, ca) for cell, address in brokers.items()]
     sock = listening(*split_address(listen))
     pages = _addresses(listen, sock, secure=tls_cert is not None)

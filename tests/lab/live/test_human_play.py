@@ -209,7 +209,7 @@ def _rival(url: str) -> None:
 
 
 def _sit_down(url: str, folder: Path, *words: str) -> Terminal:
-    return Terminal([SALVO, "join", url, "human", "--secret", "of-mine", *words], _environment(folder))
+    return Terminal([SALVO, "join", url, "human", *words], _environment(folder) | {"SALVO_SECRET": "of-mine"})
 
 
 def test_a_person_wins_in_a_contest_over_a_broker(tmp_path: Path) -> None:

@@ -251,10 +251,10 @@ def test_compare_says_how_many_games_more(bot: Path) -> None:
     told = run("compare", str(bot), "random", "--seed", "7", "--games", "200", "--margin", "0.01")
     assert re.match(r"undecided: (about [\d,]+|millions of) more games would probably be needed\n", told.stdout)
     assert f"again:    salvo compare {bot} random --seed 7 --games 200 --margin 0.01\n" in told.stdout
-    near = run("compare", str(bot), "random", "--seed", "7", "--margin", "0.1", "--confidence", "0.9")
+    near = run("compare", str(bot), "random", "--seed", "7", "--margin", "0.1")
     assert near.stdout.startswith(
         "undecided: mine wins between 40% and 60% of games against random; "
-        "the chance that this is wrong is at most 10%\n"
+        "the chance that this is wrong is at most 5%\n"
     )
 
 
@@ -316,7 +316,7 @@ def test_a_file_that_cannot_be_read_is_shown_with_the_place(bot: Path) -> None:
     [
         (("compare", "hunter"), "Missing argument 'SECOND...'"),
         (("compare", "hunter", "nobody"), "error: bad_bot: no bot 'nobody'"),
-        (("compare", "hunter", "random", "--confidence", "1"), "1.0 is not in the range 0.5<x<1"),
+        (("compare", "hunter", "random", "--margin", "nan"), "nan is not a number in the range 0<=x<0.5"),
         (("compare", "hunter", "random", "--rules", "slavo"), "did you mean salvo"),
         (("play", "hunter", "random", "--games", "2", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
         (("compare", "hunter", "random", "--jobs", "257"), "257 is not in the range 1<=x<=256"),

@@ -246,10 +246,10 @@ def test_an_example_file_is_a_tournament_and_what_goes_wrong_is_a_line(tmp_path:
         2,
         "error: bad_tournament: my cup.toml: File exists; name another file\n",
     )
-    done = run("tournament", "run", "my cup.toml", "--jobs", "1", "--html", "page.html", cwd=tmp_path)
+    done = run("tournament", "run", "my cup.toml", "--jobs", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
-    assert "default-src 'none'" in (tmp_path / "page.html").read_text()
+    assert (tmp_path / "my cup.html").read_text().startswith("<!DOCTYPE html>")
+    assert "default-src 'none'" in (tmp_path / "my cup.html").read_text()
     quick = run("tournament", "run", "my cup.toml", cwd=tmp_path)
     assert quick.stdout.splitlines()[:4] == done.stdout.splitlines()[:4]
     unwritable = run("tournament", "show", "my cup.toml", "--html", "/none/page.html", cwd=tmp_path)

@@ -36,8 +36,8 @@ SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 @on_both_brokers
 def test_a_killed_bot_comes_back_and_plays_on(broker: Broker, start_server: StartServer) -> None:
     heard = Heard()
-    command = [SALVO, "join", "", "slow", "--team", "phoenix", "--secret", "ashes", "--games", "1"]
-    environment = os.environ | {"SALVO_SLOW_SECONDS": "0.05"}
+    command = [SALVO, "join", "", "slow", "--team", "phoenix", "--games", "1"]
+    environment = os.environ | {"SALVO_SLOW_SECONDS": "0.05", "SALVO_SECRET": "ashes"}
     with start_server(heard, players=2):
         command[2] = broker.url
         with started(command, env=environment, stderr=subprocess.DEVNULL) as first:

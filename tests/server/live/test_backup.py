@@ -67,8 +67,8 @@ class Machines:
         lines = [json.loads(line) for line in self.run("teams", "add", *_TEAMS, "--json").splitlines()]
         self._secrets = {line["name"]: line["secret"] for line in lines}
 
-    def run(self, *words: str) -> str:
-        done = command_line.run(*words, environment={"XDG_STATE_HOME": str(self.state)})
+    def run(self, *words: str, **settings: str) -> str:
+        done = command_line.run(*words, environment={"XDG_STATE_HOME": str(self.state), **settings})
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -177,7 +177,7 @@ def test_a_game_of_which_all_is_in_the_backup_goes_on(running: bool, machines: M
         told = machines.restored("--resume", "always")
     else:
         machines.end_server(signal.SIGINT)
-        machines.run("backup", str(machines.archive), "--listen", machines.port.address)
+        machines.run("backup", str(machines.archive), SALVO_LISTEN=machines.port.address)
         told = machines.restored()
     assert (told["resumed"]["game"], told["resumed"]["turn"]) == (1, 9)
     assert _finish(machines, seated) == {"red": 1, "blue": 1}

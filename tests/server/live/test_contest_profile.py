@@ -117,7 +117,7 @@ def test_teams_come_to_a_mosquitto_while_the_server_runs(organiser: Organiser, b
         assert said["profile"]["profile"] == "contest"
         assert said["roster"]["teams"] == []
         # Before the first name there is no file, and yet the server has accounts: a container is healthy then, too.
-        assert organiser.run("health", "--broker", broker).startswith("online")
+        assert organiser.run("health", broker).startswith("online")
         secrets = organiser.add("red", "blue")
         wait_until_let_in(broker, "red.1", secrets["red"])
         wait_until_let_in(broker, "blue.1", secrets["blue"])
@@ -221,7 +221,7 @@ def test_a_person_at_a_terminal_is_asked_for_a_secret_that_is_wanted(organiser: 
         blue = organiser.join(url, "blue", secrets["blue"])
         for account, words, seen in (
             ("hall", ["watch", url.replace("://", "://hall@")], "blue"),
-            ("desk", ["control", "announce", url, "welcome", "--team", "desk"], "welcome"),
+            ("desk", ["control", "announce", url.replace("://", "://desk@"), "welcome"], "welcome"),
             ("red", ["join", url, "hunter", "--team", "red", "--games", "1"], "is number"),
         ):
             with Terminal([SALVO, *words], organiser.environment) as terminal:

@@ -106,7 +106,7 @@ def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(enviro
         settings = said("control", "set", url, "teams=red,blue", "turn_seconds=7", account=desk)
         assert settings == "host desk changes the settings of the next game\n"
         assert said("control", "next", url, account=desk) == "host desk opens the next lobby\n"
-        assert "no answer" in said("control", "pause", url, "--timeout", "2", code=1, account=red)
+        assert "no answer" in said("control", "pause", url, code=1, account=red)
         assert "not_authorised" in said("control", "pause", url, code=1, account=desk | {"SALVO_SECRET": "another"})
         for wrong in (("extend", url), ("pause", url, "5"), ("set", url, "seed=1"), ("annul", url, "-3")):
             said("control", *wrong, code=2, account=desk)
@@ -132,7 +132,7 @@ def test_a_game_is_aborted_over_servers_that_are_killed(environment: dict[str, s
     kept = ["--journal", str(tmp_path / "a.journal"), "--transcripts", str(games), "--players", "2"]
 
     def acts(*words: str) -> str:
-        done = run("control", words[0], url, *words[1:], "--timeout", "30", environment=desk)
+        done = run("control", words[0], url, *words[1:], environment=desk)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

@@ -59,7 +59,7 @@ def _answer(port: int, request: bytes) -> bytes:
             id="metrics",
         ),
         pytest.param(
-            ("web", "--listen", "127.0.0.1:0", "--broker", "BROKER"),
+            ("web", "BROKER", "--listen", "127.0.0.1:0"),
             r"watch: http://127.0.0.1:(\d+)",
             b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
             b"HTTP/1.1 200",

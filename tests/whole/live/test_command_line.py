@@ -90,7 +90,7 @@ def test_a_server_ends_cleanly_on_signals(number: signal.Signals) -> None:
 def test_health_tells_why_not() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        done = run("health", "--broker", f"mqtt://127.0.0.1:{closed.getsockname()[1]}", "--timeout", "0.5")
+        done = run("health", f"mqtt://127.0.0.1:{closed.getsockname()[1]}")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("error: unreachable: ")
 
@@ -199,7 +199,7 @@ def test_a_name_that_somebody_else_has_is_one_clear_line() -> None:
     with _serve("--players", "3") as (server, url):
         players.join(url, "a")
         _until_said(server, '"names": ["a"]')
-        second = run("join", url, "random", "--team", "A", "--secret", "two", "--games", "1")
+        second = run("join", url, "random", "--team", "A", "--games", "1", environment={"SALVO_SECRET": "two"})
     assert second.returncode == 1
     assert "error: name_taken: 'A' is taken" in second.stderr
 
@@ -378,17 +378,18 @@ def test_several_games_are_recorded_under_their_numbers(tmp_path: Path) -> None:
 
 def test_a_recorded_game_is_not_replaced_unawares(recorded: Path) -> None:
     before = recorded.read_bytes()
-    there = f"error: transcript_exists: {recorded} is there already; name another file, or replace it with --force\n"
+    there = f"error: transcript_exists: {recorded} is there already; name another file, or remove it\n"
     other = ("play", "hunter", "random", "--seed", "8", "--record", str(recorded))
-    for words in (other, ("demo", "--record", str(recorded)), ("replay", str(recorded), "--export", str(recorded))):
+    for words in (other, ("replay", str(recorded), "--export", str(recorded))):
         done = run(*words)
         assert (done.returncode, done.stdout, done.stderr) == (1, "", there)
     assert recorded.read_bytes() == before
-    assert run(*other, "--force").returncode == 0
+    recorded.unlink()
+    assert run(*other).returncode == 0
     assert recorded.read_bytes() != before
     bot = recorded.with_name("mybot.py")
     bot.write_text("import salvo\n")
-    assert "is there and is no transcript" in run(*other[:-1], str(bot), "--force").stderr
+    assert "transcript_exists" in run(*other[:-1], str(bot)).stderr
 
 
 def test_several_games_stop_before_the_first_where_one_is_recorded_already(tmp_path: Path) -> None:
@@ -411,15 +412,6 @@ def test_a_page_replaces_a_page_and_nothing_else(tmp_path: Path) -> None:
         assert recorded.read_bytes() == before
         assert run(command, str(recorded), "--html", str(page)).returncode == 0
     assert "why: " in page.read_text()
-
-
-def test_the_demo_is_recorded_as_the_game_that_it_names(tmp_path: Path) -> None:
-    path = tmp_path / "demo.jsonl.gz"
-    told = run("demo", "--players", "2", "--seed", "7", "--record", str(path)).stdout
-    assert told.splitlines()[-1] == f"show:   salvo replay {path}"
-    again = run("replay", str(path)).stdout.splitlines()
-    assert again[-1] in told.splitlines()
-    assert run("replay", str(path), "--check").returncode == 0
 
 
 @pytest.mark.long

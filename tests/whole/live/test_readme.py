@@ -95,7 +95,7 @@ ELSEWHERE = {
     "salvo join xbs://HOST:7948 mybot.py --team red": ("tests/gateways/live/test_standin_servers.py", '"xbs"'),
     "salvo join jsonline://HOST:4001 mybot.py": ("tests/gateways/live/test_standin_servers.py", '"jsonline"'),
     "salvo join smackdown: mybot.py": ("tests/gateways/live/test_standin_servers.py", '"join", "smackdown:"'),
-    "SALVO_TEAM=commentator SALVO_SECRET=the-one-of-the-commentator salvo web --broker mqtt://HOST --delay 0 "
+    "SALVO_TEAM=commentator SALVO_SECRET=the-one-of-the-commentator salvo web mqtt://HOST --delay 0 "
     "--listen 127.0.0.1:8081": ("tests/watch/live/test_web_front.py", '"--delay", str(delay)'),
     "salvo league league.toml --new 12 2": (
         "tests/whole/live/test_readme.py",
