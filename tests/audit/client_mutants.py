@@ -1,0 +1,374 @@
+"""Sixty wrong clients, each with one mistake that authors make; the judge has to find every one.
+
+The requirements were drawn before there was a case: ``random.Random(37).choice`` sixty times from the 79 that a case
+graded "must" tries, in alphabetical order. So a requirement comes up as often as chance had it.
+
+A mutant of the forty lines replaces texts in them. One of the SDK is a few lines that run before its bot plays.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+#: The forty lines, playing on after a game: what a client has to forget shows in its second game only.
+PLAYS_ON: Final = (('print("winner:", winner)\n        client.disconnect()', 'print("winner:", winner)'),)
+
+_SHOT = 'shot = {"data": {"x": x, "y": y}, "signature": blob({"x": x, "y": y})}'
+_REQUEST = 'json.dumps({"name": me, "secret": secret})'
+_BLOB = "return base64.b64encode(salt + box.encrypt(json.dumps(body).encode())).decode()"
+_TOPICS = '"/players/list", "/player/#"'
+_HEARD = "news[message.topic] = message.payload.decode()"
+_FIRES = 'if state == "turn" and news.get("/game/current") == me:'
+_WINNER = 'if state and (winner := news.pop("/game/winner", "")):'
+_LOGIN = "client.username_pw_set(me, secret)"
+_PUBLISH_SHOT = 'client.publish(f"/players/{target}/fire", json.dumps(shot), qos=1)'
+
+
+class Mutant(NamedTuple):
+    """A client with one mistake.
+
+    Attributes:
+        requirement: which it breaks, without ``SALVO-``.
+        mistake: what its author did.
+        edits: texts of the forty lines and what stands there instead; none if it is of the SDK.
+        patch: Python that changes the SDK.
+    """
+
+    requirement: str
+    mistake: str
+    edits: tuple[tuple[str, str], ...] = ()
+    patch: str = ""
+
+
+def _spec(requirement: str, mistake: str, *edits: tuple[str, str]) -> Mutant:
+    return Mutant(requirement, mistake, edits)
+
+
+def _sdk(requirement: str, mistake: str, patch: str) -> Mutant:
+    return Mutant(requirement, mistake, patch=patch)
+
+
+_CONTEXT = """
+from dataclasses import replace
+from salvo.codec import command_writer as writer
+write = writer.write_shot
+def changed(x, y, context, sealer):
+    return write(x, y, {context}, sealer)
+writer.write_shot = changed
+"""
+
+MUTANTS: Final = (
+    _spec("WIRE-3", "writes coordinates as fractions", (_SHOT, "x, y = float(x), float(y); " + _SHOT)),
+    _spec(
+        "END-1",
+        "fires once more when the game is over",
+        (_WINNER, _WINNER + f"\n        x, y, target = 1, 1, players()[-1]; {_SHOT}; {_PUBLISH_SHOT}"),
+        ("client.disconnect()", "threading.Timer(1, client.disconnect).start()"),
+    ),
+    _spec("TOPIC-2", "reads the current player as JSON", (_FIRES, _FIRES.replace(" == me", " == json.dumps(me)"))),
+    _sdk("ACCESS-7", "fires without game, turn, number and target", _CONTEXT.format(context="None")),
+    _spec("NAME-2", "writes names in small letters", ("/players/{target}/fire", "/players/{target.lower()}/fire")),
+    _spec("SEAL-1", "uses the alphabet for URLs", ("base64.b64encode", "base64.urlsafe_b64encode")),
+    _spec(
+        "TOPIC-4",
+        "counts the ships of the turn before",
+        (
+            "for target, x, y in aims[: len(afloat)]:",
+            "before, news['before'] = news.get('before', afloat), afloat\n"
+            "        for target, x, y in aims[: len(before)]:",
+        ),
+    ),
+    _spec("END-4", "does not forget what is cleared", *PLAYS_ON, (_HEARD, f"if message.payload: {_HEARD}")),
+    _spec(
+        "SEAL-3",
+        "uses XChaCha20 in place of XSalsa20",
+        ("import nacl.pwhash", "import nacl.bindings, nacl.pwhash"),
+        (
+            "box.encrypt(json.dumps(body).encode())",
+            "(nonce := nacl.utils.random(24)) + nacl.bindings.crypto_aead_xchacha20poly1305_ietf_encrypt("
+            'json.dumps(body).encode(), b"", nonce, bytes(box))',
+        ),
+    ),
+    _spec("WIRE-2", "writes a key twice", (_REQUEST, f"{_REQUEST}.replace('{{', '{{\"name\": \"{{}}\", '.format(me))")),
+    _spec("JOIN-1", "asks on another topic", ("/game/request_participation", "/game/participate")),
+    _spec("NAME-4", "calls a ship by another name", ('"patrolboat": 2', '"cruiser": 2')),
+    _sdk(
+        "PLACE-5",
+        "does nothing about a ship that was refused",
+        """
+from salvo.session.placing import Placing
+send = Placing._send
+def once(self, now):
+    if not self.sent_at:
+        send(self, now)
+Placing._send = once
+for arrow in Placing.__mro__: pass
+import salvo.session.placing as placing
+placing.PLACING = tuple(a._replace(action=once) if a.action is send else a for a in placing.PLACING)
+""",
+    ),
+    _spec("SEAL-1", "leaves the padding away", (_BLOB, _BLOB + '.rstrip("=")')),
+    _spec("FIRE-2", "calls x and y column and row", (_SHOT, _SHOT.replace('"x"', '"column"').replace('"y"', '"row"'))),
+    _sdk(
+        "BACK-2",
+        "takes a turn that is announced again for a new one",
+        """
+from salvo.session.playing import Playing
+begin, began = Playing.begin_turn, Playing.turn_began
+def again(self, turn, now, fleet):
+    self._begun = None
+    began(self, turn, now, fleet)
+    if self.view is not None and turn.player == self._table.team:
+        self.view.fired_this_turn.clear()
+Playing.turn_began = again
+""",
+    ),
+    _spec(
+        "END-1",
+        "ends as soon as one player is defeated",
+        (_WINNER, 'if state and (winner := "".join(n for n in players() if news.get(f"/player/{n}/defeated"))):'),
+    ),
+    _spec(
+        "PLACE-3",
+        "swaps x and y of a ship",
+        ('f"{random.randint(1, 11 - cells)};{row}"', 'f"{row};{random.randint(1, 11 - cells)}"'),
+    ),
+    _spec("BOOK-8", "knows no winner but a player", (_WINNER, _WINNER + "\n        players().index(winner)")),
+    _spec("TURN-4", "fires whoever's turn it is", (_FIRES, 'if state == "turn" and news.get("/game/current"):')),
+    _spec("JOIN-1", "asks below the topic", ('"/game/request_participation"', '"/game/request_participation/" + me')),
+    _spec("NAME-1", "asks with a name that is none", (_REQUEST, _REQUEST.replace("me,", 'me + "!",'))),
+    _spec("PLACE-7", "places its fleet again with every message", ("placed = True\n", "pass\n")),
+    _spec("WIRE-1", "encodes its request as UTF-16", (_REQUEST, _REQUEST + '.encode("utf-16")')),
+    _spec(
+        "VERSION-2",
+        "fails at a refusal that it does not know",
+        (_TOPICS, f'f"/players/{{me}}/error", {_TOPICS}'),
+        (
+            _HEARD,
+            _HEARD + '\n    if message.topic.endswith("/error"): '
+            '{"wrong_state": 1, "not_your_turn": 1, "name_taken": 1}[news[message.topic].partition(":")[0]]',
+        ),
+    ),
+    _spec(
+        "NAME-1",
+        "asks with its name in capitals",
+        ("me, secret = sys.argv[1:5]", "me, secret = sys.argv[1:5]; me = me.upper()"),
+    ),
+    _spec(
+        "VERSION-3",
+        "fails at a field that it does not know",
+        (_TOPICS, f'"/game/turn", {_TOPICS}'),
+        (
+            _HEARD,
+            _HEARD + '\n    if message.topic == "/game/turn" and message.payload:\n        assert '
+            'json.loads(message.payload).keys() == {"game", "turn", "player", "shots", "now", "deadline"}',
+        ),
+    ),
+    _sdk(
+        "ACCESS-7",
+        "never seals its request",
+        """
+from salvo.codec import command_writer as writer
+write = writer.write_participation
+writer.write_participation = lambda name, secret, key=None: write(name, secret)
+""",
+    ),
+    _spec("TOPIC-4", "fires with every message in its turn", ('del news["/game/current"]', "pass")),
+    _sdk("FRESH-5", "counts its shots from 0", _CONTEXT.format(context="replace(context, number=context.number - 1)")),
+    _spec(
+        "STAND-5",
+        "reads no large message",
+        (_TOPICS, f'"/game/standings", {_TOPICS}'),
+        (_HEARD, "assert len(message.payload) < 4096\n    " + _HEARD),
+    ),
+    _spec("PLACE-4", "places all ships in one row", ("range(2, 11, 2)", "[5, 5, 5, 5, 5]")),
+    _spec(
+        "BOOK-2",
+        "waits for another player's turn before its next one",
+        (
+            _HEARD,
+            'if message.topic == "/game/current" and message.payload.decode() == news.get("last"): return\n    '
+            'if message.topic == "/game/current": news["last"] = message.payload.decode()\n    ' + _HEARD,
+        ),
+    ),
+    _spec("ACCESS-2", "connects with another password", (_LOGIN, "client.username_pw_set(me, me)")),
+    _spec(
+        "ACCESS-1",
+        "publishes what only the server does",
+        (_PUBLISH_SHOT, _PUBLISH_SHOT + '; client.publish(f"/players/{target}/hit", json.dumps(shot["data"]), qos=1)'),
+    ),
+    _spec(
+        "TOPIC-2",
+        "takes the list apart at its commas",
+        (
+            'json.loads(news.get("/players/list") or "[]")',
+            '[n.strip(\'"\') for n in news.get("/players/list", "").strip("[]").split(",") if n]',
+        ),
+    ),
+    _spec(
+        "NAME-1",
+        "knows its turn by the beginning of a name",
+        (_FIRES, 'if state == "turn" and news.get("/game/current", "").startswith(me):'),
+    ),
+    _sdk(
+        "BOOK-2",
+        "waits for another player's turn before its next one",
+        """
+from salvo.session.playing import Playing
+begin = Playing.begin_turn
+def other(self):
+    turn = self._turn
+    if turn is not None and self._begun is not None and turn.player == getattr(self, "last", ""):
+        if turn.turn != self._begun.turn:
+            return []
+    self.last = turn.player if turn is not None else ""
+    return begin(self)
+Playing.begin_turn = other
+""",
+    ),
+    _sdk(
+        "VERSION-4",
+        "does not look at the major version",
+        """
+from salvo.session import session
+session.check_version = lambda *given: None
+from salvo.codec import header
+header.check_version = lambda *given: None
+""",
+    ),
+    _spec(
+        "FRESH-6",
+        "draws a salt for every message",
+        (
+            "def blob(body): return base64.b64encode(salt + box.",
+            "def blob(body):\n    salt = nacl.utils.random(16)\n    box = nacl.secret.SecretBox(nacl.pwhash.argon2id.kdf("
+            "32, secret.encode(), salt, opslimit=2, memlimit=2**26))\n    return base64.b64encode(salt + box.",
+        ),
+    ),
+    _spec("ACCESS-6", "has a last will", (_LOGIN, _LOGIN + '\nclient.will_set("/players/" + me + "/gone", "true")')),
+    _spec(
+        "JOIN-9",
+        "asks in a game, too",
+        ('while news["/game/state"] == "lobby" and me not in players():', "while me not in players():"),
+    ),
+    _spec("MQTT-3", "takes what is retained for old news", (_HEARD, "if message.retain: return\n    " + _HEARD)),
+    _spec(
+        "TOPIC-4",
+        "reads sunk ships on another thread",
+        (
+            _HEARD,
+            'if message.topic.endswith("/sunk"):\n        threading.Timer(0.5, news.__setitem__, '
+            "(message.topic, message.payload.decode())).start()\n        return\n    " + _HEARD,
+        ),
+    ),
+    _spec(
+        "FIRE-4",
+        "sends its salvo as one message",
+        (
+            "for target, x, y in aims[: len(afloat)]:",
+            "if True:\n            target = aims[0][0]; salvo = "
+            '[{"x": x, "y": y} for _, x, y in aims[: len(afloat)]]\n            client.publish(f"/players/{target}/fire", '
+            'json.dumps({"data": salvo, "signature": blob(salvo)}), qos=1)\n        for target, x, y in ():',
+        ),
+    ),
+    _spec(
+        "ACCESS-4",
+        "opens a second connection for its shots",
+        (
+            "client.connect(host, int(port))",
+            "client.connect(host, int(port))\nsecond = mqtt.Client(mqtt."
+            "CallbackAPIVersion.VERSION2)\nsecond.username_pw_set(me, secret)\nsecond.connect(host, int(port))\n"
+            "second.loop_start()",
+        ),
+    ),
+    _sdk(
+        "ACCESS-2",
+        "connects as another user",
+        """
+from salvo.net import mqtt
+connect = mqtt.Connection.__init__
+def renamed(self, *given, username=None, **more):
+    connect(self, *given, username="player", **more)
+mqtt.Connection.__init__ = renamed
+""",
+    ),
+    _sdk("FRESH-5", "signs for the turn before", _CONTEXT.format(context="replace(context, turn=context.turn - 1)")),
+    _spec(
+        "JOIN-4",
+        "does not place all of its ships",
+        ("zip(fleet.items(), range(2, 11, 2))", "zip(fleet.items(), range(2, 9, 2))"),
+    ),
+    _spec(
+        "FRESH-8",
+        "sends a refused message again at once",
+        (_TOPICS, f'f"/players/{{me}}/error", {_TOPICS}'),
+        (
+            _HEARD,
+            _HEARD + f'\n    if message.topic.endswith("/error"):\n        x, y, target = 1, 1, me; {_SHOT}\n'
+            f"        {_PUBLISH_SHOT}",
+        ),
+    ),
+    _spec(
+        "TOPIC-2",
+        "looks for another spelling of true",
+        (
+            'if not news.get(f"/player/{me}/ships/{ship}/sunk")',
+            'if news.get(f"/player/{me}/ships/{ship}/sunk") != "True"',
+        ),
+    ),
+    _spec(
+        "JOIN-3",
+        "cuts a long secret",
+        ("me, secret = sys.argv[1:5]", "me, secret = sys.argv[1:5]; secret = secret[:64]"),
+    ),
+    _spec("ACCESS-10", "swaps user and password", (_LOGIN, "client.username_pw_set(secret, me)")),
+    _spec("JOIN-1", "retains its request", (f"{_REQUEST}, qos=1", f"{_REQUEST}, qos=1, retain=True")),
+    _spec(
+        "HOST-5",
+        "expects a winner of an aborted game",
+        *PLAYS_ON,
+        (_WINNER, _WINNER + '\n        winner = json.loads(winner)[0] if winner.startswith("[") else winner'),
+    ),
+    _sdk(
+        "FRESH-4",
+        "retains its shots",
+        """
+from salvo.net import mqtt
+publish = mqtt.Connection.publish
+def retained(self, topic, payload, **more):
+    publish(self, topic, payload, **(more | {"retain": topic.endswith("/fire")}))
+mqtt.Connection.publish = retained
+""",
+    ),
+    _spec("SEAL-6", "pads its texts too much", ("json.dumps(body).encode()", "json.dumps(body).ljust(1200).encode()")),
+    _spec(
+        "FIRE-2",
+        "counts cells from 0",
+        ("for x in range(1, 11) for y in range(1, 11)", "for x in range(10) for y in range(10)"),
+    ),
+    _sdk(
+        "FRESH-5",
+        "names itself as the target",
+        """
+from dataclasses import replace
+from salvo.session.outbox import Outbox
+fire = Outbox.fire
+def at_itself(self, context, shot):
+    fire(self, replace(context, target=self._table.team), shot)
+Outbox.fire = at_itself
+""",
+    ),
+    _sdk(
+        "HOST-5",
+        "fails when a game is aborted",
+        """
+from salvo.session.playing import Playing
+end = Playing.end
+def wants_one(self):
+    if self.winners is not None:
+        self.winners[0]
+    return end(self)
+Playing.end = wants_one
+""",
+    ),
+)
