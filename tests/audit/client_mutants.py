@@ -241,7 +241,8 @@ header.check_version = lambda *given: None
         "draws a salt for every message",
         (
             "def blob(body): return base64.b64encode(salt + box.",
-            "def blob(body):\n    salt = nacl.utils.random(16)\n    box = nacl.secret.SecretBox(nacl.pwhash.argon2id.kdf("
+            "def blob(body):\n    salt = nacl.utils.random(16)\n"
+            "    box = nacl.secret.SecretBox(nacl.pwhash.argon2id.kdf("
             "32, secret.encode(), salt, opslimit=2, memlimit=2**26))\n    return base64.b64encode(salt + box.",
         ),
     ),
@@ -267,7 +268,8 @@ header.check_version = lambda *given: None
         (
             "for target, x, y in aims[: len(afloat)]:",
             "if True:\n            target = aims[0][0]; salvo = "
-            '[{"x": x, "y": y} for _, x, y in aims[: len(afloat)]]\n            client.publish(f"/players/{target}/fire", '
+            '[{"x": x, "y": y} for _, x, y in aims[: len(afloat)]]\n            '
+            'client.publish(f"/players/{target}/fire", '
             'json.dumps({"data": salvo, "signature": blob(salvo)}), qos=1)\n        for target, x, y in ():',
         ),
     ),

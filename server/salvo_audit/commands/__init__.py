@@ -1,4 +1,4 @@
-"""The commands verify and doctor."""
+"""The commands check, verify and doctor."""
 
 from typing import Final
 
@@ -8,6 +8,7 @@ from salvo.cli.listing import CHECK, listed
 COMMANDS: Final = listed(
     __name__,
     CHECK,
+    check="Judge a client in any language, and explain what it does wrong.",
     verify="Check offline, from signed logs, that games were fair.",
     doctor="Examine a contest's configuration, and report what to fix.",
 )

@@ -1,0 +1,198 @@
+"""What a run of the judge tells: lines for people, JSON and JUnit XML for programs, and a page to publish."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree
+
+import jinja2
+
+from salvo_audit.check.catalog import CLAIMS
+from salvo_audit.check.door import Publication
+from salvo_audit.check.results import Failure, Outcome, Verdict
+from salvo_audit.check.table import VERSION
+
+_WIDTH: Final = 110
+#: Bytes of a message that a person is shown; JSON has all of them.
+_SHOWN_BYTES: Final = 512
+_MARKS: Final = {
+    Verdict.PASSED: "green",
+    Verdict.FAILED: "red",
+    Verdict.NOT_REACHED: "yellow",
+    Verdict.NOT_APPLICABLE: "bright_black",
+}
+PROTOCOL: Final = f"{VERSION['major']}.{VERSION['minor']}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of the judge.
+
+    Attributes:
+        client: how the client was started, in words.
+        version: of Salvo.
+        claims: what the client claims.
+        partial: whether only some cases were chosen.
+    """
+
+    client: str
+    version: str
+    claims: Sequence[str]
+    outcomes: Sequence[Outcome]
+    seconds: float
+    day: str
+    partial: bool = False
+
+    @property
+    def counts(self) -> Counter[Verdict]:
+        """How many cases have each verdict."""
+        return Counter(each.verdict for each in self.outcomes)
+
+    @property
+    def failed(self) -> bool:
+        """Whether a case has failed, or none was passed: a client that never came has proven nothing."""
+        return bool(self.counts[Verdict.FAILED]) or not self.counts[Verdict.PASSED]
+
+    @property
+    def summary(self) -> str:
+        """All in one line."""
+        counts = self.counts
+        parts = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
+        return f"{len(self.outcomes)} cases in {self.seconds:.0f} s: {', '.join(parts)}"
+
+
+def in_words(payload: bytes) -> str:
+    """Return a payload as text, with marks for what is none."""
+    text = payload[:_SHOWN_BYTES].decode(errors="backslashreplace").rstrip(" ")
+    shown = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+    return shown + (f" ... ({len(payload)} bytes)" if len(payload) > _SHOWN_BYTES else "")
+
+
+def in_bytes(payload: bytes) -> str:
+    """Return a payload in hexadecimal, byte by byte."""
+    more = f" ... ({len(payload)} bytes)" if len(payload) > _SHOWN_BYTES else ""
+    return payload[:_SHOWN_BYTES].hex(" ") + more
+
+
+def lines(run: Run) -> Iterator[tuple[str, str]]:
+    """Yield the lines for people, each with its colour: what is not passed, and the summary."""
+    for each in run.outcomes:
+        if each.verdict is Verdict.FAILED:
+            yield f"failed  {each.case.name}  {' '.join(each.case.requirements)}", _MARKS[each.verdict]
+            for name, text in _about(each):
+                yield from ((line, "") for line in _wrapped(name, text))
+    for each in run.outcomes:
+        if each.verdict is Verdict.NOT_REACHED:
+            yield f"not reached  {each.case.name}: {each.why}", _MARKS[each.verdict]
+    for why, number in Counter(each.why for each in run.outcomes if each.verdict is Verdict.NOT_APPLICABLE).items():
+        yield (
+            f"not applicable  {number} cases: {why}" if number > 1 else f"not applicable  1 case: {why}",
+            "bright_black",
+        )
+    yield run.summary, "red" if run.failed else "green"
+
+
+def _about(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    yield "the judge", outcome.case.does
+    for failure in outcome.failures[:1]:
+        yield "expected", failure.expected
+        yield "seen", f"{failure.seen} ({failure.scenario})"
+        if failure.publication is not None:
+            yield "topic", in_words(failure.publication.topic.encode())
+            yield "payload", in_words(failure.publication.payload)
+            yield "bytes", in_bytes(failure.publication.payload[:48])
+    yield "rule", outcome.case.rule
+    yield "do", outcome.case.cure
+
+
+def _wrapped(name: str, text: str) -> list[str]:
+    first = f"    {name:<11}"
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=first, subsequent_indent=" " * len(first), break_on_hyphens=False
+    ) or [first]
+
+
+def record(outcome: Outcome) -> dict[str, Any]:
+    """Return a case as JSON has it."""
+    case = outcome.case
+    found: dict[str, Any] = {
+        "case": case.name,
+        "verdict": outcome.verdict,
+        "grade": case.grade,
+        "requirements": list(case.requirements),
+        "does": case.does,
+        "rule": case.rule,
+    }
+    if outcome.why:
+        found["why"] = outcome.why
+    if outcome.failures:
+        found["do"] = case.cure
+        found["failures"] = [_failure(each) for each in outcome.failures]
+    return found
+
+
+def _failure(failure: Failure) -> dict[str, Any]:
+    found: dict[str, Any] = {"expected": failure.expected, "seen": failure.seen, "scenario": failure.scenario}
+    if failure.publication is not None:
+        found |= _message(failure.publication)
+    return found
+
+
+def _message(publication: Publication) -> dict[str, Any]:
+    return {
+        "topic": publication.topic,
+        "payload": in_words(publication.payload),
+        "bytes": publication.payload.hex(),
+    }
+
+
+def json_line(outcome: Outcome) -> str:
+    """Return a case as one line of JSON."""
+    return json.dumps(record(outcome), ensure_ascii=False)
+
+
+def junit(run: Run) -> bytes:
+    """Return the run as JUnit XML, which CI systems read."""
+    counts = run.counts
+    skipped = counts[Verdict.NOT_REACHED] + counts[Verdict.NOT_APPLICABLE]
+    suite = ElementTree.Element(
+        "testsuite",
+        name="salvo check",
+        tests=str(len(run.outcomes)),
+        failures=str(counts[Verdict.FAILED]),
+        skipped=str(skipped),
+        time=f"{run.seconds:.1f}",
+    )
+    for each in run.outcomes:
+        group, _, name = each.case.name.partition("/")
+        case = ElementTree.SubElement(suite, "testcase", classname=group, name=name)
+        if each.verdict is Verdict.FAILED:
+            text = "\n".join(f"{name}: {text}" for name, text in _about(each))
+            failure = ElementTree.SubElement(case, "failure", message=_for_xml(each.failures[0].seen))
+            failure.text = _for_xml(text)
+        elif each.why:
+            ElementTree.SubElement(case, "skipped", message=_for_xml(f"{each.verdict}: {each.why}"))
+    found: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
+    return found
+
+
+def _for_xml(text: str) -> str:
+    """Replace what XML cannot have."""
+    return "".join(each if each.isprintable() or each == "\n" else "\ufffd" for each in text)
+
+
+def page(run: Run) -> str:
+    """Return the page to publish: one file, without scripts and without anything from elsewhere."""
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"words": in_words, "bytes": in_bytes}
+    template = environment.from_string(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
+    groups: dict[str, list[Outcome]] = {}
+    for each in run.outcomes:
+        groups.setdefault(each.case.name.partition("/")[0], []).append(each)
+    return template.render(run=run, groups=groups, claims=CLAIMS, protocol=PROTOCOL, verdicts=list(Verdict))

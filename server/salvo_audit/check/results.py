@@ -1,0 +1,125 @@
+"""Cases, what was found out about them, and the verdicts that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from salvo_audit.check.door import Publication
+
+
+class Grade(StrEnum):
+    """How much a case matters."""
+
+    MUST = "must"
+    SHOULD = "should"
+
+
+class Case(NamedTuple):
+    """What is tried of a client, as data.
+
+    Attributes:
+        name: ``group/what-is-tried``.
+        requirements: the ones of proto/README.md that it tries, as ``SALVO-...``; the first is the main one.
+        does: what the judge does.
+        rule: what a right client does then.
+        cure: what to do if the client does not.
+        claim: the capability that the case is about, if not every client has it.
+    """
+
+    name: str
+    grade: Grade
+    requirements: tuple[str, ...]
+    does: str
+    rule: str
+    cure: str
+    claim: str = ""
+
+
+class Verdict(StrEnum):
+    """How a case ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_REACHED = "not reached"
+    NOT_APPLICABLE = "not applicable"
+
+
+class Failure(NamedTuple):
+    """One time when the client did something else.
+
+    Attributes:
+        expected: in words.
+        seen: in words.
+        publication: the message that decided it, if one did.
+        scenario: where it happened.
+    """
+
+    expected: str
+    seen: str
+    publication: Publication | None
+    scenario: str
+
+
+class Outcome(NamedTuple):
+    """A case with its verdict; ``why`` is empty unless it was not reached or does not apply."""
+
+    case: Case
+    verdict: Verdict
+    failures: tuple[Failure, ...]
+    why: str
+
+
+#: Failures of one case that are kept: the first ones say it all.
+MOST_FAILURES: Final = 3
+
+
+class Results:
+    """What was found out so far. A case is tried in several scenarios; one failure decides it."""
+
+    def __init__(self, catalog: Mapping[str, Case]) -> None:
+        self._catalog = catalog
+        self._passed: set[str] = set()
+        self._failures: dict[str, list[Failure]] = {}
+        self._not_applicable: dict[str, str] = {}
+        self._not_reached: dict[str, str] = {}
+
+    def passed(self, name: str) -> None:
+        """Note that a case went well once."""
+        self._passed.add(self._catalog[name].name)
+
+    def failed(
+        self, name: str, seen: str, scenario: str, *, expected: str = "", publication: Publication | None = None
+    ) -> None:
+        """Note a failure; ``expected`` is the case's rule unless the situation has more exact words."""
+        failures = self._failures.setdefault(name, [])
+        if len(failures) < MOST_FAILURES:
+            failures.append(Failure(expected or self._catalog[name].rule, seen, publication, scenario))
+
+    def not_applicable(self, name: str, why: str) -> None:
+        """Note that a case is about something that this client does not do."""
+        self._not_applicable.setdefault(self._catalog[name].name, why)
+
+    def not_reached(self, name: str, why: str) -> None:
+        """Note why a case could not be tried."""
+        self._not_reached.setdefault(self._catalog[name].name, why)
+
+    def is_decided(self, name: str) -> bool:
+        """Whether there is anything about a case."""
+        return name in self._passed or name in self._failures or name in self._not_applicable
+
+    def outcomes(self, names: Iterable[str]) -> list[Outcome]:
+        """Return the verdicts of some cases, in the order of the catalogue."""
+        wanted = set(names)
+        return [self._outcome(case) for name, case in self._catalog.items() if name in wanted]
+
+    def _outcome(self, case: Case) -> Outcome:
+        if case.name in self._failures:
+            return Outcome(case, Verdict.FAILED, tuple(self._failures[case.name]), "")
+        if case.name in self._passed:
+            return Outcome(case, Verdict.PASSED, (), "")
+        if case.name in self._not_applicable:
+            return Outcome(case, Verdict.NOT_APPLICABLE, (), self._not_applicable[case.name])
+        why = self._not_reached.get(case.name, "the client never came to it")
+        return Outcome(case, Verdict.NOT_REACHED, (), why)

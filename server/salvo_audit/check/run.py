@@ -1,0 +1,104 @@
+"""Runs the scenarios side by side, and collects the verdicts."""
+
+from __future__ import annotations
+
+import asyncio
+import fnmatch
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from salvo_audit.check import scenarios as _scenarios  # registers them
+from salvo_audit.check.catalog import CASES, CLAIMS, UNUSED
+from salvo_audit.check.results import Outcome, Results
+from salvo_audit.check.stage import SCENARIOS, Scenario, Stage, Subject, Unreached, covering
+
+__all__ = ["MOST_AT_ONCE", "check", "select"]
+
+assert _scenarios
+
+#: Clients that play at once: most of their time they wait.
+MOST_AT_ONCE: Final = max(4, 3 * (os.cpu_count() or 1))
+
+
+def select(patterns: Sequence[str]) -> list[str]:
+    """Return the names of the cases that patterns such as ``turn/*`` name; all of them without a pattern.
+
+    Raises:
+        ValueError: a pattern names none.
+    """
+    chosen: set[str] = set()
+    for pattern in patterns or ("*",):
+        found = fnmatch.filter(CASES, pattern)
+        if not found:
+            raise ValueError(f"there is no case {pattern!r}; salvo check --list lists them")
+        chosen.update(found)
+    return [name for name in CASES if name in chosen]
+
+
+async def check(
+    subject: Subject,
+    names: Sequence[str],
+    *,
+    at_once: int = MOST_AT_ONCE,
+    begin: Callable[[Stage], None] | None = None,
+    progress: Callable[[Scenario, int, int], None] = lambda scenario, done, of: None,
+) -> list[Outcome]:
+    """Try the cases on a client; a client that a person starts plays one scenario after the other.
+
+    Args:
+        begin: called before every scenario, when the judge listens.
+        progress: called after every scenario, with how many of how many are done.
+    """
+    results = Results(CASES)
+    chosen = covering(names)
+    gate = asyncio.Semaphore(1 if subject.command is None else at_once)
+    done = 0
+
+    async def play(scenario: Scenario) -> None:
+        nonlocal done
+        async with gate:
+            await _play(scenario, subject, results, begin)
+        done += 1
+        progress(scenario, done, len(chosen))
+
+    async with asyncio.TaskGroup() as group:
+        for scenario in chosen:
+            group.create_task(play(scenario))
+    _settle(results, subject, chosen)
+    return results.outcomes(names)
+
+
+async def _play(scenario: Scenario, subject: Subject, results: Results, begin: Callable[[Stage], None] | None) -> None:
+    if scenario.claim and scenario.claim not in subject.claims:
+        for case in scenario.cases:
+            results.not_applicable(case, _not_claimed(scenario.claim))
+        return
+    async with Stage(scenario.name, subject, results, team=scenario.team, secret=scenario.secret) as stage:
+        if begin is not None:
+            begin(stage)
+        try:
+            await scenario.play(stage)
+            await stage.finish()
+            why = f"the scenario {scenario.name!r} did not come to it"
+        except Unreached as error:
+            why = str(error)
+    for case in scenario.cases:
+        results.not_reached(case, why)
+
+
+def _not_claimed(claim: str) -> str:
+    return f"the client does not claim {claim!r}: {CLAIMS[claim]}"
+
+
+def _settle(results: Results, subject: Subject, chosen: Iterable[Scenario]) -> None:
+    """Say of what was never tried why it does not apply, or was not reached."""
+    for name, why in UNUSED.items():
+        if not results.is_decided(name):
+            results.not_applicable(name, why)
+    for name, case in CASES.items():
+        if case.claim and case.claim not in subject.claims and not results.is_decided(name):
+            results.not_applicable(name, _not_claimed(case.claim))
+
+
+assert {case for each in SCENARIOS for case in each.cases} <= CASES.keys()

@@ -1,0 +1,263 @@
+"""Broker, server and client go away and come back, in every state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from salvo_audit.check.scenarios.joining import play_on
+from salvo_audit.check.scenarios.turns import HARMLESS
+from salvo_audit.check.stage import Stage, scenario
+from salvo_server.brokers.embedded.packets import Reason
+
+
+async def _away(stage: Stage, case: str, *, sessions: bool = True) -> None:
+    """Be a broker that goes away and comes back, and wait for the client.
+
+    Raises:
+        Unreached: it does not come back.
+    """
+    await stage.heard()
+    stage.door.shut()
+    if not sessions:
+        stage.door.forget_sessions()
+    await stage.until(lambda: False, 0.5)
+    connections = len(stage.guests)
+    stage.filters = dict(stage.filters) if sessions else {}
+    await stage.door.open_again()
+    await stage.must(
+        case, lambda: len(stage.guests) > connections, stage.limits.coming_back, "the client connects again"
+    )
+    await stage.heard()
+
+
+@scenario("back/before-asking")
+async def a_broker_away_before_asking(stage: Stage) -> None:
+    stage.table.open()
+    stage.table.add_rival("blue")
+    stage.takes_requests = False
+    await stage.start()
+    await _away(stage, "back/before-asking")
+    stage.takes_requests = True
+    await stage.be_listed("back/before-asking")
+    await stage.placed("back/before-asking")
+
+
+@scenario("back/while-placing", "back/after-placing")
+async def a_broker_away_in_the_lobby(stage: Stage) -> None:
+    await stage.join("blue")
+    await _away(stage, "back/while-placing")
+    await stage.placed("back/while-placing")
+    await _away(stage, "back/after-placing")
+    stage.table.begin("blue", stage.team)
+    stage.table.rival_turn("blue", stage.team, HARMLESS)
+    await stage.own_turn("back/after-placing")
+
+
+@scenario("back/in-rivals-turn", "back/in-own-turn", "back/session-lost", "back/subscribes-again")
+async def a_broker_away_in_a_game(stage: Stage) -> None:
+    table = stage.table
+    await stage.game("blue")
+    table.rival_turn("blue", stage.team, HARMLESS)
+    await stage.own_turn()
+    table.give_turn("blue")
+    await _away(stage, "back/in-rivals-turn")
+    table.end_turn()
+    await stage.own_turn("back/in-rivals-turn")
+
+    table.give_turn("blue")
+    await _away(stage, "back/session-lost", sessions=False)
+    await stage.must(
+        "back/subscribes-again",
+        lambda: stage.filters,
+        stage.limits.coming_back,
+        "subscriptions on the new connection, which has no session",
+    )
+    await stage.heard()
+    table.end_turn()
+    await stage.own_turn("back/session-lost")
+
+    table.rival_turn("blue", stage.team, HARMLESS)
+    stage.lenient = True
+    await stage.fire()
+    await _away(stage, "back/in-own-turn")
+    table.say_turn()
+    table.end_turn()
+    table.rival_turn("blue", stage.team, HARMLESS)
+    await stage.quiet()
+    await stage.own_turn("back/in-own-turn")
+
+
+@scenario("back/when-over")
+async def a_broker_away_when_it_is_over(stage: Stage) -> None:
+    await stage.game("blue")
+    stage.table.sink("blue", stage.team, "carrier")
+    await stage.own_turn()
+    await stage.over("blue")
+    if not stage.ended:
+        await _away(stage, "back/when-over")
+    stage.table.next_lobby()
+    stage.table.add_rival("blue")
+    await play_on(stage, "back/when-over")
+
+
+@scenario("back/refused-then-admitted", claim="returns")
+async def a_broker_that_is_not_ready(stage: Stage) -> None:
+    await stage.game("blue")
+    await stage.heard()
+    stage.door.refusal = Reason.NOT_AUTHORISED
+    attempts = len(stage.door.attempts)
+    stage.door.cut()
+    await stage.must(
+        "back/refused-then-admitted", lambda: len(stage.door.attempts) > attempts, stage.limits.coming_back
+    )
+    stage.door.refusal = None
+    connections = len(stage.guests)
+    await stage.must("back/refused-then-admitted", lambda: len(stage.guests) > connections, stage.limits.coming_back)
+
+
+@scenario("mqtt/takeover-no-war")
+async def another_program_of_the_team(stage: Stage) -> None:
+    await stage.game("blue")
+    await stage.heard()
+    loop_time = stage.door.connections[0].time
+    began, first = loop_time(), len(stage.guests)
+    for number in range(1, 5):
+        connections = list(stage.door.connections)
+        for each in connections:
+            each.end(Reason.TAKEN_OVER)
+        if not await stage.until(lambda wanted=first + number: len(stage.guests) >= wanted, 8.0):  # type: ignore[misc]
+            break
+    times = [guest.at for guest in stage.guests[first:]]
+    seconds = loop_time() - began
+    fine = len(times) < 4 or seconds >= 3
+    stage.judge("mqtt/takeover-no-war", fine, f"{len(times)} connections in {seconds:.1f} s")
+
+
+@scenario("back/server-in-lobby", "back/server-in-game", "back/paused")
+async def a_server_away(stage: Stage) -> None:
+    table = stage.table
+    stage.places = False
+    await stage.join("blue")
+    await stage.heard()
+    table.say_server(status="offline")
+    await stage.quiet()
+    stage.places = True
+    table.say_server(status="online")
+    stage.take_up_placements()
+    await stage.placed("back/server-in-lobby")
+    table.begin("blue", stage.team)
+    table.rival_turn("blue", stage.team, HARMLESS)
+    await stage.own_turn("back/server-in-lobby")
+
+    table.give_turn("blue")
+    table.say_server(status="offline")
+    await stage.quiet()
+    table.say_server(status="online")
+    table.say_turn()
+    table.end_turn()
+    await stage.own_turn("back/server-in-game")
+
+    table.give_turn("blue")
+    table.say_server(status="paused")
+    await stage.quiet()
+    table.say_server(status="online")
+    table.say_turn()
+    await stage.quiet()
+    table.end_turn()
+    await stage.own_turn("back/paused")
+
+
+def _orders(*order: str) -> None:
+    """Register a scenario for one order of what is retained."""
+    name = "-".join(order)
+    case = f"back/restart-{name}"
+
+    async def play(stage: Stage) -> None:
+        table = stage.table
+        _in_a_game(stage)
+        table.open()
+        table.give_turn(stage.team)
+        places = {"state": "/game/state", "list": "/players/list", "current": "/game/current"}
+        last = [places[each] for each in order]
+        kept = stage.door.retained
+        for topic in last:
+            kept[topic] = kept.pop(topic)
+        stage.lenient = True
+        await stage.start()
+        await stage.wait_for_salvo(case, 0)
+        table.end_turn()
+
+    play.__name__ = f"a_restart_with_{name.replace('-', '_')}"
+    scenario(case)(play)
+
+
+def _in_a_game(stage: Stage, lost: Sequence[str] = ()) -> None:
+    """Make up a game that the client has begun, and is started again in."""
+    table = stage.table
+    table.add_rival("blue")
+    player = table.list_player(stage.team)
+    for number, ship in enumerate(table.rules["fleet"]):
+        table.assign(player, ship, f"1;{2 * number + 1}", "HORIZONTAL")
+        table.say(f"/players/{stage.team}/ships/{ship}/approved", "true")
+    table.phase = "turn"
+    for ship in lost:
+        table.sink("blue", stage.team, ship)
+
+
+for _order in (
+    ("state", "list", "current"),
+    ("state", "current", "list"),
+    ("list", "state", "current"),
+    ("list", "current", "state"),
+    ("current", "state", "list"),
+    ("current", "list", "state"),
+):
+    _orders(*_order)
+
+
+@scenario("back/restart-with-losses")
+async def a_restart_with_losses(stage: Stage) -> None:
+    table = stage.table
+    _in_a_game(stage, ("carrier", "patrolboat"))
+    table.open()
+    table.give_turn("blue")
+    await stage.start()
+    await stage.quiet()
+    table.end_turn()
+    await stage.own_turn("back/restart-with-losses")
+    fired = len(stage.shots)
+    stage.judge("back/restart-with-losses", fired == 3, f"{fired} shots", expected="3 shots")
+
+
+@scenario("back/restart-in-lobby")
+async def a_restart_in_the_lobby(stage: Stage) -> None:
+    await stage.join("blue")
+    await stage.placed()
+    await stage.heard()
+    await stage.kill()
+    await stage.launch()
+    connections = len(stage.guests)
+    await stage.must("mqtt/connects", lambda: len(stage.guests) > connections, stage.limits.connecting)
+    await stage.quiet(3.0)
+    stage.table.begin("blue", stage.team)
+    stage.table.rival_turn("blue", stage.team, HARMLESS)
+    await stage.own_turn("back/restart-in-lobby")
+
+
+@scenario("back/restart-with-old-winner")
+async def an_old_game_of_others(stage: Stage) -> None:
+    table = stage.table
+    table.add_rival("blue")
+    table.add_rival("green")
+    table.phase = "turn"
+    table.open()
+    for _ in range(2):
+        table.sink("blue", "green", "carrier")
+    table.give_turn("green")
+    table.resolve()
+    table.end("green")
+    await stage.start()
+    await stage.still_there("back/restart-with-old-winner")
+    table.next_lobby()
+    table.add_rival("blue")
+    await play_on(stage, "back/restart-with-old-winner")

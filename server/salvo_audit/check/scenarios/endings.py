@@ -1,0 +1,74 @@
+"""How games end, and what a client has to forget then."""
+
+from __future__ import annotations
+
+from salvo_audit.check.scenarios.joining import play_on
+from salvo_audit.check.scenarios.turns import HARMLESS
+from salvo_audit.check.stage import Stage, scenario
+
+
+async def _lose(stage: Stage, *winners: str) -> None:
+    table = stage.table
+    await stage.game("blue")
+    table.sink("blue", stage.team, "carrier")
+    await stage.own_turn()
+    await stage.over(*winners)
+
+
+def _fell(stage: Stage) -> bool:
+    return stage.program is not None and bool(stage.program.code)
+
+
+@scenario("end/next-game", "read/cleared")
+async def three_games(stage: Stage) -> None:
+    await _lose(stage, "blue")
+    for number in range(2):
+        stage.table.next_lobby()
+        stage.table.add_rival("blue")
+        await stage.quiet()
+        stage.judge("read/cleared", not _fell(stage), stage.ended)
+        before = len(stage.shots)
+        await play_on(stage, "end/next-game")
+        fired = len(stage.shots) - before
+        stage.judge("end/next-game", fired % 5 == 0, f"{fired} shots", expected="5 shots: all ships are afloat again")
+        if not number:
+            stage.table.sink("blue", stage.team, "submarine")
+            await stage.own_turn()
+            await stage.over("blue")
+
+
+async def _ends(stage: Stage, case: str, *winners: str) -> None:
+    await _lose(stage, *winners)
+    if stage.judge(case, not _fell(stage), stage.ended):
+        stage.table.next_lobby()
+        stage.table.add_rival("blue")
+        await play_on(stage, case)
+
+
+@scenario("read/tie")
+async def a_tie(stage: Stage) -> None:
+    await _ends(stage, "read/tie", "blue", stage.team)
+
+
+@scenario("read/aborted")
+async def a_game_without_a_winner(stage: Stage) -> None:
+    await _ends(stage, "read/aborted")
+
+
+@scenario("end/defeated")
+async def a_defeat(stage: Stage) -> None:
+    table = stage.table
+    await stage.game("blue", "green")
+    own = table.player(stage.team)
+    assert own is not None
+    table.rival_turn("blue", stage.team, [cell for cells in own.ships.values() for cell in cells])
+    for _ in range(2):
+        table.rival_turn("green", "blue", HARMLESS)
+        table.rival_turn("blue", "green", HARMLESS)
+        await stage.quiet()
+    stage.judge("end/defeated", not stage.shots, f"{len(stage.shots)} shots")
+    table.end("blue")
+    await stage.quiet()
+    table.next_lobby()
+    table.add_rival("blue")
+    await play_on(stage, "end/defeated")

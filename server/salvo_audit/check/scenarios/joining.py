@@ -1,0 +1,151 @@
+"""Joining and placing: what a client does until its fleet is complete, and when it is refused."""
+
+from __future__ import annotations
+
+from salvo import topics
+from salvo_audit.check.scenarios.turns import HARMLESS
+from salvo_audit.check.stage import Stage, scenario
+
+
+async def play_on(stage: Stage, case: str) -> None:
+    """Come from a lobby to the client's first salvo, started again if it ended when its last game was over."""
+    if stage.program is not None and stage.program.code == 0:
+        await stage.kill()
+        await stage.launch()
+    await stage.be_listed(case)
+    await stage.placed(case)
+    rivals = [name for name in stage.table.names if name != stage.team]
+    stage.table.begin(*rivals, stage.team)
+    stage.table.rival_turn(rivals[0], stage.team, HARMLESS)
+    await stage.own_turn(case)
+
+
+@scenario("join/repeats")
+async def a_request_that_is_lost(stage: Stage) -> None:
+    stage.takes_requests = False
+    stage.table.open()
+    stage.table.add_rival("blue")
+    await stage.start()
+
+    def requests() -> list[float]:
+        return [each.at for each in stage.sent(topics.REQUEST_PARTICIPATION)]
+
+    await stage.must("join/asks", lambda: len(requests()) >= 1, stage.limits.asking)
+    await stage.must("join/repeats", lambda: len(requests()) >= 3, stage.limits.asking, "a third request")
+    times = requests()
+    gap = (times[2] - times[0]) / 2
+    stage.judge("join/repeats", gap > 1, f"a request every {gap:.1f} s", expected="3 to 8 seconds between two requests")
+    stage.table.list_player(stage.team)
+    await stage.placed()
+
+
+@scenario("join/in-lobby-only")
+async def a_game_of_others(stage: Stage) -> None:
+    table = stage.table
+    for name in ("blue", "green"):
+        table.add_rival(name)
+    table.phase = "turn"
+    table.open()
+    table.give_turn("blue")
+    await stage.start()
+    await stage.quiet(9.0)
+    asked = len(stage.sent(topics.REQUEST_PARTICIPATION))
+    stage.judge("join/in-lobby-only", asked < 2, f"{asked} requests during the game", expected="no request, or one")
+    table.end_turn()
+    table.end("blue")
+    table.next_lobby()
+    table.add_rival("blue")
+    await play_on(stage, "join/in-lobby-only")
+
+
+@scenario("join/name-taken")
+async def a_name_that_is_taken(stage: Stage) -> None:
+    stage.refuses = lambda command: "name_taken" if command.kind == topics.REQUEST_PARTICIPATION.name else ""
+    stage.table.open()
+    stage.table.list_player("Red" if stage.team != "Red" else "red")
+    await stage.start()
+    await stage.must("join/asks", lambda: stage.sent(topics.REQUEST_PARTICIPATION), stage.limits.asking)
+    await stage.quiet(4.0)
+    others = [each for each in stage.commands if each.kind != topics.REQUEST_PARTICIPATION.name]
+    seen = f"{len(others)} other messages"
+    stage.judge("join/name-taken", not others, seen, publication=others[0].publication if others else None)
+
+
+@scenario("join/stranger-refused", "place/refused-late")
+async def a_refusal_of_another_client(stage: Stage) -> None:
+    table = stage.table
+    await stage.join("blue")
+    await stage.placed()
+    table.error(stage.team, "name_taken", "another team has this name")
+    table.say("/game/error", "not_json: the payload is not JSON", retain=False)
+    await stage.still_there("join/stranger-refused")
+    before = len(stage.sent(topics.PLACE))
+    player = table.player(stage.team)
+    assert player is not None
+    table.refuse_ship(player, "carrier", "fleet_final", retain=False)
+    await stage.still_there("place/refused-late")
+    again = stage.sent(topics.PLACE)[before:]
+    stage.judge("place/refused-late", not again, f"{len(again)} placements")
+    table.begin("blue", stage.team)
+    table.rival_turn("blue", stage.team, HARMLESS)
+    await stage.own_turn("join/stranger-refused")
+
+
+@scenario("join/table-full")
+async def a_full_table(stage: Stage) -> None:
+    table = stage.table
+    table.open()
+    for name in ("blue", "green"):
+        table.add_rival(name)
+    stage.refuses = lambda command: "table_full" if command.kind == topics.REQUEST_PARTICIPATION.name else ""
+    await stage.start()
+    await stage.must("join/asks", lambda: stage.sent(topics.REQUEST_PARTICIPATION), stage.limits.asking)
+    table.begin("blue", "green")
+    table.give_turn("blue")
+    await stage.still_there("join/table-full")
+    table.end_turn()
+    table.end("blue")
+    stage.refuses = lambda command: ""
+    table.next_lobby()
+    table.add_rival("blue")
+    await play_on(stage, "join/table-full")
+
+
+@scenario("join/after-timeout")
+async def a_team_that_was_too_late(stage: Stage) -> None:
+    table = stage.table
+    stage.places = False
+    await stage.join("blue", "green")
+    await stage.must("place/all-ships", lambda: stage.sent(topics.PLACE), stage.limits.placing)
+    table.drop_player(stage.team)
+    table.begin("blue", "green")
+    table.error(stage.team, "placement_timeout", "the fleet was not complete in time")
+    table.give_turn("blue")
+    await stage.still_there("join/after-timeout")
+    table.end_turn()
+    table.end("blue")
+    stage.places = True
+    table.next_lobby()
+    table.add_rival("blue")
+    await play_on(stage, "join/after-timeout")
+
+
+@scenario("seal/secret-in-utf8", secret="kuckuck-\u00e9-\u65e5\u672c-e\u0301")
+async def a_secret_in_utf8(stage: Stage) -> None:
+    await _opens(stage, "seal/secret-in-utf8")
+
+
+@scenario("seal/long-secret", secret="0123456789abcdef" * 16)
+async def a_long_secret(stage: Stage) -> None:
+    await _opens(stage, "seal/long-secret")
+
+
+async def _opens(stage: Stage, case: str) -> None:
+    await stage.join("blue")
+    await stage.must(
+        "place/all-ships",
+        lambda: any(each.opened is not None for each in stage.commands),
+        stage.limits.placing,
+    )
+    blob = next(each for each in stage.commands if each.opened is not None)
+    stage.judge(case, bool(blob.opened), "a blob that does not open", publication=blob.publication)

@@ -1,0 +1,174 @@
+"""Additions that a client may leave out, and has to do right if it claims them."""
+
+from __future__ import annotations
+
+import base64
+
+import nacl.public
+import nacl.signing
+
+from salvo import topics
+from salvo_audit.check import keys
+from salvo_audit.check.scenarios.absences import _in_a_game
+from salvo_audit.check.scenarios.turns import HARMLESS
+from salvo_audit.check.stage import Stage, scenario
+
+
+def announce_keys(stage: Stage, number: int = 1, *, sign: int = 1) -> None:
+    """Give the server a key to sign with and one to seal for; the same numbers are the same keys."""
+    signing = bytes(nacl.signing.SigningKey(bytes([sign]) * 32).verify_key)
+    sealing = nacl.public.PrivateKey(bytes([100 + number]) * 32)
+    stage.seal_requests(bytes(sealing))
+    told = {"sign": signing, "seal": bytes(sealing.public_key)}
+    stage.table.server["keys"] = {name: base64.b64encode(key).decode() for name, key in told.items()}
+
+
+@scenario("join/sealed", "join/sealed-for-the-new-key", claim="sealed")
+async def a_server_with_keys(stage: Stage) -> None:
+    table = stage.table
+    announce_keys(stage)
+    stage.takes_requests = False
+    table.open()
+    table.add_rival("blue")
+    await stage.start()
+
+    def requests() -> list[bool]:
+        return [each.sealed for each in stage.sent(topics.REQUEST_PARTICIPATION)]
+
+    await stage.must("join/asks", requests, stage.limits.asking)
+    stage.judge("join/sealed", all(requests()), "a request with the secret open")
+    await stage.heard()
+    table.say_server(status="offline")
+    announce_keys(stage, 2)
+    before = len(requests())
+    table.say_server(status="online")
+    stage.takes_requests = True
+    await stage.must("join/sealed-for-the-new-key", lambda: len(requests()) > before, stage.limits.asking)
+    await stage.be_listed("join/sealed-for-the-new-key")
+
+
+@scenario("sec/other-key", claim="keys")
+async def an_impostor(stage: Stage) -> None:
+    announce_keys(stage)
+    await stage.join("blue")
+    await stage.placed()
+    await stage.kill()
+    stage.table.drop_player(stage.team)
+    announce_keys(stage, 3, sign=2)
+    stage.table.say_server()
+    before = len(stage.sent(topics.REQUEST_PARTICIPATION))
+    connections = len(stage.guests)
+    await stage.launch()
+    await stage.must("mqtt/connects", lambda: len(stage.guests) > connections, stage.limits.connecting)
+    await stage.quiet(4.0)
+    asked = stage.sent(topics.REQUEST_PARTICIPATION)[before:]
+    stage.judge(
+        "sec/other-key", not asked, "a request to the impostor", publication=asked[0].publication if asked else None
+    )
+
+
+@scenario("place/repairs", claim="repairs")
+async def a_ship_that_is_refused(stage: Stage) -> None:
+    refused: list[str] = []
+
+    def once(command: object) -> str:
+        kind, ship = getattr(command, "kind", ""), getattr(command, "ship", "")
+        if kind == topics.PLACE.name and not refused:
+            refused.append(ship)
+            return "overlap"
+        return ""
+
+    stage.refuses = once
+    await stage.join("blue")
+    await stage.placed("place/repairs")
+
+
+@scenario("place/answer-lost", "turn/resends", claim="resends")
+async def answers_that_are_lost(stage: Stage) -> None:
+    table = stage.table
+    stage.places = False
+    await stage.join("blue")
+    fleet = len(table.rules["fleet"])
+    await stage.must("place/all-ships", lambda: len(stage.sent(topics.PLACE)) >= fleet, stage.limits.placing)
+    stage.places = True
+    await stage.placed("place/answer-lost")
+    table.begin("blue", stage.team)
+    table.rival_turn("blue", stage.team, HARMLESS)
+    lost: list[object] = []
+
+    def lose_the_second(command: object) -> str:
+        if getattr(command, "kind", "") == topics.FIRE.name:
+            lost.append(command)
+            stage.counts = len(lost) != 2
+        return ""
+
+    stage.refuses = lose_the_second
+    stage.lenient = True
+    table.give_turn(stage.team)
+    await stage.must(
+        "turn/resends",
+        lambda: len(table.fired) == table.wanted and len(stage.shots) >= 2 * table.wanted - 1,
+        stage.limits.firing,
+        "the whole salvo again, while there is no result",
+    )
+    table.end_turn()
+
+
+@scenario("turn/context-always", claim="context")
+async def shots_with_a_context(stage: Stage) -> None:
+    await stage.game("blue")
+    for _ in range(2):
+        stage.table.rival_turn("blue", stage.team, HARMLESS)
+        await stage.own_turn()
+    bare = [each for each in stage.shots if each.body is not None and "g" not in each.body]
+    seen = f"{len(bare)} shots without a context"
+    stage.judge("turn/context-always", not bare, seen, publication=bare[0].publication if bare else None)
+
+
+@scenario("mqtt/table-prefix", claim="tables")
+async def a_further_table(stage: Stage) -> None:
+    stage.at_table("t3")
+    await stage.game("blue")
+    stage.table.rival_turn("blue", stage.team, HARMLESS)
+    await stage.own_turn("mqtt/table-prefix")
+
+
+@scenario("back/recap-asked", "back/recap-old", claim="recap")
+async def a_recap(stage: Stage) -> None:
+    table = stage.table
+    await stage.game("blue")
+    table.rival_turn("blue", stage.team, HARMLESS)
+    old = table.recap(stage.team)
+    await stage.own_turn()
+    table.give_turn("blue")
+    await stage.heard()
+    before = len(stage.sent(topics.REQUEST_PARTICIPATION))
+    stage.door.cut()
+    await stage.must(
+        "back/recap-asked",
+        lambda: len(stage.sent(topics.REQUEST_PARTICIPATION)) > before,
+        stage.limits.coming_back,
+        "a request with the same secret, after the connection was lost",
+    )
+    await stage.heard()
+    stage.send_recap(**old)
+    table.end_turn()
+    await stage.own_turn("back/recap-old")
+
+
+@scenario("back/recap-forged", claim="recap")
+async def a_forged_recap(stage: Stage) -> None:
+    table = stage.table
+    _in_a_game(stage, ("carrier",))
+    table.open()
+    table.give_turn("blue")
+    await stage.start()
+    salt = bytes(range(16))
+    key = keys.key_of(stage.secret.encode(), salt)
+    forged = table.recap(stage.team) | {"players": ["victim", stage.team], "turn": 9}
+    table.say(f"/players/{stage.team}/recap", keys.seal(forged, key, salt), retain=False)
+    await stage.quiet()
+    table.end_turn()
+    await stage.own_turn("back/recap-forged")
+    strays = [each for each in stage.shots if each.player == "victim"]
+    stage.judge("back/recap-forged", not strays, "a shot at a player whom only the forged recap has")

@@ -1,0 +1,69 @@
+"""Clients that are right pass all cases of ``salvo check``, and wrong ones fail the case that is about their mistake."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree
+
+import click.testing
+import pytest
+
+from salvo_audit.check.catalog import CLAIMS
+from salvo_audit.check.results import Outcome, Verdict
+from salvo_audit.check.run import check, select
+from salvo_audit.check.stage import Subject
+from salvo_audit.commands.check import check as command_line
+
+ROOT: Final = Path(__file__).parents[3]
+FORTY_LINES: Final = ROOT / "examples" / "spec_client_40_lines.py"
+#: What the SDK does beyond what every client has to.
+CLAIMS_OF_THE_SDK: Final = frozenset(CLAIMS) - {"basics"}
+
+
+def _command(script: Path) -> tuple[str, ...]:
+    return (sys.executable, str(script), "{host}", "{port}", "{team}", "{secret}")
+
+
+def _try(command: Sequence[str], *patterns: str, claims: frozenset[str] = frozenset()) -> list[Outcome]:
+    return asyncio.run(check(Subject(tuple(command), claims), select(patterns)))
+
+
+def _not_passed(outcomes: Sequence[Outcome]) -> list[str]:
+    fine = (Verdict.PASSED, Verdict.NOT_APPLICABLE)
+    wrong = [each for each in outcomes if each.verdict not in fine]
+    return [f"{each.case.name}: {each.verdict} {each.why} {each.failures}" for each in wrong]
+
+
+@pytest.mark.long
+def test_exit_codes_and_files_tell_a_right_client_from_a_wrong_one(tmp_path: Path) -> None:
+    chosen = ["--case", "seal/long-secret", "--case", "turn/refused", "--html", str(tmp_path / "page.html")]
+    right = click.testing.CliRunner().invoke(command_line, [*chosen, "--", *_command(FORTY_LINES)])
+    assert right.exit_code == 0, right.output
+    assert "Passes what was tried" in (tmp_path / "page.html").read_text()
+    wrong = tmp_path / "client.py"
+    wrong.write_text(FORTY_LINES.read_text().replace("secret.encode()", "secret[:32].encode()"))
+    result = click.testing.CliRunner().invoke(
+        command_line, [*chosen, "--junit", str(tmp_path / "junit.xml"), "--json", "--", *_command(wrong)]
+    )
+    assert result.exit_code == 1
+    found = [json.loads(line) for line in result.output.splitlines()]
+    assert [each["case"] for each in found if each["verdict"] == "failed"] == ["seal/long-secret"]
+    assert ElementTree.parse(tmp_path / "junit.xml").getroot().get("failures") == "1"
+
+
+@pytest.mark.slow
+def test_the_forty_lines_pass_everything() -> None:
+    outcomes = _try(_command(FORTY_LINES))
+    assert _not_passed(outcomes) == []
+
+
+@pytest.mark.slow
+def test_the_sdk_passes_everything_that_it_claims() -> None:
+    command = (sys.executable, "-m", "salvo", "join", "{url}", "hunter")
+    outcomes = _try(command, claims=CLAIMS_OF_THE_SDK)
+    assert _not_passed(outcomes) == []

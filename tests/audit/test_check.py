@@ -1,0 +1,158 @@
+"""``salvo check``: its cases as data, its reports, and clients that are right and wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree
+
+import click.testing
+import pytest
+
+from salvo_audit.check import report
+from salvo_audit.check.catalog import CASES, CLAIMS
+from salvo_audit.check.door import Publication
+from salvo_audit.check.results import Results
+from salvo_audit.check.run import select
+from salvo_audit.check.stage import SCENARIOS, Limits
+from salvo_audit.commands.check import check as command_line
+
+ROOT: Final = Path(__file__).parents[2]
+
+
+# --- the cases ------------------------------------------------------------------------------------------------------
+
+
+def test_there_are_a_hundred_cases_and_each_tries_a_requirement_of_the_protocol() -> None:
+    known = set(re.findall(r"\*\*(SALVO-[A-Z]+-\d+)\*\*", (ROOT / "proto" / "README.md").read_text()))
+    assert len(CASES) >= 100
+    for case in CASES.values():
+        assert case.requirements
+        assert set(case.requirements) <= known, case.name
+        assert re.fullmatch(r"[a-z]+/[a-z0-9-]+", case.name)
+
+
+def test_every_claim_has_cases_and_every_scenario_decides_some() -> None:
+    assert {case.claim for case in CASES.values()} - {""} <= CLAIMS.keys()
+    assert {each.claim for each in SCENARIOS} - {""} <= CLAIMS.keys()
+    assert CLAIMS.keys() <= {case.claim for case in CASES.values()}
+    assert all(each.cases for each in SCENARIOS)
+
+
+def test_patterns_choose_cases_in_the_order_of_the_catalogue() -> None:
+    assert select(["turn/count", "mqtt/no-*"]) == [
+        "mqtt/no-will",
+        "mqtt/no-retain",
+        "mqtt/no-greedy-filter",
+        "turn/count",
+    ]
+    with pytest.raises(ValueError, match="there is no case 'turn/nothing'"):
+        select(["turn/nothing"])
+
+
+# --- reports --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run() -> report.Run:
+    """A run with a case of every verdict."""
+    results = Results(CASES)
+    results.passed("mqtt/connects")
+    shot = Publication(1.0, "/players/<b>/fire", b'{"data": \xff\x00}', 1, False)
+    results.failed("turn/count", "5 shots & more", "a whole game", expected="4 shots", publication=shot)
+    results.not_reached("end/next-game", "the client has ended")
+    results.not_applicable("chat/shape", "the client never chats")
+    outcomes = results.outcomes(["mqtt/connects", "turn/count", "end/next-game", "chat/shape"])
+    return report.Run("node bot.js", "1.0", ["keys"], outcomes, 12.3, "2026-01-02")
+
+
+def test_a_failure_names_its_requirement_what_was_expected_and_seen_and_the_cure(run: report.Run) -> None:
+    text = "\n".join(line for line, _ in report.lines(run))
+    for part in (
+        "failed  turn/count  SALVO-FIRE-3",
+        "expected   4 shots",
+        "seen       5 shots & more (a whole game)",
+        "topic      /players/<b>/fire",
+        r'payload    {"data": \xff\x00}',
+        "bytes      7b 22 64 61 74 61 22 3a 20 ff 00 7d",
+        "rule       a salvo has as many shots",
+        "do         Count your ships",
+        "not reached  end/next-game: the client has ended",
+        "not applicable  1 case: the client never chats",
+        "4 cases in 12 s: 1 passed, 1 failed, 1 not reached, 1 not applicable",
+    ):
+        assert part in text
+
+
+def test_json_has_the_whole_message_of_a_failure(run: report.Run) -> None:
+    found = [json.loads(report.json_line(each)) for each in run.outcomes]
+    assert {each["case"]: each["verdict"] for each in found} == {
+        "mqtt/connects": "passed",
+        "turn/count": "failed",
+        "end/next-game": "not reached",
+        "chat/shape": "not applicable",
+    }
+    [failed] = [each for each in found if each["verdict"] == "failed"]
+    assert failed["failures"][0]["bytes"] == b'{"data": \xff\x00}'.hex()
+    assert failed["requirements"] == ["SALVO-FIRE-3"]
+
+
+def test_junit_xml_counts_as_ci_systems_do(run: report.Run) -> None:
+    suite = ElementTree.fromstring(report.junit(run))
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "1", "2")
+    [failure] = suite.iter("failure")
+    assert failure.get("message") == "5 shots & more"
+
+
+def test_the_page_stands_alone_and_shows_texts_of_a_client_as_texts(run: report.Run) -> None:
+    page = report.page(run)
+    assert "Does not conform" in page
+    assert "/players/&lt;b&gt;/fire" in page
+    assert "<b>" not in page
+    assert not re.search(r"https?://|<script|<link|src=", page)
+
+
+def test_a_client_that_never_came_does_not_conform() -> None:
+    outcomes = Results(CASES).outcomes(list(CASES))
+    assert report.Run("x", "1.0", [], outcomes, 1.0, "2026-01-02").failed
+
+
+# --- the command ----------------------------------------------------------------------------------------------------
+
+
+def test_the_list_has_a_line_for_every_case() -> None:
+    result = click.testing.CliRunner().invoke(command_line, ["--list"])
+    assert result.exit_code == 0
+    assert len(result.output.splitlines()) == len(CASES)
+    assert "turn/count  must  SALVO-FIRE-3  " in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ([], "name the client once"),
+        (["--listen", "127.0.0.1:0", "--", "x"], "name the client once"),
+        (["--case", "turn/nothing", "--", "x"], "there is no case"),
+        (["--claims", "magic", "--", "x"], "'magic' is none of"),
+    ],
+)
+def test_wrong_use_is_explained(arguments: list[str], word: str) -> None:
+    result = click.testing.CliRunner().invoke(command_line, arguments)
+    assert result.exit_code == 2
+    assert word in result.output
+
+
+def test_a_program_that_does_not_exist_fails() -> None:
+    result = click.testing.CliRunner().invoke(
+        command_line, ["--case", "turn/count-falls", "--", "no-such-program-here"]
+    )
+    assert result.exit_code == 1
+    assert "cannot be started" in result.output
+
+
+def test_no_limit_of_the_judge_is_below_the_contest() -> None:
+    limits = Limits()
+    assert limits.placing >= 60
+    assert limits.firing >= 30
