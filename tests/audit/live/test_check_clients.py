@@ -1,4 +1,4 @@
-"""Clients that are right pass all cases of ``salvo check``, and wrong ones fail the case that is about their mistake."""
+"""Right clients pass all cases of ``salvo check``; wrong ones fail the case that is about their mistake."""
 
 from __future__ import annotations
 
