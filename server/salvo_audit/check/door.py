@@ -141,11 +141,12 @@ class Door:
         self, name: str, session: _Session, topic: str, payload: bytes, qos: int, retain: bool, copies: int = 1
     ) -> None:
         there = [each for each in self.connections if each.session is session]
+        message = p.Message(p.with_length(topic), payload)
         if not qos:
-            packet = p.publish_packet(p.with_length(topic), payload, 0, retain, 0)
+            packet = p.publish_packet(message, 0, retain, 0)
         else:
             session.last_id = session.last_id % 65_535 + 1
-            packet = p.publish_packet(p.with_length(topic), payload, 1, retain, session.last_id)
+            packet = p.publish_packet(message, 1, retain, session.last_id)
             session.pending[session.last_id] = (packet, asyncio.get_running_loop().time())
         for connection in there:
             for number in range(copies):
@@ -172,22 +173,22 @@ class Door:
         self.connections.append(connection)
         return session, present
 
-    def subscribe(self, connection: _Connection, wanted: list[tuple[str, int, int, bool]]) -> list[int]:
+    def subscribe(self, connection: _Connection, wanted: list[tuple[str, int, int]]) -> list[int]:
         """Return the granted QoS of each filter."""
         self.listener.subscribed([(each[0], each[1]) for each in wanted])
         if self.refuses_filters or connection.session is None:
             return [Reason.UNSPECIFIED] * len(wanted)
-        for name, qos, _, _ in wanted:
+        for name, qos, _ in wanted:
             connection.session.filters[name] = min(qos, 1)
-        return [min(qos, 1) for _, qos, _, _ in wanted]
+        return [min(qos, 1) for _, qos, _ in wanted]
 
-    def send_retained(self, connection: _Connection, wanted: list[tuple[str, int, int, bool]]) -> None:
+    def send_retained(self, connection: _Connection, wanted: list[tuple[str, int, int]]) -> None:
         """Send what new subscriptions receive first."""
         session = connection.session
         if session is None or self.refuses_filters:
             return
         for topic, payload in list(self.retained.items()):
-            granted = [min(qos, 1) for name, qos, when, _ in wanted if when != 2 and matches(name, topic)]
+            granted = [min(qos, 1) for name, qos, when in wanted if when != 2 and matches(name, topic)]
             if granted:
                 self._deliver(connection.client_id, session, topic, payload, max(granted), True)
 
@@ -231,7 +232,7 @@ class _Connection(asyncio.Protocol):
 
     def send_message(self, packet: bytes) -> None:
         """Send a PUBLISH of 3.1.1."""
-        message = self._dialect.message(packet)
+        message = self._dialect.message(packet, b"")
         if message is not None:
             self._transport.write(message)
 
@@ -264,7 +265,7 @@ class _Connection(asyncio.Protocol):
             case p.PUBREL:
                 self._transport.write(self._dialect.answer(p.PUBCOMP, body[:2]))
             case p.SUBSCRIBE:
-                wanted = [(name, *self._dialect.read_options(each)) for name, each in p.topic_filters(body, 1)]
+                wanted = [self._wanted(*each) for each in p.topic_filters(body, 1)]
                 granted = self._door.subscribe(self, wanted)
                 self._transport.write(self._dialect.suback(body[:2], granted))
                 self._door.send_retained(self, wanted)
@@ -278,6 +279,11 @@ class _Connection(asyncio.Protocol):
                 self._door.listener.noticed()
             case p.DISCONNECT:
                 self._transport.close()
+
+    def _wanted(self, name: str, options: int) -> tuple[str, int, int]:
+        """Return a subscription's filter, its QoS, and when it wants retained messages."""
+        options, when = self._dialect.read_options(options)
+        return name, options & 3, when
 
     def _greet(self, first: int, body: bytes) -> None:
         self.level = body[6] if body[:6] == b"\x00\x04MQTT" and len(body) > 6 else 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import FieldDescriptor
 
 from salvo.v1 import options_pb2
 
@@ -39,8 +39,11 @@ class Misfit(Exception):
         self.seen = seen
 
 
-def read(payload: bytes, message: Descriptor) -> dict[str, Any]:
+def read(payload: bytes, message: Any) -> dict[str, Any]:
     """Return a payload's fields by their names in JSON.
+
+    Args:
+        message: its descriptor; the stubs have two types for one.
 
     Raises:
         Misfit: it is not this message.
@@ -94,7 +97,7 @@ def _no_fraction(number: str) -> Any:
     raise Misfit("number", "integers, without point or exponent", number)
 
 
-def _check_message(value: Any, message: Descriptor, path: str) -> None:
+def _check_message(value: Any, message: Any, path: str) -> None:
     if not isinstance(value, dict):
         raise Misfit("shape", f"{path}: an object", _said(value))
     fields = {field.json_name: field for field in message.fields}
