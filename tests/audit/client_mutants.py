@@ -24,28 +24,38 @@ _LOGIN = "client.username_pw_set(me, secret)"
 _PUBLISH_SHOT = 'client.publish(f"/players/{target}/fire", json.dumps(shot), qos=1)'
 
 
+#: Where cases that are judged in passing are tried.
+USUAL: Final = "turns in a row"
+
+
 class Mutant(NamedTuple):
     """A client with one mistake.
 
     Attributes:
         requirement: which it breaks, without ``SALVO-``.
+        case: the one that has to find it.
+        scenario: where it has to, if the case is judged in many; empty for :data:`USUAL`.
         mistake: what its author did.
         edits: texts of the forty lines and what stands there instead; none if it is of the SDK.
         patch: Python that changes the SDK.
     """
 
     requirement: str
+    case: str
+    scenario: str
     mistake: str
     edits: tuple[tuple[str, str], ...] = ()
     patch: str = ""
 
 
-def _spec(requirement: str, mistake: str, *edits: tuple[str, str]) -> Mutant:
-    return Mutant(requirement, mistake, edits)
+def _spec(requirement: str, case: str, mistake: str, *edits: tuple[str, str]) -> Mutant:
+    name, _, scenario = case.partition(":")
+    return Mutant(requirement, name, scenario, mistake, edits)
 
 
-def _sdk(requirement: str, mistake: str, patch: str) -> Mutant:
-    return Mutant(requirement, mistake, patch=patch)
+def _sdk(requirement: str, case: str, mistake: str, patch: str) -> Mutant:
+    name, _, scenario = case.partition(":")
+    return Mutant(requirement, name, scenario, mistake, patch=patch)
 
 
 _CONTEXT = """
@@ -58,19 +68,36 @@ writer.write_shot = changed
 """
 
 MUTANTS: Final = (
-    _spec("WIRE-3", "writes coordinates as fractions", (_SHOT, "x, y = float(x), float(y); " + _SHOT)),
+    _spec("WIRE-3", "wire/integers", "writes coordinates as fractions", (_SHOT, "x, y = float(x), float(y); " + _SHOT)),
     _spec(
         "END-1",
+        "end/no-shot-after-over",
         "fires once more when the game is over",
         (_WINNER, _WINNER + f"\n        x, y, target = 1, 1, players()[-1]; {_SHOT}; {_PUBLISH_SHOT}"),
         ("client.disconnect()", "threading.Timer(1, client.disconnect).start()"),
     ),
-    _spec("TOPIC-2", "reads the current player as JSON", (_FIRES, _FIRES.replace(" == me", " == json.dumps(me)"))),
-    _sdk("ACCESS-7", "fires without game, turn, number and target", _CONTEXT.format(context="None")),
-    _spec("NAME-2", "writes names in small letters", ("/players/{target}/fire", "/players/{target.lower()}/fire")),
-    _spec("SEAL-1", "uses the alphabet for URLs", ("base64.b64encode", "base64.urlsafe_b64encode")),
+    _spec(
+        "TOPIC-2",
+        "turn/fires-when-current",
+        "reads the current player as JSON",
+        (_FIRES, _FIRES.replace(" == me", " == json.dumps(me)")),
+    ),
+    _sdk(
+        "ACCESS-7",
+        "turn/context-always",
+        "fires without game, turn, number and target",
+        _CONTEXT.format(context="None"),
+    ),
+    _spec(
+        "NAME-2",
+        "names/capitals",
+        "writes names in small letters",
+        ("/players/{target}/fire", "/players/{target.lower()}/fire"),
+    ),
+    _spec("SEAL-1", "seal/base64", "uses the alphabet for URLs", ("base64.b64encode", "base64.urlsafe_b64encode")),
     _spec(
         "TOPIC-4",
+        "turn/count-falls",
         "counts the ships of the turn before",
         (
             "for target, x, y in aims[: len(afloat)]:",
@@ -78,9 +105,16 @@ MUTANTS: Final = (
             "        for target, x, y in aims[: len(before)]:",
         ),
     ),
-    _spec("END-4", "does not forget what is cleared", *PLAYS_ON, (_HEARD, f"if message.payload: {_HEARD}")),
+    _spec(
+        "END-4",
+        "end/next-game",
+        "does not forget what is cleared",
+        *PLAYS_ON,
+        (_HEARD, f"if message.payload: {_HEARD}"),
+    ),
     _spec(
         "SEAL-3",
+        "seal/opens",
         "uses XChaCha20 in place of XSalsa20",
         ("import nacl.pwhash", "import nacl.bindings, nacl.pwhash"),
         (
@@ -89,11 +123,22 @@ MUTANTS: Final = (
             'json.dumps(body).encode(), b"", nonce, bytes(box))',
         ),
     ),
-    _spec("WIRE-2", "writes a key twice", (_REQUEST, f"{_REQUEST}.replace('{{', '{{\"name\": \"{{}}\", '.format(me))")),
-    _spec("JOIN-1", "asks on another topic", ("/game/request_participation", "/game/participate")),
-    _spec("NAME-4", "calls a ship by another name", ('"patrolboat": 2', '"cruiser": 2')),
+    _spec(
+        "WIRE-2",
+        "wire/keys-once",
+        "writes a key twice",
+        (_REQUEST, f"{_REQUEST}.replace('{{', '{{\"name\": \"' + me + '\", ')"),
+    ),
+    _spec(
+        "JOIN-1",
+        "mqtt/only-known-topics",
+        "asks on another topic",
+        ("/game/request_participation", "/game/participate"),
+    ),
+    _spec("NAME-4", "place/known-ship", "calls a ship by another name", ('"patrolboat": 2', '"cruiser": 2')),
     _sdk(
         "PLACE-5",
+        "place/repairs",
         "does nothing about a ship that was refused",
         """
 from salvo.session.placing import Placing
@@ -102,45 +147,71 @@ def once(self, now):
     if not self.sent_at:
         send(self, now)
 Placing._send = once
-for arrow in Placing.__mro__: pass
 import salvo.session.placing as placing
 placing.PLACING = tuple(a._replace(action=once) if a.action is send else a for a in placing.PLACING)
 """,
     ),
-    _spec("SEAL-1", "leaves the padding away", (_BLOB, _BLOB + '.rstrip("=")')),
-    _spec("FIRE-2", "calls x and y column and row", (_SHOT, _SHOT.replace('"x"', '"column"').replace('"y"', '"row"'))),
+    _spec("SEAL-1", "seal/base64", "leaves the padding away", (_BLOB, _BLOB + '.rstrip("=")')),
+    _spec(
+        "FIRE-2",
+        "seal/signed-shape",
+        "calls x and y column and row",
+        (_SHOT, _SHOT.replace('"x"', '"column"').replace('"y"', '"row"')),
+    ),
     _sdk(
         "BACK-2",
+        "turn/announced-again",
         "takes a turn that is announced again for a new one",
         """
-from salvo.session.playing import Playing
-begin, began = Playing.begin_turn, Playing.turn_began
-def again(self, turn, now, fleet):
-    self._begun = None
+from salvo import messages as m
+from salvo.events import SalvoWanted
+from salvo.session.playing import Feed, Playing
+began, begin = Playing.turn_began, Playing.begin_turn
+def news(self, turn, now, fleet):
+    self.again = self._begun == m.TurnContext(turn.game, turn.turn) and turn.player == self._table.team
     began(self, turn, now, fleet)
-    if self.view is not None and turn.player == self._table.team:
-        self.view.fired_this_turn.clear()
-Playing.turn_began = again
+def again(self):
+    if getattr(self, "again", False):
+        self.again = False
+        self._put_in_turn(self.view, self._turn, self._turn.shots)
+        return [SalvoWanted(self.view)]
+    return begin(self)
+Playing.turn_began, Playing.begin_turn = news, again
 """,
     ),
     _spec(
         "END-1",
+        "players/three",
         "ends as soon as one player is defeated",
         (_WINNER, 'if state and (winner := "".join(n for n in players() if news.get(f"/player/{n}/defeated"))):'),
     ),
     _spec(
         "PLACE-3",
+        "place/on-grid",
         "swaps x and y of a ship",
         ('f"{random.randint(1, 11 - cells)};{row}"', 'f"{row};{random.randint(1, 11 - cells)}"'),
     ),
-    _spec("BOOK-8", "knows no winner but a player", (_WINNER, _WINNER + "\n        players().index(winner)")),
-    _spec("TURN-4", "fires whoever's turn it is", (_FIRES, 'if state == "turn" and news.get("/game/current"):')),
-    _spec("JOIN-1", "asks below the topic", ('"/game/request_participation"', '"/game/request_participation/" + me')),
-    _spec("NAME-1", "asks with a name that is none", (_REQUEST, _REQUEST.replace("me,", 'me + "!",'))),
-    _spec("PLACE-7", "places its fleet again with every message", ("placed = True\n", "pass\n")),
-    _spec("WIRE-1", "encodes its request as UTF-16", (_REQUEST, _REQUEST + '.encode("utf-16")')),
+    _spec(
+        "BOOK-8", "read/tie", "knows no winner but a player", (_WINNER, _WINNER + "\n        players().index(winner)")
+    ),
+    _spec(
+        "TURN-4",
+        "turn/silent-otherwise:names that begin alike",
+        "fires whoever's turn it is",
+        (_FIRES, 'if state == "turn" and news.get("/game/current"):'),
+    ),
+    _spec(
+        "JOIN-1",
+        "mqtt/only-known-topics",
+        "asks below the topic",
+        ('"/game/request_participation"', '"/game/request_participation/" + me'),
+    ),
+    _spec("NAME-1", "join/name", "asks with a name that is none", (_REQUEST, _REQUEST.replace("me,", 'me + "!",'))),
+    _spec("PLACE-7", "place/no-repeat", "places its fleet again with every message", ("placed = True\n", "pass\n")),
+    _spec("WIRE-1", "wire/utf8", "encodes its request as UTF-16", (_REQUEST, _REQUEST + '.encode("utf-16")')),
     _spec(
         "VERSION-2",
+        "read/unknown-error",
         "fails at a refusal that it does not know",
         (_TOPICS, f'f"/players/{{me}}/error", {_TOPICS}'),
         (
@@ -151,11 +222,13 @@ Playing.turn_began = again
     ),
     _spec(
         "NAME-1",
+        "join/name",
         "asks with its name in capitals",
         ("me, secret = sys.argv[1:5]", "me, secret = sys.argv[1:5]; me = me.upper()"),
     ),
     _spec(
         "VERSION-3",
+        "read/unknown-fields",
         "fails at a field that it does not know",
         (_TOPICS, f'"/game/turn", {_TOPICS}'),
         (
@@ -166,6 +239,7 @@ Playing.turn_began = again
     ),
     _sdk(
         "ACCESS-7",
+        "join/sealed",
         "never seals its request",
         """
 from salvo.codec import command_writer as writer
@@ -173,17 +247,29 @@ write = writer.write_participation
 writer.write_participation = lambda name, secret, key=None: write(name, secret)
 """,
     ),
-    _spec("TOPIC-4", "fires with every message in its turn", ('del news["/game/current"]', "pass")),
-    _sdk("FRESH-5", "counts its shots from 0", _CONTEXT.format(context="replace(context, number=context.number - 1)")),
+    _spec(
+        "TOPIC-4",
+        "turn/silent-otherwise:a whole game",
+        "fires with every message in its turn",
+        ('del news["/game/current"]', "pass"),
+    ),
+    _sdk(
+        "FRESH-5",
+        "turn/context-right",
+        "counts its shots from 0",
+        _CONTEXT.format(context="replace(context, shot=context.shot - 1)"),
+    ),
     _spec(
         "STAND-5",
+        "read/large",
         "reads no large message",
         (_TOPICS, f'"/game/standings", {_TOPICS}'),
         (_HEARD, "assert len(message.payload) < 4096\n    " + _HEARD),
     ),
-    _spec("PLACE-4", "places all ships in one row", ("range(2, 11, 2)", "[5, 5, 5, 5, 5]")),
+    _spec("PLACE-4", "place/no-overlap", "places all ships in one row", ("range(2, 11, 2)", "[5, 5, 5, 5, 5]")),
     _spec(
         "BOOK-2",
+        "turn/same-player-again",
         "waits for another player's turn before its next one",
         (
             _HEARD,
@@ -191,14 +277,18 @@ writer.write_participation = lambda name, secret, key=None: write(name, secret)
             'if message.topic == "/game/current": news["last"] = message.payload.decode()\n    ' + _HEARD,
         ),
     ),
-    _spec("ACCESS-2", "connects with another password", (_LOGIN, "client.username_pw_set(me, me)")),
+    _spec(
+        "ACCESS-2", "mqtt/user-is-team", "connects with another password", (_LOGIN, "client.username_pw_set(me, me)")
+    ),
     _spec(
         "ACCESS-1",
+        "mqtt/only-known-topics",
         "publishes what only the server does",
         (_PUBLISH_SHOT, _PUBLISH_SHOT + '; client.publish(f"/players/{target}/hit", json.dumps(shot["data"]), qos=1)'),
     ),
     _spec(
         "TOPIC-2",
+        "read/json-spelling",
         "takes the list apart at its commas",
         (
             'json.loads(news.get("/players/list") or "[]")',
@@ -207,11 +297,13 @@ writer.write_participation = lambda name, secret, key=None: write(name, secret)
     ),
     _spec(
         "NAME-1",
+        "names/beginnings",
         "knows its turn by the beginning of a name",
         (_FIRES, 'if state == "turn" and news.get("/game/current", "").startswith(me):'),
     ),
     _sdk(
         "BOOK-2",
+        "turn/same-player-again",
         "waits for another player's turn before its next one",
         """
 from salvo.session.playing import Playing
@@ -228,16 +320,16 @@ Playing.begin_turn = other
     ),
     _sdk(
         "VERSION-4",
+        "read/major-version",
         "does not look at the major version",
         """
-from salvo.session import session
-session.check_version = lambda *given: None
-from salvo.codec import header
-header.check_version = lambda *given: None
+from salvo.codec import announcement_reader as reader
+reader._ServerVersions.check = lambda self: None
 """,
     ),
     _spec(
         "FRESH-6",
+        "seal/one-salt",
         "draws a salt for every message",
         (
             "def blob(body): return base64.b64encode(salt + box.",
@@ -246,15 +338,27 @@ header.check_version = lambda *given: None
             "32, secret.encode(), salt, opslimit=2, memlimit=2**26))\n    return base64.b64encode(salt + box.",
         ),
     ),
-    _spec("ACCESS-6", "has a last will", (_LOGIN, _LOGIN + '\nclient.will_set("/players/" + me + "/gone", "true")')),
+    _spec(
+        "ACCESS-6",
+        "mqtt/no-will",
+        "has a last will",
+        (_LOGIN, _LOGIN + '\nclient.will_set("/players/" + me + "/gone", "true")'),
+    ),
     _spec(
         "JOIN-9",
+        "join/in-lobby-only",
         "asks in a game, too",
         ('while news["/game/state"] == "lobby" and me not in players():', "while me not in players():"),
     ),
-    _spec("MQTT-3", "takes what is retained for old news", (_HEARD, "if message.retain: return\n    " + _HEARD)),
+    _spec(
+        "MQTT-3",
+        "join/asks",
+        "takes what is retained for old news",
+        (_HEARD, "if message.retain: return\n    " + _HEARD),
+    ),
     _spec(
         "TOPIC-4",
+        "turn/count-falls",
         "reads sunk ships on another thread",
         (
             _HEARD,
@@ -264,6 +368,7 @@ header.check_version = lambda *given: None
     ),
     _spec(
         "FIRE-4",
+        "turn/one-shot-a-message",
         "sends its salvo as one message",
         (
             "for target, x, y in aims[: len(afloat)]:",
@@ -275,6 +380,7 @@ header.check_version = lambda *given: None
     ),
     _spec(
         "ACCESS-4",
+        "mqtt/one-connection",
         "opens a second connection for its shots",
         (
             "client.connect(host, int(port))",
@@ -285,6 +391,7 @@ header.check_version = lambda *given: None
     ),
     _sdk(
         "ACCESS-2",
+        "mqtt/user-is-team",
         "connects as another user",
         """
 from salvo.net import mqtt
@@ -294,14 +401,21 @@ def renamed(self, *given, username=None, **more):
 mqtt.Connection.__init__ = renamed
 """,
     ),
-    _sdk("FRESH-5", "signs for the turn before", _CONTEXT.format(context="replace(context, turn=context.turn - 1)")),
+    _sdk(
+        "FRESH-5",
+        "turn/context-right",
+        "signs for the turn before",
+        _CONTEXT.format(context="replace(context, turn=context.turn - 1)"),
+    ),
     _spec(
         "JOIN-4",
+        "place/all-ships",
         "does not place all of its ships",
         ("zip(fleet.items(), range(2, 11, 2))", "zip(fleet.items(), range(2, 9, 2))"),
     ),
     _spec(
         "FRESH-8",
+        "turn/no-flood:refusals",
         "sends a refused message again at once",
         (_TOPICS, f'f"/players/{{me}}/error", {_TOPICS}'),
         (
@@ -312,6 +426,7 @@ mqtt.Connection.__init__ = renamed
     ),
     _spec(
         "TOPIC-2",
+        "turn/count-falls",
         "looks for another spelling of true",
         (
             'if not news.get(f"/player/{me}/ships/{ship}/sunk")',
@@ -320,19 +435,22 @@ mqtt.Connection.__init__ = renamed
     ),
     _spec(
         "JOIN-3",
+        "seal/long-secret",
         "cuts a long secret",
         ("me, secret = sys.argv[1:5]", "me, secret = sys.argv[1:5]; secret = secret[:64]"),
     ),
-    _spec("ACCESS-10", "swaps user and password", (_LOGIN, "client.username_pw_set(secret, me)")),
-    _spec("JOIN-1", "retains its request", (f"{_REQUEST}, qos=1", f"{_REQUEST}, qos=1, retain=True")),
+    _spec("ACCESS-10", "mqtt/user-is-team", "swaps user and password", (_LOGIN, "client.username_pw_set(secret, me)")),
+    _spec("JOIN-1", "mqtt/no-retain", "retains its request", (f"{_REQUEST}, qos=1", f"{_REQUEST}, qos=1, retain=True")),
     _spec(
         "HOST-5",
+        "read/aborted",
         "expects a winner of an aborted game",
         *PLAYS_ON,
         (_WINNER, _WINNER + '\n        winner = json.loads(winner)[0] if winner.startswith("[") else winner'),
     ),
     _sdk(
         "FRESH-4",
+        "mqtt/no-retain",
         "retains its shots",
         """
 from salvo.net import mqtt
@@ -342,14 +460,21 @@ def retained(self, topic, payload, **more):
 mqtt.Connection.publish = retained
 """,
     ),
-    _spec("SEAL-6", "pads its texts too much", ("json.dumps(body).encode()", "json.dumps(body).ljust(1200).encode()")),
+    _spec(
+        "SEAL-6",
+        "seal/length",
+        "pads its texts too much",
+        ("json.dumps(body).encode()", "json.dumps(body).ljust(1200).encode()"),
+    ),
     _spec(
         "FIRE-2",
+        "turn/on-grid",
         "counts cells from 0",
         ("for x in range(1, 11) for y in range(1, 11)", "for x in range(10) for y in range(10)"),
     ),
     _sdk(
         "FRESH-5",
+        "turn/context-right",
         "names itself as the target",
         """
 from dataclasses import replace
@@ -362,6 +487,7 @@ Outbox.fire = at_itself
     ),
     _sdk(
         "HOST-5",
+        "read/aborted",
         "fails when a game is aborted",
         """
 from salvo.session.playing import Playing

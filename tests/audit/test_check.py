@@ -108,7 +108,7 @@ def test_junit_xml_counts_as_ci_systems_do(run: report.Run) -> None:
 
 def test_the_page_stands_alone_and_shows_texts_of_a_client_as_texts(run: report.Run) -> None:
     page = report.page(run)
-    assert "Does not conform" in page
+    assert "Fails: <code>node bot.js</code>" in page
     assert "/players/&lt;b&gt;/fire" in page
     assert "<b>" not in page
     assert not re.search(r"https?://|<script|<link|src=", page)

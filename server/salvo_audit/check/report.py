@@ -7,16 +7,15 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
-
-import jinja2
 
 from salvo_audit.check.catalog import CLAIMS
 from salvo_audit.check.door import Publication
 from salvo_audit.check.results import Failure, Outcome, Verdict
 from salvo_audit.check.table import VERSION
+from salvo_display.page import house_style, text_of
+from salvo_display.page.rendering import policy, render
 
 _WIDTH: Final = 110
 #: Bytes of a message that a person is shown; JSON has all of them.
@@ -189,10 +188,18 @@ def _for_xml(text: str) -> str:
 
 def page(run: Run) -> str:
     """Return the page to publish: one file, without scripts and without anything from elsewhere."""
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"words": in_words, "bytes": in_bytes}
-    template = environment.from_string(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
     groups: dict[str, list[Outcome]] = {}
     for each in run.outcomes:
         groups.setdefault(each.case.name.partition("/")[0], []).append(each)
-    return template.render(run=run, groups=groups, claims=CLAIMS, protocol=PROTOCOL, verdicts=list(Verdict))
+    style = house_style() + text_of("page.css", __package__)
+    return render(
+        "salvo_audit/check/page.html.j2",
+        style=style,
+        policy=policy(style),
+        run=run,
+        groups=groups,
+        claims=CLAIMS,
+        protocol=PROTOCOL,
+        in_words=in_words,
+        in_bytes=in_bytes,
+    )

@@ -41,17 +41,19 @@ async def check(
     names: Sequence[str],
     *,
     at_once: int = MOST_AT_ONCE,
+    only: Sequence[str] = (),
     begin: Callable[[Stage], None] | None = None,
     progress: Callable[[Scenario, int, int], None] = lambda scenario, done, of: None,
 ) -> list[Outcome]:
     """Try the cases on a client; a client that a person starts plays one scenario after the other.
 
     Args:
+        only: names of scenarios, if not all that decide the cases are to be played.
         begin: called before every scenario, when the judge listens.
         progress: called after every scenario, with how many of how many are done.
     """
     results = Results(CASES)
-    chosen = covering(names)
+    chosen = [each for each in covering(names) if not only or each.name in only]
     gate = asyncio.Semaphore(1 if subject.command is None else at_once)
     done = 0
 

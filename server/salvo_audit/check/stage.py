@@ -194,6 +194,13 @@ class Stage:
         await self.until(lambda: False, seconds)
         await self._judged()
 
+    async def settled(self) -> None:
+        """Wait until the client has sent nothing for a while."""
+        end, sent = self._time() + self.limits.firing, -1
+        while sent != len(self.commands) and self._time() < end:
+            sent = len(self.commands)
+            await self.quiet()
+
     async def still_there(self, case: str) -> None:
         """Give the client time to fail at what it was told.
 
@@ -597,12 +604,21 @@ class Stage:
         Raises:
             Unreached: it does not ask.
         """
+        requests = self.sent(topics.REQUEST_PARTICIPATION)
         await self.must(
             case,
-            lambda: self.table.player(self.team) is not None,
+            lambda: self.table.player(self.team) is not None or self._has_asked_wrongly(len(requests)),
             self.limits.asking,
             f"a request on {self._topic('/game/request_participation')}, in the lobby, with the name {self.team!r}",
         )
+
+        if self.table.player(self.team) is None:
+            raise Unreached("the client's request is not one of its team's")
+
+    def _has_asked_wrongly(self, before: int) -> bool:
+        """Whether a request came that lists nobody, after so many."""
+        new = self.sent(topics.REQUEST_PARTICIPATION)[before:]
+        return any(each.body is None or each.body["name"] != self.team for each in new)
 
     async def placed(self, case: str = "place/all-ships") -> None:
         """Wait until the client's fleet is complete.

@@ -13,10 +13,11 @@ from xml.etree import ElementTree
 import click.testing
 import pytest
 
+from audit.client_mutants import MUTANTS, PLAYS_ON, USUAL, Mutant
 from salvo_audit.check.catalog import CLAIMS
 from salvo_audit.check.results import Outcome, Verdict
 from salvo_audit.check.run import check, select
-from salvo_audit.check.stage import Subject
+from salvo_audit.check.stage import SCENARIOS, Limits, Subject
 from salvo_audit.commands.check import check as command_line
 
 ROOT: Final = Path(__file__).parents[3]
@@ -54,6 +55,37 @@ def test_exit_codes_and_files_tell_a_right_client_from_a_wrong_one(tmp_path: Pat
     found = [json.loads(line) for line in result.output.splitlines()]
     assert [each["case"] for each in found if each["verdict"] == "failed"] == ["seal/long-secret"]
     assert ElementTree.parse(tmp_path / "junit.xml").getroot().get("failures") == "1"
+
+
+def _write(mutant: Mutant, folder: Path) -> tuple[str, ...]:
+    """Write a mutant's program and return its command."""
+    script = folder / "client.py"
+    if mutant.patch:
+        script.write_text(f'{mutant.patch}\nfrom salvo.cli import main\nmain(["join", "{{url}}", "hunter"])\n')
+        return sys.executable, "-c", script.read_text()
+    text = FORTY_LINES.read_text()
+    for old, new in mutant.edits:
+        assert old in text
+        text = text.replace(old, new)
+    script.write_text(text)
+    return _command(script)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.requirement} {mutant.mistake}")
+def test_a_wrong_client_fails_the_case_about_its_mistake(mutant: Mutant, tmp_path: Path) -> None:
+    claims = CLAIMS_OF_THE_SDK if mutant.patch else frozenset[str]()
+    subject = Subject(_write(mutant, tmp_path), claims, Limits(60.0, 20.0, 20.0, 15.0))
+    special = any(mutant.case in each.cases for each in SCENARIOS)
+    only = [mutant.scenario] if mutant.scenario else [] if special else [USUAL]
+    [outcome] = asyncio.run(check(subject, [mutant.case], only=only))
+    assert outcome.verdict is Verdict.FAILED, outcome
+
+
+@pytest.mark.slow
+def test_the_forty_lines_pass_everything_when_they_play_on(tmp_path: Path) -> None:
+    right = Mutant("", "", "", "", PLAYS_ON)
+    assert _not_passed(_try(_write(right, tmp_path), "read/*", "end/*", "back/*")) == []
 
 
 @pytest.mark.slow

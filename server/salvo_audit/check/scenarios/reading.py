@@ -13,7 +13,9 @@ _Twist = Callable[[str, bytes, bool], Sequence[tuple[str, bytes, bool]]]
 
 
 async def _two_turns(stage: Stage, case: str) -> None:
-    await stage.game("blue")
+    await stage.join("blue")
+    await stage.placed(case)
+    stage.table.begin("blue", stage.team)
     for _ in range(2):
         stage.table.rival_turn("blue", stage.team, HARMLESS)
         await stage.own_turn(case)

@@ -17,15 +17,20 @@ async def a_whole_game(stage: Stage) -> None:
     await stage.placed()
     await stage.quiet()
     requests, placements = len(stage.commands), len(table.rules["fleet"])
+    table.list_player("passer-by")
+    table.drop_player("passer-by")
     await stage.quiet(4.0)
     more = stage.commands[requests:]
     stage.judge("join/stops-when-listed", not any("participation" in each.kind for each in more), "another request")
     stage.judge("place/no-repeat", not any(each.kind == "place" for each in more), f"more than {placements} placements")
     table.begin("blue", stage.team)
     table.rival_turn("blue", stage.team, HARMLESS)
-    await stage.own_turn()
     blue = table.player("blue")
     assert blue is not None
+    await stage.fire()
+    table.fired = [("blue", cell) for cell in (*blue.ships["battleship"], (10, 10))]
+    table.end_turn()  # a ship sinks while /game/current has the client's name
+    await stage.quiet()
     for number, ship in enumerate(("patrolboat", "carrier", "destroyer")):
         salvo = table.sink("blue", stage.team, ship)
         assert salvo.sunk
@@ -66,7 +71,7 @@ async def refusals(stage: Stage) -> None:
     stage.refuses = lambda command: "not_your_turn" if command.kind == "fire" else ""
     await stage.fire("turn/refused")
     table.resolve()
-    await stage.quiet()
+    await stage.settled()
     before = len(stage.shots)
     await stage.quiet()
     stage.judge("turn/refused", len(stage.shots) == before, f"{len(stage.shots) - before} more shots")
@@ -76,13 +81,13 @@ async def refusals(stage: Stage) -> None:
     await stage.own_turn("turn/refused")
 
     table.give_turn("blue")
+    table.error(stage.team, "solar_flare", "a code of a later version")
+    await stage.still_there("read/unknown-error")
     for code in ("nonce_reused", "not_your_turn", "rate_limited", "unknown_target"):
         table.error(stage.team, code, "of a message that a stranger has sent")
-    table.error(stage.team, "solar_flare", "a code of a later version")
     await stage.still_there("turn/strangers-refusal")
     table.end_turn()
     await stage.own_turn("turn/strangers-refusal")
-    stage.judge("read/unknown-error", True, "")
 
     table.rival_turn("blue", stage.team, HARMLESS)
     table.give_turn(stage.team)
