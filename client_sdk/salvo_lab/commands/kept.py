@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import signal
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import FrameType
 from typing import Any, Final, NoReturn
 
@@ -80,37 +81,37 @@ def who_ended(bots: Sequence[str], game: int, seed: str, rules: str, seats: Seat
 def _passed_on() -> dict[int, int]:
     """Let signals that come both ways interrupt once; return what the keeper sends in place of each."""
     passed: dict[int, int] = {}
-    heard: list[int] = []
+    ways = _Ways()
     for name, other in _PASSED_ON.items():
         number, sent = signal.Signals[name], signal.Signals[other]
         handler = signal.getsignal(number)
         if not callable(handler):  # it is ignored, as under nohup
             continue
-        signal.signal(number, _direct(handler, heard))
+        signal.signal(number, partial(ways.direct, handler))
         if sent not in passed.values():  # SIGHUP ends a command as SIGTERM does
-            signal.signal(sent, _indirect(handler, number, heard))
+            signal.signal(sent, partial(ways.by_the_keeper, number))
         passed[number] = sent
     return passed
 
 
-def _direct(
-    handler: Callable[[int, FrameType | None], Any], heard: list[int]
-) -> Callable[[int, FrameType | None], Any]:
-    def hear(number: int, frame: FrameType | None) -> None:
-        came_already = heard == [-1]
-        heard[:] = [number]
-        if not came_already:
+class _Ways:
+    """By which way this process was interrupted."""
+
+    def __init__(self) -> None:
+        self._is_passing = False
+        self._was_passed = False
+        self._was_direct = False
+
+    def direct(self, handler: Callable[[int, FrameType | None], Any], number: int, frame: FrameType | None) -> None:
+        """Interrupt, but not by what the keeper has passed on."""
+        came_before, self._was_passed = self._was_passed and not self._is_passing, self._is_passing
+        self._is_passing = False
+        self._was_direct = True
+        if not came_before:
             handler(number, frame)
 
-    return hear
-
-
-def _indirect(
-    handler: Callable[[int, FrameType | None], Any], number: int, heard: list[int]
-) -> Callable[[int, FrameType | None], Any]:
-    def hear(_: int, frame: FrameType | None) -> None:
-        if not heard:
-            heard[:] = [-1]
-            handler(number, frame)
-
-    return hear
+    def by_the_keeper(self, number: int, sent: int, frame: FrameType | None) -> None:
+        """Interrupt as the signal itself does now, whoever handles it, unless it has come already."""
+        if not self._was_direct:
+            self._is_passing = True
+            signal.raise_signal(number)
