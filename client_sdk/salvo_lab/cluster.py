@@ -8,7 +8,8 @@ Dask knows no bot: it queues blocks, moves them to hosts, and gives those of a l
 they always do, in processes that a host may end. Results come in the order of the work, so that their reader
 cannot tell how many hosts there were.
 
-Anyone who can connect to a scheduler or to a worker can run code there: outside of one machine both want certificates.
+Anyone who can connect to a scheduler or to a worker can run code there, other users of this machine, too: both want
+certificates. On one machine alone these are the user's own, made once, in a folder that nobody else may read.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ import ipaddress
 import logging
 import os
 import queue
+import shutil
 import socket
+import ssl
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -40,8 +44,10 @@ from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo.programs.linux import cores
 from salvo.sources import EXEC
 from salvo.text_files import missing_file
+from salvo.user_folders import private_folder, user_folder
 from salvo.versions import code_files, contents_of, keep_content, path_of, split
 from salvo_lab.programs.worker_process import LOOK_SECONDS
+from salvo_server.commands.tls import CA, CERTIFICATE, KEY, make_certificates
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Security
@@ -62,8 +68,6 @@ SILENCE_SECONDS: Final = 30
 CONNECT_SECONDS: Final = 30
 #: Seconds after which a host ends the processes of a run that has no more blocks for it.
 IDLE_SECONDS: Final = 10.0
-#: Files of ``salvo tls``.
-CA, CERTIFICATE, KEY = "ca.pem", "server.pem", "server.key"
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -287,8 +291,8 @@ class Cluster:
         """Connect.
 
         Args:
-            url: of the scheduler, ``tls://HOST:PORT``, or ``tcp://`` on this machine.
-            tls: the folder of ``salvo tls``.
+            url: of the scheduler, ``tls://HOST:PORT``.
+            tls: the folder of ``salvo tls``; not needed on this machine.
 
         Raises:
             SalvoError: ``bad_lab_url``, ``lab_without_tls``, ``bad_tls``; ``no_scheduler``; ``host_versions``.
@@ -556,22 +560,31 @@ def _no_scheduler(url: str, error: Exception) -> SalvoError:
     return SalvoError("no_scheduler", f"no scheduler answers at {url} ({error}); salvo lab scheduler starts one")
 
 
-def _knock(url: str, security: Security | None) -> None:
-    """Look whether a scheduler listens; Dask would go on trying."""
+def _knock(url: str, security: Security) -> None:
+    """Look whether a scheduler listens; Dask would go on trying.
+
+    Raises:
+        SalvoError: ``no_scheduler``; ``bad_tls``: it has other certificates.
+    """
     parts = urlsplit(url)
     try:
         with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=5) as door:
-            if security is not None:
-                security.get_connection_args("client")["ssl_context"].wrap_socket(door).close()
+            security.get_connection_args("client")["ssl_context"].wrap_socket(door).close()
+    except ssl.SSLError:
+        raise SalvoError(
+            "bad_tls",
+            f"the scheduler at {url} has other certificates: give the --tls DIR that it was started with, "
+            "or start one of your own",
+        ) from None
     except OSError as error:
         raise _no_scheduler(url, error) from None
 
 
-def security_for(url: str, tls: Path | None) -> Security | None:
-    """Return the certificates for a URL; None on this machine without any.
+def security_for(url: str, tls: Path | None) -> Security:
+    """Return the certificates for a URL.
 
     Raises:
-        SalvoError: ``bad_lab_url``; ``lab_without_tls``: a URL of another machine without TLS, or no folder;
+        SalvoError: ``bad_lab_url``; ``lab_without_tls``: a URL without TLS, or of another machine and without a folder;
             ``bad_tls``: a file is missing.
         MissingExtra: ``cluster`` is not installed.
     """
@@ -581,18 +594,16 @@ def security_for(url: str, tls: Path | None) -> Security | None:
     except ValueError:
         there = False
     if not there or parts.path or parts.username:
-        raise SalvoError("bad_lab_url", f"{url!r} is no tls://HOST:PORT, or tcp://HOST:PORT on this machine")
+        raise SalvoError("bad_lab_url", f"{url!r} is no tls://HOST:PORT")
     assert parts.hostname is not None
     host = parts.hostname
-    if parts.scheme == "tcp":
-        if tls is not None or not _is_loopback(host):
-            why = "--tls needs tls://" if tls is not None else "anyone who reaches it could run code"
-            fix = f"salvo tls DIR --host {host}; copy DIR to all hosts, and give tls://{parts.netloc} --tls DIR"
-            raise SalvoError("lab_without_tls", f"{url} is not encrypted: {why}. {fix}")
-        return None
-    if tls is None:
-        raise SalvoError("lab_without_tls", f"{url} needs --tls DIR, a folder that salvo tls has made, on all hosts")
-    ca, certificate, key = (str(tls / name) for name in (CA, CERTIFICATE, KEY))
+    is_here = is_loopback(host)
+    if parts.scheme == "tcp" or (tls is None and not is_here):
+        fix = "" if is_here else f"salvo tls DIR --host {host}; copy DIR to all hosts, and "
+        given = f"give tls://{parts.netloc}{'' if is_here else ' --tls DIR'}"
+        raise SalvoError("lab_without_tls", f"{url}: anyone who reaches it could run code without TLS. {fix}{given}")
+    folder = _own_certificates() if tls is None else tls
+    ca, certificate, key = (str(folder / name) for name in (CA, CERTIFICATE, KEY))
     for file in (ca, certificate, key):
         if not os.access(file, os.R_OK):
             raise SalvoError("bad_tls", f"{file} cannot be read; salvo tls DIR makes it, with the others")
@@ -610,7 +621,23 @@ def security_for(url: str, tls: Path | None) -> Security | None:
     )
 
 
-def _is_loopback(host: str) -> bool:
+def _own_certificates() -> Path:
+    """Return the folder with this user's certificates for this machine alone, which are made where there are none."""
+    state = user_folder("XDG_STATE_HOME", ".local/state", "the certificates of the lab")
+    folder = state / "lab"
+    if not folder.is_dir():
+        private_folder(state)
+        made = Path(tempfile.mkdtemp(prefix="lab-", dir=state))  # which has the mode 0700
+        make_certificates(made, ["localhost", "127.0.0.1", "::1"])
+        try:
+            made.rename(folder)
+        except OSError:  # somebody else of ours was quicker
+            shutil.rmtree(made)
+    return folder
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address or name."""
     with suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
     return host == "localhost"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -111,6 +114,7 @@ def test_what_is_compared_between_hosts_is_each_game_however_they_are_batched() 
         ("tcp://lab.example:8786", None, "lab_without_tls"),
         ("tls://192.0.2.1:8786", None, "lab_without_tls"),
         ("tcp://127.0.0.1:8786", Path(), "lab_without_tls"),
+        ("tcp://127.0.0.1:8786", None, "lab_without_tls"),
         ("tls://127.0.0.1:8786", Path("nowhere"), "bad_tls"),
     ],
 )
@@ -120,21 +124,35 @@ def test_an_address_that_anybody_could_use_to_run_code_is_refused(url: str, tls:
     assert raised.value.code == code
 
 
-def test_this_machine_needs_no_certificate() -> None:
-    assert [security_for(f"tcp://{host}:8786", None) for host in ("127.0.0.1", "localhost", "[::1]")] == [None] * 3
+def test_on_this_machine_alone_certificates_are_its_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    before = os.umask(0)
+    try:
+        found: list[Any] = [security_for(f"tls://{host}:8786", None) for host in ("127.0.0.1", "localhost", "[::1]")]
+    finally:
+        os.umask(before)
+    assert {(security.require_encryption, security.tls_ca_file) for security in found} == {
+        (True, str(tmp_path / "salvo" / "lab" / "ca.pem"))
+    }
+    assert [path.name for path in (tmp_path / "salvo").iterdir()] == ["lab"]
+    assert stat.S_IMODE((tmp_path / "salvo" / "lab").stat().st_mode) == 0o700
 
 
-def test_without_dask_the_command_that_installs_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_dask_the_command_that_installs_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in ("distributed", "dask")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "meta_path", [Absent("distributed"), *sys.meta_path])
     monkeypatch.setattr(cluster, "_knock", lambda *_: None)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     with pytest.raises(MissingExtra, match=r"battleship-salvo\[cluster\]"):
-        Cluster("tcp://127.0.0.1:1")
+        Cluster("tls://127.0.0.1:1")
 
 
-def test_without_a_scheduler_the_command_that_starts_one_is_said() -> None:
-    found = run("play", "hunter", "random", "--games", "2", "--scheduler", "tcp://127.0.0.1:1")
+def test_without_a_scheduler_the_command_that_starts_one_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    found = run("play", "hunter", "random", "--games", "2", "--scheduler", "tls://127.0.0.1:1")
     assert found.returncode == 1
-    assert "error: no_scheduler: no scheduler answers at tcp://127.0.0.1:1" in found.stderr
+    assert "error: no_scheduler: no scheduler answers at tls://127.0.0.1:1" in found.stderr
     assert "salvo lab scheduler" in found.stderr

@@ -15,7 +15,7 @@ import click
 
 from salvo.cli.checked import Suggesting
 from salvo.cli.options import JOBS
-from salvo_lab.cluster import schedule, serve_blocks
+from salvo_lab.cluster import is_loopback, schedule, serve_blocks
 from salvo_lab.commands.on_hosts import TLS
 
 
@@ -23,8 +23,8 @@ from salvo_lab.commands.on_hosts import TLS
 def lab() -> None:
     """Play on several hosts: one scheduler, a worker on each host, and --scheduler URL of the commands that play.
 
-    Anyone who can connect to a scheduler or a worker can run code on its host. So outside of one machine they want
-    certificates of each other: salvo tls makes them, in a folder to copy to all hosts.
+    Anyone who can connect to a scheduler or a worker can run code on its host. So they want certificates of each other:
+    salvo tls makes them, in a folder to copy to all hosts. On one machine alone they have some of their own.
     """
 
 
@@ -34,7 +34,9 @@ def lab() -> None:
 @click.option("--dashboard", metavar="HOST:PORT", default="127.0.0.1:8787", help="Dask's pages, which need no key.")
 def scheduler(listen: str, tls: Path | None, dashboard: str) -> None:
     """Hand blocks of games to workers, until Ctrl-C."""
-    scheme = "tcp" if tls is None else "tls"
+    if not is_loopback(dashboard.rpartition(":")[0].strip("[]")):
+        text = f"anyone who reaches {dashboard} sees on the dashboard what is played, without a key"
+        click.echo(f"warning: {text}", err=True)
 
     def told(address: str, pages: str) -> None:
         more = "" if tls is None else f" --tls {shlex.quote(str(tls))}"
@@ -42,7 +44,7 @@ def scheduler(listen: str, tls: Path | None, dashboard: str) -> None:
         click.echo(f"dashboard: {pages}")
         click.echo(f"on each host: salvo lab worker {address}{more}")
 
-    _until_ended(schedule(f"{scheme}://{listen}", tls, dashboard, told))
+    _until_ended(schedule(f"tls://{listen}", tls, dashboard, told))
 
 
 @lab.command()
@@ -51,7 +53,7 @@ def scheduler(listen: str, tls: Path | None, dashboard: str) -> None:
 @JOBS
 @click.option("--name", help="What this host is called.  [default: its own name and the process's number]")
 def worker(url: str, tls: Path | None, jobs: int | None, name: str | None) -> None:
-    """Play for the scheduler at URL, tls://HOST:PORT, until Ctrl-C; tcp:// will do on the scheduler's own machine.
+    """Play for the scheduler at URL, tls://HOST:PORT, until Ctrl-C.
 
     It connects again whenever the scheduler comes back.
     """

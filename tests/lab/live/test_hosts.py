@@ -117,6 +117,11 @@ class Hosts:
         )
 
 
+@pytest.fixture(autouse=True)
+def _own_certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
 @pytest.fixture
 def hosts(tmp_path: Path) -> Iterator[Hosts]:
     """Two hosts of one core each."""
@@ -214,9 +219,9 @@ def test_a_tournament_boards_and_an_edited_bot_are_the_same_on_hosts(hosts: Host
 
 def _games(home: Path) -> dict[tuple[int, int], dict[str, Any]]:
     lines = [json.loads(line) for line in (home / "cup.games.jsonl").read_text().splitlines()]
-    times = {"seconds", "longest"}
+    elsewhere = {"seconds", "longest", "code"}  # the code is that of the first game of a process
     return {
-        (line["match"], line["index"]): {key: value for key, value in line.items() if key not in times}
+        (line["match"], line["index"]): {key: value for key, value in line.items() if key not in elsewhere}
         for line in lines
         if "match" in line
     }
@@ -261,7 +266,9 @@ def test_ctrl_c_ends_what_hosts_do(hosts: Hosts, home: Path) -> None:
     with _running(home, *command) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        assert any(_below(worker.pid) for worker in hosts.workers.values())
+        end = time.monotonic() + 60
+        while not any(_below(worker.pid) for worker in hosts.workers.values()):  # its bot ends one now and then
+            assert time.monotonic() < end
         process.send_signal(signal.SIGINT)
         _rest(process, "")
         assert process.returncode == 130
@@ -319,6 +326,35 @@ def test_only_who_has_the_certificates_may_connect(tmp_path: Path, home: Path) -
         found = _run(home, *command, "--scheduler", hosts.url, *ours)
     assert found.stdout == _run(home, *command).stdout
     assert (stranger.returncode, stranger.stdout) == (1, "")
-    assert "error: no_scheduler:" in stranger.stderr
-    assert (plain.returncode, plain.stdout) == (1, "")
-    assert "error: no_scheduler:" in plain.stderr
+    assert "error: bad_tls: the scheduler at tls://127.0.0.1:" in stranger.stderr
+    assert (plain.returncode, plain.stdout) == (2, "")
+    assert "error: lab_without_tls:" in plain.stderr
+
+
+def test_another_user_of_the_machine_reaches_no_host(
+    hosts: Hosts, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither without TLS, as Dask itself connects, nor with certificates of their own."""
+    connect = "import distributed, sys; distributed.Client(sys.argv[1], timeout=30); print('connected')"
+    plain = subprocess.run(
+        [sys.executable, "-c", connect, hosts.url.replace("tls", "tcp")], capture_output=True, text=True, check=False
+    )
+    assert (plain.returncode, plain.stdout) == (1, ""), plain.stderr
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "theirs"))
+    play = ("play", "hunter", "random", "--games", "2", "--scheduler", hosts.url)
+    stranger = _run(home, *play)
+    assert (stranger.returncode, "error: bad_tls: the scheduler at" in stranger.stderr) == (1, True), stranger.stderr
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert "wins:" in _run(home, *play).stdout
+
+
+def test_a_dashboard_that_others_reach_is_announced(home: Path) -> None:
+    with started(
+        [*SALVO, "lab", "scheduler", "--listen", "127.0.0.1:0", "--dashboard", "0.0.0.0:0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=home,
+        env=_environment(home / "cache"),
+    ) as scheduler:
+        assert scheduler.stderr is not None
+        assert scheduler.stderr.readline().startswith("warning: anyone who reaches 0.0.0.0:0 sees on the dashboard")
