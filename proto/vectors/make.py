@@ -970,13 +970,13 @@ def book_refusals() -> dict[str, Any]:
             "messages": messages,
         }
 
-    classic = ("aircraftcarrier", "battleship", "cruiser", "submarine1", "submarine2")
+    spaced = ("aircraftcarrier", "battleship", "cruiser", "submarine1", "submarine2")
     states = {
         "salvo": state(Sender(), "salvo", *FLEET),
         "salvo of 1.1": {**state(Sender(), "salvo", *FLEET), "minor": 1},
         "xbs": state(Sender(), "xbs", *"abcde"),
         "smackdown": state(Sender(), "smackdown", *FLEET),
-        "classic lobby": state(Sender(), "classic", *classic, seated=1),
+        "spaced lobby": state(Sender(), "spaced", *spaced, seated=1),
     }
     sender = Sender(last_nonce=1000)
     fire, skip = sender.fire, sender.skip
@@ -1046,9 +1046,9 @@ def book_refusals() -> dict[str, Any]:
             fire("ann", "bob", 9, 9),
             answer=anns | {"code": "not_your_turn"},
         ),
-        when("classic lobby", "ships that meet at a corner", "SALVO-PLACE-8", *_two(sender, "6;3")),
+        when("spaced lobby", "ships that meet at a corner", "SALVO-PLACE-8", *_two(sender, "6;3")),
         when(
-            "classic lobby",
+            "spaced lobby",
             "ships side by side",
             "SALVO-PLACE-8",
             *_two(sender, "1;3"),

@@ -15,7 +15,8 @@ TURNS: Final[dict[str, dict[int, int]]] = {
     "xbs": {2: 111, 4: 191, 8: 340, 16: 590, 64: 2370},
     "streak": {2: 109, 4: 225, 8: 467, 16: 930, 48: 2780},
     "alternate": {2: 112, 4: 227, 8: 466},
-    "classic": {2: 99, 4: 206, 8: 430},
+    "spaced": {2: 99, 4: 206, 8: 430},
+    "standard": {2: 111, 4: 238, 8: 483},
 }
 #: Standard deviation of the turns of a game of two to four, as a part of their mean; measured likewise.
 SPREAD: Final = 0.22

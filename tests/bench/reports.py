@@ -7,7 +7,7 @@ import functools
 from bench.children import answer, peak_mb, process
 from bench.figures import percentiles, rate, row
 from bench.teams import Door, Teams, echo_round_trips, echo_throughput
-from salvo.rules import CLASSIC, SALVO, STREAK, XBS, Fleet, generator, random_fleet, sample
+from salvo.rules import SALVO, SPACED, STREAK, XBS, Fleet, generator, random_fleet, sample
 from salvo.rules.game import Game
 from salvo.sources import load
 from salvo_lab import arena
@@ -87,7 +87,7 @@ def bench_engine(seconds: float) -> None:
 
 def bench_bots(boards: int) -> None:
     """Salvos or shots to clear a board, and the time of an answer; the same boards for all."""
-    for book in (SALVO, CLASSIC, XBS, STREAK):
+    for book in (SALVO, SPACED, XBS, STREAK):
         for name in ("random", "hunter", "density", "meanfield", "admiral"):
             count = boards // 5 if book is STREAK else boards
             cleared = [clear(load(name), board, book=book) for board in range(1, count + 1)]

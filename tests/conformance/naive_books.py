@@ -164,7 +164,7 @@ class Alternate(Streak):
         return False
 
 
-class Classic(OneShot):
+class Spaced(OneShot):
     """A repeated shot is a miss."""
 
     repeat_is_hit = False

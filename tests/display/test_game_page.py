@@ -39,7 +39,7 @@ GAMES = (
     "xbs-3-silent",
     "xbs-2-1",
     "streak-4-1",
-    "classic-3-silent",
+    "spaced-3-silent",
 )
 
 
@@ -93,7 +93,7 @@ def test_the_numbers_of_a_page_come_to_what_its_view_sees_after_every_turn(name:
             assert all(ship // told["ships"] < told["players"] for ship in sunk)
 
 
-@pytest.mark.parametrize("name", ["4-players-silent", "streak-4-1", "classic-3-silent"])
+@pytest.mark.parametrize("name", ["4-players-silent", "streak-4-1", "spaced-3-silent"])
 def test_ships_that_everybody_is_told_of_sink_when_they_are_told(name: str) -> None:
     replay = _replay(name)
     for view in replay.views:

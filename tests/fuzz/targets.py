@@ -61,7 +61,7 @@ from salvo.fairness.known_servers import KnownServers
 from salvo.fairness.witness import Witness
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
-from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, Fleet
+from salvo.rules import SALVO, SMACKDOWN, SPACED, STREAK, XBS, Fleet
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Blob, make_blob, parse_blob
 from salvo.topics import TOPICS, Publisher
 from salvo_gateways.accounts import GatewayError
@@ -850,12 +850,12 @@ def _http_head(data: bytes) -> None:
 def _two_player_message(data: bytes) -> None:
     """A message of the classic gateway: what is read is written as it was."""
     with _refused(NotUnderstood), contextlib.suppress(UnicodeDecodeError):
-        match read_classic(data.decode(), CLASSIC):
+        match read_classic(data.decode(), SPACED):
             case Shoot(cell):
-                assert shoot(cell, CLASSIC.grid).encode() == data
+                assert shoot(cell, SPACED.grid).encode() == data
             case Reply(cell, word, kind, last):
-                ship = next((ship.name for ship in CLASSIC.fleet if ship.name.startswith(kind) and kind), "")
-                assert reply(cell, word, ship, last, CLASSIC.grid).encode() == data
+                ship = next((ship.name for ship in SPACED.fleet if ship.name.startswith(kind) and kind), "")
+                assert reply(cell, word, ship, last, SPACED.grid).encode() == data
 
 
 def _json_line_seeds() -> list[bytes]:

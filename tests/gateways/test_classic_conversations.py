@@ -12,7 +12,7 @@ import pytest
 
 from gateways.classic_client import Program, Tcp
 from gateways.gateway_stage import Winners, gateway, gateways, served, side_by_side, until
-from salvo.rules import BOOKS, CLASSIC, RuleBook
+from salvo.rules import BOOKS, SPACED, RuleBook
 from salvo_gateways.accounts import GatewayError
 from salvo_gateways.classic import door
 from salvo_gateways.host import Door
@@ -33,7 +33,7 @@ def made(book: RuleBook, folder: Path, **options: Any) -> Door:
 def test_the_messages_and_the_protocol_of_the_text_come_out_as_they_are_told(tmp_path: Path) -> None:
     line: Tcp | None = None
     answers = 0
-    with served(rules="classic") as contest, contextlib.ExitStack() as stack:
+    with served(rules="spaced") as contest, contextlib.ExitStack() as stack:
         for step in (HERE / "classic.txt").read_text().splitlines():
             sign, _, text = step.partition(" ")
             if sign == "@":
@@ -74,7 +74,7 @@ def test_many_games_with_lines_in_pieces_and_programs_that_go_wrong_among_them(l
         return made(book, tmp_path, opponent=opponent, role="client" if leads else "server")
 
     with (
-        served(winners, rules="classic", tables=tuple(tables), journal=str(journal), journal_safe="process") as contest,
+        served(winners, rules="spaced", tables=tuple(tables), journal=str(journal), journal_safe="process") as contest,
         gateways(contest, "classic", tmp_path, make, tables) as hosts,
     ):
         side_by_side(play, tables, hosts, SECONDS + 10 * GAMES)
@@ -128,7 +128,7 @@ def test_a_reply_that_no_fleet_can_give_ends_the_game(tmp_path: Path) -> None:
     winners = Winners()
     make = partial(made, folder=tmp_path, opponent=SCRIPT)
     with (
-        served(winners, rules="classic") as contest,
+        served(winners, rules="spaced") as contest,
         gateway(contest.url, "classic", tmp_path, make) as host,
     ):
         for replies in (["RIaH", "RE5ECruiser"], ["RIaSCruiser"], ["RIaM", "RE5SSubmarine"], ["RIaECruiser"]):
@@ -148,7 +148,7 @@ def test_a_reply_that_no_fleet_can_give_ends_the_game(tmp_path: Path) -> None:
 
 def test_lines_may_come_in_pieces_and_with_carriage_returns_and_c_more_than_once(tmp_path: Path) -> None:
     with (
-        served(rules="classic") as contest,
+        served(rules="spaced") as contest,
         gateway(contest.url, "classic", tmp_path, partial(made, folder=tmp_path, opponent=SCRIPT)) as host,
         contextlib.closing(Tcp(host.address)) as line,
     ):
@@ -165,7 +165,7 @@ def test_a_second_program_waits_until_the_first_has_left_and_a_client_that_was_s
 ) -> None:
     make = partial(made, folder=tmp_path, opponent=SCRIPT, rounds=1)
     with (
-        served(rules="classic") as contest,
+        served(rules="spaced") as contest,
         gateway(contest.url, "classic", tmp_path, make) as host,
         contextlib.closing(Tcp(host.address)) as first,
         contextlib.closing(Tcp(host.address)) as second,
@@ -184,7 +184,7 @@ def test_a_second_program_waits_until_the_first_has_left_and_a_client_that_was_s
         Program(second, 2).connect()
 
 
-@pytest.mark.parametrize("book", [book for book in BOOKS.values() if book is not CLASSIC], ids=lambda book: book.name)
+@pytest.mark.parametrize("book", [book for book in BOOKS.values() if book is not SPACED], ids=lambda book: book.name)
 def test_a_table_whose_rules_cannot_be_told_in_this_protocol_has_no_such_gateway(book: RuleBook) -> None:
     with pytest.raises(GatewayError, match="cannot be played in this protocol"):
         door(book)

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from gateways.gateway_hall import Hall
-from salvo.rules import CLASSIC
+from salvo.rules import SPACED
 from salvo_gateways.classic import bus, door
 from salvo_gateways.classic import words as w
 from salvo_gateways.hidden_fleet import room
@@ -21,7 +21,7 @@ from salvo_gateways.peer import Broken
 
 
 def cell(row: str, column: int) -> int:
-    return CLASSIC.grid.cell(column, ord(row) - 64)
+    return SPACED.grid.cell(column, ord(row) - 64)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def cell(row: str, column: int) -> int:
     ],
 )
 def test_messages_are_read_as_the_text_has_them(text: str, message: w.Message) -> None:
-    assert w.read(text, CLASSIC) == message
+    assert w.read(text, SPACED) == message
 
 
 @pytest.mark.parametrize(
@@ -60,18 +60,18 @@ def test_messages_are_read_as_the_text_has_them(text: str, message: w.Message) -
 )
 def test_everything_else_is_not_understood(text: str) -> None:
     with pytest.raises(w.NotUnderstood):
-        w.read(text, CLASSIC)
+        w.read(text, SPACED)
 
 
 def test_every_shot_and_every_reply_is_read_as_it_is_written() -> None:
-    grid = CLASSIC.grid
+    grid = SPACED.grid
     for at in range(grid.size):
-        assert w.read(w.shoot(at, grid), CLASSIC) == w.Shoot(at)
+        assert w.read(w.shoot(at, grid), SPACED) == w.Shoot(at)
         for word in (Word.MISS, Word.HIT):
-            assert w.read(w.reply(at, word, "", False, grid), CLASSIC) == w.Reply(at, word)
-        for ship in CLASSIC.fleet:
+            assert w.read(w.reply(at, word, "", False, grid), SPACED) == w.Reply(at, word)
+        for ship in SPACED.fleet:
             for last in (False, True):
-                reply = w.read(w.reply(at, Word.SUNK, ship.name, last, grid), CLASSIC)
+                reply = w.read(w.reply(at, Word.SUNK, ship.name, last, grid), SPACED)
                 assert reply == w.Reply(at, Word.SUNK, ship.name.rstrip("12"), last)
 
 
@@ -141,8 +141,8 @@ def test_people_see_the_end_for_some_seconds_before_the_next_set_up(
 ) -> None:
     """Z and D came in the same instant as the last reply."""
     monkeypatch.setattr(room, "play_again", lambda *_: True)  # at the table, of which there is no broker here
-    hall = Hall(CLASSIC, players=2)
-    classic = door(CLASSIC, opponent=f"{CORNERS}:Corners", rounds=rounds, end_seconds=5, games=tmp_path / "games")
+    hall = Hall(SPACED, players=2)
+    classic = door(SPACED, opponent=f"{CORNERS}:Corners", rounds=rounds, end_seconds=5, games=tmp_path / "games")
     classic.opened(hall.watch)
     program = hall.come(classic, "program")
     program.say("C")

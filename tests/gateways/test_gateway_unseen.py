@@ -13,7 +13,7 @@ import pytest
 
 from salvo.errors import WireError
 from salvo.player import Bot
-from salvo.rules import CLASSIC, SALVO, STREAK, Fleet, RuleBook
+from salvo.rules import SALVO, SPACED, STREAK, Fleet, RuleBook
 from salvo_gateways.accounts import GatewayError
 from salvo_gateways.hidden_fleet import house_bot, replies
 from salvo_gateways.hidden_fleet.game import UnseenGame
@@ -24,7 +24,7 @@ from salvo_gateways.hidden_fleet.room import MAX_WAITING, Room
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 
-BOOKS = {book.name: book for book in (STREAK, CLASSIC)}
+BOOKS = {book.name: book for book in (STREAK, SPACED)}
 
 
 class Honest:
@@ -66,11 +66,11 @@ def test_an_honest_program_is_never_taken_for_a_liar(book: RuleBook, kind: type[
 
 def test_of_a_lost_game_every_ship_is_known_and_of_a_won_one_the_rest_is_thought_up() -> None:
     for seed in range(6):
-        game, program = UnseenGame(CLASSIC, RandomBot(), str(seed)), Honest(CLASSIC, seed)
+        game, program = UnseenGame(SPACED, RandomBot(), str(seed)), Honest(SPACED, seed)
         while not game.over:
             program.move(game)
-        thought = {place.cells(CLASSIC) for place in game.guest_fleet.placements}
-        true = {place.cells(CLASSIC) for place in program.fleet.placements}
+        thought = {place.cells(SPACED) for place in game.guest_fleet.placements}
+        true = {place.cells(SPACED) for place in program.fleet.placements}
         assert (thought == true) or game.guest_won
         Replies.check(game._replies, game.guest_fleet)
 
@@ -111,7 +111,7 @@ def test_answers_that_no_fleet_can_give_are_refused_and_change_nothing(
 
 
 def test_a_ship_is_the_kind_that_it_is_said_to_be() -> None:
-    heard = Replies(CLASSIC)
+    heard = Replies(SPACED)
     heard.note(0, Word.HIT)
     for kind in ("cruiser", "yacht"):
         with pytest.raises(GatewayError, match=f"no {kind} of 2 cells afloat"):

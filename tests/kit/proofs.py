@@ -15,7 +15,7 @@ from salvo.codec.header import Header
 from salvo.codec.log import OF_BYTES, entry_digest, sign_entry
 from salvo.codec.log_reader import take_apart
 from salvo.messages import Draw, Limits, State
-from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, Grid, Orientation, Placement, RuleBook, ShipClass, Shots
+from salvo.rules import SALVO, SMACKDOWN, SPACED, STREAK, XBS, Grid, Orientation, Placement, RuleBook, ShipClass, Shots
 from salvo.rules.book import Announce
 from salvo.step import Step
 from salvo_server.core.referee import Referee
@@ -45,7 +45,7 @@ SMALL = book("small", 4, 3, (2, 1))
 LOOSE = book("loose", 4, 4, (2, 1), shots=Shots.UNTIL_MISS, announce=Announce.EACH_SHOT)
 OTHERS = tuple(
     replace(each, name=f"small-{each.name}", grid=SMALL.grid, fleet=SMALL.fleet, goal=None)
-    for each in (SMACKDOWN, XBS, STREAK, CLASSIC)
+    for each in (SMACKDOWN, XBS, STREAK, SPACED)
 )
 BOOKS = (TINY, SMALL, LOOSE, *OTHERS)
 

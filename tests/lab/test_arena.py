@@ -120,7 +120,7 @@ def test_an_illegal_salvo_names_bot_seed_turn_and_what_is_allowed(answer: Any, t
     assert raised.value.text.endswith(", turn 1; seed 7, game 1)")
 
 
-@pytest.mark.parametrize("rules", ["salvo", "classic"])
+@pytest.mark.parametrize("rules", ["salvo", "spaced"])
 @pytest.mark.parametrize("number", [float, Fraction])
 def test_numbers_that_equal_whole_ones_are_as_good_and_end_as_shots(number: Any, rules: str) -> None:
     class Numeric(Hunter):

@@ -166,7 +166,7 @@ def test_the_action_that_enter_chooses_stands_out_also_after_escape() -> None:
     """The story: the line could not be told from the others; three tries deleted a ship instead of being done."""
 
     async def act(person: Person) -> None:
-        await person.ask_for_fleet(BOOKS["classic"])
+        await person.ask_for_fleet(BOOKS["spaced"])
         actions = person.app.query_one("#actions", OptionList)
 
         def chosen() -> str:
@@ -190,7 +190,7 @@ def test_the_action_that_enter_chooses_stands_out_also_after_escape() -> None:
 
 def test_a_click_that_is_not_valid_says_why() -> None:
     async def act(person: Person) -> None:
-        await person.ask_for_fleet(BOOKS["classic"])
+        await person.ask_for_fleet(BOOKS["spaced"])
         await person.press("1", "enter", "A", "5", "enter")
         assert person.app.message == "Aircraft carrier placed at A1-A5"
         await person.press("1", "B", "1", "enter")
@@ -250,7 +250,7 @@ def test_who_is_asked_again_for_the_same_game_goes_on_where_he_was() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("book", [BOOKS["salvo"], BOOKS["classic"]], ids=["a salvo", "one shot"])
+@pytest.mark.parametrize("book", [BOOKS["salvo"], BOOKS["spaced"]], ids=["a salvo", "one shot"])
 def test_a_turn_s_shots_are_chosen_and_fired(book: RuleBook) -> None:
     async def act(person: Person) -> None:
         await person.see(view_of(book.name))
@@ -270,7 +270,7 @@ def test_a_turn_s_shots_are_chosen_and_fired(book: RuleBook) -> None:
 
 def test_a_click_fires_where_a_turn_has_one_shot() -> None:
     async def act(person: Person) -> None:
-        await person.see(view_of("classic"))
+        await person.see(view_of("spaced"))
         await person.click("#target", offset=(2 + 3 + 2 * 4, 1 + 2))
         assert person.desk.answers() == [Salvo(1, 1, (Shot("ann", 5, 2),))]
 
@@ -431,7 +431,7 @@ def test_what_falls_here_and_what_came_of_shots_there_stand_apart() -> None:
     _run(act)
 
 
-@pytest.mark.parametrize(("rules", "then"), [("classic", ""), ("salvo", "3 shots: 1 hit")])
+@pytest.mark.parametrize(("rules", "then"), [("spaced", ""), ("salvo", "3 shots: 1 hit")])
 def test_the_own_result_is_below_the_target_until_an_opponent_plays_where_the_board_shows_it(
     rules: str, then: str
 ) -> None:

@@ -12,14 +12,14 @@ from salvo.rules import BOOKS, Fleet, Grid, Orientation, Placement, RuleBook, Sh
 from salvo_display.pictures.marks import Mark
 from salvo_lab.human.setup import Setup
 
-CLASSIC = BOOKS["classic"]
+SPACED = BOOKS["spaced"]
 
 
-def _cell(name: str, book: RuleBook = CLASSIC) -> int:
+def _cell(name: str, book: RuleBook = SPACED) -> int:
     return book.grid.cell(int(name[1:]), ord(name[0]) - ord("A") + 1)
 
 
-def _names(cells: object, book: RuleBook = CLASSIC) -> list[str]:
+def _names(cells: object, book: RuleBook = SPACED) -> list[str]:
     return [book.grid.name(cell) for cell in sorted(cells)]  # type: ignore[call-overload]
 
 
@@ -30,7 +30,7 @@ def _place(setup: Setup, ship: str, *ends: str) -> str:
 
 def test_an_end_is_allocated_and_the_possible_other_ends_are_offered() -> None:
     """A cruiser from D8 among ships elsewhere may end at D6, D10, B8 and F8; with a ship in column 10, not at D10."""
-    setup = Setup(CLASSIC)
+    setup = Setup(SPACED)
     setup.choose("cruiser")
     assert setup.click(_cell("D8")) == "Cruiser: one end is D8; choose the other one"
     assert _names(setup.offered) == ["B8", "D6", "D10", "F8"]
@@ -46,7 +46,7 @@ def test_an_end_is_allocated_and_the_possible_other_ends_are_offered() -> None:
 
 
 def test_a_square_from_which_no_end_is_possible_is_refused_in_the_engine_s_words() -> None:
-    setup = Setup(CLASSIC)
+    setup = Setup(SPACED)
     _place(setup, "aircraftcarrier", "C3", "C7")
     setup.choose("cruiser")
     with pytest.raises(IllegalCommand, match="no room for Cruiser from C5: cruiser overlaps aircraftcarrier at C5"):
@@ -59,7 +59,7 @@ def test_a_square_from_which_no_end_is_possible_is_refused_in_the_engine_s_words
 
 
 def test_another_square_than_an_offered_one_begins_anew() -> None:
-    setup = Setup(CLASSIC)
+    setup = Setup(SPACED)
     setup.choose("cruiser")
     setup.click(_cell("D8"))
     setup.click(_cell("A1"))
@@ -68,7 +68,7 @@ def test_another_square_than_an_offered_one_begins_anew() -> None:
 
 
 def test_cancel_leaves_the_board_as_it_was() -> None:
-    setup = Setup(CLASSIC)
+    setup = Setup(SPACED)
     _place(setup, "cruiser", "D8", "D6")
     before = setup.marks
     setup.choose("battleship")
@@ -80,13 +80,13 @@ def test_cancel_leaves_the_board_as_it_was() -> None:
 
 
 def test_a_removed_ship_is_back_in_the_list() -> None:
-    setup = Setup(CLASSIC)
+    setup = Setup(SPACED)
     _place(setup, "cruiser", "D8", "D6")
     setup.delete()
     with pytest.raises(IllegalCommand, match="no ship at A1"):
         setup.click(_cell("A1"))
     assert setup.click(_cell("D7")) == "Cruiser removed"
-    assert setup.missing == tuple(CLASSIC.ship_number)
+    assert setup.missing == tuple(SPACED.ship_number)
     assert not setup.deleting
 
 

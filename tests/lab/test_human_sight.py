@@ -29,14 +29,14 @@ def _resolved(player: str, hits: int, shots: int = 1, **more: object) -> SalvoRe
 def test_where_cells_are_told_a_shot_is_told_in_the_words_of_a_board_game(
     hit: bool, sunk: tuple[SunkShip, ...], words: str
 ) -> None:
-    view = view_of("classic")
+    view = view_of("spaced")
     result = _resolved("ann", int(hit), outcomes_if_told=(hit,), aims_if_told=(("me", 5, 1),), sunk=sunk)
     Feed(view).resolved(result)
     assert result_words(result, view) == words
 
 
 def test_with_several_opponents_it_says_whose_board_it_was() -> None:
-    view = view_of("classic", "ann", "bob")
+    view = view_of("spaced", "ann", "bob")
     sunk = (SunkShip("bob", "submarine1", "submarine1"),)
     result = _resolved("ann", 1, outcomes_if_told=(True,), aims_if_told=(("bob", 5, 1),), sunk=sunk, defeated=("bob",))
     Feed(view).resolved(result)
@@ -52,11 +52,11 @@ def _shot_at_ann(view: View, *shots: tuple[int, int, bool, str]) -> str:
     return Snapshot.of(view).boards["ann"]
 
 
-@pytest.mark.parametrize("name", ["classic", "streak", "alternate"])
+@pytest.mark.parametrize("name", ["spaced", "streak", "alternate"])
 def test_all_hits_of_a_ship_that_has_sunk_stand_out_from_other_hits(name: str) -> None:
     """It was the same red for both."""
     view = view_of(name)
-    ship = "submarine1" if name == "classic" else "two1"
+    ship = "submarine1" if name == "spaced" else "two1"
     board = _shot_at_ann(view, (1, 1, True, ""), (5, 5, True, ""), (2, 1, True, ship), (3, 1, False, ""))
     assert board[:3] + board[44] == SUNK * 2 + Mark.MISS + Mark.HIT
     assert Snapshot.of(view).tells_sunk_cells
@@ -119,7 +119,7 @@ def test_the_own_board_tells_each_shot_and_what_sank_whatever_the_rules_announce
 
 
 def test_a_repeated_shot_is_a_miss_where_the_rules_say_so() -> None:
-    view = view_of("classic")
+    view = view_of("spaced")
     for cell in ((1, 1), (1, 1)):
         Feed(view).landed(Shot("me", *cell))
     assert incoming_words(Snapshot.of(view), 0) == ["A1 hit", "A1 missed"]

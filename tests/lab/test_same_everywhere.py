@@ -45,7 +45,7 @@ def _on_both(monkeypatch: pytest.MonkeyPatch, told: Callable[[], object]) -> lis
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("book", ["salvo", "classic"])
+@pytest.mark.parametrize("book", ["salvo", "spaced"])
 def test_bots_that_reckon_play_the_same_game_on_every_python(monkeypatch: pytest.MonkeyPatch, book: str) -> None:
     def play() -> object:
         salvos: list[object] = []

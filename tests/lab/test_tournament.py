@@ -641,7 +641,7 @@ strikes = 2
         ('"swiss"', '"swiss"\ngames = true', "line 3: games is True; input should be an integer"),
         ('"swiss"', '"swiss"\ngames = 2.0', "line 3: games is 2.0; input should be an integer"),
         ('"swiss"', '"swiss"\nround = 2', "line 3: 'round' is no key of a tournament; did you mean rounds?"),
-        ('"swiss"', '"swiss"\nrules = "clasic"', "line 3: no ruleset 'clasic'; did you mean classic?"),
+        ('"swiss"', '"swiss"\nrules = "spacd"', "line 3: no ruleset 'spacd'; did you mean spaced?"),
         ('"swiss"', '"swiss"\nseed = "a b"', "line 3: seed is 'a b'; it is 1..64 ASCII characters, no blanks"),
         ('"swiss"', '"swiss"\nseed = 1.5', "line 3: seed is 1.5; input should be an integer or a text"),
         ("mine = ", "'mi/ne' = ", "line 5: the bot's name is 'mi/ne'; it is 1..32 letters"),

@@ -15,9 +15,9 @@ from salvo.messages import GameWon, PlayerStats, SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (
     BOOKS,
-    CLASSIC,
     SALVO,
     SMACKDOWN,
+    SPACED,
     STREAK,
     XBS,
     Announce,
@@ -57,7 +57,8 @@ def test_the_fleets_are_those_of_the_specifications() -> None:
         "xbs": [5, 4, 3, 3, 2],
         "streak": [4, 3, 3, 2, 2, 2, 1, 1, 1, 1],
         "alternate": [4, 3, 3, 2, 2, 2, 1, 1, 1, 1],
-        "classic": [5, 4, 3, 2, 2],
+        "spaced": [5, 4, 3, 2, 2],
+        "standard": [5, 4, 3, 3, 2],
     }
     assert {book.grid for book in BOOKS.values()} == {Grid(10, 10)}
     assert XBS.goal == 17
@@ -266,7 +267,7 @@ def test_a_silent_turn_goes_on_to_the_next_one() -> None:
 
 
 def test_a_repeated_shot_is_a_miss_and_costs_a_turn() -> None:
-    game = game_of(tiny(CLASSIC, 2, 1))
+    game = game_of(tiny(SPACED, 2, 1))
     for shot in [(1, 0), (0, 5), (1, 0), (0, 5), (1, 1)]:
         game.fire_salvo([shot])
     assert [(salvo.hits, salvo.outcomes) for salvo in game.salvos] == [
@@ -313,12 +314,12 @@ def test_players_alternate_by_their_names_whoever_comes_first() -> None:
     begun = [
         names[seat]
         for game, names in enumerate([("bob", "Ann"), ("Ann", "bob"), ("Ann", "bob"), ("bob", "Ann")], start=1)
-        if (seat := set_starter(CLASSIC, game, names)) is not None
+        if (seat := set_starter(SPACED, game, names)) is not None
     ]
     assert begun == ["Ann", "bob", "Ann", "bob"]
     assert set_starter(SALVO, 1, ("a", "b")) is None
     assert set_starter(STREAK, 9, ("b", "a")) == 0
-    assert [set_starter(CLASSIC, game, ("c", "a", "b")) for game in (1, 2, 3, 4)] == [1, 2, 0, 1]
+    assert [set_starter(SPACED, game, ("c", "a", "b")) for game in (1, 2, 3, 4)] == [1, 2, 0, 1]
 
 
 UNPLAYABLE: list[tuple[str, dict[str, Any]]] = [
@@ -405,7 +406,8 @@ NOT_TOLD = {
     "xbs": {"sunk", "ships_afloat", "afloat"},
     "streak": {"points"},
     "alternate": {"points"},
-    "classic": {"points"},
+    "spaced": {"points"},
+    "standard": {"points"},
 }
 
 
@@ -441,7 +443,7 @@ def test_a_view_offers_bots_only_what_they_may_use() -> None:
 
 
 def test_the_marks_of_a_board_are_the_truth_where_they_are_told() -> None:
-    for book in (SMACKDOWN, XBS, STREAK, CLASSIC):
+    for book in (SMACKDOWN, XBS, STREAK, SPACED):
         views: dict[str, View] = {}
 
         class Spy(RandomBot):

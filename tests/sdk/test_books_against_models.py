@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from conformance.naive_books import Alternate, Classic, NaiveGame, Smackdown, Streak, Xbs
+from conformance.naive_books import Alternate, NaiveGame, Smackdown, Spaced, Streak, Xbs
 from salvo import messages as m
 from salvo.messages import Limits, State
-from salvo.rules import ALTERNATE, CLASSIC, SMACKDOWN, STREAK, XBS, Grid, RuleBook, ShipClass
+from salvo.rules import ALTERNATE, SMACKDOWN, SPACED, STANDARD, STREAK, XBS, Grid, RuleBook, ShipClass
 from salvo_server.core.referee import Referee
 
 #: Boards as small as that make games end, and repeated shots common.
@@ -23,7 +23,8 @@ MODELS: list[tuple[RuleBook, type[NaiveGame]]] = [
     (XBS, Xbs),
     (STREAK, Streak),
     (ALTERNATE, Alternate),
-    (CLASSIC, Classic),
+    (SPACED, Spaced),
+    (STANDARD, Alternate),
 ]
 EMPTY_TURNS = 2
 
@@ -118,7 +119,7 @@ class Pair:
 @pytest.mark.parametrize(("book", "model"), MODELS, ids=[book.name for book, _ in MODELS])
 @settings(max_examples=30)
 @given(players=st.integers(2, 4), seed=st.integers(0, 10**9))
-@example(players=4, seed=1146)  # classic: silence ends the game, and then the last one to be asked fires
+@example(players=4, seed=1146)  # spaced: silence ends the game, and then the last one to be asked fires
 def test_a_book_is_played_as_its_prose_says(book: RuleBook, model: type[NaiveGame], players: int, seed: int) -> None:
     pair = Pair(book, model, players, seed)
     for _ in range(2000):

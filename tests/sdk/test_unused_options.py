@@ -29,7 +29,7 @@ USELESS = {
     "serve --gateway 'xbs --no-roster'": "--no-roster",
     "serve --gateway 'xbs --ca ca.pem --broker mqtts://h'": "--broker",
     "serve --gateway 'xbs --no-pin'": "--no-pin",
-    "serve --rules classic --gateway 'classic --bus 234.7.6.5:1 --listen 127.0.0.1:1'": "--listen",
+    "serve --rules spaced --gateway 'classic --bus 234.7.6.5:1 --listen 127.0.0.1:1'": "--listen",
     "gateway classic --bus 234.7.6.5:1 --listen 127.0.0.1:1": "--listen",
     "gateway classic --role client --rounds 2": "--rounds",
     "gateway classic --role client --end-seconds 2": "--end-seconds",

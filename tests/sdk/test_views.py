@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (
-    CLASSIC,
     SALVO,
     SMACKDOWN,
+    SPACED,
     STREAK,
     XBS,
     Announce,
@@ -39,7 +39,7 @@ BOOKS = [
     SMACKDOWN,
     XBS,
     STREAK,
-    CLASSIC,
+    SPACED,
 ]
 
 

@@ -14,9 +14,9 @@ from salvo.codec.announcements import Publication
 from salvo.messages import Limits, State
 from salvo.rules import (
     BOOKS,
-    CLASSIC,
     SALVO,
     SMACKDOWN,
+    SPACED,
     STREAK,
     XBS,
     Fleet,
@@ -306,7 +306,7 @@ def test_all_fleets_are_revealed_before_the_figures() -> None:
 
 
 def test_another_one_begins_from_game_to_game() -> None:
-    referee = playing(CLASSIC, "bob", "ann", over_ms=1000)
+    referee = playing(SPACED, "bob", "ann", over_ms=1000)
     begun = []
     for order in (("ann", "bob"), ("ann", "bob"), ("bob", "ann")):
         assert referee.current is not None
@@ -323,7 +323,7 @@ def test_another_one_begins_from_game_to_game() -> None:
 
 
 def test_another_book_is_announced_with_the_next_lobby() -> None:
-    referee = playing(CLASSIC, "a", "b", over_ms=1000)
+    referee = playing(SPACED, "a", "b", over_ms=1000)
     referee.configure(8, referee.limits, book=small(STREAK))
     while referee.state is State.TURN:
         assert referee.current is not None

@@ -30,7 +30,7 @@ from watch.web_front import WebFront
 
 _GAMES = [
     file
-    for kind in ("2-players-[1-3]", "8-players-*", "classic-2-*")
+    for kind in ("2-players-[1-3]", "8-players-*", "spaced-2-*")
     for file in sorted(GOLDEN.glob(f"{kind}.jsonl.gz"))
 ]
 
@@ -180,7 +180,7 @@ def test_a_game_that_is_not_over_or_not_there_is_not_found(site: Site, tmp_path:
 
 @pytest.mark.long
 def test_luck_and_skill_are_reckoned_once_and_are_then_on_the_games_page(site: Site) -> None:
-    [found] = _ids(site.get("/games", text="classic-2-1"))
+    [found] = _ids(site.get("/games", text="spaced-2-1"))
     path = f"/games/{found}/explain"
     while 'http-equiv="refresh"' in (answer := site.get(path)).text:
         assert "is being analysed" in answer.text
@@ -192,8 +192,8 @@ def test_luck_and_skill_are_reckoned_once_and_are_then_on_the_games_page(site: S
 
 
 def test_a_game_that_cannot_be_executed_says_so_and_nothing_of_its_content(folder: Path, site: Site) -> None:
-    [found] = _ids(site.get("/games", text="classic-2-2"))
-    file = folder / "classic-2-2.jsonl.gz"
+    [found] = _ids(site.get("/games", text="spaced-2-2"))
+    file = folder / "spaced-2-2.jsonl.gz"
     whole = file.read_bytes()
     try:
         file.write_bytes(whole[:3000])

@@ -19,16 +19,17 @@ from salvo.rules.book import (
     Targets,
     UnplayableBook,
 )
-from salvo.rules.books import ALTERNATE, BOOKS, CLASSIC, SALVO, SMACKDOWN, STREAK, XBS
+from salvo.rules.books import ALTERNATE, BOOKS, SALVO, SMACKDOWN, SPACED, STANDARD, STREAK, XBS
 from salvo.rules.fleet import Fleet, Orientation, Placement, Spacing, check_placement, check_room, random_fleet
 from salvo.rules.randomness import draw, generator, own_seed, sample
 
 __all__ = [
     "ALTERNATE",
     "BOOKS",
-    "CLASSIC",
     "SALVO",
     "SMACKDOWN",
+    "SPACED",
+    "STANDARD",
     "STREAK",
     "XBS",
     "Announce",

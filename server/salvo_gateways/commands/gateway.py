@@ -26,7 +26,7 @@ DOORS: Final = {
     "classic": "The two-player game of set-up, shots and replies, over TCP or its own bus.",
 }
 #: Protocol -> what is played where no rules are named.
-_RULES: Final = {"xbs": "xbs", "smackdown": "smackdown", "jsonline": "alternate", "classic": "classic"}
+_RULES: Final = {"xbs": "xbs", "smackdown": "smackdown", "jsonline": "alternate", "classic": "spaced"}
 #: Protocols whose programs are for people.
 _FOR_PEOPLE: Final = frozenset({"xbs"})
 

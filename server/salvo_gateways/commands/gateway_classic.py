@@ -83,7 +83,7 @@ def command(
     games: Path | None,
     **table: Any,
 ) -> None:
-    """Accept clients of Battle Ship for two players, one at a time, at a table with the rules classic.
+    """Accept clients of Battle Ship for two players, one at a time, at a table with the rules spaced.
 
     The gateway plays with a built-in bot, or you do. A finished game is played again at the table, as the program's
     fleet is not known before.

@@ -96,7 +96,7 @@ def test_keys_go_forwards_and_backwards_and_to_both_ends(window: Browser, tmp_pa
     _assert_shows(window, replay, REFEREE, 0)
 
 
-@pytest.mark.parametrize("name", ["4-players-silent", "classic-2-1"])
+@pytest.mark.parametrize("name", ["4-players-silent", "spaced-2-1"])
 def test_buttons_salvos_and_the_address_lead_to_a_turn_of_a_players_view(
     window: Browser, tmp_path: Path, name: str
 ) -> None:

@@ -14,7 +14,7 @@ from gateways.classic_client import Bus, Program, Tcp
 from gateways.gateway_process import GatewayProcess
 from gateways.gateway_stage import Winners, served, until
 from kit.guarded import guarded
-from salvo.rules import CLASSIC
+from salvo.rules import SPACED
 from salvo_gateways.accounts import OpenAccounts, RosterAccounts
 from salvo_gateways.classic import Role, bus, door
 from salvo_gateways.classic.caller import call_again_and_again
@@ -33,7 +33,7 @@ def test_programs_find_the_gateway_on_the_bus_and_play(
     winners, stop = Winners(), threading.Event()
     monkeypatch.setattr(bus, "_address_towards", lambda _: "127.0.0.1")
     monkeypatch.setattr(gateway_classic, "ended_by_signals", lambda: stop)
-    with served(winners, rules="classic") as contest, contextlib.ExitStack() as stack:
+    with served(winners, rules="spaced") as contest, contextlib.ExitStack() as stack:
         line = stack.enter_context(contextlib.closing(Bus("234.7.6.5")))
         arguments = [
             "--bus",
@@ -71,7 +71,7 @@ def test_programs_find_the_gateway_on_the_bus_and_play(
 
 def test_a_game_is_played_again_by_accounts_of_the_roster(tmp_path: Path) -> None:
     winners = Winners()
-    with guarded("embedded", tmp_path, book=CLASSIC, listener=winners) as contest, contextlib.ExitStack() as stack:
+    with guarded("embedded", tmp_path, book=SPACED, listener=winners) as contest, contextlib.ExitStack() as stack:
         house = TableWatch(contest.url, "", RosterAccounts(contest.roster, "classic"), pin=False)
         stack.enter_context(contextlib.closing(house))
         host = Host(house, door(house.open(), rounds=1, games=tmp_path / "games"))
@@ -88,7 +88,7 @@ def test_a_game_is_played_again_by_accounts_of_the_roster(tmp_path: Path) -> Non
 def test_over_tcp_a_program_whose_gateway_was_killed_begins_anew(tmp_path: Path) -> None:
     """A lost peer counts as E there, so the game is over for the program, too."""
     with (
-        served(rules="classic") as contest,
+        served(rules="spaced") as contest,
         GatewayProcess("classic", "--broker", contest.url, "--no-pin", "--games", str(tmp_path / "games")) as gateway,
     ):
         for turns in (5, None):
@@ -104,7 +104,7 @@ def test_over_tcp_a_program_whose_gateway_was_killed_begins_anew(tmp_path: Path)
 @pytest.mark.quick
 def test_a_gateway_that_is_client_calls_a_server_and_again_when_that_has_hung_up(tmp_path: Path) -> None:
     winners, stop = Winners(), threading.Event()
-    with served(winners, rules="classic") as contest, contextlib.ExitStack() as stack:
+    with served(winners, rules="spaced") as contest, contextlib.ExitStack() as stack:
         house = TableWatch(contest.url, "", OpenAccounts(tmp_path / "key", "classic"), pin=False)
         stack.enter_context(contextlib.closing(house))
         host = Host(house, door(house.open(), role="client", games=tmp_path / "games"))

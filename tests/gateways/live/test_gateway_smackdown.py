@@ -23,7 +23,7 @@ from kit.mosquitto import Mosquitto
 from kit.players import Heard, Slower, join, over, until_online
 from kit.programs import needs
 from salvo import messages as m
-from salvo.rules import CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, RuleBook
+from salvo.rules import SALVO, SMACKDOWN, SPACED, STREAK, XBS, RuleBook
 from salvo_gateways.accounts import GatewayError, RosterAccounts
 from salvo_gateways.children import Child
 from salvo_gateways.commands.gateway_smackdown import command
@@ -142,7 +142,7 @@ def test_a_cell_that_the_rules_refuse_is_answered_without_a_shot(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("book", "why"),
-    [(SALVO, "announce is count"), (CLASSIC, "spacing is no_common_edge"), (STREAK, "spacing is apart")],
+    [(SALVO, "announce is count"), (SPACED, "spacing is no_common_edge"), (STREAK, "spacing is apart")],
 )
 def test_rules_that_the_protocol_cannot_tell_are_refused(book: RuleBook, why: str) -> None:
     with pytest.raises(GatewayError, match=why) as refused:

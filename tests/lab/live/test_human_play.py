@@ -20,7 +20,7 @@ from kit import players
 from kit.command_line import run
 from kit.ports import Port
 from kit.terminal import Terminal
-from salvo.rules import CLASSIC, Fleet, Orientation, RuleBook, own_seed
+from salvo.rules import SPACED, Fleet, Orientation, RuleBook, own_seed
 from salvo.rules.files import load_book
 from salvo_display.pictures.marks import display_name
 from salvo_lab.bots.random_bot import RandomBot
@@ -115,7 +115,7 @@ def _pond(folder: Path, like: str) -> str:
     return str(file)
 
 
-#: By classic and streak, where a turn has one shot and nothing is skipped, a person plays further below.
+#: By spaced and streak, where a turn has one shot and nothing is skipped, a person plays further below.
 @pytest.mark.parametrize("like", ["salvo", "smackdown", "xbs"])
 def test_a_person_wins_a_game_by_keys_alone(like: str, tmp_path: Path) -> None:
     rules = _pond(tmp_path, like)
@@ -137,11 +137,11 @@ def test_the_command_of_the_guide_for_teams_asks_for_a_fleet(tmp_path: Path) -> 
     [command] = re.findall(r"^salvo (play human .*)$", guide, re.MULTILINE)
     assert "`salvo join mqtt://HOST human`" in guide
     with Terminal([SALVO, *shlex.split(command)], _environment(tmp_path)) as person:
-        person.until_seen("Setup   game 1, classic")
+        person.until_seen("Setup   game 1, spaced")
 
 
-def test_r_begins_the_next_game_and_in_classic_somebody_else_begins_it(tmp_path: Path) -> None:
-    rules = _pond(tmp_path, "classic")
+def test_r_begins_the_next_game_and_by_spaced_somebody_else_begins_it(tmp_path: Path) -> None:
+    rules = _pond(tmp_path, "spaced")
     book = load_book(rules)
     with _play(tmp_path, "human", "random", "--rules", rules, "--seed", "7") as person:
         person.until_seen("Setup   game 1")
@@ -250,7 +250,7 @@ def test_a_person_who_only_thinks_hears_of_everything_and_loses_at_last(tmp_path
 
 @pytest.mark.long
 def test_a_person_who_leaves_a_contest_comes_back_to_its_game(tmp_path: Path) -> None:
-    with _contest(tmp_path, "classic") as url:
+    with _contest(tmp_path, "spaced") as url:
         book = load_book(str(tmp_path / "pond.toml"))
         _rival(url)
         with _sit_down(url, tmp_path, "--games", "1") as person:
@@ -289,7 +289,7 @@ def test_a_person_at_a_gateway_plays_a_program_of_the_older_system(tmp_path: Pat
         finally:
             program.line.close()
 
-    with _contest(tmp_path, rules="classic") as url:
+    with _contest(tmp_path, rules="spaced") as url:
         words = ["classic", "--broker", url, "--listen", port.address, "--opponent", "human", "--end-seconds", "0.1"]
         with Terminal([SALVO, "gateway", *words], _environment(tmp_path)) as person:
             assert "Waiting   ! Connecting as server" in person.until_seen(f"play against you on {port.address}")
@@ -297,11 +297,11 @@ def test_a_person_at_a_gateway_plays_a_program_of_the_older_system(tmp_path: Pat
             thread = threading.Thread(target=play, daemon=True)
             thread.start()
             for game in (1, 2):
-                person.until_seen(f"Setup   game {game}, classic")
+                person.until_seen(f"Setup   game {game}, spaced")
                 person.press("r", "enter")
-                person.until_seen(f"Shoot   game {game}, classic   turn {game}")  # the server begins, then the client
+                person.until_seen(f"Shoot   game {game}, spaced   turn {game}")  # the server begins, then the client
                 cells = [(column + 1, row + 1) for _, ship in program.fleet for row, column in ship]
-                assert f"You win. house wins game {game}" in _shoot_cells(person, CLASSIC, cells)
+                assert f"You win. house wins game {game}" in _shoot_cells(person, SPACED, cells)
                 if game == 1:
                     person.until_seen("r: set up game 2")
                     person.press("r")
@@ -316,13 +316,13 @@ def test_a_person_at_a_gateway_plays_a_program_of_the_older_system(tmp_path: Pat
 
 @pytest.mark.long
 def test_a_person_who_leaves_a_gateway_ends_the_programs_game(tmp_path: Path, port: Port) -> None:
-    with _contest(tmp_path, rules="classic") as url:
+    with _contest(tmp_path, rules="spaced") as url:
         words = ["classic", "--broker", url, "--listen", port.address, "--opponent", "human"]
         with Terminal([SALVO, "gateway", *words], _environment(tmp_path)) as person:
             person.until_seen(f"play against you on {port.address}")
             program = Program(Tcp(("127.0.0.1", port.number)), 1)
             program.connect()
-            person.until_seen("Setup   game 1, classic")
+            person.until_seen("Setup   game 1, spaced")
             person.press("q", "q")
             assert person.end() == 0
             assert "Traceback" not in person.screen.text

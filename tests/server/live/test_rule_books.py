@@ -18,7 +18,7 @@ from salvo.codec.recap_writer import write_recap
 from salvo.messages import SalvoResolved
 from salvo.net.mqtt import Connection
 from salvo.player import Bot
-from salvo.rules import ALTERNATE, BOOKS, CLASSIC, SALVO, SMACKDOWN, STREAK, XBS, RuleBook
+from salvo.rules import ALTERNATE, BOOKS, SALVO, SMACKDOWN, SPACED, STREAK, XBS, RuleBook
 from salvo.view import Shot, View
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
@@ -95,7 +95,7 @@ def check_retained(book: RuleBook, retained: dict[str, bytes], outcome: Any) -> 
     assert rules.book == book
     boards = {topic: payload for topic, payload in retained.items() if topic.endswith("/board")}
     fleets = {topic: payload for topic, payload in retained.items() if topic.endswith("/fleet")}
-    if book in (XBS, STREAK, ALTERNATE, CLASSIC):
+    if book in (XBS, STREAK, ALTERNATE, SPACED):
         for name, fleet in outcome.fleets.items():
             shown = boards[f"/players/{name}/board"].decode()
             assert len(shown) == book.grid.size

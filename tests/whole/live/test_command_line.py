@@ -135,7 +135,7 @@ def test_the_demo_in_json_names_the_same_game() -> None:
             "error: bad_rules: no ruleset 'slavo'; did you mean salvo",
         ),
         (("serve", "--rules", "none.toml"), 2, "error: bad_rules: no file none.toml"),
-        (("demo", "--rules", "clasic"), 2, "did you mean classic?"),
+        (("demo", "--rules", "spacd"), 2, "did you mean spaced?"),
         (("nonsense",), 2, "Error: No such command 'nonsense'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Battle Ship: one shot a turn, and the ships keep their distance.
+"""One shot a turn, and the ships keep their distance; the game of older programs called Battle Ship.
 
 Two or more players place an aircraft carrier of 5 cells, a battleship of 4, a cruiser of 3 and two submarines of 2
 on a grid of 10 x 10. Ships of a fleet have no border in common; they may touch at their corners. Players take
@@ -14,8 +14,8 @@ from typing import Final
 from salvo.rules.book import Announce, Ending, Grid, Order, Repeats, RuleBook, ShipClass, Shots, Starter, Targets
 from salvo.rules.fleet import Spacing
 
-CLASSIC: Final = RuleBook(
-    name="classic",
+SPACED: Final = RuleBook(
+    name="spaced",
     grid=Grid(10, 10),
     fleet=(
         ShipClass("aircraftcarrier", 5),
