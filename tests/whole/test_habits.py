@@ -1,4 +1,4 @@
-"""What no test may do, because a busy machine would fail it."""
+"""What no test may do, because a busy machine would fail it, or because nobody could move or delete it alone."""
 
 from __future__ import annotations
 
@@ -51,5 +51,16 @@ def _measurements(path: Path) -> Iterator[str]:
 @pytest.mark.long
 def test_no_test_asserts_how_long_something_took() -> None:
     """A bound on waiting for an event is none: the clock is compared with an end there, and nothing is subtracted."""
-    files = [*_TESTS.glob("*/test_*.py"), *(_TESTS / "fuzz").glob("*.py")]
-    assert [found for path in files for found in _measurements(path)] == []
+    assert [found for path in _TESTS.rglob("test_*.py") for found in _measurements(path)] == []
+
+
+@pytest.mark.long
+def test_no_test_takes_helpers_from_another_test() -> None:
+    """They are in ``tests/kit``, or in the package's folder in a module that is no test."""
+    imports = [
+        (path.name, node.module)
+        for path in _TESTS.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module
+    ]
+    assert [each for each in imports if each[1].rpartition(".")[2].startswith("test_")] == []

@@ -19,6 +19,7 @@ import pytest
 from kit.cheap_keys import cheap_keys
 from kit.front import Front
 from kit.mosquitto import ContestMosquitto
+from kit.open_mosquitto import REQUEST, OpenMosquitto
 from kit.players import until_online
 from kit.programs import needs
 from kit.secured import Client
@@ -34,7 +35,6 @@ from salvo_server.core.inbox import Inbox
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Roster
-from server.live.test_open_profile import REQUEST, OpenMosquitto
 
 BEHIND_THE_FRONT: Final = [needs("mosquitto"), needs("haproxy")]
 KINDS: Final = [

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from kit.access import ROWS
-from kit.mosquitto import Mosquitto
+from kit.open_mosquitto import REQUEST, OpenMosquitto
 from kit.players import until_online
 from kit.processes import started
 from kit.programs import BROKERS, needs
@@ -30,7 +30,7 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.open_access import OpenAccess
-from salvo_server.brokers.mosquitto.config import Listener, open_server, write_open
+from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.commands.mosquitto import mosquitto
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings, load_settings
@@ -39,26 +39,12 @@ from salvo_server.storage.roster import SERVER_USER, Roster
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "spec_client_40_lines.py"
 TABLES = ("", "final")
-REQUEST = "/game/request_participation"
 #: Any client: without a user, as our SDK and the specification's clients say theirs, and under the server's name.
 STRANGERS = {
     "anonymous": None,
     "red": Account("red", "red", Role.TEAM, "secret-of-red"),
     "odd": Account("a name with blanks", "", Role.TEAM, "x"),
 }
-
-
-class OpenMosquitto(Mosquitto):
-    """mosquitto from the configuration that is written for an open contest."""
-
-    def __init__(self, server: Account, tables: tuple[str, ...] = ("",)) -> None:
-        super().__init__()
-        self._given = (server, tables)
-
-    def _write_config(self) -> Path:
-        config = write_open(self._folder, *self._given, listeners=(Listener(self.port, "127.0.0.1"),))
-        config.write_text(config.read_text() + "user root\n")
-        return config
 
 
 @dataclass(frozen=True)
