@@ -106,7 +106,7 @@ def test_ships_that_everybody_is_told_of_sink_when_they_are_told(name: str) -> N
 
 
 @pytest.mark.parametrize("name", ["smackdown-4-1", "xbs-2-1"])
-def test_where_nobody_is_told_what_sank_the_referee_sees_it_and_a_player_sees_its_own(name: str) -> None:
+def test_under_rules_without_sinkings_the_referee_sees_all_and_a_player_its_own(name: str) -> None:
     replay = _replay(name)
     whole = {ship for turn in _numbers(html_page(replay))["turns"] for ship in turn[5]}
     ships = len(replay.header.rules.book.fleet)

@@ -140,7 +140,7 @@ def test_a_place_that_a_gateway_left_when_it_was_killed_is_taken_with_a_new_boar
     assert complete(Fleet(XBS, list(fleet))) == BOARD[::-1]
 
 
-def test_who_comes_back_while_the_gateway_is_still_taking_leave_waits_for_the_name() -> None:
+def test_a_client_that_returns_before_its_leave_is_done_waits_for_its_name() -> None:
     hall, example = Hall(XBS, players=2), door(XBS)
     first, second = hall.come(example, "first"), hall.come(example, "second")
     first.say(f"J|ann|{BOARD}")
@@ -151,7 +151,7 @@ def test_who_comes_back_while_the_gateway_is_still_taking_leave_waits_for_the_na
     assert second.hear_all() == ["J|ann"]
 
 
-def test_who_is_listed_in_another_spelling_by_the_roster_plays_under_a_name_of_its_own(tmp_path: Path) -> None:
+def test_a_team_that_the_roster_spells_differently_plays_under_its_own_name(tmp_path: Path) -> None:
     """The first spelling bound a name for ever: everybody else's was in use, at an empty table, also years later."""
     roster = Roster(tmp_path / "roster.json")
     roster.add("Bob")

@@ -96,7 +96,7 @@ def test_a_bot_that_hangs_once_is_not_blamed_and_one_that_always_does_is(tmp_pat
         assert set(games.essence(found)) == (set() if failed else {"game 1", "game 2"})
 
 
-def test_what_is_compared_between_hosts_is_each_game_however_they_are_batched() -> None:
+def test_hosts_are_compared_game_by_game_however_games_are_batched() -> None:
     games = Games(Spec({}, 1, SALVO, Seats.FIXED), {}, 1.0)
     whole, parts = [Batch(1, [(1,), (2,), (3,)])], [Batch(1, [(1,)]), Batch(2, [(2,), (3,)])]
     assert games.essence(whole) == games.essence(parts) == {f"game {n}": ((n,), []) for n in (1, 2, 3)}

@@ -234,7 +234,7 @@ def test_an_answer_that_others_shots_blur_is_said_to_be_left_out() -> None:
     assert told.maps["you"].note.endswith(", 1 left out")
 
 
-def test_what_is_drawn_for_a_turn_does_not_depend_on_the_turns_looked_at_before() -> None:
+def test_draws_for_a_turn_do_not_depend_on_turns_viewed_before() -> None:
     def told(looks: Sequence[int]) -> tuple[Explanation, ...]:
         view, explainer, found = view_of(POND, ("you", "they")), Explainer(5, 100), []
         for turn in range(1, 6):
@@ -297,7 +297,7 @@ class Aimless(Explained):
 
 
 @pytest.mark.parametrize("announce", list(Announce))
-def test_who_fires_the_best_there_is_has_all_the_skill_and_who_fires_anywhere_has_not(announce: Announce) -> None:
+def test_the_best_shots_have_full_skill_and_random_ones_have_none(announce: Announce) -> None:
     book = replace(POOL, announce=announce)
     told: dict[type[Explained], list[Explanation]] = {Explained: [], Aimless: []}
     for game, (kind, each) in enumerate([(kind, each) for kind in told for each in range(2)], start=1):

@@ -106,7 +106,7 @@ def test_maps_of_every_book_agree_with_what_is_known_and_change_no_game(book: Ru
     assert all(seen)
 
 
-def test_where_whole_fleets_are_too_hard_to_tell_it_is_estimated_and_said() -> None:
+def test_chances_are_estimated_and_marked_so_where_whole_fleets_are_too_many() -> None:
     book = replace(SMACKDOWN, name="six", announce=SALVO.announce, fleet=(*SMACKDOWN.fleet, ShipClass("raft", 1)))
     found = heat_map(view_of(book), "you")
     assert not found.exact

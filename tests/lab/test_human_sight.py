@@ -26,7 +26,7 @@ def _resolved(player: str, hits: int, shots: int = 1, **more: object) -> SalvoRe
         (True, (SunkShip("ann", "aircraftcarrier", "aircraftcarrier"),), "A5 Aircraft carrier sunk"),
     ],
 )
-def test_where_cells_are_told_a_shot_is_told_in_the_words_of_a_board_game(
+def test_under_cell_announcements_shots_are_told_in_board_game_words(
     hit: bool, sunk: tuple[SunkShip, ...], words: str
 ) -> None:
     view = view_of("spaced")
@@ -89,7 +89,7 @@ def test_where_only_hits_are_counted_no_cell_is_told() -> None:
     assert Snapshot.of(view).boards["ann"].startswith(Mark.FIRED * 3 + Mark.BLANK)
 
 
-def test_where_each_shot_is_told_the_own_ones_are_told_with_their_cells_and_others_counted() -> None:
+def test_under_cell_announcements_own_shots_have_cells_and_others_are_counted() -> None:
     view = view_of("smackdown")
     Feed(view).fired([Shot("ann", 1, 1), Shot("ann", 2, 2)])
     mine, hers = (

@@ -216,7 +216,7 @@ class Endless(RandomBot):
             pass
 
 
-def test_who_waits_for_the_first_game_is_called_and_ends_the_processes_by_raising() -> None:
+def test_an_error_raised_while_waiting_for_the_first_game_ends_the_processes() -> None:
     before, calls = _children(), []
 
     def waiting() -> None:

@@ -96,7 +96,7 @@ def test_who_hits_where_nobody_could_know_it_won_by_luck() -> None:
     assert re.search(r", luck \+6\.\d \+- 0\.\d \(\+- 1\.\d is usual\)$", second)
 
 
-def test_who_fires_better_at_what_both_could_know_won_by_better_shooting() -> None:
+def test_better_shots_on_the_same_knowledge_win_by_better_shooting() -> None:
     why = _why(_game(Density(), Rows(), 2))
     found = _known(why)
     assert (found.by, found.decisive) == (("shooting",), True)
@@ -165,7 +165,7 @@ def test_a_fleet_that_is_hard_to_find_is_told_where_that_is_surely_so() -> None:
     assert not _by_luck().costs  # about as hard as others
 
 
-def test_who_would_have_had_one_more_turn_is_told_that_the_other_fired_first() -> None:
+def test_a_loser_one_turn_short_is_told_that_the_other_fired_first() -> None:
     told = []
     for seed in (0, 1, 9):  # the first one wins by far, the second one wins, the first one wins by a hit
         replay = _game(RandomBot(), RandomBot(), seed)

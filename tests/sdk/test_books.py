@@ -206,7 +206,7 @@ def test_a_round_has_as_many_shots_as_ships_were_afloat_at_its_begin() -> None:
     assert game.shots_left == 1
 
 
-def test_who_falls_in_a_round_is_asked_no_more_and_shares_the_place_of_that_round() -> None:
+def test_a_player_sunk_in_a_round_is_asked_no_more_and_shares_its_place() -> None:
     game = game_of(tiny(SMACKDOWN, 1), players=4, starter=2)
     for shot in [(3, 0), (0, 0), (3, 5), (3, 5)]:  # 2 sinks 3, 3 sinks 0, 0 and 1 miss
         game.fire_salvo([shot])

@@ -21,7 +21,7 @@ def pair() -> Iterator[Pair]:
     far.close()
 
 
-def test_what_came_at_once_is_read_at_once_and_handed_out_in_pieces(pair: Pair) -> None:
+def test_a_burst_is_read_at_once_and_handed_out_in_pieces(pair: Pair) -> None:
     near, far = pair
     far.sendall(b"abcdef")
     assert near.recv(1) == b"a"

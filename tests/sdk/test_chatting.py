@@ -159,7 +159,7 @@ def test_a_line_that_cannot_be_said_stops_the_bot_in_development_and_costs_nothi
     assert "bad_text" in caplog.text
 
 
-def test_where_the_chat_is_off_a_bots_lines_are_dropped_without_a_word(
+def test_chat_lines_of_a_bot_are_dropped_silently_where_chat_is_off(
     session: Session, caplog: pytest.LogCaptureFixture
 ) -> None:
     playing, edge = contestant(Chatty(), session)

@@ -218,7 +218,7 @@ def between_games(session: Session, server: ScriptedServer, state: State) -> lis
 
 
 @pytest.mark.parametrize(("state", "how"), [(State.TURN, "on"), (State.OVER, "over")])
-def test_who_comes_during_a_game_is_told_once_that_it_plays_the_next_one(
+def test_a_team_that_joins_during_a_game_is_told_once_to_wait_for_the_next(
     state: State, how: str, session: Session, server: ScriptedServer
 ) -> None:
     assert between_games(session, server, state) == [
@@ -270,7 +270,7 @@ def test_a_request_that_nobody_answers_is_told_once(session: Session, server: Sc
     "said",
     [m.PlayersListed(("me",)), m.CommandRefused("me", "table_full", "no"), m.ServerStatus(False, "0", 1, "contest")],
 )
-def test_who_is_answered_or_whose_server_is_away_is_told_nothing_of_the_kind(
+def test_an_answered_team_and_one_without_a_server_get_no_such_warning(
     said: m.Announcement, session: Session, server: ScriptedServer
 ) -> None:
     server.say(m.ServerStatus(True, "0", 1, "contest"), m.StateChanged(State.LOBBY), retained=True)
@@ -884,9 +884,7 @@ def test_who_waits_for_the_next_game_does_not_ask_during_this_one(session: Sessi
     assert requests_until(session, 60.0) == []
 
 
-def test_who_is_refused_a_seat_at_a_full_table_hears_it_once_and_asks_on(
-    session: Session, server: ScriptedServer
-) -> None:
+def test_a_team_refused_at_a_full_table_is_told_once_and_keeps_asking(session: Session, server: ScriptedServer) -> None:
     waiting_in_lobby(session, server)
     full = m.CommandRefused("me", "table_full", "no")
     assert server.say(full) == [Refused("table_full", "no")]
@@ -1503,9 +1501,7 @@ def acted(do: m.HostAction, **given: Any) -> m.HostActed:
     return m.HostActed("desk", do, **given)
 
 
-def test_what_a_host_does_is_told_as_news_and_not_again_when_it_is_retained(
-    session: Session, server: ScriptedServer
-) -> None:
+def test_a_hosts_action_is_news_once_and_not_again_when_retained(session: Session, server: ScriptedServer) -> None:
     listed(session, server)
     notice = acted(HOST.ANNOUNCE, text="Lunch")
     assert server.say(notice) == [HostSeen(notice)]

@@ -177,7 +177,7 @@ def answered(team: Team, moments: Iterable[Moment], now: float) -> int | None:
 
 
 @pytest.mark.parametrize("start", [13, 20, 40])
-def test_who_comes_back_in_the_middle_asks_for_all_and_judges_the_game(start: int) -> None:
+def test_a_witness_that_returns_in_mid_game_asks_for_all_and_judges(start: int) -> None:
     moments = play()
     team = Team().hear(moments[start : start + 10])
     assert team.witness.missed(0.0) is None  # when a game begins, the lobby is said again unasked
@@ -201,7 +201,7 @@ def test_a_gap_is_asked_for_from_the_entry_before_it() -> None:
     assert team.hear(moments[40:]).found == [GameVerified(1, True)]
 
 
-def test_what_was_said_last_while_the_connection_was_lost_is_asked_for_though_nothing_comes_after_it() -> None:
+def test_the_last_entry_missed_in_an_outage_is_asked_for_though_none_follows() -> None:
     moments = play()
     team = Team().hear(moments[:-1])
     team.witness.connected_anew()
@@ -212,7 +212,7 @@ def test_what_was_said_last_while_the_connection_was_lost_is_asked_for_though_no
     assert not team.witness.follows(1)
 
 
-def test_what_an_earlier_run_of_this_program_fired_in_the_turn_that_was_on_is_no_fault() -> None:
+def test_shots_of_an_earlier_run_in_the_same_turn_are_no_fault_of_the_server() -> None:
     moments = play()
     first = next(
         n for n, each in enumerate(moments) if isinstance(each.command, m.Fire) and each.command.player == "me"

@@ -395,7 +395,7 @@ def test_a_key_that_opened_nothing_is_paid_for_again(gate: Authenticator, worker
     assert code(gate.open(under(salt), ["ann"], NOW)) == "rate_limited"
 
 
-def test_what_a_namesake_pays_for_at_another_table_is_not_for_free_here(gate: Authenticator) -> None:
+def test_a_derivation_paid_by_a_namesake_elsewhere_is_not_free_here(gate: Authenticator) -> None:
     gate.keyring.admit("blue", "ann", "a stranger's", NOW)
     salt = bytes(range(1, 17))
     assert gate.open(under(salt, table="blue"), ["ann"], NOW) is WAITING

@@ -66,7 +66,7 @@ def test_it_may_be_said_in_the_lobby(teams: tuple[str, ...]) -> None:
     assert len(heard(stage)) == 1
 
 
-def test_whoever_is_defeated_may_go_on_and_everybody_when_the_game_is_over_until_the_table_is_cleared(
+def test_a_defeated_player_may_leave_and_all_may_once_the_game_is_over(
     stage: Stage,
 ) -> None:
     while stage.referee.state is m.State.TURN:

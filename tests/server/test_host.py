@@ -428,7 +428,7 @@ def test_of_an_aborted_game_the_turn_that_was_going_on_does_not_count(book: Rule
     assert refusal(referee, Do.ABORT) == "wrong_state"
 
 
-def test_who_has_sunk_in_the_turn_that_was_going_on_shares_the_place_of_the_others() -> None:
+def test_a_player_sunk_in_the_aborted_turn_shares_the_place_of_the_others() -> None:
     referee = playing(SALVO, "a", "b", "c")
     fire(referee, "b", (1, 1), (2, 1))
     fire(referee, "c", (4, 4))  # b has one ship left

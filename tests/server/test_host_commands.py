@@ -446,7 +446,7 @@ def test_a_table_that_was_paused_is_paused_after_a_restart(world: HostedWorld) -
     assert world.table.referee.current is not None
 
 
-def test_what_was_set_before_a_restart_holds_for_the_next_game_alone(world: HostedWorld) -> None:
+def test_settings_made_before_a_restart_hold_for_the_next_game_only(world: HostedWorld) -> None:
     world.join()
     world.act(Do.SET, settings=m.NextGame(turn_seconds=5, teams=("ann", "bob")))
     world.restart()

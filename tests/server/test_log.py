@@ -50,7 +50,7 @@ def test_everything_that_everybody_hears_is_in_the_log_and_nothing_else() -> Non
         assert _said(played.proof()) == [ANNOUNCEMENT.value(each) for each in public]
 
 
-def test_what_counted_is_committed_to_and_what_was_refused_in_private_is_not() -> None:
+def test_accepted_commands_are_committed_to_and_privately_refused_ones_are_not() -> None:
     for played in random_games(12):
         entries = entries_of(played.proof())
         expected = [

@@ -262,7 +262,7 @@ def test_the_last_word_of_a_server_that_ends_with_a_stalled_journal_is_that_it_i
     assert ("paused" in said) == (state != "journal stalled")
 
 
-def test_what_is_held_while_the_journal_takes_nothing_is_acknowledged_when_it_is_durable() -> None:
+def test_messages_held_while_the_journal_is_away_are_acknowledged_once_durable() -> None:
     bench = Bench("journal stalled")
     bench.happen("messages arrive")
     assert bench.acknowledged() == 0

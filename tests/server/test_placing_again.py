@@ -118,7 +118,7 @@ def test_a_refusal_by_the_rules_says_false_once() -> None:
     assert [said for topic, said in stage.heard if topic == APPROVED] == [b"false"]
 
 
-def test_what_anybody_may_have_sent_says_nothing_against_a_ship_in_place() -> None:
+def test_a_message_that_anybody_could_send_does_not_remove_a_placed_ship() -> None:
     stage = lobby(0)
     stage.hush()
     stage.say("/players/ann/ships/carrier/place", b"no blob")

@@ -183,7 +183,7 @@ def gone(**limits: Any) -> tuple[Referee, str, str, int]:
     return referee, name, other, now
 
 
-def test_who_is_gone_where_nobody_is_out_costs_two_seconds_a_round_until_it_fires() -> None:
+def test_a_silent_player_costs_two_seconds_a_round_until_it_fires() -> None:
     referee, name, other, now = gone()
     for x in (2, 3):
         assert referee.deadline() == now + 2000

@@ -90,7 +90,7 @@ def test_the_end_is_shown_and_the_reset_clears_it_before_the_next_lobby_is_said(
     assert room.views.retained == {}
 
 
-def test_what_waits_is_shown_when_the_game_is_over_and_nothing_of_another_table() -> None:
+def test_delayed_boards_are_shown_at_the_end_and_none_of_another_table() -> None:
     room = Room(3_600_000, {"alice": ALICE, "bob": BOB}, over_ms=60_000, empty_turns=2)
     room.do(m.TimePassed(), room.now + TURN_MS)
     room.do(m.TimePassed(), room.now + TURN_MS)

@@ -40,7 +40,7 @@ def world(tmp_path: Path) -> Iterator[AskedWorld]:
     world.journal.close()
 
 
-def test_what_was_missed_is_said_again_in_order_and_in_the_same_bytes(world: AskedWorld) -> None:
+def test_missed_entries_are_resent_in_order_and_byte_for_byte(world: AskedWorld) -> None:
     everything = world.first_heard()
     world.ask(5)
     assert world.said() == everything[5:]

@@ -93,7 +93,7 @@ def test_what_differs_at_the_broker_is_put_right_after_the_sweep(edge: HeldEdge,
     assert ("/game/winner", b"") in edge.said
 
 
-def test_what_was_under_way_when_the_connection_was_lost_is_not_said_again(edge: HeldEdge, service: Service) -> None:
+def test_messages_under_way_when_the_connection_was_lost_are_not_resent(edge: HeldEdge, service: Service) -> None:
     """The kept value is older. Said once more, /game/current made clients of the plain specification fire again."""
     connect(edge, service)
     status = connect(edge, service)
@@ -103,7 +103,7 @@ def test_what_was_under_way_when_the_connection_was_lost_is_not_said_again(edge:
     assert "/game/state" not in dict(edge.said)
 
 
-def test_what_comes_after_the_status_of_an_earlier_connection_is_put_right(edge: HeldEdge, service: Service) -> None:
+def test_a_stale_status_of_an_earlier_connection_is_corrected(edge: HeldEdge, service: Service) -> None:
     """That status was still in the session's queue and ended the second sweep before it began."""
     connect(edge, service)
     status = connect(edge, service)

@@ -440,7 +440,7 @@ def test_more_time_for_somebody_is_remarked() -> None:
     assert any(remark.endswith(f"were away: {current.name} 2") for remark in report.remarks)
 
 
-def test_what_was_sent_and_did_not_count_is_remarked_and_proves_nothing() -> None:
+def test_a_sent_command_that_did_not_count_is_remarked_and_proves_nothing() -> None:
     lost = write_sent("team0", "/players/team1/fire", b'{"data":{"x":1,"y":"B"},"signature":"x"}')
     assert lost is not None
     report = verify([*LINES, *_notes(HONEST, "team0"), lost + b"\n"])
@@ -583,7 +583,7 @@ def test_a_proof_says_at_the_end_whether_it_is_whole(tmp_path: Path) -> None:
         assert proof.summary() == f"{path}: {told}"
 
 
-def test_what_is_said_again_of_an_old_game_comes_into_no_proof_twice(tmp_path: Path) -> None:
+def test_repeated_entries_of_an_old_game_are_in_no_proof_twice(tmp_path: Path) -> None:
     path = tmp_path / "a.proof.jsonl"
     more = Played("more", LOOSE).play().proof()
     with closing(Proof(path)) as proof:
@@ -913,7 +913,7 @@ def test_a_game_of_which_a_team_heard_a_part_is_excused_only_if_others_played_it
         assert [game.verdict for game in report.games] == ["fair"]
 
 
-def test_who_has_left_a_lobby_does_not_play_its_game_unless_it_comes_back() -> None:
+def test_a_team_that_left_the_lobby_is_not_in_its_game_unless_it_returns() -> None:
     played = Played("left", SMALL, players=3, number=2)
     played.names.append("left")
     for name in played.names:
@@ -937,7 +937,7 @@ def test_who_has_left_a_lobby_does_not_play_its_game_unless_it_comes_back() -> N
     assert verify([*LINES, *own, *came_back]).finding is not None
 
 
-def test_what_a_server_forges_in_a_lobby_that_was_heard_in_part_is_found() -> None:
+def test_a_forgery_in_a_partly_heard_lobby_is_found() -> None:
     elsewhere = Played("elsewhere", SMALL, number=2).play().proof()
     begun = _begun(elsewhere)
     other = cheated(elsewhere, lambda entries: entries[3]["step"].update(at=7))

@@ -121,7 +121,7 @@ _LOST = faults.parse(
 )
 
 
-def test_what_the_broker_loses_after_its_acknowledgement_costs_no_team_its_place_or_its_turn() -> None:
+def test_a_message_that_the_broker_acknowledged_and_lost_costs_no_place_and_no_turn() -> None:
     report = game.run(AMPLE, _LOST)
     assert (report.wrong, set(report.happened)) == ("", set(_LOST))
     assert report.statistics["turns that ran out"] == 0

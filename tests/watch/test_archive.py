@@ -129,7 +129,7 @@ def test_a_game_in_a_folder_and_in_a_journal_is_one_game(tmp_path: Path) -> None
 # --- what is broken -----------------------------------------------------------------------------------------------
 
 
-def test_what_cannot_be_read_is_listed_with_its_code_and_nothing_of_its_content(folder: Path) -> None:
+def test_an_unreadable_file_is_listed_with_its_code_and_none_of_its_content(folder: Path) -> None:
     whole = (GOLDEN / "2-players-2.jsonl.gz").read_bytes()
     (folder / "cut.jsonl.gz").write_bytes(whole[:2000])
     (folder / "noise.jsonl").write_bytes(b"\xff\x00 noise\n")

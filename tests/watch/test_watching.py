@@ -99,7 +99,7 @@ def test_of_a_turn_that_began_before_only_what_is_left_is_shown(monkeypatch: pyt
         assert watcher.heading().endswith(left)
 
 
-def test_where_the_rules_tell_of_no_sinkings_no_ship_is_said_to_be_afloat() -> None:
+def test_under_rules_without_sinkings_no_ship_is_shown_as_afloat() -> None:
     held, watcher = connected(Watcher, "")
     held.connect(kept(m.RulesAnnounced(XBS, "", 60, 30, 300, 3), m.PlayersListed(("alice", "bob"))))
     watcher.poll(0)
@@ -539,7 +539,7 @@ def test_what_is_logged_lands_among_the_news_of_a_live_screen() -> None:
     assert "lost it" in page(watcher)
 
 
-def test_what_is_retained_is_news_once_however_often_the_connection_ends() -> None:
+def test_retained_messages_are_news_once_over_any_number_of_reconnects() -> None:
     """The story: each newcomer that tried a screen's user brought it the state again, and a game to --games."""
     held, watcher = connected(Watcher, "")
     begin(held)

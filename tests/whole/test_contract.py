@@ -301,7 +301,7 @@ def test_every_message_of_the_schema_is_compared_and_tells_0_from_missing() -> N
 # --- the table of errors --------------------------------------------------------------------------------------------
 
 
-def test_what_is_said_of_an_error_code_is_a_sentence_of_the_contract() -> None:
+def test_every_error_text_is_a_sentence_of_the_contract() -> None:
     for name, code in CODES.items():
         assert f"**{code.sentence}**" in README, name
         assert re.search(

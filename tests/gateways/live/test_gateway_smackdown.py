@@ -152,7 +152,7 @@ def test_rules_that_the_protocol_cannot_tell_are_refused(book: RuleBook, why: st
     assert door(XBS)
 
 
-def test_who_forfeits_skips_until_it_is_out_and_the_other_one_wins(
+def test_a_forfeiting_program_skips_until_it_is_out_and_the_other_wins(
     start_server: StartServer, broker: Any, tmp_path: Path
 ) -> None:
     heard = Heard()
@@ -227,9 +227,7 @@ def _runs(pid: int) -> bool:
         return False
 
 
-def test_what_a_child_writes_to_standard_error_is_in_the_log_and_bounded(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_childs_standard_error_is_logged_and_bounded(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     command = program(
         tmp_path, "print('\\x1b[2Jred', file=sys.stderr)\nfor _ in range(3000): print('x' * 3000, file=sys.stderr)"
     )

@@ -263,7 +263,7 @@ def test_what_is_said_reaches_whom_it_is_meant_for(tmp_path: Path) -> None:
         assert len(heard) > 1
 
 
-def test_what_is_said_right_behind_the_request_is_heard_when_it_is_granted(tmp_path: Path) -> None:
+def test_chat_sent_right_behind_a_request_is_delivered_once_it_is_granted(tmp_path: Path) -> None:
     with table(tmp_path, players=3) as (url, _), open_door(url, tmp_path, door) as address:
         [ann] = sit_down(address, "ann")
         bob = Client(*address, "bob")
@@ -403,7 +403,7 @@ def test_a_broker_that_is_killed_in_mid_game_costs_no_client_its_game(tmp_path: 
 
 
 @needs("mosquitto")
-def test_who_thinks_for_longer_than_the_broker_is_away_keeps_the_turn(tmp_path: Path) -> None:
+def test_a_slow_player_keeps_the_turn_over_an_outage_of_the_broker(tmp_path: Path) -> None:
     """It was told that it was not its turn, and sat out the 30 seconds."""
     play_over_a_kill(Thoughtful, tmp_path, threading.Event())
 

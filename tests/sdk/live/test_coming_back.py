@@ -82,7 +82,7 @@ def join(url: str, name: str, bot: Bot) -> None:
 @pytest.mark.long
 @on_both_brokers
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_what_is_retained_comes_again_after_a_reconnect_and_counts_once(
+def test_a_retained_message_that_comes_again_after_a_reconnect_counts_once(
     program: list[str], broker: Broker, start_server: StartServer
 ) -> None:
     heard = Heard()

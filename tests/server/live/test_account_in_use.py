@@ -71,7 +71,7 @@ class Held:
         self._connection.close()
 
 
-def test_of_two_that_connect_as_one_user_the_older_ends_and_says_why(broker: Broker) -> None:
+def test_the_older_of_two_connections_of_one_user_ends_with_account_in_use(broker: Broker) -> None:
     with Held(broker.url, "red") as older, Held(broker.url, "red") as newer:
         older.until(lambda: older.error is not None)
         newer.until(lambda: newer.connected)  # for good: the older one has ended
@@ -81,7 +81,7 @@ def test_of_two_that_connect_as_one_user_the_older_ends_and_says_why(broker: Bro
     assert "another program connects as 'red'" in older.error.text
 
 
-def test_who_does_not_give_way_says_once_that_somebody_else_uses_its_user(
+def test_a_server_logs_once_that_another_program_uses_its_account(
     broker: Broker, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Held(broker.url, "salvo-server", gives_way=False) as server:

@@ -44,7 +44,7 @@ SMALL: dict[str, Any] = {
 }
 
 
-def test_whatever_clients_do_the_broker_holds_no_more_than_its_limits_add_up_to() -> None:
+def test_the_broker_never_holds_more_than_its_limits_add_up_to() -> None:
     """The attacks come one after the other and all of them stay; memory for the interpreter's own use is allowed."""
     most = BrokerLimits(**SMALL).most_bytes
     with BrokerProcess(**SMALL) as process, contextlib.ExitStack() as held:
@@ -256,7 +256,7 @@ async def take_a_storm(count: int) -> None:
     await taking.shutdown()
 
 
-def test_what_a_client_can_repeat_at_will_is_logged_seldom_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+def test_repeated_faults_of_a_client_are_logged_seldom_and_counted(caplog: pytest.LogCaptureFixture) -> None:
     now = 0.0
     seldom = Throttle(logging.getLogger("seldom"), clock=lambda: now)
     for _ in range(50):

@@ -64,7 +64,7 @@ def salvo(folder: Path, *arguments: str, **environment: str) -> Program:
 
 
 @pytest.mark.long
-def test_who_comes_during_a_game_is_told_and_places_one_fleet_in_the_next_one(
+def test_a_team_that_joins_during_a_game_places_one_fleet_in_the_next(
     broker: Broker, start_server: StartServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The story: it asked twice in the next lobby, placed twice, and got five times ``fleet_final``."""

@@ -130,7 +130,7 @@ def test_a_paho_client_finishes_its_qos_2_publish() -> None:
         b"\x10\0",
     ],
 )
-def test_what_breaks_the_protocol_ends_the_connection_and_nothing_else(wrong: bytes) -> None:
+def test_a_breach_of_the_protocol_ends_its_own_connection_only(wrong: bytes) -> None:
     with ours() as broker, Raw(broker.port) as witness:
         assert witness.read() == b"\x20\2\0\0"
         with Raw(broker.port) as client:

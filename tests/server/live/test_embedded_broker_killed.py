@@ -41,7 +41,7 @@ def test_the_broker_is_killed_in_mid_game_and_no_shot_is_lost(kills: tuple[int, 
     check_all_shots_are_accounted_for(heard)
 
 
-def test_what_was_retained_is_said_again_to_a_broker_that_has_forgotten_it() -> None:
+def test_retained_messages_are_published_again_to_a_broker_that_lost_them() -> None:
     heard = Heard()
     with BrokerProcess() as broker:
         contest = Contest(ServerSettings(broker=broker.url, seed="7", players=2, over_seconds=600), heard)

@@ -125,7 +125,7 @@ def test_half_open_handshakes_end_and_leave_room_for_others(hasty: EmbeddedBroke
     connection.close()
 
 
-def test_whoever_finishes_the_handshake_and_says_nothing_is_disconnected(
+def test_a_client_silent_after_its_tls_handshake_is_disconnected(
     hasty: EmbeddedBroker, certificate: Certificate
 ) -> None:
     with socket.create_connection(("127.0.0.1", hasty.port), 60) as plain:

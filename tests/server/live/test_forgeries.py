@@ -15,11 +15,11 @@ from random import Random
 from typing import Any, Final
 
 import pytest
+from kit.open_mosquitto import REQUEST, OpenMosquitto
 
 from kit.cheap_keys import cheap_keys
 from kit.front import Front
 from kit.mosquitto import ContestMosquitto
-from kit.open_mosquitto import REQUEST, OpenMosquitto
 from kit.players import until_online
 from kit.programs import needs
 from kit.secured import Client
@@ -149,7 +149,7 @@ def stage(kind: str, folder: Path, *, marks: bool = True) -> Iterator[Stage]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_a_stranger_forges_costs_clients_with_a_fresh_salt_a_message_nothing(kind: str, tmp_path: Path) -> None:
+def test_forged_shots_cost_no_turn_to_clients_with_fresh_salts(kind: str, tmp_path: Path) -> None:
     with stage(kind, tmp_path) as game:
         game.join()
         shooter = game.place(forge=kind.startswith("open"))  # in a contest a team's topics are its own

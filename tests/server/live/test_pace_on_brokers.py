@@ -47,7 +47,7 @@ def test_a_paced_game_of_a_bot_and_a_client_of_the_specification_loses_no_shot(
     assert all(result.shots for result in heard.of(m.SalvoResolved))
 
 
-def test_who_comes_in_a_pause_finds_the_turn_that_has_ended_and_waits(
+def test_a_client_that_connects_in_a_pause_sees_the_ended_turn_and_waits(
     broker: Broker, start_server: StartServer
 ) -> None:
     heard, stops = Heard(), {name: threading.Event() for name in ("a", "b")}

@@ -211,7 +211,7 @@ class InItsPlace:
 
 
 @pytest.mark.parametrize("protected", [True, False])
-def test_who_listens_in_the_brokers_place_gets_the_password_only_without_tls(
+def test_an_impostor_of_the_broker_gets_the_password_only_without_tls(
     protected: bool, authority: Authority, tmp_path: Path
 ) -> None:
     """The password leaves before the server's key can be compared; what holds a stranger off is the certificate."""

@@ -243,7 +243,7 @@ def test_the_same_seed_is_the_same_game_over_a_broker_and_in_the_arena(
 
 
 @on_both_brokers
-def test_whoever_reads_everything_has_a_whole_and_fair_log_and_nothing_of_it_is_retained(
+def test_an_observer_of_all_topics_gets_a_whole_fair_log_and_none_of_it_is_retained(
     broker: Broker, start_server: StartServer, observer: Observer
 ) -> None:
     with start_server(players=2, seed=None) as contest:

@@ -151,7 +151,7 @@ def _wait_for(line: str, running: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_as_many_look_on_with_one_account_as_it_has_screens_and_one_more_is_told(kind: str, tmp_path: Path) -> None:
+def test_an_account_has_as_many_viewers_as_screens_and_one_more_is_refused(kind: str, tmp_path: Path) -> None:
     """The story: the second screen of the hall and the first one threw each other out for ever."""
     screens = 3
     with guarded(kind, tmp_path) as contest:
