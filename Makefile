@@ -97,6 +97,7 @@ contract: $(READY)       ## generated Python, the tables of the contract and of 
 	$(BIN)/python proto/generate.py
 	$(BIN)/python proto/vectors/make.py
 	$(BIN)/python proto/exec/make.py
+	$(BIN)/python proto/json_schema.py
 	$(BIN)/python proto/print_contract.py
 	$(BIN)/python server/print_settings.py
 

@@ -52,6 +52,13 @@ def test_patterns_choose_cases_in_the_order_of_the_catalogue() -> None:
         select(["turn/nothing"])
 
 
+def test_the_page_for_authors_names_every_claim_and_the_number_of_cases() -> None:
+    document = (ROOT / "docs" / "check.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", document, re.MULTILINE)
+    assert dict(rows) == CLAIMS
+    assert f"its {len(CASES)} cases" in document
+
+
 # --- reports --------------------------------------------------------------------------------------------------------
 
 
