@@ -15,11 +15,11 @@ from random import Random
 from typing import Any, Final
 
 import pytest
-from kit.open_mosquitto import REQUEST, OpenMosquitto
 
 from kit.cheap_keys import cheap_keys
 from kit.front import Front
 from kit.mosquitto import ContestMosquitto
+from kit.open_mosquitto import REQUEST, OpenMosquitto
 from kit.players import until_online
 from kit.programs import needs
 from kit.secured import Client

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from kit.open_mosquitto import REQUEST, OpenMosquitto
 
 from kit.access import ROWS
+from kit.open_mosquitto import REQUEST, OpenMosquitto
 from kit.players import until_online
 from kit.processes import started
 from kit.programs import BROKERS, needs
