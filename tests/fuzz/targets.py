@@ -76,7 +76,8 @@ from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.addresses import BrokerError, split_address
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.dialects import read_properties
-from salvo_server.brokers.embedded.limits import Access, BrokerLimits
+from salvo_server.brokers.embedded.edges import WebSocketEdge
+from salvo_server.brokers.embedded.limits import WEBSOCKET_READ_BYTES, Access, BrokerLimits
 from salvo_server.brokers.embedded.peers import Peer
 from salvo_server.brokers.embedded.plain_http import head_of, refusal
 from salvo_server.core.authenticator import Authenticator
@@ -504,6 +505,61 @@ def _packets_after_greeting_5(data: bytes) -> None:
     _loop().run_until_complete(_connect(_GREETING_5 + data))
 
 
+class _Transport(asyncio.Transport):
+    """Takes everything, until it is closed."""
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return self if name == "socket" else "fuzz"
+
+    def setsockopt(self, *_: int) -> None: ...
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None: ...
+    def write(self, data: bytes | bytearray | memoryview) -> None: ...
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write_eof(self) -> None: ...
+    def pause_reading(self) -> None: ...
+    def resume_reading(self) -> None: ...
+    def abort(self) -> None: ...
+
+
+_UPGRADE: Final = (
+    b"GET /mqtt HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Protocol: mqtt\r\n\r\n"
+)
+
+
+async def _speak(data: bytes) -> None:
+    edge = _broker()._greet_websocket()
+    assert isinstance(edge, WebSocketEdge)
+    edge.connection_made(_Transport())
+    at = 0
+    while at < len(data):
+        part = data[at : at + WEBSOCKET_READ_BYTES]
+        edge.get_buffer(-1)[: len(part)] = part
+        edge.buffer_updated(len(part))
+        at += len(part)
+    edge.connection_lost(None)
+    await asyncio.sleep(0)
+    assert not _broker().peers
+    assert not _broker().web_edges
+
+
+def _websocket(data: bytes) -> None:
+    """All that one WebSocket sends, from the first byte of its request on."""
+    _loop().run_until_complete(_speak(data))
+
+
+def _frames(data: bytes) -> None:
+    _loop().run_until_complete(_speak(_UPGRADE + data))
+
+
+def _some_frames() -> list[bytes]:
+    packets = (_GREETING + b"\xc0\0", _GREETING_5 + b"\xe0\0")
+    whole = [b"\x82" + bytes((128 | len(packet),)) + bytes(4) + packet for packet in packets]
+    return [*whole, whole[0] + b"\x89\x80\0\0\0\0\x88\x82\0\0\0\0\3\xe8", b"\x02\x81\0\0\0\0\x10\x80\x80\0\0\0\0"]
+
+
 def _one_packet(data: bytes) -> None:
     with contextlib.suppress(p.ProtocolFault):
         found = p.cut(data, 0, 1024)
@@ -919,6 +975,8 @@ TARGETS: Final = (
         lambda: [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"HEAD /x HTTP/1.0\r\nUPGRADE: h2c, websocket\r\n\r\n"],
         9000,
     ),
+    Target("WebSocket", _websocket, lambda: [_UPGRADE, *(_UPGRADE + frames for frames in _some_frames())], 9000, 4),
+    Target("WebSocket frames", _frames, _some_frames, 600, 4),
     Target("packet cutter", _one_packet, _greetings, 1100),
     Target("greeting", _packets, _greetings, 600, 4),
     Target("packets", _packets_after_greeting, _after_greeting, 600, 4),

@@ -165,6 +165,11 @@ def test_a_refused_greeting_leaves_one_line_at_every_level_of_the_protocol(
             id="a bad key",
         ),
         pytest.param(
+            b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Version: \xd6\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n",
+            id="bytes that are no text",
+        ),
+        pytest.param(
             b"GET / HTTP/1.1\r\nHost: x\r\nOrigin: https://elsewhere\r\nUpgrade: websocket\r\n\r\n", id="another site"
         ),
     ],

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from http import HTTPStatus
 from typing import Final, NamedTuple
 
 from websockets.frames import CloseCode, Frame, Opcode
@@ -26,6 +28,8 @@ IDLE_REST_SECONDS: Final = 1.0
 #: For a last packet, such as a refusal, to get out before the connection is cut.
 FAREWELL_SECONDS: Final = 0.5
 _MAX_REASON_BYTES: Final = 123
+#: A head that is answered as none.
+_BAD_REQUEST: Final = b""
 #: Makes the peer of a new connection of this name; None when there are too many.
 Welcome = Callable[[Edge, str], Peer | None]
 
@@ -177,23 +181,26 @@ class WebSocketEdge(TransportEdge):
         foreign = False
         if head is not None and wants_websocket(head):
             foreign = self._is_foreign(head)
-            if not foreign:
-                self._open(peer, head)
+            if not foreign and self._open(head):
                 self.received(received[len(head) :])
                 return
+            head = head if foreign else _BAD_REQUEST
         if not foreign:
             peer.turn_away("http", "sent what is no request for a WebSocket")
         peer.lost()
         self._write_last(refusal(head, of_another_site=foreign))
 
-    def _open(self, peer: Peer, head: bytes) -> None:
+    def _open(self, head: bytes) -> bool:
+        """Answer a request that the library takes; return whether it has."""
         self._library.receive_data(head)
         for request in self._library.events_received():
             if isinstance(request, Request):
-                self._library.send_response(self._library.accept(request))
-        if self._library.state is not State.OPEN:
-            peer.turn_away("http", "sent a bad request for a WebSocket")
-        self._write_out()
+                with contextlib.suppress(UnicodeEncodeError):  # its refusal quotes bytes that are no text
+                    response = self._library.accept(request)
+                    if response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
+                        self._library.send_response(response)
+                        self._write_out()
+        return self._library.state is State.OPEN
 
     # --- frames -------------------------------------------------------------------------------------------------
 
