@@ -190,6 +190,24 @@ def test_passwords_in_the_open_are_a_warning_where_somebody_else_can_listen(
     assert reach._judge_plain(target, target.url).verdict is Verdict.FAIL
 
 
+@pytest.mark.parametrize(
+    ("url", "broker", "verdicts"),
+    [
+        ("mqtt://192.0.2.7", "mqtt://192.0.2.7:1884", [Verdict.WARN]),
+        ("ws://192.0.2.7:9001", "mqtt://192.0.2.7:1884", [Verdict.WARN]),
+        ("mqtt://127.0.0.1", "mqtt://127.0.0.1:1884", [Verdict.SKIP]),
+        ("mqtts://192.0.2.7", "mqtt://192.0.2.7:1884", []),
+        ("mqtt://192.0.2.7", None, []),
+    ],
+)
+def test_a_mosquitto_without_the_front_is_a_warning_where_others_reach_it(
+    url: str, broker: str | None, verdicts: list[Verdict], tmp_path: Path
+) -> None:
+    found = list(reach._judge_past_the_front(here(tmp_path, broker=broker), BrokerUrl.parse(url)))
+    assert [each.verdict for each in found] == verdicts
+    assert all("deploy/front.cfg" in each.cure for each in found)
+
+
 # --- software -----------------------------------------------------------------------------------------------------
 
 

@@ -33,6 +33,7 @@ _TLS_CURE: Final = (
 _MOSQUITTO_TLS: Final = (
     "certfile and keyfile behind the listener in mosquitto.conf, which salvo mosquitto --tls-cert --tls-key writes"
 )
+_FRONT: Final = "among strangers, deploy/front.cfg alone lets clients in: docker compose --profile public up"
 _ACCOUNT: Final = "run it on the server's machine, as its user, or with a user in the URL: mqtt://NAME:SECRET@HOST"
 
 
@@ -49,6 +50,7 @@ def check_address(target: Target, url: BrokerUrl) -> Iterator[Finding]:
     yield passed("network", f"{url} takes connections, in {1000 * (time.monotonic() - started):.1f} ms")
     tls = _judge_certificate(target, url) if url.scheme in ("mqtts", "wss") else _judge_plain(target, url)
     yield tls
+    yield from _judge_past_the_front(target, url)
     if tls.check == "tls" and "refuse to connect" not in tls.text:
         yield _judge_strangers(target, url)
 
@@ -79,6 +81,14 @@ def _judge_plain(target: Target, url: BrokerUrl) -> Finding:
     if is_loopback(url.host) and is_loopback(listens.rpartition(":")[0]):
         return skipped("tls", f"{text}: there is no one else on the way", cure)
     return warned("tls", f"{text}: anyone on the way to {listens} can read passwords and placements", cure)
+
+
+def _judge_past_the_front(target: Target, url: BrokerUrl) -> Iterator[Finding]:
+    """Report that other machines reach a mosquitto itself, which limits no client and reports no publisher."""
+    settings = target.settings
+    if settings is not None and settings.broker is not None and url.scheme in ("mqtt", "ws"):
+        text = f"clients reach {url} without the front: a stranger's floods and forged shots cost teams their turns"
+        yield (skipped if is_loopback(url.host) else warned)("front", text, _FRONT)
 
 
 def _judge_strangers(target: Target, url: BrokerUrl) -> Finding:
