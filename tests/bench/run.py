@@ -8,6 +8,7 @@ Ratios are what counts: the machine's own speed is in both of their halves. Noth
     laboratory.py games on all cores, and the errors of comparisons
     profiles.py   the same for the profiles, the signed log, TLS and ``salvo verify``
     floods.py     what one team's floods take from another table
+    forgeries.py  what forged shots cost clients with a fresh salt a message
     web.py        what thousands of browsers cost
     rush.py       hundreds of teams that come at once
     shares.py     where the server's time goes
@@ -29,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.figures import ROWS
 from bench.floods import bench_floods
+from bench.forgeries import bench_forgeries
 from bench.laboratory import bench_compare, bench_simulate
 from bench.profiles import bench_embedded_profiles, bench_log, bench_mosquitto_profiles
 from bench.reports import (
@@ -105,6 +107,7 @@ PARTS: dict[str, Callable[[float], None]] = {
     "profiles": _profiles,
     "log": bench_log,
     "floods": bench_floods,
+    "forgeries": bench_forgeries,
     "web": bench_web,
     "rush": bench_rush,
     "shares": bench_shares,
