@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from salvo import plugins
 from salvo.errors import BotError, IllegalCommand
 from salvo.messages import GameWon, PlayerStats, SalvoResolved
 from salvo.player import Bot
@@ -62,6 +63,11 @@ def test_the_fleets_are_those_of_the_specifications() -> None:
     }
     assert {book.grid for book in BOOKS.values()} == {Grid(10, 10)}
     assert XBS.goal == 17
+
+
+@pytest.mark.parametrize("name", BOOKS)
+def test_every_book_is_installed_under_its_name(name: str) -> None:
+    assert plugins.load(plugins.RULESETS, name, RuleBook) == BOOKS[name]
 
 
 def test_every_book_has_its_rules_in_prose() -> None:
