@@ -454,11 +454,13 @@ def test_what_was_said_before_the_end_arrives_also_at_a_slow_client() -> None:
     assert heard == [b"%d" % number for number in range(400)]
 
 
-def test_one_client_too_many_is_turned_away() -> None:
+def test_one_client_too_many_is_turned_away(caplog: pytest.LogCaptureFixture) -> None:
     with ours(connections=1) as broker, Raw(broker.port) as first:
         assert first.read() == b"\x20\2\0\0"
         with Raw(broker.port) as second:
             assert second.read() == b""
+    [line] = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert line.endswith("is turned away: 1 clients are connected")
 
 
 def test_whoever_does_not_greet_makes_room_for_others() -> None:

@@ -84,7 +84,7 @@ def test_both_listeners_speak_tls(broker: EmbeddedBroker, certificate: Certifica
 
 @pytest.mark.parametrize("handshake", [False, True])
 def test_whoever_does_not_greet_makes_room_for_others(
-    broker: EmbeddedBroker, certificate: Certificate, handshake: bool
+    broker: EmbeddedBroker, certificate: Certificate, handshake: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The eight places are taken by somebody without an account, who would take them again and again."""
     context = ssl.create_default_context(cafile=str(certificate.cert))
@@ -100,6 +100,7 @@ def test_whoever_does_not_greet_makes_room_for_others(
         )
         stack.callback(connection.close)
         connection.connect(60)  # a silent one is hung up on after an hour
+    assert any(record.getMessage().partition(", and ")[2].startswith("others are waiting") for record in caplog.records)
 
 
 def test_a_client_without_tls_is_turned_away(broker: EmbeddedBroker) -> None:

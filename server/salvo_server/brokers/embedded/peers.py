@@ -32,8 +32,9 @@ _FAREWELLS = {
     "all_overflow": Reason.QUOTA_EXCEEDED,
     "expelled": Reason.ADMINISTRATIVE_ACTION,
 }
-#: Reads that a greeting may take; the longest one comes in twelve segments. Later ones are paid for.
-MAX_PIECES = 64
+#: Reads that a greeting may take: MQTT.js sends one of MQTT 5 in 20 WebSocket frames, and in five more for each user
+#: property. Later ones are paid for.
+MAX_PIECES = 256
 #: Characters of a client's name in the log.
 MAX_NAME = 120
 
