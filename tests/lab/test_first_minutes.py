@@ -430,7 +430,7 @@ WRONG = {
         ("verify cot.jsonl", r"proof_missing: no file cot.jsonl; did you mean cut.jsonl\?"),
         ("verify folder", "proof_unreadable: folder: Is a directory; name a file in it"),
         ("tournament run open.toml", "bad_tournament: open.toml, line 1: a text has no closing quote"),
-        ("tournament open.toml", "No such command 'open.toml'. There are init, run, show, site."),
+        ("tournament open.toml", "No such command 'open.toml'. There are init, run, show."),
         ("teams lits", "No such command 'lits'. Did you mean 'list'?"),
         ("serve --config open.toml", "bad_setting: open.toml, line 1: a text has no closing quote"),
     ],

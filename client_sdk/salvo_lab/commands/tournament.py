@@ -18,17 +18,15 @@ import click
 from salvo.atomic_file import create_file
 from salvo.cli.checked import Checked, Suggesting
 from salvo.cli.options import JOBS, json_option
-from salvo.cli.output import Integer, print_table, progress_bar
+from salvo.cli.output import print_table
 from salvo.programs.linux import cores
 from salvo_display.replay_text import counted
 from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
 from salvo_lab.tournament.file import TournamentError, load_tournament
 from salvo_lab.tournament.games import GamesFile, check_code, read_games
-from salvo_lab.tournament.highlights import choose
 from salvo_lab.tournament.page import write_page
 from salvo_lab.tournament.run import games_path, play_tournament, stand
 from salvo_lab.tournament.schedule import number_of_games
-from salvo_lab.tournament.site import make_site
 from salvo_lab.tournament.standings import Row, Standings, command_of, record
 from salvo_server.standings.counting import plackett_luce, score_cells
 
@@ -53,7 +51,6 @@ strikes = 3              # with this many a bot is out of that game
 """
 _HEADINGS: Final = ("place", "bot", "points", "games", "won", "tied", "lost", "strikes", "rating", "95%")
 _FILE = click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
-_MOST = "Games of the same bots that can be watched: an odd one, the clearest and the closest results, the others."
 
 
 @click.group(cls=Suggesting)
@@ -124,7 +121,6 @@ def run(
         click.echo(f"page:   {page}")
         click.echo(f"games:  {games_path(file)}")
         click.echo(f"again:  {_command('show', file)}")
-        click.echo(f"watch:  {_command('site', file)}")
 
 
 @tournament.command()
@@ -146,35 +142,6 @@ def show(ctx: click.Context, file: Path, html: Path | None, as_json: bool) -> No
         if not as_json:
             click.echo(f"page:   {html}")
     if not came_to.complete and not as_json:
-        click.echo(f"go on:  {_command('run', file)}")
-
-
-@tournament.command()
-@_FILE
-@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
-@click.option("--games-per-pair", type=Integer(1), default=10, show_default=True, help=_MOST)
-@click.pass_context
-def site(ctx: click.Context, file: Path, folder: Path | None, games_per_pair: int) -> None:
-    """Write the games played so far as a small site, even during a tournament: the table, and games to watch.
-
-    DIR is FILE.site next to FILE by default; an older site of this tournament in it is replaced. It needs no special
-    server: open DIR/index.html in a browser, or put DIR on any web server. The games are played again to write it.
-    """
-    where = folder or file.with_suffix(".site")
-    path, written = ctx.with_resource(_beside(file, where))
-    given = load_tournament(path)
-    seed, games = read_games(games_path(path), given.fingerprint())
-    check_code(games_path(path), games)
-    came_to = stand(given.with_seed(seed or given.seed), games)
-    chosen = choose(came_to.games, games_per_pair)
-    with progress_bar(len(chosen.games), "games") as show_progress:
-        made = make_site(came_to, chosen, written, cores(), show_progress)
-    click.echo(f"site:   {where / made.index_page.name}, {made.games} of {made.played} games")
-    if made.differing:
-        first = made.differing[0]
-        why = "ended differently when played again: a bot ignores its seed, or always uses all of its time"
-        click.echo(f"no moves: {len(made.differing)}, first match {first.match}, game {first.index + 1}; {why}")
-    if not came_to.complete:
         click.echo(f"go on:  {_command('run', file)}")
 
 

@@ -8,9 +8,6 @@
     standings   the table, and ratings
     run         all of that together
     page        an HTML page of it
-    recorded    a game with all its moves, played again
-    highlights  which games are worth watching
-    site        pages of the table, of bots and of games to watch
 
 A tournament is a function of its file, except for bots whose thinking comes near a time limit: whatever the number of
 processes, and wherever it was interrupted, the same games are played, with the same table.

@@ -27,7 +27,7 @@ from salvo.player import MAX_UNSAID, Bot, Line
 from salvo.programs.exec_bot import QUESTION_SECONDS, ExecBot
 from salvo.rules import Fleet, RuleBook, generator
 from salvo.view import Shot, View
-from salvo_lab.programs.apart import ENDED, Apart, Lost
+from salvo_lab.programs.apart import Apart, Lost
 from salvo_lab.tournament.file import TimeLimits
 
 #: Seconds after which a bot that swallows the alarm hears it again.
@@ -279,11 +279,6 @@ class Judged(Seated):
 def is_of_the_clock(cause: str) -> bool:
     """Whether a strike is one for thinking too long, which a quicker machine does not give again."""
     return _TOO_LONG in cause or _USED_UP in cause
-
-
-def is_of_the_process(cause: str) -> bool:
-    """Whether a strike is one for the end of a bot's process, which has been seen with each bot apart."""
-    return ENDED in cause or HUNG in cause
 
 
 class Listening(Judged):

@@ -1,18 +1,17 @@
-"""An HTML page of a tournament: one file that needs nothing else, with plots as SVG; or the first page of its site."""
+"""An HTML page of a tournament: one file that needs nothing else, with plots as SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from salvo.atomic_file import replace_file
 from salvo_display.page import emblems
 from salvo_display.page.rendering import policy, render
 from salvo_lab.tournament.file import TournamentError
 from salvo_lab.tournament.games import Played
-from salvo_lab.tournament.highlights import is_odd
 from salvo_lab.tournament.standings import Standings, command_of, points_by_bot
 from salvo_server.standings.page import page_style
 
@@ -57,27 +56,6 @@ class _Scale:
         return [(self(value), f"{value}") for value in range(first, int(self.high) + 1, step)]
 
 
-class Links(Protocol):
-    """Where the first page of a site leads.
-
-    Attributes:
-        odd: games in which something went wrong, those that are shown.
-        odd_in_all: how many there are.
-    """
-
-    odd: list[Played]
-    odd_in_all: int
-
-    def bot(self, bot: str, against: str = "") -> str:
-        """Return the address of a bot's games."""
-
-    def game(self, game: Played) -> str:
-        """Return the address of a game."""
-
-    def match(self, number: int) -> str:
-        """Return the address of a game of a match; empty if none of them has a page."""
-
-
 class Met(NamedTuple):
     """A match, for its line.
 
@@ -85,13 +63,11 @@ class Met(NamedTuple):
         sides: bots and their points in it, the best first.
         best: the most points.
         games: played so far.
-        address: of one of its games; empty without a site.
     """
 
     sides: list[tuple[str, float]]
     best: float
     games: int
-    address: str
 
 
 class Close(NamedTuple):
@@ -103,20 +79,15 @@ class Close(NamedTuple):
     hits: tuple[int, int]
 
 
-def page(came_to: Standings, site: Links | None = None) -> str:
-    """Return the page; without the seed as long as games are left, since it reveals their fleets.
-
-    Args:
-        site: whose first page it is; it has links then in place of all games.
-    """
+def page(came_to: Standings) -> str:
+    """Return the page; without the seed as long as games are left, since it reveals their fleets."""
     rows = came_to.rows
     ends = [end for row in rows for end in (row.rating.low, row.rating.high)]
     told = [mu for course in came_to.course.values() for mu in course]
     best = [mu for row in rows[:_BEST] for mu in came_to.course[row.name]]
     upwards = _Scale(min(best) - 1, max(best) + 1, _COURSE)
     little = _Scale(min(told) - 1, max(told) + 1, _SMALL_HEIGHT)
-    return rendered(
-        "page.html.j2",
+    return _rendered(
         came_to=came_to,
         given=came_to.tournament,
         rows=rows,
@@ -124,7 +95,7 @@ def page(came_to: Standings, site: Links | None = None) -> str:
         podium=[(row.place, row.name, f"{row.points:.4g} points") for row in rows if row.place <= 3 and row.games],
         most_on_podium=_MAX_PODIUM,
         closest=_closest(came_to.games),
-        rounds=_rounds(came_to, site),
+        rounds=_rounds(came_to),
         names=_NAMES,
         width=_WIDTH,
         line=_LINE,
@@ -140,13 +111,12 @@ def page(came_to: Standings, site: Links | None = None) -> str:
         one_by_one=[(row, _polyline(came_to.course[row.name], little, _SMALL_WIDTH, _FEW_POINTS)) for row in rows],
         command=lambda game: command_of(game, came_to.tournament),
         games=came_to.games[:_MAX_GAMES],
-        site=site,
     )
 
 
 def _closest(games: Iterable[Played]) -> Close | None:
-    """Return the game whose first two were apart by the fewest hits, of several the longest; no odd one."""
-    close = [_close(game) for game in games if not is_odd(game) and len(game.bots) > 1]
+    """Return the game whose first two were apart by the fewest hits, of several the longest; none with a strike."""
+    close = [_close(game) for game in games if not any(game.strikes) and not any(game.forfeited) and len(game.bots) > 1]
     return min(close, key=lambda each: (abs(each.hits[0] - each.hits[1]), -each.game.turns), default=None)
 
 
@@ -155,7 +125,7 @@ def _close(game: Played) -> Close:
     return Close(game, game.bots[first], game.bots[second], (game.hits[first], game.hits[second]))
 
 
-def _rounds(came_to: Standings, site: Links | None) -> list[tuple[int, list[Met]]]:
+def _rounds(came_to: Standings) -> list[tuple[int, list[Met]]]:
     """Return the matches of each round, the latest round first; nothing where there is but one."""
     played: dict[int, list[Played]] = {}
     for game in came_to.games:
@@ -164,8 +134,7 @@ def _rounds(came_to: Standings, site: Links | None) -> list[tuple[int, list[Met]
     for match in came_to.matches:
         points = points_by_bot(came_to.tournament, [match], played.get(match.number, ()))
         sides = sorted(((bot, points[bot]) for bot in match.bots), key=lambda side: -side[1])
-        address = site.match(match.number) if site is not None else ""
-        met = Met(sides, sides[0][1], len(played.get(match.number, ())), address)
+        met = Met(sides, sides[0][1], len(played.get(match.number, ())))
         rounds.setdefault(match.round, []).append(met)
     return sorted(rounds.items(), reverse=True) if len(rounds) > 1 else []
 
@@ -179,10 +148,9 @@ def _labels(heights: list[float]) -> list[float]:
     return [height + up for height in placed]
 
 
-def rendered(template: str, **said: object) -> str:
-    """Return a page made of a template, with the style of all of them."""
+def _rendered(**given: object) -> str:
     style = page_style()
-    return render(f"salvo_lab/tournament/{template}", style=style, policy=policy(style), **said)
+    return render("salvo_lab/tournament/page.html.j2", style=style, policy=policy(style), **given)
 
 
 def _polyline(course: list[float], upwards: _Scale, width: int, points: int) -> str:

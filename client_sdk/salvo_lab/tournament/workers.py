@@ -7,6 +7,7 @@ one that does not return; a new one takes its place, and the game is played agai
 
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
 import os
 import time
@@ -21,13 +22,15 @@ from typing import Any, Final, NamedTuple
 from salvo.adapter import Adapter, made
 from salvo.bot_errors import placed
 from salvo.errors import BotError
+from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.programs.debugger import is_debugged
 from salvo.programs.exec_bot import QUESTION_SECONDS, ExecBot
 from salvo.programs.process_pool import ProgramPool
 from salvo.replay_command import seat_names
-from salvo.rules import RuleBook
+from salvo.rules import Fleet, RuleBook
 from salvo.sources import EXEC, load
+from salvo.view import Shot
 from salvo_lab import arena
 from salvo_lab.loaded_code import LoadedCode
 from salvo_lab.programs.apart import apart
@@ -35,7 +38,6 @@ from salvo_lab.programs.worker_process import WorkerProcess, end_all
 from salvo_lab.tournament.file import TimeLimits, Tournament
 from salvo_lab.tournament.games import Played
 from salvo_lab.tournament.judge import SHOWN, Absent, Alarm, JudgedApart, Seated, Watch, judged, judged_there
-from salvo_lab.tournament.recorded import Moves, Recorded
 from salvo_lab.tournament.schedule import Pairing
 
 #: How much longer than its time a bot may take before its process is ended: the alarm inside has rung twice by then.
@@ -56,13 +58,11 @@ class Task:
 
     Attributes:
         apart: whether each bot has a process of its own.
-        recorded: whether its moves are wanted.
         patient: whether bots have ``_PATIENCE`` times their time, so that a busy machine makes no other game of it.
     """
 
     pairing: Pairing
     apart: bool = False
-    recorded: bool = False
     patient: bool = False
 
 
@@ -85,13 +85,33 @@ class _Clock:
         return time.monotonic() - deadline if deadline else -1.0
 
 
+class _Moves:
+    """Listens to every salvo of a game, of players with these names at the table, by seat."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._seats = {name: seat for seat, name in enumerate(names)}
+        self._salvos: list[tuple[int, tuple[tuple[int, int, int], ...]]] = []
+
+    def __call__(self, shots: Sequence[Shot], result: SalvoResolved) -> None:
+        aims = tuple((self._seats[player], x, y) for player, x, y in shots)
+        self._salvos.append((self._seats[result.player], aims))
+
+    def digest(self, fleets: Mapping[str, Fleet]) -> str:
+        """Return a digest of all fleets and shots: 16 letters."""
+        digest = hashlib.blake2b(digest_size=8)
+        for name in self._seats:
+            digest.update(fleets[name].board)
+        digest.update(repr(self._salvos).encode())
+        return digest.hexdigest()
+
+
 #: Makes a bot under limits: its source, and the others at the table.
 Seating = Callable[[str, Sequence[str]], Seated]
 
 
 def play_game(
     task: Task, sources: Mapping[str, str], book: RuleBook, seat: Seating, code: Callable[[], dict[str, str]] = dict
-) -> Played | Recorded:
+) -> Played:
     """Play a game.
 
     Args:
@@ -104,14 +124,14 @@ def play_game(
         name: seat(source, [other for other in names if other != name])
         for name, source in zip(names, at_table, strict=True)
     }
-    moves = Moves(names)
+    moves = _Moves(names)
     try:
         outcome = arena.play(bots, seed=pairing.seed, game=pairing.game, book=book, listener=moves)
     finally:
         for bot in bots.values():
             bot.close()
     stats = [outcome.stats[name] for name in names]
-    played = Played(
+    return Played(
         match=pairing.match,
         index=pairing.index,
         bots=pairing.bots,
@@ -130,7 +150,6 @@ def play_game(
         moves=moves.digest(outcome.fleets),
         code=code(),
     )
-    return moves.recorded(played, outcome.fleets) if task.recorded else played
 
 
 class Unpacked(NamedTuple):
@@ -295,16 +314,12 @@ class Workers:
         """Play games, and return them as they end, all together that end in a tenth of a second."""
         return self.carry_out(Task(pairing) for pairing in pairings)
 
-    def record(self, tasks: Iterable[Task]) -> Iterator[list[Recorded]]:
-        """Play games whose moves are wanted, and return them as :meth:`play` does."""
-        return self.carry_out(replace(task, recorded=True) for task in tasks)
-
-    def carry_out(self, tasks: Iterable[Task], look: Callable[[], object] | None = None) -> Iterator[list[Any]]:
-        """Play games as :meth:`play` and :meth:`record` do; what is given is called about ten times a second."""
+    def carry_out(self, tasks: Iterable[Task], look: Callable[[], object] | None = None) -> Iterator[list[Played]]:
+        """Play games as :meth:`play` does; what is given is called about ten times a second."""
         waiting = deque(tasks)
         while len(self._workers) < min(self._jobs, len(waiting)):
             self._workers.append(_Worker(*self._given))
-        ended: list[Any] = []
+        ended: list[Played] = []
         began = since = time.monotonic()
         count = 0
         while waiting or any(worker.tasks for worker in self._workers):
@@ -341,7 +356,7 @@ class Workers:
         worker.kill()
         return [replace(task, apart=place == 0) for place, task in enumerate(worker.tasks)]
 
-    def _play_apart(self, task: Task, look: Callable[[], object] | None) -> Played | Recorded:
+    def _play_apart(self, task: Task, look: Callable[[], object] | None) -> Played:
         """Play a game with each bot in a process of its own."""
         sources, book, limits, unpacked = self._given
         limits = _limits_of(task, limits)

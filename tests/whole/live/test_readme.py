@@ -423,15 +423,13 @@ def test_the_bot_is_measured(command: str, folder: Path) -> None:
 
 @pytest.mark.long
 def test_a_tournament_is_made_run_and_shown(folder: Path) -> None:
-    make, run, show, site = [line for line in COMMANDS if line.startswith("salvo tournament")]
+    make, run, show = [line for line in COMMANDS if line.startswith("salvo tournament")]
     _run(make, folder)
     cup = folder / "cup.toml"
     cup.write_text(cup.read_text().replace("games = 10 ", "games = 2 "))
     _run(run, folder)
     assert json.loads(_run(show, folder))
     assert (folder / "cup.html").exists()
-    _run(site, folder)
-    assert (folder / "cup.site" / "index.html").exists()
 
 
 @pytest.mark.long
