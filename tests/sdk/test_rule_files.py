@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,6 +61,8 @@ def test_the_goal_is_that_of_the_own_fleet(tmp_path: Path) -> None:
 
 
 def test_a_name_is_a_book_that_ships() -> None:
+    with (Path(__file__).parents[2] / "pyproject.toml").open("rb") as project:
+        assert tomllib.load(project)["project"]["entry-points"]["salvo.rulesets"].keys() == BOOKS.keys()
     assert [load_book(name) for name in BOOKS] == list(BOOKS.values())
 
 
@@ -71,7 +74,7 @@ WRONG = [
     ("width = '8'", "line 1: width is '8'; it is an integer"),
     ("width = true", "line 1: width is True; it is an integer"),
     ("reveal = 1", "line 1: reveal is 1; it is true or false"),
-    ("name = 'salvo'", "line 1: name is 'salvo'; it is 1..32 of a-z 0-9 _ -, and not alternate, classic, salvo"),
+    ("name = 'salvo'", "line 1: name is 'salvo'; it is 1..32 of a-z 0-9 _ -, and not alternate, salvo, smackdown"),
     ("name = 'Big Pond'", "line 1: name is 'Big Pond'"),
     ("shots = 'until_miss'", "line 1: shots is 'until_miss', which is for old records; say shots = 'one'"),
     ("name = 'p'\nlike = 'salvo'\nwidth = 27", "line 3: a grid is 1..26 cells wide and high, not 27 x 10"),
@@ -92,7 +95,7 @@ WRONG = [
     ),
     (
         "width = 3\nheight = 3",
-        "fleet is missing; say it, or like = NAME to take it from a book: alternate, classic",
+        "fleet is missing; say it, or like = NAME to take it from a book: alternate, salvo",
     ),
     ("like = 'salvo'", "name is missing"),
     ("name = 'p'\nname = 'q'", "Cannot overwrite a value"),
