@@ -483,11 +483,11 @@ def _forge_placements_from_elsewhere() -> bool:
     return stage.referee.state is not State.TURN or bool(stage.codes())
 
 
-def _have_what_anybody_sent_answered(reports: bool) -> Callable[[], bool]:
+def _have_what_anybody_sent_answered(*, reports: bool, contest: bool = False) -> Callable[[], bool]:
     """Noise and forged shots from anywhere, answered to the team whose turn it is, more than once a turn."""
 
     def act() -> bool:
-        stage = Stage(reports=reports)
+        stage = Stage(reports=reports, register=Register(_roster("")) if contest else None)
         stage.hush()
         for number in range(50):
             stage.fire("bob", b"noise", by="elsewhere" if reports else "")
@@ -495,6 +495,15 @@ def _have_what_anybody_sent_answered(reports: bool) -> Callable[[], bool]:
         return len(stage.codes()) > 1
 
     return act
+
+
+def _have_a_rivals_noise_answered() -> bool:
+    """Noise of one team, answered to the one whose turn it is, where connections are known."""
+    stage = Stage(reports=True)
+    victim, attacker = stage.current, stage.others()[0]
+    stage.hush()
+    stage.fire("bob", b"noise", by=attacker)
+    return any(topic == topics.ERROR.of(player=victim) for topic, _ in stage.heard)
 
 
 def _have_another_team_answered() -> bool:
@@ -907,6 +916,10 @@ def _answer_without_end(patch: Patch) -> None:
     _answer_whatever_comes(patch)
 
 
+def _answer_whose_turn_it_is(patch: Patch) -> None:
+    patch.setattr(Inbox, "_shooter", lambda self, table, current, message: current)
+
+
 def _answer_whatever_comes(patch: Patch) -> None:
     patch.setattr(Inbox, "_may_answer", lambda self, table, name, message: True)
 
@@ -1033,11 +1046,18 @@ ATTACKS = [
         Attack(
             f"what anybody sent answered, {'connections' if reports else 'nobody'} known",
             "SALVO-ERR-4",
-            _have_what_anybody_sent_answered(reports),
+            _have_what_anybody_sent_answered(reports=reports),
             _answer_whatever_comes,
         )
         for reports in (False, True)
     ),
+    Attack(
+        "what anybody sent answered in a contest",
+        "SALVO-ERR-4",
+        _have_what_anybody_sent_answered(reports=False, contest=True),
+        _answer_whatever_comes,
+    ),
+    Attack("a rival's noise answered", "SALVO-ERR-3", _have_a_rivals_noise_answered, _answer_whose_turn_it_is),
     Attack("another team answered", "SALVO-FRESH-9", _have_another_team_answered, _know_no_senders),
     Attack("a megabyte", "SALVO-WIRE-5", _say_far_too_much, _read_any_size),
     Attack("a thousand levels", "SALVO-WIRE-4", _end_the_server_by_nesting, _count_levels_by_recursion),

@@ -1,0 +1,165 @@
+"""Attacks by files, texts and pages of other sites: each achieves nothing, and succeeds without its defence.
+
+How many connections an address holds at the web front is in ``watch/live/test_web_door.py``, what strangers forge on
+real brokers in ``server/live/test_forgeries.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from kit.proofs import SMALL, Played
+from salvo import errors
+from salvo.errors import SalvoError
+from salvo_server.brokers.embedded import EmbeddedBroker, broker
+from salvo_server.contest import check_start
+from salvo_server.core.journal import Batch, GameOpened
+from salvo_server.settings import ServerSettings
+from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.roster import Roster
+from salvo_server.verify import reading, verify_lines
+from salvo_watch.web import app as web
+from salvo_watch.web.relay import Relay
+
+Patch = pytest.MonkeyPatch
+HOSTILE = "\033]0;owned\007\033[2J\u202e"
+
+
+def _have_a_file_of_wrong_lines_read_to_its_end() -> bool:
+    """Each of them was an exception that was kept: 3 MB took 4 GB."""
+    lines = iter([*Played("honest", SMALL).play().proof()[:2], *[b"{}\n"] * 3000])
+    verify_lines(lines, "junk")
+    return next(lines, None) is None
+
+
+def _have_a_game_played_without_its_journal() -> bool:
+    """Nothing was said, and after the next start it was as if the games had not been."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.journal"
+        journal = DatabaseJournal(str(path))
+        try:
+            path.rename(path.with_name("away"))
+            journal.commit(Batch(games=[GameOpened(1, "", 1, 1000, "{}")]))
+        except SalvoError as error:
+            return error.code != "journal_gone"
+        finally:
+            journal.close()
+        return True
+
+
+def _control_the_terminal() -> bool:
+    """A bot raises an error whose text begins a title, clears the screen, and turns lines around."""
+    return not str(SalvoError("bot_raised", HOSTILE)).isprintable()
+
+
+def _have_a_roster_trusted_that_others_can_write() -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        roster = Roster(Path(folder) / "roster.json")
+        roster.add("red")
+        roster.path.chmod(0o666)
+        try:
+            check_start(ServerSettings(listen="127.0.0.1:0", roster=roster.path, journal="none"))
+        except SalvoError as error:
+            return error.code != "file_rights"
+        return True
+
+
+def _be_served_under_a_name_of_another_site() -> bool:
+    """A page reads the hall in a visitor's network when its own name leads there."""
+    said: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/static/badges.css",
+        "query_string": b"",
+        "headers": [(b"host", b"evil.example")],
+    }
+
+    async def ask() -> None:
+        await pages(scope, receive, send)
+
+    pages = web.application(Relay([], boards=False, delay_seconds=0), web.Front("http://127.0.0.1", ""))
+    asyncio.run(ask())
+    return bool(said[0]["status"] == 200)
+
+
+def _reach_a_broker_through_a_visitors_browser() -> bool:
+    """A page of another site opens a WebSocket to the broker on the visitor's own machine."""
+    with EmbeddedBroker(websocket="127.0.0.1:0") as running:
+        assert running.websocket_url is not None
+        port = int(running.websocket_url.rpartition(":")[2].partition("/")[0])
+        with socket.create_connection(("127.0.0.1", port), 60) as page:
+            page.sendall(
+                b"GET /mqtt HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: https://evil.example\r\nUpgrade: websocket\r\n"
+                b"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAECAwQFBgcICQoLDA0ODw==\r\n"
+                b"Sec-WebSocket-Protocol: mqtt\r\n\r\n"
+            )
+            return page.recv(100).startswith(b"HTTP/1.1 101")
+
+
+def _read_any_number_of_wrong_lines(patch: Patch) -> None:
+    patch.setattr(reading, "MAX_WRONG", 10**9)
+
+
+def _never_look_for_the_journal(patch: Patch) -> None:
+    patch.setattr(DatabaseJournal, "check", lambda self: None)
+
+
+def _print_whatever_comes(patch: Patch) -> None:
+    patch.setattr(errors, "printable", lambda text, *given, **named: text)
+
+
+def _check_no_rights(patch: Patch) -> None:
+    patch.setattr("salvo_server.contest.check_rights", lambda settings: None)
+
+
+def _know_every_host(patch: Patch) -> None:
+    patch.setattr(web, "is_known_host", lambda *given: True)
+
+
+def _admit_every_page(patch: Patch) -> None:
+    patch.setattr(broker, "is_of_another_site", lambda *given: False)
+
+
+class Attack(NamedTuple):
+    """Something a stranger may try; ``act`` returns whether it got what it wanted."""
+
+    name: str
+    act: Callable[[], bool]
+    remove: Callable[[Patch], None]
+
+
+ATTACKS = [
+    Attack("a file of wrong lines", _have_a_file_of_wrong_lines_read_to_its_end, _read_any_number_of_wrong_lines),
+    Attack("a journal that is gone", _have_a_game_played_without_its_journal, _never_look_for_the_journal),
+    Attack("a text that controls the terminal", _control_the_terminal, _print_whatever_comes),
+    Attack("a roster of everybody's", _have_a_roster_trusted_that_others_can_write, _check_no_rights),
+    Attack("a name of another site", _be_served_under_a_name_of_another_site, _know_every_host),
+    Attack("a page of another site", _reach_a_broker_through_a_visitors_browser, _admit_every_page),
+]
+each_attack = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+
+
+@each_attack
+def test_an_attack_achieves_nothing(attack: Attack) -> None:
+    assert not attack.act()
+
+
+@each_attack
+def test_it_succeeds_without_its_defence(attack: Attack, monkeypatch: Patch) -> None:
+    attack.remove(monkeypatch)
+    assert attack.act()
