@@ -857,7 +857,13 @@ _back("back/while-placing", "after the team is listed", "the client comes back, 
 _back("back/after-placing", "when the fleet is complete", "the client comes back and fires in its turn")
 _back("back/in-rivals-turn", "in a rival's turn", "the client comes back and fires in its turn")
 _back("back/in-own-turn", "in the client's turn", "the client comes back, and fires in this turn or in its next one")
-_back("back/when-over", "when the game is over", "the client comes back and plays the next game", "MQTT-3 END-4")
+_case(
+    "back/when-over",
+    "MQTT-3 END-4",
+    "is a broker that goes away when the game is over, and comes back with the next lobby",
+    "the client comes back and plays the next game, with all of its ships",
+    "Forget the last game when the state is lobby: what was cleared while you were away is not repeated.",
+)
 _back(
     "back/session-lost", "in a rival's turn, without any session", "the client subscribes again and fires in its turn"
 )

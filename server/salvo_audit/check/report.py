@@ -86,15 +86,21 @@ def lines(run: Run) -> Iterator[tuple[str, str]]:
             yield f"failed  {each.case.name}  {' '.join(each.case.requirements)}", _MARKS[each.verdict]
             for name, text in _about(each):
                 yield from ((line, "") for line in _wrapped(name, text))
-    for each in run.outcomes:
-        if each.verdict is Verdict.NOT_REACHED:
-            yield f"not reached  {each.case.name}: {each.why}", _MARKS[each.verdict]
-    for why, number in Counter(each.why for each in run.outcomes if each.verdict is Verdict.NOT_APPLICABLE).items():
-        yield (
-            f"not applicable  {number} cases: {why}" if number > 1 else f"not applicable  1 case: {why}",
-            "bright_black",
-        )
+    for verdict in (Verdict.NOT_REACHED, Verdict.NOT_APPLICABLE):
+        for why, names in _by_reason(run.outcomes, verdict):
+            text = f"{verdict}  {why}: {', '.join(names)}"
+            found = textwrap.wrap(text, _WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+            yield from ((line, _MARKS[verdict]) for line in found)
     yield run.summary, "red" if run.failed else "green"
+
+
+def _by_reason(outcomes: Sequence[Outcome], verdict: Verdict) -> list[tuple[str, list[str]]]:
+    """Return the names of the cases with a verdict by what they have as reason."""
+    found: dict[str, list[str]] = {}
+    for each in outcomes:
+        if each.verdict is verdict:
+            found.setdefault(each.why, []).append(each.case.name)
+    return list(found.items())
 
 
 def _about(outcome: Outcome) -> Iterator[tuple[str, str]]:

@@ -109,6 +109,10 @@ class Results:
         """Whether there is anything about a case."""
         return name in self._passed or name in self._failures or name in self._not_applicable
 
+    def is_hopeless(self, name: str) -> bool:
+        """Whether a case has failed several times and never gone well."""
+        return name not in self._passed and len(self._failures.get(name, ())) == MOST_FAILURES
+
     def outcomes(self, names: Iterable[str]) -> list[Outcome]:
         """Return the verdicts of some cases, in the order of the catalogue."""
         wanted = set(names)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from salvo_audit.check import scenarios as _scenarios  # registers them
-from salvo_audit.check.catalog import CASES, CLAIMS, UNUSED
+from salvo_audit.check.catalog import CASES, UNUSED
 from salvo_audit.check.results import Outcome, Results
 from salvo_audit.check.stage import SCENARIOS, Scenario, Stage, Subject, Unreached, covering
 
@@ -19,6 +19,9 @@ assert _scenarios
 
 #: Clients that play at once: most of their time they wait.
 MOST_AT_ONCE: Final = max(4, 3 * (os.cpu_count() or 1))
+
+#: What every game needs. Where one of these fails again and again, no more games are tried: each would wait for it.
+BASICS: Final = ("mqtt/connects", "mqtt/subscribes", "join/asks", "place/all-ships", "turn/fires-when-current")
 
 
 def select(patterns: Sequence[str]) -> list[str]:
@@ -76,6 +79,11 @@ async def _play(scenario: Scenario, subject: Subject, results: Results, begin: C
         for case in scenario.cases:
             results.not_applicable(case, _not_claimed(scenario.claim))
         return
+    for basic in BASICS:
+        if results.is_hopeless(basic):
+            for case in scenario.cases:
+                results.not_reached(case, f"{basic} has failed")
+            return
     async with Stage(scenario.name, subject, results, team=scenario.team, secret=scenario.secret) as stage:
         if begin is not None:
             begin(stage)
@@ -90,7 +98,7 @@ async def _play(scenario: Scenario, subject: Subject, results: Results, begin: C
 
 
 def _not_claimed(claim: str) -> str:
-    return f"the client does not claim {claim!r}: {CLAIMS[claim]}"
+    return f"the client does not claim {claim!r}"
 
 
 def _settle(results: Results, subject: Subject, chosen: Iterable[Scenario]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -92,6 +93,15 @@ def test_the_forty_lines_pass_everything_when_they_play_on(tmp_path: Path) -> No
 def test_the_forty_lines_pass_everything() -> None:
     outcomes = _try(_command(FORTY_LINES))
     assert _not_passed(outcomes) == []
+
+
+@pytest.mark.slow
+def test_a_client_in_c_passes_everything(tmp_path: Path) -> None:
+    """Its headers come with libmosquitto-dev, libsodium-dev and libcjson-dev."""
+    program = tmp_path / "client"
+    libraries = ("-lmosquitto", "-lsodium", "-lcjson")
+    subprocess.run(["cc", "-Wall", "-Werror", "-o", program, ROOT / "examples" / "client.c", *libraries], check=True)
+    assert _not_passed(_try((str(program),), claims=frozenset({"basics"}))) == []
 
 
 @pytest.mark.slow

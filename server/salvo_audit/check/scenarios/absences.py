@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from salvo_audit.check.scenarios.joining import play_on
 from salvo_audit.check.scenarios.turns import HARMLESS
@@ -10,8 +10,13 @@ from salvo_audit.check.stage import Stage, scenario
 from salvo_server.brokers.embedded.packets import Reason
 
 
-async def _away(stage: Stage, case: str, *, sessions: bool = True) -> None:
+async def _away(
+    stage: Stage, case: str, *, sessions: bool = True, meanwhile: Callable[[], None] = lambda: None
+) -> None:
     """Be a broker that goes away and comes back, and wait for the client.
+
+    Args:
+        meanwhile: what happens at the table until it is back.
 
     Raises:
         Unreached: it does not come back.
@@ -21,6 +26,7 @@ async def _away(stage: Stage, case: str, *, sessions: bool = True) -> None:
     if not sessions:
         stage.door.forget_sessions()
     await stage.until(lambda: False, 0.5)
+    meanwhile()
     connections = len(stage.guests)
     stage.filters = dict(stage.filters) if sessions else {}
     await stage.door.open_again()
@@ -93,11 +99,15 @@ async def a_broker_away_when_it_is_over(stage: Stage) -> None:
     stage.table.sink("blue", stage.team, "carrier")
     await stage.own_turn()
     await stage.over("blue")
-    if not stage.ended:
-        await _away(stage, "back/when-over")
-    stage.table.next_lobby()
+    if stage.ended:
+        stage.table.next_lobby()
+    else:
+        await _away(stage, "back/when-over", meanwhile=stage.table.next_lobby)
     stage.table.add_rival("blue")
+    before = len(stage.shots)
     await play_on(stage, "back/when-over")
+    fired = len(stage.shots) - before
+    stage.judge("back/when-over", fired % 5 == 0, f"{fired} shots", expected="5 shots: all ships are afloat again")
 
 
 @scenario("back/refused-then-admitted", claim="returns")
