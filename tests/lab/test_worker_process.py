@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 
 import pytest
 
+from salvo.programs import linux
 from salvo.programs.keeper import how_it_ended
 from salvo_lab.programs import worker_process
 from salvo_lab.programs.worker_process import WorkerProcess, end_all
@@ -34,6 +35,13 @@ def _leaves(pipe: Connection) -> None:
     pipe.close()
     time.sleep(0.2)  # an interpreter takes its time to end
     sys.exit(5)
+
+
+def _forks(pipe: Connection, output: int) -> None:
+    if not os.fork():
+        time.sleep(60)
+        os.write(output, b"alive")
+    os._exit(6)
 
 
 def _starts_a_program(pipe: Connection, output: int) -> None:
@@ -78,5 +86,18 @@ def test_one_that_is_busy_is_killed_with_its_programs() -> None:
     assert worker.pipe.recv() == "started"
     worker.dismiss()
     assert how_it_ended(worker.kill()) == "killed by SIGKILL"
+    with open(ours) as output:
+        assert output.read() == ""
+
+
+def test_where_processes_are_not_kept_what_one_has_started_ends_as_its_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on macOS."""
+    monkeypatch.setattr(linux, "IS_HERE", False)
+    ours, theirs = os.pipe()
+    worker = WorkerProcess(FORK, _forks, theirs)
+    os.close(theirs)
+    with pytest.raises(EOFError):
+        worker.receive()
+    assert [how_it_ended(worker.kill()) for _ in range(2)] == ["exit code 6"] * 2
     with open(ours) as output:
         assert output.read() == ""

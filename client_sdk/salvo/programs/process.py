@@ -231,7 +231,8 @@ class Program:
     def close(self) -> None:
         """End the process and all of its group; an idle one gets time to end by itself.
 
-        What it has started in a session of its own (``setsid``) is not found, and goes on.
+        What it has started in a session of its own (``setsid``) is not found: where bots play in a process that is
+        kept (:mod:`salvo.programs.keeper`), it ends with that.
         """
         process = self._process
         if process is None:

@@ -30,6 +30,8 @@ _ENDING: Final = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if has
 _started: Final[weakref.WeakSet[WorkerProcess]] = weakref.WeakSet()
 #: How often to look whether a bot still answers, in seconds.
 LOOK_SECONDS: Final = 0.1
+#: And whether a process has ended.
+_ALIVE_SECONDS: Final = 0.002
 
 
 class WorkerProcess:
@@ -97,8 +99,9 @@ class WorkerProcess:
 
     def kill(self) -> int | None:
         """End the process and what it has started, which may be in an endless loop; return its exit code."""
-        if self.pipe.closed:
-            self._process.join(LEAVE_SECONDS)
+        end = time.monotonic() + LEAVE_SECONDS
+        while self.pipe.closed and self._process.is_alive() and time.monotonic() < end:
+            time.sleep(_ALIVE_SECONDS)  # and not join: what a bot has forked has the sentinel open, too
         is_killed = self._process.is_alive()
         if is_killed and linux.IS_HERE:
             linux.stop(self._process.pid)

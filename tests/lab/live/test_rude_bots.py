@@ -219,11 +219,13 @@ def test_a_bots_environment_has_no_secrets_and_its_own_variables(
         shown = os.environ.copy() | dict(line.split("=", 1) for line in subprocess.getoutput("env").splitlines())
         assert not [name for name in shown if "SECRET" in name or "TOKEN" in name], shown
         assert shown["SALVO_BOT_DEPTH"] == "3" and shown["PATH"] and shown["LC_ALL"] == "C.UTF-8"
+        assert shown["SALVO_SLOW_SECONDS"] == "0"
         open("seen", "w").close()
 """
     (tmp_path / "mine.py").write_text(HEAD + f"class Bot(Fine):\n    def misbehave(self, view):{does}")
     (tmp_path / "cup.toml").write_text(CUP)
     kept = {"SALVO_SECRET": "x", "MY_TOKEN": "x", "AWS_SECRET_KEY": "x", "SALVO_BOT_DEPTH": "3", "LC_ALL": "C.UTF-8"}
+    kept["SALVO_SLOW_SECONDS"] = "0"
     for name, value in kept.items():
         monkeypatch.setenv(name, value)
     done = _salvo(tmp_path, *[word.replace("PYTHON", shlex.quote(sys.executable)) for word in words], kept=[*kept])
