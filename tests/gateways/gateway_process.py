@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+
+#: Servers of tests have a new key each time.
+UNPINNED = os.environ | {"SALVO_KNOWN_SERVERS": "none"}
 
 
 class GatewayProcess:
@@ -19,7 +23,7 @@ class GatewayProcess:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "salvo", "gateway", *self._arguments, "--listen", "127.0.0.1:0"]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(command, env=UNPINNED, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         assert line, "the gateway has ended"

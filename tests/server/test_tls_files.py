@@ -23,7 +23,7 @@ def test_a_set_is_made_with_the_key_for_its_owner_only(tmp_path: Path) -> None:
     assert made.output.splitlines() == [
         f"salvo serve --listen 0.0.0.0:8883 --tls-cert {folder}/server.pem --tls-key {folder}/server.key",
         f"or in mosquitto.conf, behind its listener: certfile {folder}/server.pem and keyfile {folder}/server.key",
-        f"SALVO_CA={folder}/ca.pem salvo join mqtts://broker.example:8883 mybot.py",
+        f"salvo join mqtts://broker.example:8883 mybot.py --ca {folder}/ca.pem",
     ]
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "server.pem", folder / "server.key")

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 #: Room for thousands of servers; a longer file is something else.
 _MAX_BYTES: Final = 1024 * 1024
 #: Where the file cannot be used.
-_CURE: Final = "name another file with SALVO_KNOWN_SERVERS, or check no server with --no-pin"
+_CURE: Final = "name another file with SALVO_KNOWN_SERVERS, or none to check no server"
 _KEYS: Final[Codec[dict[str, bytes]]] = Codec(dict[str, Annotated[bytes, Base64(KEY_BYTES)]], largest=_MAX_BYTES)
 
 
@@ -42,9 +42,11 @@ class KnownServers:
     def of_user(cls) -> KnownServers | None:
         """Return this user's: the file in ``SALVO_KNOWN_SERVERS``, else one in the configuration folder.
 
-        A user without a home has none, and plays without.
+        A user without a home has none, and plays without; so does who names ``none``.
         """
-        if named := os.environ.get("SALVO_KNOWN_SERVERS"):
+        if (named := os.environ.get("SALVO_KNOWN_SERVERS")) == "none":
+            return None
+        if named:
             return cls(Path(named))
         try:
             return cls(_configuration() / "known_servers.json")

@@ -33,7 +33,7 @@ _FOR_PEOPLE: Final = frozenset({"xbs"})
 #: What a server tells the gateways that it runs.
 _SAID_BY_SERVER: Final = [
     Unused(each, lambda _: True, "with a server, which passes its own on to its gateways; leave it out")
-    for each in ("broker", "roster", "no_roster", "ca", "no_pin", "players")
+    for each in ("broker", "roster", "ca", "players")
 ]
 
 

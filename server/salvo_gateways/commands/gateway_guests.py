@@ -14,10 +14,10 @@ import click
 
 from salvo import sources
 from salvo.cli.checked import DEFAULT_BROKER, ca_rule
+from salvo.cli.options import CA
 from salvo.errors import BotError
 from salvo.net.mqtt import BrokerUrl
 from salvo.topics import check_name
-from salvo.unused import Unused, is_set
 from salvo_gateways.accounts import Accounts, OpenAccounts, RosterAccounts
 from salvo_gateways.host import Host
 from salvo_gateways.table_watch import TableWatch
@@ -26,10 +26,8 @@ from salvo_server.settings import gateway_key_path, roster_path
 from salvo_server.storage.roster import Roster, has_begun
 
 #: For the options that choose a gateway's table.
-TABLE_RULES: Final = (
-    ca_rule("broker"),
-    Unused("roster", is_set("no_roster"), "with --no-roster; leave one of them out"),
-)
+TABLE_RULES: Final = (ca_rule("broker"),)
+_NO_ROSTER: Final = Path("none")
 
 _LOOK_SECONDS = 0.5
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -57,14 +55,14 @@ def opponent_option(text: str, *, other: str | None = None) -> Callable[[_Comman
 def table_options(command: _Command) -> _Command:
     """Add the options that choose a gateway's table."""
     for option in (
-        click.option("--no-pin", is_flag=True, help="Do not remember the server's key, nor compare it."),
-        click.option("--ca", metavar="FILE", envvar="SALVO_CA", help="For mqtts://, the CA to trust, PEM."),
+        CA,
         click.option(
             "--roster",
             type=click.Path(path_type=Path),
-            help="The roster that guests are added to.  [default: one per user]",
+            metavar="FILE|none",
+            help="The roster that guests are added to; none where the broker is open to everyone.  "
+            "[default: one per user]",
         ),
-        click.option("--no-roster", is_flag=True, help="Add guests to no roster: the broker is open to everyone."),
         click.option("--broker", metavar="URL", default=DEFAULT_BROKER, help="Where the server is."),
         click.option("--table", default="", help="The table; the default one when not given."),
     ):
@@ -73,9 +71,7 @@ def table_options(command: _Command) -> _Command:
 
 
 @contextlib.contextmanager
-def table_watch(
-    door: str, *, broker: str, table: str, roster: Path | None, no_roster: bool, ca: str | None, no_pin: bool
-) -> Iterator[TableWatch]:
+def table_watch(door: str, *, broker: str, table: str, roster: Path | None, ca: str | None) -> Iterator[TableWatch]:
     """Yield the table that the options name; the caller opens it.
 
     Raises:
@@ -87,11 +83,11 @@ def table_watch(
         check_name(table, "table")
     file = roster_path(roster)
     accounts: Accounts
-    if not no_roster and (roster is not None or has_begun(file)):
+    if roster != _NO_ROSTER and (roster is not None or has_begun(file)):
         accounts = RosterAccounts(Roster(file), door)
     else:
         accounts = OpenAccounts(gateway_key_path(), door)
-    watch = TableWatch(str(url), table, accounts, ca=ca, pin=not no_pin)
+    watch = TableWatch(str(url), table, accounts, ca=ca)
     with contextlib.closing(watch):
         yield watch
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from salvo.cli.checked import Checked
-from salvo.cli.output import Integer, Number
+from salvo.cli.output import Integer
 from salvo.topics import check_name
 from salvo.unused import Unused, is_unset
 from salvo_gateways.children import Child
@@ -25,7 +25,7 @@ from salvo_gateways.commands.gateway_guests import (
     wait_until_set,
 )
 from salvo_gateways.host import Host
-from salvo_gateways.smackdown import ANSWER_SECONDS, Names, check, child_door, door
+from salvo_gateways.smackdown import Names, check, child_door, door
 
 #: The opponent's name for a program where it cannot be known.
 _SOMEBODY = "opponent"
@@ -51,7 +51,6 @@ _SOMEBODY = "opponent"
 )
 @click.option("--opponent", help="The opponent's name, for programs that are started.  [default: the other name]")
 @click.option("--listen", metavar="HOST:PORT", help="Also accept TCP clients.")
-@click.option("--answer-seconds", type=Number(0, min_open=True), default=ANSWER_SECONDS)
 @click.option(
     "--opponent-first",
     is_flag=True,
@@ -64,7 +63,6 @@ def command(
     names: tuple[str, ...],
     opponent: str | None,
     listen: str | None,
-    answer_seconds: float,
     opponent_first: bool,
     games: int | None,
     **table: Any,
@@ -90,9 +88,7 @@ def command(
         with contextlib.ExitStack() as stack:
             children = []
             for program, name in zip(programs, mine, strict=True):
-                host = Host(
-                    watch, child_door(book, name, known, answer_seconds=answer_seconds, opponent_first=opponent_first)
-                )
+                host = Host(watch, child_door(book, name, known, opponent_first=opponent_first))
                 whole = [*program, name, opponent or _other(name, names)]
                 finished = partial(known.finished_by, name)
                 children.append(Child(whole, name, host.admit, partial(wants_more, name), finished))
@@ -103,7 +99,7 @@ def command(
             if games is not None:
                 threading.Thread(target=_stop_after, args=(children, stop), daemon=True).start()
             if listen:
-                tcp = Host(watch, door(book, names=known, answer_seconds=answer_seconds, opponent_first=opponent_first))
+                tcp = Host(watch, door(book, names=known, opponent_first=opponent_first))
                 serve_guests(tcp, listen, "Code Smackdown", stop)
             else:
                 click.echo(f"Code Smackdown: {', '.join(mine)}")

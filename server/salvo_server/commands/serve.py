@@ -150,11 +150,11 @@ def _scraped(
 
 def _gateways(contest: Contest, gateways: Sequence[GatewayCall], settings: ServerSettings) -> Iterator[Program]:
     """Return the gateways, and where they find this server; they need not know it by its key."""
-    accounts = ["--no-roster"] if contest.roster is None else ["--roster", str(contest.roster.path)]
-    options = ["--broker", contest.own_url, "--no-pin", *accounts, *_trusted(contest, settings)]
+    accounts = ["--roster", "none"] if contest.roster is None else ["--roster", str(contest.roster.path)]
+    options = ["--broker", contest.own_url, *accounts, *_trusted(contest, settings)]
     for each in gateways:
         words = ["gateway", *each.words, *options, *_fixed_number(each, settings)]
-        yield Program(f"gateway {each.words[0]}", words, {VARIABLE: settings.log_format})
+        yield Program(f"gateway {each.words[0]}", words, {VARIABLE: settings.log_format, "SALVO_KNOWN_SERVERS": "none"})
 
 
 def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:

@@ -40,7 +40,7 @@ def tls(folder: Path, hosts: tuple[str, ...]) -> None:
     ca, certificate, key = (shlex.quote(str(path)) for path in paths)
     click.echo(f"salvo serve --listen 0.0.0.0:8883 --tls-cert {certificate} --tls-key {key}")
     click.echo(f"or in mosquitto.conf, behind its listener: certfile {certificate} and keyfile {key}")
-    click.echo(f"SALVO_CA={ca} salvo join mqtts://{_bracketed(hosts[0])}:8883 mybot.py")
+    click.echo(f"salvo join mqtts://{_bracketed(hosts[0])}:8883 mybot.py --ca {ca}")
 
 
 def make_certificates(folder: Path, hosts: Sequence[str]) -> tuple[Path, Path, Path]:

@@ -33,6 +33,7 @@ def test_programs_find_the_gateway_on_the_bus_and_play(
     winners, stop = Winners(), threading.Event()
     monkeypatch.setattr(bus, "_address_towards", lambda _: "127.0.0.1")
     monkeypatch.setattr(gateway_classic, "ended_by_signals", lambda: stop)
+    monkeypatch.setenv("SALVO_KNOWN_SERVERS", "none")
     with served(winners, rules="spaced") as contest, contextlib.ExitStack() as stack:
         line = stack.enter_context(contextlib.closing(Bus("234.7.6.5")))
         arguments = [
@@ -42,10 +43,9 @@ def test_programs_find_the_gateway_on_the_bus_and_play(
             role.value,
             "--broker",
             contest.url,
-            "--no-pin",
         ]
         arguments += ["--end-seconds", "0"] if role is Role.SERVER else []
-        arguments += ["--games", str(tmp_path / "games"), "--no-roster"]
+        arguments += ["--games", str(tmp_path / "games"), "--roster", "none"]
         running = threading.Thread(target=command.main, args=(arguments,), kwargs={"standalone_mode": False})
         running.start()
         stack.callback(running.join)
@@ -89,7 +89,7 @@ def test_over_tcp_a_program_whose_gateway_was_killed_begins_anew(tmp_path: Path)
     """A lost peer counts as E there, so the game is over for the program, too."""
     with (
         served(rules="spaced") as contest,
-        GatewayProcess("classic", "--broker", contest.url, "--no-pin", "--games", str(tmp_path / "games")) as gateway,
+        GatewayProcess("classic", "--broker", contest.url, "--games", str(tmp_path / "games")) as gateway,
     ):
         for turns in (5, None):
             with contextlib.closing(Tcp(gateway.address)) as line:

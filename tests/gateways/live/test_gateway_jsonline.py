@@ -49,7 +49,7 @@ def test_a_game_goes_on_where_it_was_when_the_gateway_was_killed(tmp_path: Path)
     winners, games = Winners(), ("--games", str(tmp_path / "games"))
     with (
         served(winners, rules="streak", over_seconds=600) as contest,
-        GatewayProcess("jsonline", "--broker", contest.url, "--no-pin", *games) as process,
+        GatewayProcess("jsonline", "--broker", contest.url, *games) as process,
         contextlib.closing(Client(process.address, 5, xy=True)) as client,
     ):
         kills: list[int] = []

@@ -66,7 +66,7 @@ def _answer(port: int, request: bytes) -> bytes:
             id="web",
         ),
         pytest.param(
-            ("gateway", "xbs", "--no-roster", "--listen", "127.0.0.1:0", "--broker", "BROKER"),
+            ("gateway", "xbs", "--roster", "none", "--listen", "127.0.0.1:0", "--broker", "BROKER"),
             r"127.0.0.1:(\d+)",
             b"",
             b"G|",
