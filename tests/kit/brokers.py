@@ -9,6 +9,7 @@ from typing import Any
 from kit.mosquitto import Mosquitto
 from kit.players import until_online
 from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
@@ -18,7 +19,10 @@ StartServer = Callable[..., contextlib.AbstractContextManager[Contest]]
 
 def new_broker(kind: str) -> Broker:
     """Return a broker to run as a context: ``embedded`` or ``mosquitto``."""
-    return EmbeddedBroker(websocket="127.0.0.1:0") if kind == "embedded" else Mosquitto()
+    if kind == "mosquitto":
+        return Mosquitto()
+    # Nobody is given up as stuck whose thread a busy machine does not run for some seconds.
+    return EmbeddedBroker(websocket="127.0.0.1:0", limits=BrokerLimits(stuck_seconds=60.0))
 
 
 def serving(broker: EmbeddedBroker) -> Any:

@@ -1,4 +1,9 @@
-"""Somebody who subscribes to everything."""
+"""Somebody who subscribes to everything.
+
+observer = Observer(broker.url)
+observer.until(lambda seen: any(x.topic == "/game/winner" for x in seen))
+observer.close()
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""A server that crashes at any step and recovers: World, and LoggedWorld with its signed log."""
+"""A server that crashes at any step and recovers: World, and LoggedWorld with its signed log.
+
+world = World(tmp_path / "a.journal")
+world.join()
+world.fire(7)
+before = state(world.table)
+world.restart(away=60_000)
+assert state(world.table) == before
+"""
 
 from __future__ import annotations
 

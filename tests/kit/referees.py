@@ -1,4 +1,9 @@
-"""A referee at a small table of any book, with seats and shots by hand."""
+"""A referee at a small table of any book, with seats and shots by hand.
+
+referee = Referee("7", "", small(SALVO), Limits(players=2))
+sit(referee, "a", "b")
+assert "SalvoResolved" in kinds(fire(referee, "b", (1, 1), (2, 1)))
+"""
 
 from __future__ import annotations
 

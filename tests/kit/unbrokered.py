@@ -1,4 +1,12 @@
-"""A server's connection without a broker, for tests that ask what the service makes of each message."""
+"""A server's connection without a broker, for tests that ask what the service makes of each message.
+
+wire = Wire()
+service = Service(wire, [""], clock=lambda: now)
+wire.connect()
+wire.give("/game/request_participation", write_participation("ann", "secret"))
+service.step()
+assert wire.said, wire.acknowledged
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""A watcher on a connection that a test feeds by hand."""
+"""A watcher on a connection that a test feeds by hand.
+
+held, watcher = connected(Watcher, "")
+begin(held)
+held.say(m.SalvoResolved(1, 1, "alice", 5, 0, (), ()))
+assert lines(watcher)
+"""
 
 from __future__ import annotations
 
