@@ -32,18 +32,10 @@ if TYPE_CHECKING:
     from salvo.script import run as run
     from salvo.view import Shot as Shot
     from salvo.view import View as View
-    from salvo_display.pictures import HeatMap as HeatMap
-    from salvo_lab.bots.chances import heat_map as heat_map
-    from salvo_lab.comparison import compare as compare
-    from salvo_lab.simulation import simulate as simulate
 
 _NAMES = {
     "salvo.client": ("play",),
     "salvo.errors": ("SalvoError",),
-    "salvo_lab.bots.chances": ("heat_map",),
-    "salvo_lab.comparison": ("compare",),
-    "salvo_display.pictures": ("HeatMap",),
-    "salvo_lab.simulation": ("simulate",),
     "salvo.player": ("Bot", "bot"),
     "salvo.rules": ("SALVO", "Fleet", "Orientation", "Placement", "RuleBook"),
     "salvo.script": ("run",),

@@ -15,6 +15,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
+from typing import Protocol
 
 from salvo import events as e
 from salvo.adapter import Adapter
@@ -320,6 +322,28 @@ class Contestant(Team):
             self.say(line.text, line.to)
         except Exception as error:
             self._blame("say", self._adapter.failure(error), "the game goes on")
+
+
+class ContestPlayer(Protocol):
+    """Plays in a contest in place of a bot: a person."""
+
+    def check(self) -> None:
+        """Make sure that it can play here.
+
+        Raises:
+            SalvoError: it cannot, such as a person without a terminal.
+        """
+
+    def play(
+        self, seat: Seat, random: Random, games: int | None, listener: Callable[[Event], None] | None
+    ) -> list[GameReport]:
+        """Take the seat, and play until it leaves; it closes the seat.
+
+        Args:
+            random: to fill fleets with.
+            games: how many to play; None for as many as there are.
+            listener: gets every event first.
+        """
 
 
 def play(

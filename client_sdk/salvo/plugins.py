@@ -3,12 +3,15 @@
 ``salvo.commands``      a click command, or a mapping of names to :class:`salvo.cli.listing.Listed`
 ``salvo.bots``          a class derived from :class:`salvo.player.Bot`, by the name that ``salvo play`` takes
 ``salvo.rulesets``      a :class:`salvo.rules.book.RuleBook`, by the name that ``--rules`` takes
+``salvo.gateways``      a :class:`salvo.gateway.Gateway`, by the name of its system
+``salvo.players``       a :class:`salvo.client.ContestPlayer`, who plays in a contest in place of a bot
 
 Nothing is imported until it is asked for by name.
 """
 
 from __future__ import annotations
 
+import importlib
 import logging
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -21,6 +24,8 @@ from salvo.errors import SalvoError, printable
 COMMANDS: Final = "salvo.commands"
 BOTS: Final = "salvo.bots"
 RULESETS: Final = "salvo.rulesets"
+GATEWAYS: Final = "salvo.gateways"
+PLAYERS: Final = "salvo.players"
 
 _log: Final = logging.getLogger(__name__)
 
@@ -66,6 +71,12 @@ def load(group: str, name: str, kind: type | tuple[type, ...]) -> Any:
         kinds = kind if isinstance(kind, tuple) else (kind,)
         raise PluginError("bad_plugin", f"{described(point)} is no {' or '.join(each.__name__ for each in kinds)}")
     return loaded
+
+
+def imported(where: str) -> Any:
+    """Import what is written ``module:attribute``."""
+    module, _, attribute = where.partition(":")
+    return getattr(importlib.import_module(module), attribute)
 
 
 def load_all(group: str, kind: type | tuple[type, ...]) -> Iterator[tuple[EntryPoint, Any]]:

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import importlib
 import logging
 import os
-import secrets
 import sys
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
-from salvo.errors import BotError, SalvoError
+from salvo.errors import SalvoError
 from salvo.player import Bot
 
 #: What a shell reports of a program that wrote to a pipe whose reader had gone: 128, and the number of SIGPIPE.
 _UNREAD: Final = 128 + 13
-if TYPE_CHECKING:
-    from salvo_display.pictures.lines import Boards
-    from salvo_lab import arena
+#: Plays where there is no contest; loaded by name, so that a bot in a contest needs nothing of it.
+_LABORATORY: Final = "salvo_lab.here"
 
 _ran = False
 
@@ -152,33 +151,4 @@ def _games(given: str) -> int | None:
 
 
 def _run_local(bot: type[Bot]) -> None:
-    from salvo.adapter import Adapter, closing, made
-    from salvo.sources import team_name
-    from salvo_display.pictures.lines import Boards
-    from salvo_display.pictures.watched import Watched
-    from salvo_lab import arena
-    from salvo_lab.bots.hunter import Hunter
-    from salvo_lab.chance import warn_of_chance
-    from salvo_lab.time_limits import telling_of_waits
-
-    seed = os.environ.get("SALVO_SEED") or secrets.token_hex(16)
-    name = team_name(sys.argv[0])
-    name = name if name != "hunter" else "team-hunter"
-    watch, terminal = "--watch" in sys.argv[1:], sys.stdout.isatty()
-    boards = Watched(moving=terminal) if watch else Boards()
-
-    def play(boards: Boards, report: Callable[[str], object] = logging.warning) -> arena.Outcome:
-        with closing(made(bot), name, report) as mine, boards, telling_of_waits(mine.bot, name):
-            opponents: dict[str, Bot | Adapter] = {name: mine, "hunter": Hunter()}
-            return arena.play(opponents, seed=seed, opening=boards.begin, listener=boards.follow)
-
-    try:
-        outcome = play(boards)
-    except BotError as error:
-        error.again = f"SALVO_SEED={seed} and the same command"
-        raise
-    if terminal:
-        print("\n".join(boards.lines(outcome.fleets, coloured=not os.environ.get("NO_COLOR"))))
-    print(f"{outcome.winner} wins after {outcome.turns} salvos; seed {seed}")
-    warning = warn_of_chance(outcome, boards, lambda other: play(other, logging.debug))
-    print(f"warning: {warning}" if warning else f"the same game again: SALVO_SEED={seed} and the same command")
+    importlib.import_module(_LABORATORY).play_here(bot, watch="--watch" in sys.argv[1:])

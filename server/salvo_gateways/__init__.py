@@ -11,6 +11,40 @@ game stands. Only games that the gateway plays itself, before the table can have
     accounts        names of guests and their secrets
     host            listens, and lets guests in
     children        programs that the gateway starts itself
-    supervisor      gateways that run alongside a server
     hidden_fleet/   games against programs that keep their fleet to themselves
 """
+
+from typing import Final
+
+from salvo.gateway import Gateway
+
+#: Our own entry points of ``salvo.gateways``.
+XBS: Final = Gateway(
+    "Xterm Boat Sinker: lines over TCP; many players, points, taunts and chat.",
+    rules="xbs",
+    command="salvo_gateways.commands.gateway_xbs:command",
+    check="salvo_gateways.xbs:check",
+    visit="salvo_gateways.visits.line:visits",
+    for_people=True,
+)
+SMACKDOWN: Final = Gateway(
+    "Code Smackdown: |QUERY|...|END| with child processes, or over TCP.",
+    rules="smackdown",
+    command="salvo_gateways.commands.gateway_smackdown:command",
+    check="salvo_gateways.smackdown:check",
+    visit="salvo_gateways.visits.line:visit_on_streams",
+    appends_names=True,
+)
+JSONLINE: Final = Gateway(
+    "Battleship in JSON lines over TCP, against a built-in bot or another team.",
+    rules="alternate",
+    command="salvo_gateways.commands.gateway_jsonline:command",
+    check="salvo_gateways.jsonline:check",
+    visit="salvo_gateways.visits.line:visits",
+)
+CLASSIC: Final = Gateway(
+    "The two-player game of set-up, shots and replies, over TCP or its own bus.",
+    rules="spaced",
+    command="salvo_gateways.commands.gateway_classic:command",
+    check="salvo_gateways.classic:check",
+)

@@ -1,4 +1,4 @@
-"""The laboratory: games a second through ``salvo.simulate``, and how often ``salvo.compare`` errs.
+"""The laboratory: games a second through ``salvo_lab.simulate``, and how often ``salvo_lab.compare`` errs.
 
 Processor time stands beside time on the wall: on a machine that others use, only the former is the program's own.
 """

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from salvo.rules import XBS
-from salvo_gateways.commands.gateway import read_gateway, with_rules_of_gateways
 from salvo_server.contest import Contest
+from salvo_server.gateway_calls import read_gateway, with_rules_of_gateways
 from salvo_server.settings import PEOPLE_TURN_SECONDS, ServerSettings, load_settings
 
 
@@ -65,7 +65,7 @@ def test_what_somebody_has_said_holds_at_every_table(
         (["telnet"], "salvo"),
         (["xbs --listen 127.0.0.1:0"], "xbs"),
         (["jsonline", "classic"], "alternate"),
-        (["classic", "jsonline"], "classic"),
+        (["classic", "jsonline"], "spaced"),
     ],
 )
 def test_the_first_gateways_own_book_is_played_where_none_is_named(lines: list[str], rules: str) -> None:

@@ -496,7 +496,7 @@ def test_a_finished_game_is_reported_whatever_the_server_does_then(
     """The story: a server read boards in another form and ended its process; ``--games 1`` played for ever."""
     monkeypatch.setattr("salvo_gateways.visits.line._END_SECONDS", 0.2)
     with elsewhere(play(then)) as where:
-        [report] = visits(f"{scheme}://{where}", Hunter(), "we", "seed", 1)
+        [report] = visits(f"{scheme}://{where}", Hunter(), "we", (), "seed", 1)
     assert (report.winner, report.place) == (winner, 1 if winner == "we" else 2)
 
 
@@ -525,11 +525,11 @@ def test_the_url_of_a_json_lines_server_may_say_how_it_writes_cells(query: str, 
         wait_in_silence(line)
 
     with elsewhere(talk) as where, pytest.raises(GatewayError, match="refuses SHOT"):
-        next(visits(f"jsonline://{where}{query}", Hunter(), "me", "seed", 1))
+        next(visits(f"jsonline://{where}{query}", Hunter(), "me", (), "seed", 1))
     assert first in shots[0]
 
 
 @pytest.mark.parametrize("url", ["jsonline://h:1?cells=yx", "jsonline://h:1?dialect=xy", "xbs://h:1?cells=xy"])
 def test_another_query_of_a_url_is_refused(url: str) -> None:
     with pytest.raises(BrokerError, match="there may be"):
-        next(visits(url, Hunter(), "me", "seed", 1))
+        next(visits(url, Hunter(), "me", (), "seed", 1))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import salvo
+import salvo_lab
 from salvo.errors import BotError
 from salvo.rules import generator
 from salvo.view import Shot, View
@@ -186,4 +186,4 @@ def test_numbers_out_of_range_are_told_with_the_range(arguments: dict[str, Any],
 
 
 def test_it_is_part_of_the_sdk() -> None:
-    assert salvo.compare is compare
+    assert salvo_lab.compare is compare

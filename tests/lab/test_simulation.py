@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-import salvo
+import salvo_lab
 from salvo.errors import BotError
 from salvo.player import Bot
 from salvo.programs import linux
@@ -323,5 +323,5 @@ def test_the_command_names_seats_rules_and_game() -> None:
 
 
 def test_it_is_part_of_the_sdk() -> None:
-    assert salvo.simulate is simulate
-    assert isinstance(salvo.simulate([Hunter, RandomBot], games=2, jobs=0), Simulation)
+    assert salvo_lab.simulate is simulate
+    assert isinstance(salvo_lab.simulate([Hunter, RandomBot], games=2, jobs=0), Simulation)

@@ -11,14 +11,16 @@ from typing import Any, Final
 
 import click
 
+from salvo import plugins
 from salvo.adapter import closing
 from salvo.cli.checked import Checked, ca_rule
 from salvo.cli.options import CA, json_option
 from salvo.cli.output import Integer, ask_secret, end_with_input, given_secret, may_ask
-from salvo.client import GameReport, secret_teller
+from salvo.client import ContestPlayer, GameReport, secret_teller
 from salvo.client import play as play_contest
 from salvo.errors import SalvoError
 from salvo.events import Event, ServerMet
+from salvo.gateway import Gateway
 from salvo.net.mqtt import BrokerUrl
 from salvo.player import Bot
 from salvo.programs.exec_bot import ExecBot
@@ -26,16 +28,29 @@ from salvo.rules import generator
 from salvo.seat import Seat
 from salvo.sources import make, team_name
 from salvo.unused import Unused
-from salvo_gateways.visits import SCHEMES
-from salvo_lab.human import HUMAN
 
+_NO_GATEWAY: Final = Gateway("", "", "", "")
 #: What a Code Smackdown referee appends: the bot's name and its opponent's.
 _NAMES_OF_A_CHILD: Final = 2
 
 
 def _is_elsewhere(given: Mapping[str, Any]) -> bool:
     """Whether the URL names a server of an older system."""
-    return str(given["url"]).partition(":")[0] in SCHEMES
+    return bool(_gateway(str(given["url"])).visit)
+
+
+def _gateway(url: str) -> Gateway:
+    """Return the older system that a URL names; one that nobody can visit where it names none."""
+    scheme = url.partition(":")[0]
+    if scheme not in plugins.found(plugins.GATEWAYS):
+        return _NO_GATEWAY
+    found: Gateway = plugins.load(plugins.GATEWAYS, scheme, Gateway)
+    return found
+
+
+def _is_a_person(bot: object) -> bool:
+    """Whether it is no bot, but somebody who plays in its place."""
+    return bot in plugins.found(plugins.PLAYERS)
 
 
 @click.command(
@@ -47,7 +62,9 @@ def _is_elsewhere(given: Mapping[str, Any]) -> bool:
             for name in ("secret_file", "table", "no_pin", "proof", "strict")
         ),
         Unused(
-            "strict", lambda given: given["bot"] == HUMAN, f"for {HUMAN}, which is not a bot that fails; leave it out"
+            "strict",
+            lambda given: _is_a_person(given["bot"]),
+            "for a person, who does not fail; leave it out",
         ),
     ],
 )
@@ -105,21 +122,20 @@ def join(
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("salvo").setLevel(logging.INFO)
     end_with_input()
-    if names and not (len(names) == _NAMES_OF_A_CHILD and url.startswith("smackdown:")):
+    if names and not (len(names) == _NAMES_OF_A_CHILD and _gateway(url).appends_names):
         raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
     if _is_elsewhere({"url": url}):
         _visit(url, bot, names, team, games, seed, as_json)
         return
-    if bot == HUMAN:
-        from salvo_lab.human.runner import check_terminal
-
-        check_terminal()
+    person: ContestPlayer | None = plugins.load(plugins.PLAYERS, bot, object) if _is_a_person(bot) else None
+    if person is not None:
+        person.check()
     team = team or team_name(bot)
     seat: dict[str, Any] = {"table": table, "ca": ca, "pin": not no_pin, "proof": proof}
 
     def play(secret: str | None) -> list[GameReport]:
-        if bot == HUMAN:
-            return _play_yourself(url, team, secret, games, seed, **seat)
+        if person is not None:
+            return _play_yourself(person, url, team, secret, games, seed, **seat)
         own = {"games": games, "seed": seed, "listener": _say_open}
         return _play_bot(make(bot), url, team, secret, strict=strict, **seat, **own)
 
@@ -152,18 +168,13 @@ def _visit(
     url: str, bot: str, names: tuple[str, ...], team: str | None, games: int | None, seed: str | None, as_json: bool
 ) -> None:
     """Play on a server of an older system."""
-    from salvo_gateways.visits.line import visit_on_streams, visits
-
-    if bot == HUMAN:
-        raise click.UsageError(f"{HUMAN} plays in contests only; name a bot")
+    if _is_a_person(bot):
+        raise click.UsageError(f"{bot} plays in contests only; name a bot")
+    visit = plugins.imported(_gateway(url).visit)
     seed = secrets.token_hex(16) if seed is None else seed
-    with closing(make(bot), team or team_name(bot)) as player:
-        if url.startswith("smackdown:"):
-            own, opponent = names or (team or team_name(bot), "opponent")
-            visit_on_streams(player, own, opponent, seed)
-            return
-        team = team or team_name(bot)
-        for report in visits(url, player, team, seed, games):
+    team = team or team_name(bot)
+    with closing(make(bot), team) as player:
+        for report in visit(url, player, team, names, seed, games):
             _print(report, team, as_json)
 
 
@@ -181,12 +192,9 @@ def _play_bot(bot: Bot, url: str, team: str, *where: Any, strict: bool, **seat: 
 
 
 def _play_yourself(
-    url: str, team: str, secret: str | None, games: int | None, seed: str | None, **seat: Any
+    person: ContestPlayer, url: str, team: str, secret: str | None, games: int | None, seed: str | None, **seat: Any
 ) -> list[GameReport]:
-    from salvo_lab.human.channel import Channel
-    from salvo_lab.human.contest import play_there
-
     random = generator(secrets.token_hex(16) if seed is None else seed, team)
     place = Seat(url, team, secret, random, **seat)
     listener = secret_teller(team, place.secret) if secret is None else None
-    return play_there(Channel(), place, random, games, listener)
+    return person.play(place, random, games, listener)

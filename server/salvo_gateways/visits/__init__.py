@@ -16,8 +16,6 @@ from collections.abc import Sequence
 from salvo.client import GameReport
 from salvo.errors import SalvoError
 
-SCHEMES = ("xbs", "jsonline", "smackdown")
-
 
 class TryLater(SalvoError):
     """The server plays without us: ``server_busy``."""

@@ -34,7 +34,9 @@ _END_SECONDS: Final = 5.0
 _READ_BYTES: Final = 65_536
 
 
-def visits(url: str, bot: Bot | Adapter, name: str, seed: str, games: int | None) -> Iterator[GameReport]:
+def visits(
+    url: str, bot: Bot | Adapter, name: str, _: Sequence[str], seed: str, games: int | None
+) -> Iterator[GameReport]:
     """Play games on a server of an older system, and come back after a lost connection.
 
     Args:
@@ -110,12 +112,18 @@ def _send(line: socket.socket, messages: Sequence[str]) -> None:
         line.sendall(said.encode())
 
 
-def visit_on_streams(bot: Bot | Adapter, name: str, opponent: str, seed: str) -> GameReport | None:
+def visit_on_streams(
+    _: str, bot: Bot | Adapter, name: str, names: Sequence[str], seed: str, __: int | None = None
+) -> Iterator[GameReport]:
     """Play one game as a child process of a Code Smackdown referee; what the bot prints goes to standard error.
 
+    Args:
+        names: the bot's and its opponent's, where the referee has appended them.
+
     Returns:
-        How it ended; None if the referee has ended the streams before.
+        Nothing: standard output is the referee's.
     """
+    name, opponent = names or (name, "opponent")
     visit = SmackdownVisit(bot, name, opponent, own_seed(seed, name, 1))
     with answers_apart() as out:
         for line in sys.stdin:
@@ -125,4 +133,4 @@ def visit_on_streams(bot: Bot | Adapter, name: str, opponent: str, seed: str) ->
             if visit.report is not None:
                 break
     visit.cut_off()
-    return visit.report
+    return iter(())

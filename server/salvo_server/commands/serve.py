@@ -12,13 +12,13 @@ import click
 from salvo.cli.logs import VARIABLE, set_log_format
 from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.permissions import Role
-from salvo_gateways.commands.gateway import GatewayCall, read_gateway, with_rules_of_gateways
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
 from salvo_server.commands.serve_keys import host_keys
 from salvo_server.commands.serve_report import WEB_FRONT, ServeReport
 from salvo_server.commands.setting_options import setting_options
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.core.journal import Journal
+from salvo_server.gateway_calls import GatewayCall, read_gateway, with_rules_of_gateways
 from salvo_server.running import announced, reached_at
 from salvo_server.service import Listener
 from salvo_server.settings import ServerSettings, load_settings

@@ -25,10 +25,10 @@ from kit.documents import FIRST_CLIENT, GUIDES, ROOT, blocks
 from kit.processes import started
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.view import OwnSalvo
-from salvo_gateways.commands.gateway import read_gateway, with_rules_of_gateways
 from salvo_league.file import load_league
 from salvo_server.commands.serve import serve
 from salvo_server.game_lengths import duration, turns_of
+from salvo_server.gateway_calls import read_gateway, with_rules_of_gateways
 from salvo_server.settings import load_settings
 
 pytestmark = pytest.mark.quick

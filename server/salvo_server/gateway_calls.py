@@ -1,0 +1,105 @@
+"""The gateways that a server runs: what ``--gateway`` was given, checked before anything starts."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import click
+
+from salvo import plugins
+from salvo.cli.checked import given, option_of
+from salvo.errors import SalvoError
+from salvo.gateway import Gateway
+from salvo.rules import BOOKS, RuleBook
+from salvo.unused import Unused, UnusedOption, refuse_unused
+from salvo_server.settings import ServerSettings, SettingsError
+
+#: What a server tells the gateways that it runs.
+_SAID_BY_SERVER: Final = [
+    Unused(each, lambda _: True, "with a server, which passes its own on to its gateways; leave it out")
+    for each in ("broker", "roster", "ca", "players")
+]
+
+
+class GatewayCall(NamedTuple):
+    """What ``--gateway`` was given.
+
+    Attributes:
+        words: those behind ``salvo gateway``.
+        table: the one that it leads to.
+    """
+
+    words: list[str]
+    table: str
+
+    @property
+    def for_people(self) -> bool:
+        """Whether people sit at the other end, who take their time."""
+        return _gateway(self.words[0]).for_people
+
+
+def with_rules_of_gateways(settings: ServerSettings) -> ServerSettings:
+    """Return the settings, with the rules of the first gateway's protocol where they name none."""
+    protocol = next((line.split(maxsplit=1)[0] for line in settings.gateways if line.strip()), "")
+    if "rules" in settings.model_fields_set or protocol not in plugins.found(plugins.GATEWAYS):
+        return settings
+    return ServerSettings(**settings.model_dump(exclude_unset=True) | {"rules": _gateway(protocol).rules})
+
+
+def read_gateway(line: str, book: RuleBook) -> GatewayCall:
+    """Read what ``--gateway`` was given.
+
+    Args:
+        book: what the server plays.
+
+    Raises:
+        SettingsError: ``bad_setting``: no such protocol, option or opponent, or other rules than the protocol's;
+            ``unused_option``.
+    """
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise SettingsError("bad_setting", f"gateway {line!r}: {error}") from None
+    there = plugins.found(plugins.GATEWAYS)
+    if not words or words[0] not in there:
+        raise SettingsError("bad_setting", f"gateway {line!r} does not begin with one of {', '.join(there)}")
+    command: click.Command = plugins.imported(_gateway(words[0]).command)
+    if {"-h", "--help"} & {*words}:
+        raise SettingsError("bad_setting", f"gateway {line!r}: --help is for salvo gateway {words[0]}")
+    try:
+        context = command.make_context(words[0], words[1:])
+        refuse_unused(_SAID_BY_SERVER, given(context), context.params, lambda name: option_of(context, name))
+    except click.ClickException as error:
+        raise SettingsError("bad_setting", f"gateway {line!r}: {error.format_message()}") from None
+    except UnusedOption as error:
+        raise SettingsError(error.code, f"gateway {line!r}: {error.text}") from None
+    opponent = context.params.get("opponent")
+    if opponent in plugins.found(plugins.PLAYERS):
+        alone = f"a person needs a terminal; start salvo gateway {words[0]} --opponent {opponent} in one of its own"
+        raise SettingsError("bad_setting", f"gateway {line!r}: {alone}")
+    _check_rules(words[0], book)
+    return GatewayCall(words, context.params["table"])
+
+
+def _check_rules(protocol: str, book: RuleBook) -> None:
+    check: Callable[[RuleBook], None] = plugins.imported(_gateway(protocol).check)
+
+    def fits(other: RuleBook) -> bool:
+        with contextlib.suppress(SalvoError):
+            check(other)
+            return True
+        return False
+
+    try:
+        check(book)
+    except SalvoError as error:
+        which = " or ".join(f"--rules {name}" for name, other in BOOKS.items() if fits(other))
+        raise SettingsError("bad_setting", f"gateway {protocol}: {error.text}; give {which}") from None
+
+
+def _gateway(protocol: str) -> Gateway:
+    found: Gateway = plugins.load(plugins.GATEWAYS, protocol, Gateway)
+    return found
