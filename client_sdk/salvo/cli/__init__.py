@@ -190,6 +190,8 @@ def _end_as_by_ctrl_c() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
+    if hasattr(signal, "SIGCHLD"):
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a process has ended
 
 
 def _interrupt(number: int, _: object) -> NoReturn:

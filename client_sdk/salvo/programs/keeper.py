@@ -40,6 +40,7 @@ def keep(passed_on: Mapping[int, int], begun: Callable[[int], object]) -> int | 
     sys.stdout.flush()
     sys.stderr.flush()
     own, parent = os.getpid(), os.getppid()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a child has ended
     awaited = {signal.SIGCHLD, *map(signal.Signals, passed_on)}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     linux.adopt_orphans()
