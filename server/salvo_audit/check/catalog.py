@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from salvo.rules import BOOKS
 from salvo_audit.check.results import Case, Grade
 
 _ALL: Final[dict[str, Case]] = {}
@@ -1010,12 +1011,32 @@ _case(
     grade=_SHOULD,
 )
 
+_case(
+    "log/contradiction",
+    "LOG-4 LOG-11",
+    "signs two different entries of the log with one number, as a server does that tells different stories",
+    "the client says so, or ends",
+    "Keep the hash of the last entry, and show both entries to your user: nobody but the server can have signed them.",
+    claim="log",
+)
+
+for _book in BOOKS:
+    _case(
+        f"whole/{_book}",
+        "END-1 BOOK-1" if _book != "salvo" else "END-1 GAME-1",
+        f"lets the contest server play a whole game by the ruleset {_book} with the client and a built-in bot",
+        "nothing that the client sends is refused or comes too late, and the game has a winner",
+        "The error says what was wrong; /game/rules has what a ruleset changes.",
+        claim="" if _book == "salvo" else _book,
+    )
+
 CASES: Final = dict(_ALL)
 
 #: What a client may claim beyond what every client has to do, and what that is.
 CLAIMS: Final = {
     "basics": "it needs nothing that the specification of the game does not have: no /game/turn, rules or server",
     "context": "its shots have game, turn, number and target, as profile strict demands",
+    "log": "it follows the server's signed log, and says so when that contradicts itself",
     "keys": "it pins the server's key",
     "recap": "it asks for the recap when it comes back, and uses it",
     "repairs": "it places a refused ship again",
@@ -1024,4 +1045,4 @@ CLAIMS: Final = {
     "sealed": "it seals its request for the server's key",
     "tables": "it plays at the table that SALVO_TABLE names",
     "versions": "it ends at a server of another major version",
-}
+} | {name: f"it plays by the ruleset {name}" for name in BOOKS if name != "salvo"}

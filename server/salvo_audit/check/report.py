@@ -63,7 +63,8 @@ class Run:
         """All in one line."""
         counts = self.counts
         parts = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
-        return f"{len(self.outcomes)} cases in {self.seconds:.0f} s: {', '.join(parts)}"
+        number = len(self.outcomes)
+        return f"{number} case{'s' if number != 1 else ''} in {self.seconds:.0f} s: {', '.join(parts)}"
 
 
 def in_words(payload: bytes) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from salvo import topics
 from salvo_audit.check import keys
@@ -69,6 +70,7 @@ class Stage:
         takes_requests: whether a request lists the team.
         places: whether right placements are approved.
         counts: whether the client's shots count.
+        elsewhere: the broker where it plays, if that is not the judge's own.
     """
 
     def __init__(
@@ -94,7 +96,7 @@ class Stage:
         self.refuses: Callable[[Command], str] = lambda command: ""
         self.twist: Callable[[str, bytes, bool], Sequence[tuple[str, bytes, bool]]] | None = None
         self.copies = 1
-        self.variables: dict[str, str] = {}
+        self.elsewhere = ""
         self.tries = "mqtt/connects"
         self._told_state = False
         self._arrived: asyncio.Queue[Publication] = asyncio.Queue()
@@ -398,17 +400,6 @@ class Stage:
         seen = f"{said}, across {struck[0]}" if struck else ""
         if not self.judge("place/no-overlap", not struck, seen, publication=command.publication):
             return "overlap"
-        reach = {"touch": 0, "no_common_edge": 1, "apart": 2}[rules["spacing"]]
-        if reach:
-            near = [
-                other
-                for other, (a, b) in others
-                for c, d in cells
-                if (abs(a - c) + abs(b - d) < 2 if reach == 1 else max(abs(a - c), abs(b - d)) < 2)
-            ]
-            seen = f"{said}, too close to {near[0]}" if near else ""
-            if not self.judge("place/spacing", not near, seen, publication=command.publication):
-                return "too_close"
         return ""
 
     def _take_shot(self, command: Command) -> None:
@@ -540,7 +531,7 @@ class Stage:
     @property
     def url(self) -> str:
         """Where the client connects."""
-        return f"mqtt://{self.subject.host}:{self.door.port}"
+        return self.elsewhere or f"mqtt://{self.subject.host}:{self.door.port}"
 
     async def launch(self) -> None:
         """Start the client's program, if the judge does that."""
@@ -557,8 +548,8 @@ class Stage:
             variables["SALVO_TABLE"] = self.table_name
         places = {
             "{url}": self.url,
-            "{host}": self.subject.host,
-            "{port}": str(self.door.port),
+            "{host}": urlsplit(self.url).hostname or "",
+            "{port}": str(urlsplit(self.url).port),
             "{team}": self.team,
             "{secret}": self.secret,
         }
@@ -566,7 +557,7 @@ class Stage:
         self._salts = []  # a process may draw one of its own
         self.program = Program(self._news.set)
         try:
-            await self.program.start(command, variables | self.variables)
+            await self.program.start(command, variables)
         except OSError as error:
             raise Unreached(f"{command[0]} cannot be started: {error.strerror}") from None
 

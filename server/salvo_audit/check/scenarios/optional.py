@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
 
 import nacl.public
 import nacl.signing
@@ -11,7 +13,7 @@ from salvo import topics
 from salvo_audit.check import keys
 from salvo_audit.check.scenarios.absences import _in_a_game
 from salvo_audit.check.scenarios.turns import HARMLESS
-from salvo_audit.check.stage import Stage, scenario
+from salvo_audit.check.stage import Stage, Unreached, scenario
 
 
 def announce_keys(stage: Stage, number: int = 1, *, sign: int = 1) -> None:
@@ -172,3 +174,55 @@ async def a_forged_recap(stage: Stage) -> None:
     await stage.own_turn("back/recap-forged")
     strays = [each for each in stage.shots if each.player == "victim"]
     stage.judge("back/recap-forged", not strays, "a shot at a player whom only the forged recap has")
+
+
+@scenario("log/contradiction", claim="log")
+async def two_stories(stage: Stage) -> None:
+    table = stage.table
+    announce_keys(stage)
+    await stage.join("blue")
+    await stage.placed()
+    await stage.heard()
+    opening = _opening(stage)
+    table.publish("/game/log", _signed(opening), False)
+    await stage.still_there("log/forged")
+    if stage.program is None:
+        raise Unreached("what a client says is seen of one that salvo check starts")
+    of = hashlib.blake2b(opening.encode(), digest_size=32).hexdigest()
+    written = len(stage.program.lines)
+    for name in ("blue", "green"):
+        step = {
+            "at": 1790000000000,
+            "said": [{"players": {"names": [name]}}],
+            "input": {"participate": {"name": name}},
+            "hidden": [],
+        }
+        entry = json.dumps({"n": 1, "of": of[:16], "prev": of, "step": step}, separators=(",", ":"))
+        table.publish("/game/log", _signed(entry), False)
+    program = stage.program
+    await stage.until(lambda: len(program.lines) > written, stage.limits.firing)
+    said = " ".join(list(program.lines)[written:]).lower()
+    fine = program.code is not None or any(word in said for word in ("log", "sign", "unfair"))
+    stage.judge("log/contradiction", fine, said or "nothing", expected="the program ends, or writes what it has found")
+
+
+def _signed(entry: str) -> bytes:
+    """Return the payload of an entry of the log, signed with the judge's key."""
+    signature = nacl.signing.SigningKey(bytes([1]) * 32).sign(b"salvo log\0" + entry.encode()).signature
+    return f'{{"entry":{entry},"sign":"{base64.b64encode(signature).decode()}"}}'.encode()
+
+
+def _opening(stage: Stage) -> str:
+    rules, seed = stage.table.rules, "00" * 32
+    limits = {"players": 2, "placement_ms": 60000, "turn_ms": 30000, "over_ms": 300000, "empty_turns": 3}
+    opening = {
+        "log": 1,
+        "game": stage.table.game,
+        "rules": rules,
+        "limits": limits | {"most_players": 64},
+        "version": stage.table.server["version"],
+        "key": stage.table.server["keys"]["sign"],
+        "draw": "fair",
+        "seed": seed,
+    }
+    return json.dumps({"n": 0, "prev": "", "open": opening}, separators=(",", ":"))

@@ -1,0 +1,114 @@
+"""Whole games on the contest server as it is, against a built-in bot: nothing is lost, repeated or made up."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from salvo import messages as m
+from salvo.client import play
+from salvo.errors import SalvoError
+from salvo.rules import BOOKS
+from salvo_audit.check.stage import Stage, Unreached, scenario
+from salvo_lab.bots.hunter import Hunter
+from salvo_server.contest import Contest
+from salvo_server.settings import ServerSettings
+from salvo_server.storage.identity import Identity
+
+RIVAL: Final = "hunter"
+#: A whole game, of which no turn may take longer than the contest allows.
+_GAME_SECONDS: Final = 1200.0
+
+
+class _Heard:
+    """What the server has announced, told to the stage from the server's thread."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.listed: set[str] = set()
+        self.refused: list[m.CommandRefused] = []
+        self.fired = 0
+        self.won: m.GameWon | None = None
+        self._stage = stage
+        self._loop = asyncio.get_running_loop()
+
+    def __call__(self, table: str, now: int, command: m.Input | None, said: Sequence[m.Announcement]) -> None:
+        with contextlib.suppress(RuntimeError):  # the judge has just ended
+            self._loop.call_soon_threadsafe(self._take, said)
+
+    def _take(self, said: Sequence[m.Announcement]) -> None:
+        for each in said:
+            match each:
+                case m.PlayersListed(names):
+                    self.listed.update(names)
+                case m.CommandRefused(to=self._stage.team):
+                    self.refused.append(each)
+                case m.SalvoResolved(player=self._stage.team, shots=shots):
+                    self.fired += shots
+                case m.GameWon():
+                    self.won = each
+                case _:
+                    pass
+        self._stage.noticed()
+
+
+@contextlib.contextmanager
+def _contest(rules: str, heard: _Heard) -> Iterator[str]:
+    """Serve a table for two by a ruleset; yield its address."""
+    settings = ServerSettings(listen="127.0.0.1:0", players=2, rules=rules, profile="open", over_seconds=3600)
+    contest = Contest(settings, heard, identity=Identity.fresh())
+    with contest.in_background():
+        yield contest.url
+
+
+@contextlib.contextmanager
+def _rival(url: str) -> Iterator[None]:
+    """Let a built-in bot play there."""
+    stop = threading.Event()
+
+    def run() -> None:
+        with contextlib.suppress(SalvoError):  # the game has ended without it
+            play(Hunter(), url, RIVAL, secrets.token_urlsafe(16), pin=False, stop=stop)
+
+    thread = threading.Thread(target=run, name=RIVAL, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+
+
+def _whole_game(rules: str) -> None:
+    """Register a whole game by a ruleset; the game's own needs no claim."""
+    case = f"whole/{rules}"
+
+    async def whole(stage: Stage) -> None:
+        heard = _Heard(stage)
+        with _contest(rules, heard) as url, _rival(url):
+            stage.elsewhere = url
+            await stage.launch()
+            await stage.must(
+                case, lambda: stage.team in heard.listed, stage.limits.connecting + stage.limits.asking, "a request"
+            )
+            await stage.until(lambda: heard.won or heard.refused, _GAME_SECONDS)
+            if heard.refused:
+                refused = heard.refused[0]
+                stage.judge(case, False, f"{refused.code}: {refused.text}", expected="nothing is refused")
+            elif heard.won is None:
+                stage.judge(case, False, stage.ended or f"no end after {_GAME_SECONDS:g} s", expected="a winner")
+            else:
+                stage.judge(case, heard.fired > 0, "no shot in the whole game")
+            if stage.program is not None:
+                await stage.program.kill()
+        if heard.won is None:
+            raise Unreached(f"{case} has failed")
+
+    whole.__name__ = f"a_whole_game_of_{rules}"
+    scenario(case, claim="" if rules == "salvo" else rules)(whole)
+
+
+for _name in BOOKS:
+    _whole_game(_name)
