@@ -151,6 +151,7 @@ def _blob(key: bytes, layout: str = "snc") -> bytes:
     return b"".join(parts[each] for each in layout)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("blob", "fault"),
     [

@@ -188,7 +188,7 @@ def test_a_websocket_too_many_leaves_one_line(caplog: pytest.LogCaptureFixture) 
     with (
         EmbeddedBroker(websocket="127.0.0.1:0", limits=BrokerLimits(websockets=1)) as broker,
         greeted(broker),
-        pytest.raises((InvalidMessage, OSError)),
+        pytest.raises((InvalidMessage, ConnectionClosed, OSError)),
     ):
         opened(broker)
     [line] = lines(caplog)
