@@ -20,7 +20,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import Field, ValidationError, field_validator
 
 from salvo.errors import MissingExtra, SalvoError
-from salvo.messages import MAX_PACE_SECONDS, PROTOCOL, Limits
+from salvo.messages import MAX_PACE_SECONDS, MAX_SECONDS, PROTOCOL, Limits
 from salvo.rules import Ending, RuleBook
 from salvo.rules.files import load_book
 from salvo.text_files import line_of, read_text, read_toml
@@ -37,7 +37,7 @@ except ModuleNotFoundError:
 
 log = logging.getLogger(__name__)
 
-Seconds = Annotated[int, Field(ge=1, le=86_400)]
+Seconds = Annotated[int, Field(ge=1, le=MAX_SECONDS)]
 
 #: A turn of a player that is gone (SALVO-TURN-8): a program that comes back has time to fire, a person to press a key.
 ABSENT_MS: Final = 2000

@@ -145,7 +145,9 @@ MAX_CLOCK_SECONDS: Final = 3600
 MAX_PACE_SECONDS: Final = 60
 
 
-_Seconds = Annotated[int, Bounds(ge=1, le=86_400)]
+#: Of a lobby, a turn or a result: a day.
+MAX_SECONDS: Final = 86_400
+_Seconds = Annotated[int, Bounds(ge=1, le=MAX_SECONDS)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,6 @@ def write(
     listeners: Sequence[Listener] = LISTENERS,
     plugin: Path | None = None,
     tls: MosquittoTls | None = None,
-    seen_as: Path | None = None,
 ) -> Path:
     """Write what mosquitto starts from, and return its configuration's path.
 
@@ -161,7 +160,6 @@ def write(
         server: who speaks and hears at the tables.
         keeper: who commands the plugin.
         plugin: where mosquitto finds its plugin; looked for when None.
-        seen_as: the folder's name where mosquitto runs, in a container say; the same when None.
 
     Raises:
         MosquittoConfigError: ``no_plugin``, or ``config_unwritable``.
@@ -169,7 +167,7 @@ def write(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         config = folder / CONFIG_NAME
-        replace_file(config, configuration(seen_as or folder.absolute(), find_plugin(plugin), listeners, tls).encode())
+        replace_file(config, configuration(folder.absolute(), find_plugin(plugin), listeners, tls).encode())
         users = folder / USERS_NAME
         create_file(users, json.dumps(first_users(server, keeper, tables), indent=1).encode() + b"\n")
         _hand_over(folder, users)
@@ -296,13 +294,11 @@ def write_open(
     *,
     listeners: Sequence[Listener] = LISTENERS,
     tls: MosquittoTls | None = None,
-    seen_as: Path | None = None,
 ) -> Path:
     """Write what mosquitto starts from as the broker of an open contest, and return its configuration's path.
 
     Args:
         server: who speaks and hears at the tables, as :func:`open_server` makes it.
-        seen_as: the folder's name where mosquitto runs, in a container say; the same when None.
 
     Raises:
         MosquittoConfigError: ``config_unwritable``.
@@ -311,7 +307,7 @@ def write_open(
         folder.mkdir(parents=True, exist_ok=True)
         config, rights = folder / CONFIG_NAME, folder / RIGHTS_NAME
         replace_file(rights, open_rights(server, tuple(tables)).encode(), 0o600)
-        replace_file(config, open_configuration(seen_as or folder.absolute(), listeners, tls).encode())
+        replace_file(config, open_configuration(folder.absolute(), listeners, tls).encode())
         _hand_over(folder, rights)
     except OSError as error:
         raise MosquittoConfigError("config_unwritable", f"{folder}: {error.strerror}") from None
