@@ -28,7 +28,7 @@ def connect_packet(client_id: str, *, level: int = 4, clean: bool = True, keep_a
     tail = text(client_id)
     if "will" in given:
         flags |= 4 | 32 * given.get("will_retained", True)
-        tail += text(given["will"][0]) + text(given["will"][1])
+        tail += b"\0" * (level == 5) + text(given["will"][0]) + text(given["will"][1])
     if "user" in given:
         flags |= 128 | 64
         tail += text(given["user"]) + text(given["password"])
@@ -40,8 +40,18 @@ class Raw:
     """A socket that speaks MQTT byte by byte."""
 
     def __init__(self, port: int, client_id: str | None = None, **given: Any) -> None:
+        self._open(port, connect_packet(client_id or next(client_ids), **given))
+
+    def _open(self, port: int, greeting: bytes) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS)
-        self.send(connect_packet(client_id or next(client_ids), **given))
+        self.send(greeting)
+
+    @classmethod
+    def after(cls, port: int, greeting: bytes) -> Raw:
+        """A socket on which these bytes were sent as the first ones."""
+        raw = cls.__new__(cls)
+        raw._open(port, greeting)
+        return raw
 
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)

@@ -5,7 +5,6 @@ The rights in MQTT 5 are tried with all the others, in test_access_matrix.
 
 from __future__ import annotations
 
-import socket
 import struct
 import threading
 from collections.abc import Iterator
@@ -53,10 +52,7 @@ def connect(client_id: str, properties: bytes = b"", flags: int = 2, after: byte
 
 def raw(broker: EmbeddedBroker, greeting: bytes) -> Raw:
     """A socket on which this greeting has been sent."""
-    found = Raw.__new__(Raw)
-    found.socket = socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS)
-    found.send(greeting)
-    return found
+    return Raw.after(broker.port, greeting)
 
 
 def greeted(broker: EmbeddedBroker, client_id: str, properties: bytes = b"", flags: int = 2) -> Raw:
@@ -129,31 +125,6 @@ def test_paho_reads_and_writes_at_every_qos(broker: EmbeddedBroker) -> None:
         assert bob.next() == ("sent", "Packet identifier not found")
         bob.client.unsubscribe(["/a/#", "/never"])
         assert bob.next() == ("Success", "No subscription found")
-
-
-def test_paho_finds_its_session_again_with_what_it_missed(broker: EmbeddedBroker) -> None:
-    with Paho(broker, "carol", SessionExpiryInterval=60) as carol:
-        _, present, told = carol.next()
-        assert not present
-        assert told.SessionExpiryInterval == 0xFFFFFFFF  # for ever: a server may say how long
-        carol.client.subscribe("/a/missed", 1)
-        assert carol.next() == ("Granted QoS 1",)
-    with Paho(broker, "alice") as alice:
-        alice.next()
-        alice.client.publish("/a/missed", "while you were away", 1)
-        assert alice.next() == ("sent", "Success")
-    with Paho(broker, "carol", clean=False) as carol:  # without an expiry: it ends with this connection
-        assert carol.next()[:2] == ("Success", True)
-        assert carol.next() == ("/a/missed", b"while you were away", False)
-    with Paho(broker, "carol", clean=False) as carol:
-        assert carol.next()[:2] == ("Success", False)
-
-
-def test_paho_without_a_client_id_is_given_one(broker: EmbeddedBroker) -> None:
-    with Paho(broker, "") as nameless:
-        reason, _, told = nameless.next()
-        assert reason == "Success"
-        assert told.AssignedClientIdentifier
 
 
 def test_paho_is_told_that_another_connection_took_its_place(broker: EmbeddedBroker) -> None:
@@ -429,23 +400,6 @@ def test_a_message_that_has_expired_is_not_sent_and_another_has_less_time_left(
             newcomer.wait_for(publish("/a/kept/60", b"60", 1, 0x33, left))
             newcomer.send(publish("/b", b"", 9))  # refused, behind all that is retained
             assert newcomer.read() == b"\x40\3\0\x09\x87"
-
-
-def test_retained_messages_come_when_the_subscription_wants_them(broker: EmbeddedBroker) -> None:
-    with greeted(broker, "alice") as client:
-        client.send(publish("/a/kept", b"kept", first=0x33))
-        assert client.read() == b"\x40\2\0\1"
-        kept = publish("/a/kept", b"kept", first=0x31)
-        client.send(subscribe("/a/kept", 0x20))  # never
-        assert client.read() == b"\x90\4\0\1\0\0"
-        client.send(subscribe("/a/kept", 0x10) + b"\xc0\0")  # if it is new, which it is not
-        client.wait_for(b"\xd0\0")
-        client.send(subscribe("/a/kept", 0x00))
-        client.wait_for(kept)
-        client.send(packet(0xA2, b"\0\1\0" + text("/a/kept")))
-        assert client.read() == b"\xb0\4\0\1\0\0"
-        client.send(subscribe("/a/kept", 0x10))
-        client.wait_for(kept)
 
 
 def test_a_client_gets_as_many_messages_at_once_and_as_large_ones_as_it_takes(broker: EmbeddedBroker) -> None:
