@@ -17,6 +17,8 @@ from salvo_watch.commands.web import web
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
+#: What every command reads that connects to a broker.
+_OF_ALL = {"ca", "secret_file"}
 COMPOSE = ("docker-compose.yml", "deploy/tls.yml")
 
 
@@ -34,7 +36,7 @@ def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
 def test_compose_sets_only_settings_that_exist(file: str) -> None:
     environment = re.findall(r"^      SALVO_([A-Z_]+):", (ROOT / file).read_text(), re.MULTILINE)
     assert environment
-    assert {name.lower() for name in environment} <= {*ServerSettings.model_fields, "ca", *_of_the_web_front()}
+    assert {name.lower() for name in environment} <= {*ServerSettings.model_fields, *_OF_ALL, *_of_the_web_front()}
 
 
 def _of_the_web_front() -> set[str]:
