@@ -295,7 +295,9 @@ def _send_frames_without_packets(*frames: bytes) -> Callable[[], bool]:
                 answered = b""
                 while not broker.faults.get("frames") and b"\x82\2\xd0\0" not in answered:
                     with contextlib.suppress(TimeoutError):
-                        answered += rival.recv(65_536)
+                        part = rival.recv(65_536)
+                        assert part, "it was disconnected"
+                        answered += part
                 return not broker.faults.get("frames")
 
     return act
