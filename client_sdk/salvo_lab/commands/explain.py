@@ -14,7 +14,7 @@ from salvo_display import replay_text
 from salvo_display.pictures.html import Colour, ink
 from salvo_display.pictures.marks import PLAIN
 from salvo_display.replay import Replay
-from salvo_lab.explaining import reasons, why
+from salvo_lab.explaining import reasons
 from salvo_lab.explaining.explain import FEWEST_FLEETS, FLEETS, MAX_FLEETS, Explainer, Explanation
 from salvo_lab.explaining.replays import explain as explain_game
 from salvo_lab.explaining.replays import salvos_of
@@ -26,7 +26,7 @@ from salvo_server.recordings import open_recordings
 @click.option("--turn", type=int, help="Only this turn, with heat maps.  [default: all, in a table]")
 @click.option("--player", help="This player's salvos only.  [default: all players']")
 @click.option("--fleets", default=FLEETS, help=f"Fleets to sample for each board, {FEWEST_FLEETS}..{MAX_FLEETS}.")
-@json_option("One JSON line per salvo; without --turn one per player, and why the game was won.")
+@json_option("One JSON line per salvo; without --turn also one per player.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the heat maps as a page, too.")
 @click.option("--table", help="Table of a journal; the default table is ''.  [default: any]")
 @click.option("--game", type=int, help="Game of a journal.  [default: the latest in which anything happened]")
@@ -45,8 +45,7 @@ def explain(
     FILE is a transcript, a proof file, or a server's journal, as for salvo replay.
 
     For each salvo, fleets are sampled evenly from all that agree with what its player knew; the share of them that
-    covers a cell is the chance of a hit. So a well hidden fleet is bad luck for its opponent. For a game of two, the
-    end says why it was won: it divides the lead in hits into its causes.
+    covers a cell is the chance of a hit. So a well hidden fleet is bad luck for its opponent.
     """
     replay = open_recordings(file, table, game).replay()
     header = replay.header
@@ -55,17 +54,13 @@ def explain(
     count = len(salvos_of(replay, player, turn))
     with progress_bar(count, "salvos", plain=as_json) as progress:
         told = explain_game(replay, explainer, player=player, turn=turn, progress=progress)
-    found = why.explain_end(replay, told, seed) if (turn, player) == (None, None) else None
-    verdict = [] if found is None else why.lines(found)
     if html is not None:
-        write_page(html, reasons.html_page(replay, told, fleets if turn is None else None, verdict))
+        write_page(html, reasons.html_page(replay, told, fleets if turn is None else None))
         click.echo(f"page: {html}", err=True)
     if as_json:
         _tell_programs(replay, told, turn)
-        if found is not None:
-            click.echo(json.dumps({"why": why.record(found)}))
     elif turn is None:
-        click.echo("\n".join([replay_text.heading(replay), *reasons.game_lines(replay, told, fleets, verdict)]))
+        click.echo("\n".join([replay_text.heading(replay), *reasons.game_lines(replay, told, fleets)]))
     else:
         click.echo(replay_text.heading(replay))
         for each in told:

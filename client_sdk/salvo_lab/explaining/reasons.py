@@ -112,26 +112,25 @@ def accounts(replay: Replay, told: Sequence[Explanation]) -> dict[str, Account]:
     return {player: account(each) for player, each in own.items() if each}
 
 
-def game_lines(replay: Replay, told: Sequence[Explanation], fleets: int, verdict: Sequence[str] = ()) -> list[str]:
-    """Return what there is to say of a whole game: all salvos, luck and skill of each player, and why it was won."""
+def game_lines(replay: Replay, told: Sequence[Explanation], fleets: int) -> list[str]:
+    """Return what there is to say of a whole game: all salvos, luck and skill of each player."""
     if not told:
         return ["no salvo was fired"]
     verdicts = [verdict_line(player, outcome(replay, player), own) for player, own in accounts(replay, told).items()]
-    return [*table_lines(told), *LEGEND, "", *verdicts, *verdict, method_line(told, fleets)]
+    return [*table_lines(told), *LEGEND, "", *verdicts, method_line(told, fleets)]
 
 
-def html_page(replay: Replay, told: Sequence[Explanation], fleets: int | None, verdict: Sequence[str] = ()) -> str:
+def html_page(replay: Replay, told: Sequence[Explanation], fleets: int | None) -> str:
     """Return a page with the heat maps of salvos, and what there is to say of each.
 
     Args:
         fleets: drawn of each board, where it is the whole game; else None.
-        verdict: lines that say why it was won.
     """
     return render(
         "salvo_lab/explaining/reasons.html.j2",
         name=replay.name,
         heading=replay_text.heading(replay),
-        game=None if fleets is None else game_lines(replay, told, fleets, verdict),
+        game=None if fleets is None else game_lines(replay, told, fleets),
         salvos=[_salvo(replay, each) for each in told],
     )
 
