@@ -18,7 +18,6 @@ from salvo_league.seating import seat_at
 from salvo_league.views import TableView, Views
 from salvo_server.hosting import HostDesk
 from salvo_server.places import table_of
-from salvo_server.settings import OPEN_PROFILES
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +103,7 @@ class Desk:
             LeagueError: ``no_hosts``.
         """
         statuses, now = self._host.statuses, time.monotonic()
-        if any(status.profile in OPEN_PROFILES for status in statuses.values()):
+        if any(status.profile == "open" for status in statuses.values()):
             text = f"the contest at {self._connection.url} is open, where nobody can be a host"
             raise LeagueError("no_hosts", f"{text}; start the server with --profile contest")
         unknown = [table for table in self._places if table not in statuses]

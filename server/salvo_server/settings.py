@@ -17,7 +17,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError
 
 from salvo.errors import MissingExtra, SalvoError
 from salvo.messages import MAX_PACE_SECONDS, MAX_SECONDS, PROTOCOL, Limits
@@ -47,10 +47,6 @@ GATEWAY_OVER_SECONDS: Final = 1
 #: A turn at a table to which people come through a gateway: their system has no limit. Who falls silent in spite of
 #: that, or hangs up, holds up the others for :data:`ABSENT_MS` a turn.
 PEOPLE_TURN_SECONDS: Final = 300
-
-
-#: The open profile's name, and the one that it had: files, environments and statuses of older servers have that.
-OPEN_PROFILES: Final = ("open", "literal")
 
 
 class SettingsError(SalvoError):
@@ -188,15 +184,6 @@ class ServerSettings(BaseSettings):
         names = _in_environment() if cls._reads_environment else ()
         env_settings.env_vars = {_variable(name).lower(): os.environ[_variable(name)] for name in names}
         return init_settings, env_settings
-
-    @field_validator("profile", mode="before")
-    @classmethod
-    def _call_it_open(cls, profile: object) -> object:
-        """Take the name that the open profile had, in files and environments that are older than its present one."""
-        if profile not in OPEN_PROFILES[1:]:
-            return profile
-        log.warning("the profile %s is called %s now", profile, OPEN_PROFILES[0])
-        return OPEN_PROFILES[0]
 
     def with_journal(self) -> ServerSettings:
         """Return these settings with the journal that belongs to the broker, unless one is named."""

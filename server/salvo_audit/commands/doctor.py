@@ -20,7 +20,7 @@ from salvo.unused import Unused, unencrypted
 from salvo_audit.doctor import Finding, Target, Verdict, examine, is_here
 from salvo_display.replay_text import counted
 from salvo_server.running import RunningServer, running_servers
-from salvo_server.settings import OPEN_PROFILES, ServerSettings, load_settings, roster_if_any, roster_path
+from salvo_server.settings import ServerSettings, load_settings, roster_if_any, roster_path
 from salvo_server.storage.roster import Roster, RosterError, has_begun
 
 _STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", Verdict.SKIP: "bright_black"}
@@ -30,7 +30,7 @@ _STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", V
 @click.argument("url", required=False)
 @click.option(
     "--profile",
-    type=click.Choice([*OPEN_PROFILES, "contest", "strict"]),
+    type=click.Choice(["open", "contest", "strict"]),
     help="The expected profile; with open, a missing login is not a failure.",
     show_default=False,
 )
@@ -58,7 +58,7 @@ def doctor(
     wanted = profile or (settings.profile if "profile" in settings.model_fields_set else None)
     if wanted is None and target.serves and target.settings is not None and target.settings.profile == "open":
         wanted = "open"  # that of the running server
-    target.profile = "open" if wanted in OPEN_PROFILES else wanted
+    target.profile = wanted
     if (trusted := ca or (target.settings or settings).tls_ca) is not None:
         target.ca = str(trusted)
         client_context(target.ca)  # a missing file is the caller's mistake, not the contest's

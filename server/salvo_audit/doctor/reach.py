@@ -17,7 +17,6 @@ from salvo.net.tls import client_context
 from salvo.seal import fingerprint
 from salvo_audit.doctor.finding import Finding, failed, passed, skipped, warned
 from salvo_audit.doctor.target import ANSWER_SECONDS, Target, certificate_of, is_loopback
-from salvo_server.settings import OPEN_PROFILES
 from salvo_server.status import ask_status
 
 #: A certificate that ends sooner than this may end during the contest.
@@ -157,7 +156,7 @@ def _judge_status(target: Target, status: ServerStatus) -> Finding:
     if target.profile not in (None, status.profile):
         cure = f"salvo serve --profile {target.profile}"
         return failed("server", f"online; {text}; and {target.profile} is wanted", cure)
-    if status.profile not in OPEN_PROFILES and target.is_open:
+    if status.profile != "open" and target.is_open:
         return failed(
             "server", f"online; {text}; and yet the broker is open", "start it from what salvo mosquitto writes"
         )

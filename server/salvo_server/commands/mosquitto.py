@@ -18,7 +18,7 @@ from salvo_server.brokers.mosquitto.config import (
     write_open,
 )
 from salvo_server.contest import DEFAULT_TABLE
-from salvo_server.settings import OPEN_PROFILES, roster_path
+from salvo_server.settings import roster_path
 from salvo_server.storage.roster import Roster
 
 
@@ -27,7 +27,7 @@ from salvo_server.storage.roster import Roster
 @click.option("--roster", "file", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
 @click.option(
     "--profile",
-    type=click.Choice([*OPEN_PROFILES, "contest", "strict"]),
+    type=click.Choice(["open", "contest", "strict"]),
     default="contest",
     envvar="SALVO_PROFILE",
     help="The server's profile; with open, any client is admitted without a login.",
@@ -80,7 +80,7 @@ def mosquitto(
         Listener(websocket_port, websocket=True),
         Listener(server_port, host, max_connections=MAX_SERVER_CONNECTIONS),
     )
-    is_open = profile in OPEN_PROFILES
+    is_open = profile == "open"
     if web_secret is not None:
         replace_file(web_secret, roster.web.secret.encode(), 0o600)
     if is_open:

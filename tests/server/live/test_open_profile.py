@@ -33,7 +33,7 @@ from salvo_server.brokers.embedded.open_access import OpenAccess
 from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.commands.mosquitto import mosquitto
 from salvo_server.contest import Contest
-from salvo_server.settings import ServerSettings, load_settings
+from salvo_server.settings import ServerSettings
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import SERVER_USER, Roster
 
@@ -256,17 +256,3 @@ def test_the_command_writes_an_open_broker_that_only_its_owner_reads_and_says_wh
     assert (folder / "rights.acl").stat().st_mode & 0o777 == 0o600
     assert Roster(roster).server.secret not in (folder / "rights.acl").read_text()
     assert "listener 1899\n" in (folder / "mosquitto.conf").read_text()
-
-
-@pytest.mark.parametrize("place", ["option", "environment", "file"])
-def test_settings_from_before_that_say_literal_mean_open_and_are_warned_about(
-    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.delenv("SALVO_PROFILE")
-    file = tmp_path / "contest.toml"
-    file.write_text('profile = "literal"\n' if place == "file" else "")
-    if place == "environment":
-        monkeypatch.setenv("SALVO_PROFILE", "literal")
-    settings = load_settings({"profile": "literal"} if place == "option" else {}, file)
-    assert settings.profile == "open"
-    assert caplog.messages == ["the profile literal is called open now"]
