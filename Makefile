@@ -20,7 +20,7 @@ TIMES ?= 30
 # Every process that a test starts would compile all of the code again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check types compiled slow bench load simulate chaos failover fuzz mutants compose-test pictures format contract clean
+.PHONY: demo test check types compiled slow bench load simulate chaos failover fuzz mutants compose-test annexes pictures format contract clean
 
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
@@ -53,6 +53,7 @@ slow: $(READY)           ## what a release needs besides: slow tests, 10,000 sim
 	$(MAKE) fuzz
 	$(MAKE) mutants
 	$(MAKE) compose-test
+	$(MAKE) annexes
 
 bench: $(READY)          ## the benchmarks, a table as result (about eight minutes)
 	$(BIN)/pip install --quiet -e '.[bench]'
@@ -85,6 +86,9 @@ mutants: $(READY)        ## DRAW errors planted in the rules and the protocol, i
 
 compose-test: $(READY)   ## docker-compose.yml, up and down for real; root and Debian's packages
 	$(BIN)/python tests/compose/run.py
+
+annexes: $(READY)        ## each annex deleted in a copy: lint, types, contracts and the tests that remain; ANNEX=salvo_league for one
+	$(BIN)/python tests/annexes/run.py $(ANNEX)
 
 pictures: $(READY)       ## every picture of the documents, from real games and pages; needs chromium
 	PYTHONPATH=tests $(BIN)/python -m pictures.make

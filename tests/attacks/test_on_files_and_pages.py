@@ -6,12 +6,11 @@ real brokers in ``server/live/test_forgeries.py``.
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -25,8 +24,6 @@ from salvo_server.settings import ServerSettings
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.roster import Roster
 from salvo_server.verify import reading, verify_lines
-from salvo_watch.web import app as web
-from salvo_watch.web.relay import Relay
 
 Patch = pytest.MonkeyPatch
 HOSTILE = "\033]0;owned\007\033[2J\u202e"
@@ -71,32 +68,6 @@ def _have_a_roster_trusted_that_others_can_write() -> bool:
         return True
 
 
-def _be_served_under_a_name_of_another_site() -> bool:
-    """A page reads the hall in a visitor's network when its own name leads there."""
-    said: list[Any] = []
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: Any) -> None:
-        said.append(message)
-
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "path": "/static/badges.css",
-        "query_string": b"",
-        "headers": [(b"host", b"evil.example")],
-    }
-
-    async def ask() -> None:
-        await pages(scope, receive, send)
-
-    pages = web.application(Relay([], boards=False, delay_seconds=0), web.Front("http://127.0.0.1", ""))
-    asyncio.run(ask())
-    return bool(said[0]["status"] == 200)
-
-
 def _reach_a_broker_through_a_visitors_browser() -> bool:
     """A page of another site opens a WebSocket to the broker on the visitor's own machine."""
     with EmbeddedBroker(websocket="127.0.0.1:0") as running:
@@ -127,10 +98,6 @@ def _check_no_rights(patch: Patch) -> None:
     patch.setattr("salvo_server.contest.check_rights", lambda settings: None)
 
 
-def _know_every_host(patch: Patch) -> None:
-    patch.setattr(web, "is_known_host", lambda *given: True)
-
-
 def _admit_every_page(patch: Patch) -> None:
     patch.setattr(broker, "is_of_another_site", lambda *given: False)
 
@@ -148,7 +115,6 @@ ATTACKS = [
     Attack("a journal that is gone", _have_a_game_played_without_its_journal, _never_look_for_the_journal),
     Attack("a text that controls the terminal", _control_the_terminal, _print_whatever_comes),
     Attack("a roster of everybody's", _have_a_roster_trusted_that_others_can_write, _check_no_rights),
-    Attack("a name of another site", _be_served_under_a_name_of_another_site, _know_every_host),
     Attack("a page of another site", _reach_a_broker_through_a_visitors_browser, _admit_every_page),
 ]
 each_attack = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)

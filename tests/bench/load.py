@@ -36,7 +36,7 @@ from bench.teams import echo_round_trips, echo_throughput
 from bench.web import read_heard
 from kit.mosquitto import Mosquitto
 from kit.processes import started
-from watch.web_front import web_front
+from kit.web_front import web_front
 
 #: Between two questions to the echo.
 _REST_SECONDS: Final = 0.1

@@ -15,7 +15,7 @@ from bench.children import peak_mb, process, table_names
 from bench.figures import percentiles, row
 from bench.teams import Door, Teams
 from kit.mosquitto import Mosquitto
-from watch.web_front import web_front
+from kit.web_front import web_front
 
 BROWSERS: Final = 2000
 TABLES: Final = 20

@@ -6,21 +6,17 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
 from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, hidden_from_alice, play
 from kit.pages import RUDE, Read, large_game, rude_game
-from kit.proofs import random_games
 from salvo.rules import SALVO, SMACKDOWN, Announce, Fleet, RuleBook
 from salvo_display.page import html_page
 from salvo_display.page.moves import CODES
@@ -28,7 +24,6 @@ from salvo_display.page.rendering import render
 from salvo_display.pictures.marks import Mark
 from salvo_display.replay import REFEREE, Replay, ReplayError
 from salvo_server.recordings import open_recordings
-from salvo_watch.commands.replay import replay as command
 
 GAMES = (
     "2-players-clock",
@@ -256,51 +251,3 @@ def test_a_page_has_nothing_from_elsewhere_and_runs_its_own_script_only() -> Non
     assert "http:" not in page.replace("http-equiv", "")
     assert "https:" not in page
     assert not re.search(r"@import|url\((?!#)", page)
-
-
-# --- the command --------------------------------------------------------------------------------------------------
-
-
-def _run(*arguments: str) -> Any:
-    return CliRunner().invoke(command, arguments)
-
-
-def test_the_command_writes_a_page_and_says_so(tmp_path: Path) -> None:
-    file, page = str(GOLDEN / "2-players-1.jsonl.gz"), tmp_path / "game.html"
-    replay = _replay("2-players-1")
-    done = _run(file, "--html", str(page))
-    assert done.output == f"{page}: {replay.turns} salvos, all boards; open it in a browser\n"
-    assert page.read_text() == html_page(replay)
-    player = replay.players[0]
-    done = _run(file, "--html", str(page), "--view", player, "--turn", "20")
-    assert done.output == f"{page}: {replay.turns} salvos, what {player} knew; open it in a browser\n"
-    assert page.read_text() == html_page(replay, player, 20)
-    assert 'data-turn="20"' in page.read_text()
-
-
-def test_a_proof_file_has_a_page_too(tmp_path: Path) -> None:
-    [game] = random_games(1)
-    file = tmp_path / "game.proof"
-    file.write_bytes(b"".join(game.proof()))
-    assert _run(str(file), "--html", str(tmp_path / "game.html")).exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
-        (("--view", "carol"), "unknown_view"),
-        (("--turn", "999"), "unknown_turn"),
-        (("--check",), "ask for one at a time"),
-    ],
-)
-def test_a_page_that_cannot_be_is_not_written(arguments: Sequence[str], code: str, tmp_path: Path) -> None:
-    page = tmp_path / "game.html"
-    done = _run(str(GOLDEN / "2-players-1.jsonl.gz"), "--html", str(page), *arguments)
-    assert done.exit_code
-    assert code in f"{done.output} {done.exception}"
-    assert not page.exists()
-
-
-def test_a_page_that_has_no_place_is_told_with_it(tmp_path: Path) -> None:
-    done = _run(str(GOLDEN / "2-players-1.jsonl.gz"), "--html", str(tmp_path / "nowhere" / "game.html"))
-    assert "html_unwritable" in str(done.exception)

@@ -65,7 +65,7 @@ def main() -> int:
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"))
     parser.add_argument("--again", nargs=2, metavar=("TARGET", "FILE"), help="read one input again")
     given = parser.parse_args()
-    from fuzz.targets import TARGETS
+    from fuzz.every_target import TARGETS
 
     if given.again:
         [target] = [target for target in TARGETS if target.name == given.again[0]]
@@ -142,7 +142,7 @@ def fuzz(name: str, *arguments: str) -> None:
     import atheris
 
     with atheris.instrument_imports(include=_INSTRUMENTED):
-        from fuzz.targets import TARGETS
+        from fuzz.every_target import TARGETS
     logging.disable(logging.CRITICAL)
     [target] = [target for target in TARGETS if target.name == name]
     atheris.Setup([sys.argv[0], *arguments], target.read)

@@ -61,19 +61,11 @@ from salvo.fairness.known_servers import KnownServers
 from salvo.fairness.witness import Witness
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
-from salvo.rules import SALVO, SMACKDOWN, SPACED, STREAK, XBS, Fleet
+from salvo.rules import SALVO, Fleet
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Blob, make_blob, parse_blob
 from salvo.topics import TOPICS, Publisher
-from salvo_gateways.accounts import GatewayError
-from salvo_gateways.classic.bus import Frames, calls
-from salvo_gateways.classic.words import NotUnderstood, Reply, Shoot, reply, shoot
-from salvo_gateways.classic.words import read as read_classic
-from salvo_gateways.jsonline.words import BadBody, Dialect, Values, Wording, read_request
-from salvo_gateways.peer import Broken, Lines
-from salvo_gateways.smackdown import lines as smackdown
-from salvo_gateways.xbs import words as xbs
 from salvo_server.brokers.embedded import packets as p
-from salvo_server.brokers.embedded.addresses import BrokerError, split_address
+from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.dialects import read_properties
 from salvo_server.brokers.embedded.edges import WebSocketEdge
@@ -137,17 +129,6 @@ _ELSEWHERE: Final = {"fleet_incomplete", "unknown_version"}
 
 
 # --- what programs of other systems say ---------------------------------------------------------------------------
-
-
-def _smackdown(data: bytes) -> None:
-    for message in Lines().feed(data):
-        if isinstance(message, Broken):
-            continue
-        line = message.decode(errors="replace")
-        with _refused(smackdown.Unreadable, IllegalCommand):
-            assert smackdown.read_fleet(line, SMACKDOWN).book is SMACKDOWN
-        with _refused(smackdown.Unreadable):
-            assert 1 <= len(smackdown.read_shots(line, 5)) <= 5
 
 
 # --- what teams and servers say -----------------------------------------------------------------------------------
@@ -430,23 +411,6 @@ def _notes() -> list[bytes]:
 
 
 # --- gateways -----------------------------------------------------------------------------------------------------
-
-
-def _xbs(data: bytes) -> None:
-    """Lines of a client of Xterm Boat Sinker: what is read is what is said again."""
-    names = xbs.Names(XBS.grid.width, "ann", "ann")
-    for line in Lines().feed(data):
-        message = xbs.read(line.decode(errors="replace")) if isinstance(line, bytes) else None
-        if message is None:
-            continue
-        assert "|" not in xbs.speakable(message.line)
-        assert 0 <= message.number(2) <= 999
-        name, board = message.value(1), message.value(2)
-        fleet = xbs.read_board(board, XBS)
-        assert fleet is None or xbs.complete(fleet) == board
-        if not xbs.name_fault(name, XBS.grid.width):
-            seated = topics.check_name(xbs.seated_name(name))
-            assert names.meant(names.shown(seated)) == seated
 
 
 # --- the embedded broker ------------------------------------------------------------------------------------------
@@ -802,12 +766,6 @@ def _key_files() -> list[bytes]:
     return [path.read_bytes(), json.dumps(known).encode(), json.dumps({"servers": known}).encode()]
 
 
-def _xbs_lines() -> list[bytes]:
-    board = xbs.complete(XBS.random_fleet(Random(1)))
-    said = ["G", "P|x", f"J|ann|{board}", f"J|dead meat|{board.lower()}", "S|ann|3|10", "K|", "M||hello", "T|hit|", "L"]
-    return ["".join(f"{line}\r\n" for line in said).encode(), *(line.encode() + b"\n" for line in said)]
-
-
 def _packet(first: int, body: bytes) -> bytes:
     return p.packet(first, body)
 
@@ -867,32 +825,6 @@ def _greetings() -> list[bytes]:
     return [*greetings, *(_GREETING + rest for rest in _after_greeting())]
 
 
-def _bus(data: bytes) -> None:
-    """Messages on the bus of the two-player game, cut as they come, and what programs say of their addresses."""
-    messages = list(Frames().feed(data))
-    pieces = Frames()
-    cut = [found for at in range(len(data)) for found in pieces.feed(data[at : at + 1])]
-    assert cut == messages or any(isinstance(found, Broken) for found in messages)
-    with _refused(BrokerError):
-        calls("192.0.2.7:4001", data.decode(errors="replace"))
-
-
-def _json_lines(data: bytes) -> None:
-    """Messages of the JSON lines gateway, cut as they come."""
-    messages = list(Values().feed(data))
-    pieces = Values()
-    assert [found for at in range(len(data)) for found in pieces.feed(data[at : at + 1])] == messages
-    for message in messages:
-        if isinstance(message, Broken):
-            continue
-        with _refused(WireError, GatewayError, IllegalCommand, BadBody), contextlib.suppress(UnicodeDecodeError):
-            body = read_request(message.decode()).body
-            for wording in (Wording(STREAK), Wording(STREAK, Dialect.XY, names=True)):
-                for read in (wording.read_cell, wording.read_result, wording.read_board):
-                    with contextlib.suppress(GatewayError, IllegalCommand, BadBody):
-                        read(body)
-
-
 def _http_head(data: bytes) -> None:
     """A plain request: one whole refusal, which tells nothing of what was asked."""
     head = head_of(data)
@@ -901,27 +833,6 @@ def _http_head(data: bytes) -> None:
     length = int(first.rpartition(b" ")[2])
     assert len(body) in ((0, length) if data.startswith(b"HEAD ") else (length,))
     assert int(first[9:12]) in ((431,) if head is None else (400, 426))
-
-
-def _two_player_message(data: bytes) -> None:
-    """A message of the classic gateway: what is read is written as it was."""
-    with _refused(NotUnderstood), contextlib.suppress(UnicodeDecodeError):
-        match read_classic(data.decode(), SPACED):
-            case Shoot(cell):
-                assert shoot(cell, SPACED.grid).encode() == data
-            case Reply(cell, word, kind, last):
-                ship = next((ship.name for ship in SPACED.fleet if ship.name.startswith(kind) and kind), "")
-                assert reply(cell, word, ship, last, SPACED.grid).encode() == data
-
-
-def _json_line_seeds() -> list[bytes]:
-    said = (_ROOT / "tests" / "gateways" / "conversations" / "jsonline.txt").read_text().splitlines()
-    lines = [line[2:] for line in said if line.startswith("> ")]
-    return [
-        "\n".join(lines).encode(),
-        b'{"type":"BOARD","body":[[{"x":0,"y":0},{"x":1,"y":0}],"B3-B6"]}',
-        b"hello\n{}]",
-    ]
 
 
 _TOPIC_SEEDS = [topic.of(table, player="ann", ship="carrier").encode() for topic in TOPICS for table in ("", "blue")]
@@ -968,7 +879,6 @@ TARGETS: Final = (
     Target(
         "witness", _witness, lambda: [b"\n".join(_entries()), b"\n".join(_entries()[9:] + _entries()[:20])], 30_000, 20
     ),
-    Target("xbs lines", _xbs, _xbs_lines),
     Target(
         "HTTP head",
         _http_head,
@@ -981,24 +891,6 @@ TARGETS: Final = (
     Target("greeting", _packets, _greetings, 600, 4),
     Target("packets", _packets_after_greeting, _after_greeting, 600, 4),
     Target("packets of MQTT 5", _packets_after_greeting_5, _after_greeting_5, 600, 4),
-    Target(
-        "Code Smackdown",
-        _smackdown,
-        lambda: [
-            b"|RESPONSE|ship locations|0 0 H|0 1 H|0 2 V|9 7 V|4 4 H|END|\n",
-            b"|RESPONSE|shots|0 0|-1 99|END|\r\n|RESPONSE|shots|END|\n",
-        ],
-    ),
-    Target(
-        "two-player message",
-        _two_player_message,
-        lambda: [b"C", b"SIa", b"RE5H", b"RIaM", b"RE6SAircraft carrier", b"RF7ECruiser"],
-        80,
-    ),
-    Target(
-        "bus", _bus, lambda: [Frames().write("C") * 2, Frames().write("P/192.0.2.9:4002")[:9], b"192.0.2.9:4002"], 200
-    ),
-    Target("JSON lines", _json_lines, _json_line_seeds),
     Target("program's line", _program_line, _program_lines, 3000),
     Target("service", _service, _service_seeds),
 )

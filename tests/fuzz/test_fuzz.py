@@ -10,7 +10,8 @@ from random import Random
 
 import pytest
 
-from fuzz.targets import TARGETS, Target
+from fuzz.every_target import TARGETS
+from fuzz.targets import Target
 
 #: Inputs a parser that is quick; all of them take some seconds together.
 INPUTS = 300

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from kit.browser import Browser, browser, until
 from kit.players import Heard, salvos
+from kit.web_front import web_front
 from pictures.game import Film
 from pictures.tree import play, topic_tree
 from salvo_display.page import html_page
@@ -27,7 +28,6 @@ from salvo_server.recordings import open_recordings
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.roster import Roster
-from watch.web_front import web_front
 
 _TESTS: Final = Path(__file__).parents[1]
 FOLDER: Final = _TESTS.parent / "examples" / "pictures"

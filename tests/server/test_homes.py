@@ -17,10 +17,9 @@ from salvo.errors import SalvoError
 from salvo.fairness.known_servers import KnownServers
 from salvo.user_folders import private_folder
 from salvo.versions import keep_content
-from salvo_gateways.accounts import OpenAccounts
 from salvo_server.contest import open_identity, open_journal
 from salvo_server.running import announced
-from salvo_server.settings import ServerSettings, gateway_key_path, roster_path
+from salvo_server.settings import ServerSettings, roster_path
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.roster import Roster
 from salvo_server.storage.vault import Vault
@@ -136,7 +135,6 @@ def _state(home: Path) -> list[Callable[[], Any]]:
         lambda: open_identity(settings),
         lambda: Roster(roster_path(None)).add("red"),
         lambda: open_journal(settings).close(),
-        lambda: OpenAccounts(gateway_key_path(), "jsonline"),
         lambda: KnownServers(home / "config" / "salvo" / "known_servers.json").meet("broker:1883", bytes(32)),
         lambda: keep_content({"bot.py": b""}),
     ]

@@ -15,7 +15,6 @@ import pytest
 
 from kit.proofs import verify
 from kit.recovery import LoggedWorld
-from kit.watchers import begin, connected
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
@@ -29,15 +28,12 @@ from salvo.seal import Sealer, key_to_team, make_blob
 from salvo.session import Session
 from salvo_display.replay import REFEREE as REFEREES_VIEW
 from salvo_display.replay import Replay
-from salvo_league.file import load_league
 from salvo_server.commands.control import read_arguments
 from salvo_server.commands.serve_report import ServeReport
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
-from salvo_server.game_lengths import turns_of
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.storage.transcript import check, export, read_transcript
-from salvo_watch.watching import Watcher
 
 NOW = 1_000_000
 PACED = Limits(players=2, pace_ms=800)
@@ -360,17 +356,6 @@ def salvo_of(table: Table, now: int) -> None:
     table.carry_out(m.Fire(me, rival, 1, 1), now)
 
 
-def test_a_screen_shows_in_a_pause_whose_turn_has_ended() -> None:
-    held, watcher = connected(Watcher, "")
-    begin(held)
-    held.say(m.SalvoResolved(1, 1, "alice", 5, 2, (), ()))
-    watcher.poll(0)
-    assert watcher.heading().endswith("game 1, turn 1: alice has had its turn")
-    held.say(m.TurnBegan(1, 2, "bob", 5, 1_000, 31_000))
-    watcher.poll(0)
-    assert watcher.heading().endswith(("bob has 30 s", "bob has 29 s"))
-
-
 def test_a_replay_tells_after_each_salvo_who_is_next_and_in_the_last_pause_nobody() -> None:
     referee = Referee(7, limits=PACED)
     table = Table(referee, lambda _: m.ServerStatus(True, "1", 1, "open"))
@@ -419,15 +404,7 @@ def _control(seconds: str, tmp_path: Path) -> Limits:
     return _set_by_a_host(read_arguments(m.HostAction.SET, (f"pace_seconds={seconds}",))["settings"])
 
 
-def _league(seconds: str, tmp_path: Path) -> Limits:
-    file = tmp_path / "league.toml"
-    file.write_text(f'name = "evening"\nrounds = 3\nturn_seconds = 5\npace_seconds = {seconds}\n')
-    league = load_league(file)
-    assert league.game_seconds(3, "salvo") == (turns_of("salvo", 3) or 0) * float(seconds)
-    return _set_by_a_host(league.settings(("ann", "bob", "eve"), "salvo"))
-
-
-@pytest.mark.parametrize("place", [_settings, _control, _league])
+@pytest.mark.parametrize("place", [_settings, _control])
 @pytest.mark.parametrize(
     ("seconds", "pace_ms"), [("0.8", 800), ("0", None), ("1", 1_000), ("1.0", 1_000), ("0.0004", None), ("60", 60_000)]
 )

@@ -25,7 +25,6 @@ from salvo.text_files import read_secret
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.recording import play_at_table
 from salvo_lab.tournament.file import load_tournament
-from salvo_league.file import load_league
 from salvo_server.recordings import open_recordings
 from salvo_server.settings import load_settings
 from salvo_server.storage.identity import load_identity
@@ -70,7 +69,6 @@ TEXTS: Final[dict[str, tuple[bytes | Callable[[Path], Any], Callable[[Path], Any
         lambda path: load_book(f"{path}"),
     ),
     "tournament": (CUP, load_tournament),
-    "league": (b'name = "evening \xc3\xbc"\nrounds = 2\ntable_size = 2\n', load_league),
     "accounts": (b'name,role\nred,team\n"blue",host\n', lambda path: read_entries(path, Role.TEAM)),
     "accounts with semicolons": (b"name;role\nred;team\nblue;host\n", lambda path: read_entries(path, Role.TEAM)),
     "accounts with tabs": (b"name\trole\nred\tteam\nblue\thost\n", lambda path: read_entries(path, Role.TEAM)),

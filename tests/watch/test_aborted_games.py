@@ -13,8 +13,6 @@ from click.testing import CliRunner
 from kit.golden_games import ALICE, BOB
 from kit.proofs import SMALL, Played, entries_of, verify
 from kit.referee_room import TOPIC, Room
-from kit.told import tell
-from kit.watchers import begin, connected, lines
 from salvo import messages as m
 from salvo import topics
 from salvo.cli import cli
@@ -31,6 +29,8 @@ from salvo_watch.archive import Archive
 from salvo_watch.games_page import site_list
 from salvo_watch.watching import RefereeWatcher, Watcher
 from salvo_watch.web.tables import END_SECONDS, Table
+from watch.told import tell
+from watch.watchers import begin, connected, lines
 
 ABORT = m.HostCommand("desk", m.HostAction.ABORT)
 #: Aborted in the first turn, in a later one, and in one with a shot.

@@ -15,7 +15,6 @@ from typing import TypeVar
 import pytest
 from rich.console import Console
 
-from kit.watchers import Held, connected
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
@@ -43,6 +42,7 @@ from salvo_server.storage.transcript import no_status
 from salvo_server.storage.transcript_folder import proof_lines
 from salvo_server.verify import verify_lines
 from salvo_watch.watching import RefereeWatcher, TeamWatcher, Watcher
+from watch.watchers import Held, connected
 
 IDENTITY = Identity(bytes(32))
 SEALER = Sealer("secret", bytes(16))

@@ -9,7 +9,6 @@ import pytest
 from rich.console import Console
 
 from kit.unbrokered import Wire
-from kit.watchers import begin, connected, lines
 from salvo import messages as m
 from salvo import permissions, seal
 from salvo.codec.announcement_writer import write_announcement
@@ -24,6 +23,7 @@ from salvo_server.service import Service
 from salvo_watch import watching
 from salvo_watch.commands import watch
 from salvo_watch.watching import EVERYBODY, REFEREE, RefereeWatcher, TeamWatcher, Watcher, WatchError, screen_account
+from watch.watchers import begin, connected, lines
 
 SHIPS = ("aaaaa.....", "bbbb......", "ccc.......", "ddd.......", "ee........")
 ALICE = m.RefereeBoard("alice", (*SHIPS, *[".........."] * 5), 5, 2, False)

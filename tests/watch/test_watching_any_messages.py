@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kit.any_messages import SMALL_BOOKS, Contest
+from watch.any_messages import SMALL_BOOKS, Contest
 
 
 @pytest.mark.long

@@ -7,18 +7,17 @@ from typing import Any
 
 import pytest
 
-from kit.standings_front import DELAY, Front
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.messages import HostAction, Limits, State
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.step import Step
-from salvo_league.director import OPEN_HALL
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.referee_view import RefereeViews
 from salvo_watch.web.tables import BOARDS_SECONDS, END_SECONDS, PLAY_OUT_SECONDS
+from watch.standings_front import DELAY, Front
 
 NAMES = [f"team{number}" for number in range(8)]
 
@@ -138,7 +137,7 @@ def test_a_number_of_teams_that_a_host_has_set_is_waited_for_in_that_lobby_alone
 
 def test_a_hall_that_a_league_holds_has_no_clock_and_waits_for_nobody() -> None:
     contest = Contest(Limits())
-    contest.host(HostAction.SET, settings=OPEN_HALL)
+    contest.host(HostAction.SET, settings=m.NextGame(players=64, placement_seconds=86_400))
     contest.host(HostAction.NEXT)
     contest.join("team0", "team1")
     contest.host(HostAction.ANNOUNCE, text="evening: round 2 of 5, your table follows")

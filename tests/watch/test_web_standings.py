@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kit.standings_front import DELAY, Front
 from salvo import topics
 from salvo_watch.web.tables import BOARDS_SECONDS, MAX_STANDINGS, PLAY_OUT_SECONDS
+from watch.standings_front import DELAY, Front
 
 SHOWN_AFTER = DELAY + PLAY_OUT_SECONDS + BOARDS_SECONDS
 

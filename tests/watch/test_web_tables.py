@@ -14,8 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kit.any_messages import SHIPS, SMALL_BOOKS, Contest
-from kit.told import tell
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import Publication
@@ -25,6 +23,8 @@ from salvo_server.core.referee import Referee
 from salvo_server.referee_view import RefereeViews
 from salvo_watch.web.chances import chances
 from salvo_watch.web.tables import END_SECONDS, PLAY_OUT_SECONDS, Forget, Heard, Table
+from watch.any_messages import SHIPS, SMALL_BOOKS, Contest
+from watch.told import tell
 
 
 def newcomer(messages: Sequence[tuple[str, bytes]]) -> dict[str, Any]:

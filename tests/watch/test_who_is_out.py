@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 
 from kit.proofs import SMALL, Played
-from kit.told import tell
-from kit.watchers import connected, lines
 from salvo import messages as m
 from salvo.messages import Fate
 from salvo.step import Step
@@ -22,6 +20,8 @@ from salvo_display.replay import REFEREE, Replay
 from salvo_server.commands.serve_report import ServeReport
 from salvo_watch.watching import Watcher
 from salvo_watch.web.tables import Table
+from watch.told import tell
+from watch.watchers import connected, lines
 
 Do = m.HostAction
 

@@ -25,8 +25,6 @@ from salvo_server.core import chat
 from salvo_server.settings import ServerSettings
 from salvo_server.standings import chronicle
 from salvo_server.storage import roster
-from salvo_watch.commands.web import MAX_CONNECTIONS
-from salvo_watch.web import relay
 
 README, CLIENT, SERVER = GUIDES
 SCALE = ROOT / "docs" / "scale.md"
@@ -109,12 +107,6 @@ def _claims() -> dict[str, list[tuple[Path, str]]]:
         "standings": [
             (SERVER, f"the best {chronicle.MOST_ROWS} teams"),
             (SERVER, f"after {words[chronicle.EVENING_GAP_MS // 3_600_000]} hours without a\nfinished game"),
-        ],
-        "the web front": [
-            (
-                ROOT / "docs/scale.md",
-                f"follows at most {relay.MAX_TABLES:,} tables, and admits {MAX_CONNECTIONS:,} browsers",
-            )
         ],
     }
 

@@ -19,12 +19,12 @@ import pytest
 from gateways.doors import open_door
 from gateways.smackdown_side import CLIENT, children
 from gateways.xbs_client import FATAL, HARMLESS, REFUSED, Client, Gone, Outcome
+from gateways.xbs_games import SECONDS, Patient, Playing, Slow, small
 from kit.brokers import StartServer
 from kit.mosquitto import Mosquitto
 from kit.players import Heard, join, over, salvos
 from kit.ports import Port
 from kit.programs import needs
-from kit.xbs_games import SECONDS, Patient, Playing, Slow, small
 from salvo import Bot, View
 from salvo import messages as m
 from salvo.net.mqtt import Connection

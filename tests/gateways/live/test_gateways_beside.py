@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
+from gateways.xbs_games import Patient, Playing, small
 from kit.command_line import run
 from kit.ports import Port
 from kit.processes import processes
-from kit.xbs_games import Patient, Playing, small
 
 _SECONDS = 60.0
 

@@ -8,19 +8,16 @@ import re
 import shlex
 import signal
 import sysconfig
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gateways.classic_client import Program, Tcp
 from kit import players
 from kit.command_line import run
-from kit.ports import Port
 from kit.terminal import Terminal
-from salvo.rules import SPACED, Fleet, Orientation, RuleBook, own_seed
+from salvo.rules import Fleet, Orientation, RuleBook, own_seed
 from salvo.rules.files import load_book
 from salvo_display.pictures.marks import display_name
 from salvo_lab.bots.random_bot import RandomBot
@@ -274,60 +271,6 @@ def test_an_account_that_the_broker_refuses_ends_with_the_error(tmp_path: Path) 
         assert person.end() == 1
         assert "error: not_authorised: " in person.screen.text
         assert person.is_restored
-
-
-@pytest.mark.long
-def test_a_person_at_a_gateway_plays_a_program_of_the_older_system(tmp_path: Path, port: Port) -> None:
-    broken: list[BaseException] = []
-
-    def play() -> None:
-        try:
-            program.connect()
-            program.play(2)
-        except BaseException as error:
-            broken.append(error)
-        finally:
-            program.line.close()
-
-    with _contest(tmp_path, rules="spaced") as url:
-        words = ["classic", "--broker", url, "--listen", port.address, "--opponent", "human", "--end-seconds", "0.1"]
-        with Terminal([SALVO, "gateway", *words], _environment(tmp_path)) as person:
-            assert "Waiting   ! Connecting as server" in person.until_seen(f"play against you on {port.address}")
-            program = Program(Tcp(("127.0.0.1", port.number)), 1)
-            thread = threading.Thread(target=play, daemon=True)
-            thread.start()
-            for game in (1, 2):
-                person.until_seen(f"Setup   game {game}, spaced")
-                person.press("r", "enter")
-                person.until_seen(f"Shoot   game {game}, spaced   turn {game}")  # the server begins, then the client
-                cells = [(column + 1, row + 1) for _, ship in program.fleet for row, column in ship]
-                assert f"You win. house wins game {game}" in _shoot_cells(person, SPACED, cells)
-                if game == 1:
-                    person.until_seen("r: set up game 2")
-                    person.press("r")
-            # The program's end is noticed before the next set-up is asked for, or after.
-            person.until(lambda text: "! Connecting as server" in text or "r: set up game 3" in text)
-            thread.join(60)
-            person.press("q")
-            assert person.end() == 0
-            assert person.is_restored
-    assert (program.won, program.begun, broken) == ([False, False], [False, True], [])
-
-
-@pytest.mark.long
-def test_a_person_who_leaves_a_gateway_ends_the_programs_game(tmp_path: Path, port: Port) -> None:
-    with _contest(tmp_path, rules="spaced") as url:
-        words = ["classic", "--broker", url, "--listen", port.address, "--opponent", "human"]
-        with Terminal([SALVO, "gateway", *words], _environment(tmp_path)) as person:
-            person.until_seen(f"play against you on {port.address}")
-            program = Program(Tcp(("127.0.0.1", port.number)), 1)
-            program.connect()
-            person.until_seen("Setup   game 1, spaced")
-            person.press("q", "q")
-            assert person.end() == 0
-            assert "Traceback" not in person.screen.text
-            assert program.next() == ""
-            program.line.close()
 
 
 def _own_half(page: str) -> str:

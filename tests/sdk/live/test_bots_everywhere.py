@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import os
 import re
 import subprocess
@@ -23,7 +22,6 @@ from kit.players import Heard, join
 from salvo.adapter import closing
 from salvo.errors import BotError
 from salvo.sources import load, make
-from salvo_gateways.visits.xbs import XbsVisit
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.simulation import simulate
@@ -263,20 +261,3 @@ def test_a_bot_that_fails_in_a_contest_plays_on_and_its_author_reads_why(
     lost = {"choose_salvo": "the turn is lost", "place_fleet": "a drawn fleet is placed instead", "close": "nothing is"}
     assert lost.get(method, "the game goes on") in done.stderr
     assert re.search(r"\(mine, [^)]*(seed 1, game 1|close)\)", done.stderr)
-
-
-@pytest.mark.parametrize("method", ["prepare", "place_fleet", "choose_salvo"])
-def test_a_bot_that_fails_on_an_older_system_plays_on(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, method: str
-) -> None:
-    visit = XbsVisit(make(str(_bot(tmp_path, method))), "mine", "1")
-    with caplog.at_level(logging.ERROR):
-        [joined] = visit.hear(GREETING)
-        assert joined.startswith("J|mine|")
-        water = "." * 100
-        for line in ("J|mine", "J|ann", f"B|ann||{water}|0|0", f"B|mine||{water}|0|0", "S|mine|ann"):
-            visit.hear(line)
-        [shot] = visit.hear("N|mine")
-        assert shot.startswith("S|ann|")
-    assert LINE in caplog.text
-    assert not OURS.search("\n".join(record.getMessage() for record in caplog.records))

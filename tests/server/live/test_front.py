@@ -9,7 +9,6 @@ import selectors
 import socket
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -23,8 +22,6 @@ from kit.raw import connect_packet, publish_packet, text
 from kit.secured import SECONDS, Client
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
-from salvo_watch.web.app import POLICY
-from watch.web_front import web_front
 
 pytestmark = [needs("mosquitto"), needs("haproxy")]
 RED = Login("red", "secret-of-red")
@@ -274,19 +271,6 @@ def test_what_is_no_whole_connect_is_closed(front: Front, said: bytes) -> None:
     ):
         sock.sendall(said)
         assert closed(sock)
-
-
-def test_the_web_front_is_there_and_not_without_end(mosquitto: ContestMosquitto, tmp_path: Path) -> None:
-    with (
-        web_front(mosquitto.url, "--host", "contest.example", account=(RED.user, RED.secret)) as web,
-        Front(tmp_path, mosquitto.port, mosquitto.websocket_port, web=web.port, requests=20) as front,
-    ):
-        status, policy, page = answer(front, "/")
-        assert (status, policy) == (200, POLICY)
-        assert "https://contest.example" in answer(front, "/sdk")[2].decode()
-        assert b"<html" in page
-        assert answer(front, "/front.cfg")[0] == 404
-        assert statuses(front, "/healthz", 30)[-1] == 429
 
 
 def statuses(front: Front, path: str, number: int) -> list[int]:

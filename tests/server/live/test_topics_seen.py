@@ -7,7 +7,6 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,14 +20,12 @@ from salvo import messages as m
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcements import RESULT
 from salvo.codec.log_reader import read_entry, take_apart
-from salvo.fairness.proof import Proof, ProofConnection
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.rules import Fleet, RuleBook
 from salvo.topics import Publisher, Reader
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_server.verify import compare_stories, verify_file, verify_lines
-from salvo_watch.watching import Watcher
+from salvo_server.verify import verify_lines
 
 OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
 _PRINTED = ("sunk_as_printed", "defeated_as_printed")
@@ -264,35 +261,3 @@ def test_an_observer_of_all_topics_gets_a_whole_fair_log_and_none_of_it_is_retai
     results = [json.loads(x.payload) for x in observer.seen if x.topic == "/game/result" and x.payload]
     told = [each for each in game.said if isinstance(each, m.SalvoResolved)]
     assert results == [RESULT.value(each) for each in told]
-
-
-def test_a_team_and_a_watcher_write_proofs_that_hold(
-    broker: Broker, start_server: StartServer, observer: Observer, tmp_path: Path
-) -> None:
-    watched, own = tmp_path / "watched.proof.jsonl", tmp_path / "own.proof.jsonl"
-    with start_server(players=2, seed=None) as contest:
-        observer.until(said("/game/state", b"lobby"))
-        rival = threading.Thread(target=client.play, args=(RandomBot(), broker.url, "a", "secret a"), daemon=True)
-        rival.start()
-        observer.until(lambda seen: _placed(seen, "a") == 5)
-        connection = ProofConnection(broker.url, "looks-on", clean_session=True)
-        connection.record(Proof(watched), "")
-        watcher = Watcher(connection, "")
-        while watcher.state != m.State.LOBBY:  # it comes into the lobby, as b does
-            watcher.poll(0.2)
-        team = threading.Thread(
-            target=client.play, args=(RandomBot(), broker.url, "b", "secret b"), kwargs={"proof": own}, daemon=True
-        )
-        team.start()
-        while not watcher.games_ended:
-            watcher.poll(0.2)
-        watcher.close()
-        team.join(60)
-        rival.join(60)
-        key = contest.identity.signing_key
-    reports = [verify_file(path, key) for path in (watched, own)]
-    assert [report.finding for report in reports] == [None, None]
-    assert reports[0].games[0].of == reports[1].games[0].of
-    assert compare_stories(reports) == []
-    assert len(reports[1].sent) >= 5 + 17
-    assert b"secret" not in own.read_bytes().replace(b'"secret":"', b"")

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from kit.guarded import guarded, wait_for_users
-from kit.onlookers import onlooker, until
 from salvo.client import GameReport
 from salvo.client import play as play_contest
 from salvo.permissions import Role
@@ -20,6 +19,7 @@ from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.storage.identity import Identity
 from salvo_server.verify import compare_stories, verify_file
 from salvo_watch.watching import RefereeWatcher
+from watch.onlookers import onlooker, until
 
 #: The one has turns that go on, the other several winners.
 BOTH = pytest.mark.parametrize("book", [BOOKS["streak"], BOOKS["smackdown"]], ids=lambda book: book.name)

@@ -20,11 +20,11 @@ from kit.browser_looks import colour, contrast
 from kit.ports import Port
 from kit.processes import started
 from kit.programs import needs
+from kit.web_front import WebFront, web_front
 from salvo.net.mqtt import Connection
 from salvo_display.pictures.html import luminance
 from salvo_lab.commands.play import play
 from salvo_server.brokers.embedded import EmbeddedBroker
-from watch.web_front import WebFront, web_front
 
 pytestmark = [needs("chromium"), pytest.mark.long]
 

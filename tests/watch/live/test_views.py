@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from kit.guarded import guarded, play, wait_for_users
-from kit.onlookers import SECONDS, onlooker, until
 from kit.processes import started
 from kit.programs import BROKERS, needs
 from salvo import messages as m
@@ -26,6 +25,7 @@ from salvo.rules import SALVO, Fleet
 from salvo_server.core.match import Player
 from salvo_watch import watching
 from salvo_watch.watching import RefereeWatcher, TeamWatcher
+from watch.onlookers import SECONDS, onlooker, until
 
 KINDS = BROKERS
 

@@ -25,13 +25,13 @@ from kit.guarded import guarded, play, wait_for_users
 from kit.ports import Port
 from kit.processes import started
 from kit.programs import BROKERS
+from kit.web_front import WebFront, web_front
 from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
 from salvo.messages import Limits, State
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_watch.web.app import MAX_STREAMS, POLICY
-from watch.web_front import WebFront, web_front
 
 pytestmark = pytest.mark.long
 _SALVO = (sys.executable, "-m", "salvo")

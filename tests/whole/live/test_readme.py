@@ -24,8 +24,8 @@ from kit import command_line, players
 from kit.documents import FIRST_CLIENT, GUIDES, ROOT, blocks
 from kit.processes import started
 from salvo.messages import SalvoResolved, SunkShip
+from salvo.plugins import imported
 from salvo.view import OwnSalvo
-from salvo_league.file import load_league
 from salvo_server.commands.serve import serve
 from salvo_server.game_lengths import duration, turns_of
 from salvo_server.gateway_calls import read_gateway, with_rules_of_gateways
@@ -493,7 +493,7 @@ def test_the_guides_league_is_the_file_that_its_command_writes(tmp_path: Path) -
     done = command_line.run(*command.split()[1:], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "league.toml").read_text() == LEAGUE
-    for table in load_league(tmp_path / "league.toml").tables:
+    for table in imported("salvo_league.file:load_league")(tmp_path / "league.toml").tables:
         assert f"--table {table}" in done.stdout
         assert any(command.startswith("salvo serve") and f"--table {table}" in command for command in COMMANDS)
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from kit.watchers import connected
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import Publication
@@ -16,6 +15,7 @@ from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.storage.transcript import no_status
 from salvo_watch.watching import Watcher
+from watch.watchers import connected
 
 SHIPS = (ShipClass("destroyer", 2), ShipClass("patrolboat", 1), ShipClass("dinghy", 1))
 

@@ -11,7 +11,6 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from email.message import Message
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from kit.processes import started
@@ -61,10 +60,3 @@ def web_front(broker: str, *words: str, account: tuple[str, str] | None = None) 
     with started(command, env=os.environ | given, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         yield WebFront(json.loads(process.stdout.readline())["urls"][-1], process.pid)
-
-
-def static_files() -> list[Path]:
-    """Return the web front's own files."""
-    import salvo_watch.web
-
-    return sorted((Path(salvo_watch.web.__path__[0]) / "static").iterdir())
