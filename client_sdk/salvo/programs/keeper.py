@@ -1,9 +1,9 @@
 """The keeper of a process in which bots play: its parent, which ends when it does, and leaves nothing of it behind.
 
 A process becomes a keeper by :func:`keep`: it makes a copy of itself, in which bots play, and waits for that. It adopts
-whatever they start and leave, in whatever session, and kills all of it when the copy has ended, or when its own parent
-has. It ends a copy that has too many processes. To bots it is the parent: one that kills its parent ends its own
-process, and not the command's.
+whatever they start and leave, in whatever session, and kills all of it when the copy has ended, or when the process has
+for which it plays. It ends a copy that has too many processes. To bots it is the parent: one that kills its parent ends
+its own process, and not the command's.
 
 A bot that looks for processes by other means finds the command, and may end it: that takes a sandbox to prevent.
 """
@@ -26,12 +26,15 @@ _LOOK_SECONDS: Final = 0.1
 _SENT: Final = 0
 
 
-def keep(passed_on: Mapping[int, int], begun: Callable[[int], object]) -> int | None:
+def keep(
+    passed_on: Mapping[int, int], begun: Callable[[int], object] = lambda copy: None, parent: int | None = None
+) -> int | None:
     """Make a copy of this process, which has one thread, and keep it; only on Linux.
 
     Args:
         passed_on: by signal that this process gets, what it sends to the copy.
         begun: called here with the number of the copy.
+        parent: the process with which this one ends; None for one that outlives its parent, as a command does.
 
     Returns:
         None in the copy. Here, when it has ended and nothing is left of it, its exit code; a negative one is the
@@ -39,7 +42,7 @@ def keep(passed_on: Mapping[int, int], begun: Callable[[int], object]) -> int | 
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    own, parent = os.getpid(), os.getppid()
+    own = os.getpid()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a child has ended
     awaited = {signal.SIGCHLD, *map(signal.Signals, passed_on)}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
@@ -56,7 +59,7 @@ def keep(passed_on: Mapping[int, int], begun: Callable[[int], object]) -> int | 
         if got is not None and got.si_signo in passed_on and got.si_code <= _SENT:
             os.kill(copy, passed_on[got.si_signo])
         code = linux.reap().get(copy)
-        if code is None and os.getppid() != parent:
+        if code is None and parent not in (None, os.getppid()):
             code = -signal.SIGKILL
         elif code is None and sum(each.state not in "ZX" for each in linux.below(own)) > linux.most_processes() + 1:
             code = TOO_MANY

@@ -54,7 +54,7 @@ class Kept:
         """
         if (ctx.find_root().obj or {}).get("has_process"):
             if linux.is_single_threaded() and not is_debugged():
-                ended = keep(_passed_on(), lambda copy: None)
+                ended = keep(_passed_on())
                 if ended is not None:
                     if self._shared[1]:
                         ctx.exit(ended if ended >= 0 else 128 - ended)

@@ -135,7 +135,7 @@ def _run(inherited: Iterable[Connection], group: Any, work: Callable[..., None],
             group[0] = number
             pipe.close()
 
-        code = keep(dict.fromkeys(_ENDING, signal.SIGKILL), begun)
+        code = keep(dict.fromkeys(_ENDING, signal.SIGKILL), begun, _parent())
         if code is not None:
             end_as(code)
         linux.lead_session()
@@ -156,8 +156,14 @@ def _run(inherited: Iterable[Connection], group: Any, work: Callable[..., None],
         work(pipe, *given)
 
 
+def _parent() -> int | None:
+    """Return the process that has started this one; it may have ended since."""
+    parent = parent_process()
+    return parent.pid if parent is not None else None
+
+
 def _end_with_parent() -> None:
-    while (parent := parent_process()) and os.getppid() == parent.pid:
+    while os.getppid() == _parent():
         time.sleep(1)
     os._exit(1)
 
