@@ -82,6 +82,8 @@ def test_the_user_may_say_where_the_file_is(tmp_path: Path, monkeypatch: pytest.
     assert _path_of_user() == tmp_path / "salvo" / "known_servers.json"
     monkeypatch.setenv("SALVO_KNOWN_SERVERS", str(tmp_path / "mine.json"))
     assert _path_of_user() == tmp_path / "mine.json"
+    monkeypatch.setenv("SALVO_KNOWN_SERVERS", "none")
+    assert _path_of_user() is None
 
 
 def _path_of_user() -> Path | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -18,6 +19,7 @@ from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import topics
 from salvo.cli import cli
+from salvo.cli.output import host_account
 from salvo.codec.command_writer import write_host, write_placement
 from salvo.messages import Limits, State
 from salvo.permissions import Role
@@ -558,6 +560,31 @@ def test_a_match_with_every_command_is_recovered_after_a_crash_at_any_step(tmp_p
         else:  # no more than a lobby, and its last step opened the next one
             assert len(list(execute(read_transcript(file)))) == len(game.steps) - 1
     world.journal.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "variables", "account"),
+    [
+        ("mqtt://desk:s@h", {}, ("desk", "s")),
+        ("mqtt://desk@h", {"SALVO_SECRET": "s"}, ("desk", "s")),
+        ("mqtt://h", {"SALVO_TEAM": "desk", "SALVO_SECRET": "s"}, ("desk", "s")),
+        ("mqtt://desk:s@h", {"SALVO_TEAM": "red", "SALVO_SECRET": "of-red"}, ("desk", "s")),
+        ("mqtt://h", {"SALVO_SECRET": "s"}, None),
+        ("mqtt://desk@h", {}, None),
+    ],
+)
+def test_a_hosts_account_is_in_the_url_or_in_the_environment(
+    url: str, variables: dict[str, str], account: tuple[str, str] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SALVO_TEAM", "SALVO_SECRET", "SALVO_SECRET_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    if account is not None:
+        assert host_account(url) == account
+        return
+    with pytest.raises(click.UsageError, match="a host needs a name and a secret: mqtt://NAME@HOST, or SALVO_TEAM"):
+        host_account(url)
 
 
 @pytest.mark.parametrize(

@@ -803,6 +803,12 @@ def test_a_file_that_is_no_proof_is_not_shown(tmp_path: Path) -> None:
         assert (code, "hunter2" in said, "this is no proof" in said or "no_proof" in said) == (1, False, True)
 
 
+def test_verdicts_are_coloured_unless_the_environment_forbids_it(file: Path) -> None:
+    for value, coloured in (("", True), ("1", False)):
+        done = CliRunner().invoke(cli, ["verify", str(file)], color=True, env={"NO_COLOR": value})
+        assert ("\x1b[" in done.output) is coloured
+
+
 @pytest.mark.parametrize("spaces", [True, False])
 def test_a_pinned_key_is_compared(file: Path, spaces: bool) -> None:
     mine, other = fingerprint(IDENTITY.signing_key), fingerprint(Identity(bytes(32)).signing_key)
