@@ -76,7 +76,7 @@ class ServerSettings(BaseSettings):
     _reads_environment: ClassVar = True
 
     listen: Annotated[str, says("where the embedded broker listens", takes="HOST:PORT")] = "127.0.0.1:1883"
-    web: Annotated[str | None, says("where the web front listens, in which people watch", takes="HOST:PORT")] = None
+    web: Annotated[str | None, says("address of the web front, where people watch", takes="HOST:PORT")] = None
     websocket: Annotated[
         str | None, says("where the embedded broker speaks MQTT over WebSocket", takes="HOST:PORT")
     ] = None
