@@ -150,7 +150,7 @@ def test_a_gateway_imports_nothing_from_the_folder_where_the_server_was_started(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("telnet --listen 1:2", "does not begin with one of xbs, smackdown"),
+        ("telnet --listen 1:2", "does not begin with one of classic, jsonline, smackdown, xbs"),
         ("xbs --port 7", "No such option"),
         ("xbs 'open", "No closing quotation"),
         ("", "does not begin with one of"),
