@@ -15,11 +15,11 @@ from salvo.codec.log import MAX_ENTRY_BYTES
 from salvo.codec.log_reader import Fault
 from salvo.text_files import lines_of, missing_file, unread
 from salvo_server.verify.equivocation import Agreement, agreements, compare_stories
-from salvo_server.verify.notes import check_sent
-from salvo_server.verify.notices import remarks_on
 from salvo_server.verify.reading import check_chain, check_ends, read_lines, what_it_is
 from salvo_server.verify.reexecute import Repetition
+from salvo_server.verify.remarks import remarks_on
 from salvo_server.verify.report import BLAME, UNPROVEN, Finding, LoggedGame, ProofError, ProofReport, Verdict, Wrong
+from salvo_server.verify.team_notes import check_sent
 
 __all__ = [
     "BLAME",

@@ -21,8 +21,8 @@ from salvo.messages import Draw
 from salvo.seal import fingerprint
 from salvo.text_files import lines_of
 from salvo_server.storage.transcript_folder import proof_path
-from salvo_server.verify.notes import read_sent
 from salvo_server.verify.report import Line, LoggedGame, Loose, ProofReport, Wrong, blame_server
+from salvo_server.verify.team_notes import read_sent
 
 #: With so many wrong lines a file is not read on: one is enough to know, and each costs a kilobyte.
 MAX_WRONG: Final = 1000
