@@ -69,7 +69,13 @@ def _vectors() -> list[Any]:
             if not error or error in CASES:
                 found.append(
                     pytest.param(
-                        topic, payload, given.get("secret", ""), key, error, id=f"{name}: {case['description']}"
+                        topic,
+                        payload,
+                        given.get("secret", ""),
+                        key,
+                        error,
+                        id=f"{name}: {case['description']}",
+                        marks=pytest.mark.long if error == "forged" else (),
                     )
                 )
     return found

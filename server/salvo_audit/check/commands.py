@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
@@ -98,6 +99,7 @@ class Reader:
         self._name = name
         self._table = table
         self._judge = judge
+        self._fault: str | None = None
 
     async def read(self, publication: Publication) -> Command:
         """Judge one message, and return what it says."""
@@ -219,14 +221,16 @@ class Reader:
             inside is not None,
             publication,
             "a blob that opens with the key of the team's secret",
-            self._why_not(blob) if inside is None else "",
+            await self._why_not(blob) if inside is None else "",
         )
         return command, inside
 
-    def _why_not(self, blob: bytes) -> str:
-        fault = keys.diagnose(blob, self._secret, self._name)
-        if fault:
-            return f"a blob that does not open, because {fault}"
+    async def _why_not(self, blob: bytes) -> str:
+        """Return what is wrong with a blob that does not open; the first one tells it of all, and it takes seconds."""
+        if self._fault is None:
+            self._fault = await asyncio.to_thread(keys.diagnose, blob, self._secret, self._name)
+        if self._fault:
+            return f"a blob that does not open, because {self._fault}"
         return "a blob that opens with none of the layouts, parameters and ciphers that authors confuse"
 
     async def _read_placement(self, command: Command) -> Command:
