@@ -157,7 +157,7 @@ def test_all_meet_all_at_larger_tables(size: int, count: int, seed: int) -> None
 
 @pytest.mark.long
 @given(st.integers(2, 8), st.integers(1, 3), st.integers(2, 16), seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_nobody_on_a_ladder_waits_for_more_games_to_begin_than_there_are_others(
     size: int, tables: int, count: int, seed: int
 ) -> None:
