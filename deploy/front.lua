@@ -78,36 +78,67 @@ local function rest(size, taken)
     return size - taken
 end
 
+-- The place after a field that begins with its length; nil while that is not there.
+local function after_field(bytes, at)
+    return at and #bytes > at and at + 2 + string.unpack(">I2", bytes, at) or nil
+end
+
+-- The place after properties, which MQTT 5 alone has.
+local function after_properties(bytes, at, level)
+    if level ~= 5 or not at then return at end
+    local size, from = varint(bytes, at)
+    return size and from + size
+end
+
+local function is_command(topic)
+    return COMMANDS[topic:match("[^/]*$")]
+end
+
 -- Return what to send in place of a packet's head, the place after it, and how much of the packet follows.
 function Mqtt:head(bytes, at)
-    local first = bytes:byte(at)
     local size, body = varint(bytes, at + 1)
     if not size then return nil end
-    local kind = first >> 4
-    if kind == 1 and not self.level then
-        local name = bytes:byte(body + 1) -- of the protocol: "MQTT", or "MQIsdp" before 3.1.1
-        local level = name and bytes:byte(body + 2 + name)
-        if not level and size > 1 then return nil end
-        self.level = (level or 0) & 127 -- a bridge sets the highest bit
+    local kind = bytes:byte(at) >> 4
+    if kind == 3 then return self:publish(bytes, at, body, size) end
+    if kind == 1 and not self:connect(bytes, body) then return nil end
+    return bytes:sub(at, body - 1), body, size
+end
+
+-- Whether a greeting is known as far as it matters. Its last will would be published without a mark.
+function Mqtt:connect(bytes, body)
+    local at = after_field(bytes, body) -- the protocol's name
+    if not at or #bytes < at + 3 then return false end
+    local level, flags = bytes:byte(at, at + 1)
+    self.level = self.level or level & 127 -- a bridge sets the highest bit
+    if flags & 4 == 0 then return true end
+    local id = after_properties(bytes, at + 4, self.level)
+    local will = after_properties(bytes, after_field(bytes, id), self.level)
+    local after = after_field(bytes, will)
+    if not after or #bytes < after - 1 then return false end
+    if is_command(bytes:sub(will + 2, after - 1)) then
+        broken("a last will that is a command")
     end
-    if kind ~= 3 then return bytes:sub(at, body - 1), body, size end
-    if #bytes < body + 1 then return nil end
-    local topic = string.unpack(">I2", bytes, body)
-    local payload = body + 2 + topic
-    if #bytes < payload - 1 then return nil end
-    if not COMMANDS[bytes:sub(body + 2, payload - 1):match("[^/]*$")] then
+    return true
+end
+
+function Mqtt:publish(bytes, at, body, size)
+    local payload = after_field(bytes, body)
+    if not payload or #bytes < payload - 1 then return nil end
+    local topic = bytes:sub(body + 2, payload - 1)
+    if topic == "" then
+        broken("an alias of a topic, which mosquitto is told not to offer")
+    end
+    if not is_command(topic) then
         return bytes:sub(at, payload - 1), payload, rest(size, payload - body)
     end
-    if first & 6 > 0 then payload = payload + 2 end -- the message's number
-    if self.level == 5 then
-        local properties, from = varint(bytes, payload)
-        if not properties then return nil end
-        payload = from + properties
-    end
-    if #bytes < payload - 1 then return nil end
+    local first = bytes:byte(at)
+    payload = after_properties(bytes, first & 6 > 0 and payload + 2 or payload, self.level) -- after the message's number
+    if not payload or #bytes < payload - 1 then return nil end
     local head = string.char(first) .. varint_of(size + #self.mark) .. bytes:sub(body, payload - 1) .. self.mark
     return head, payload, rest(size, payload - body)
 end
+
+Mqtt.farewell = "\0\0" -- a packet of no kind
 
 -- The same inside a WebSocket, whose frames need not begin where messages do.
 local WebSocket = {}
@@ -128,6 +159,8 @@ local function frame(bytes)
     local size = #bytes < 126 and string.char(0x80 | #bytes) or string.pack(">BI2", 0x80 | 126, #bytes)
     return "\x82" .. size .. "\0\0\0\0" .. bytes -- a key of zeros masks nothing
 end
+
+WebSocket.farewell = frame(Mqtt.farewell)
 
 function WebSocket:read(bytes)
     bytes = self.held .. bytes
@@ -219,8 +252,9 @@ function Front:tcp_payload(txn, channel)
         if self.taken > 0 then
             self.left = self.left - self.taken
             local whole, said = pcall(self.reader.read, self.reader, txn.f:req_payload(0, self.taken))
-            if not whole then
-                return filter.ERROR
+            if not whole then -- what mosquitto closes; HAProxy 2.6 forwards everything when a filter fails
+                said = self.reader.farewell
+                self.reader = { read = function() return "" end }
             end
             self.said = said
         end

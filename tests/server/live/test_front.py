@@ -162,6 +162,35 @@ def test_each_command_gets_the_mark_of_its_connection_and_nothing_else_is_change
     assert heard == {(topic, mark + payload if topic == SHOT else payload) for topic, payload in messages}
 
 
+@pytest.mark.parametrize("level", [4, 5])
+def test_a_last_will_that_is_a_command_would_have_no_mark_and_does_not_come_in(front: Front, level: int) -> None:
+    given = {"user": RED.user, "password": RED.secret, "will": (SHOT, "x"), "will_retained": False}
+    with (
+        socket.create_connection(("127.0.0.1", front.port), SECONDS) as plain,
+        front.certificate.trusted().wrap_socket(plain, server_hostname="127.0.0.1") as sock,
+    ):
+        sock.sendall(connect_packet(RED.user, level=level, **given))
+        assert closed(sock)
+
+
+def test_a_command_by_the_alias_of_its_topic_ends_the_connection(front: Front, mosquitto: ContestMosquitto) -> None:
+    """It would have no mark; mosquitto offers no aliases, so no client of the norm uses one."""
+    with (
+        Client(mosquitto.server_port, SERVER) as server,
+        socket.create_connection(("127.0.0.1", front.port), SECONDS) as plain,
+        front.certificate.trusted().wrap_socket(plain, server_hostname="127.0.0.1") as sock,
+    ):
+        server.subscribe([SHOT])
+        sock.sendall(connect_packet(RED.user, level=5, user=RED.user, password=RED.secret))
+        assert b"\x22\0" not in sock.recv(100)  # the most aliases
+        sock.sendall(b"\x30" + bytes((len(SHOT) + 6,)) + text(SHOT) + b"\3\x23\0\1")
+        sock.sendall(b"\x30\7\0\0\3\x23\0\1?")
+        with contextlib.suppress(ConnectionError):
+            while sock.recv(100):
+                pass
+        assert not any(payload == "?" for _, payload, _ in server.heard)
+
+
 def test_a_client_that_is_gone_is_gone_from_mosquitto_at_once(front: Front, mosquitto: ContestMosquitto) -> None:
     """A filter that leaves a byte in HAProxy's buffer must not hold up the end of the connection."""
     with Client(mosquitto.server_port, SERVER) as server:

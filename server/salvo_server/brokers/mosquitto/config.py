@@ -231,7 +231,8 @@ def _listener(listener: Listener, tls: MosquittoTls | None, *, logins: bool) -> 
     text += f"\nprotocol {'websockets' if listener.websocket else 'mqtt'}\n"
     if logins:  # one connection a user; in an open contest two clients may have one name, or none
         text += "use_username_as_clientid true\n"
-    text += f"max_connections {listener.max_connections}\n"
+    # No short names for topics: the front reads topics, and remembers none.
+    text += f"max_connections {listener.max_connections}\nmax_topic_alias 0\n"
     if tls is not None:
         text += f"certfile {tls.cert}\nkeyfile {tls.key}\ntls_version tlsv1.2\n"
     return text
