@@ -142,7 +142,7 @@ def stage(profile: str, place: str, folder: Path, *, turn_seconds: int = 600) ->
         port = port or BrokerUrl.parse(running.url).port
         accounts = {name: Account(name, name, Role.TEAM, secret) for name, secret in secrets.items()}
         clients = {name: stack.enter_context(Client(port, account, name, ca=ca)) for name, account in accounts.items()}
-        clients["ann"].subscribe(["/players/list", "/game/current", "/game/turn", "/game/result"])
+        clients["ann"].subscribe(["/players/list", "/game/current", "/game/turn", "/game/result", "/game/winner"])
         for name in HONEST:
             clients[name].subscribe([f"/players/{name}/error", f"/players/{name}/ships/+/error"])
         yield Stage(port, ca, secrets, clients)
