@@ -10,6 +10,7 @@ import socket
 import struct
 from collections.abc import Iterator
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -164,7 +165,7 @@ def test_each_command_gets_the_mark_of_its_connection_and_nothing_else_is_change
 
 @pytest.mark.parametrize("level", [4, 5])
 def test_a_last_will_that_is_a_command_would_have_no_mark_and_does_not_come_in(front: Front, level: int) -> None:
-    given = {"user": RED.user, "password": RED.secret, "will": (SHOT, "x"), "will_retained": False}
+    given: Any = {"user": RED.user, "password": RED.secret, "will": (SHOT, "x"), "will_retained": False}
     with (
         socket.create_connection(("127.0.0.1", front.port), SECONDS) as plain,
         front.certificate.trusted().wrap_socket(plain, server_hostname="127.0.0.1") as sock,

@@ -51,7 +51,10 @@ ELSEWHERE = {
         "tests/compose/run.py",
         'roster(used, "add", "red", "blue"',
     ),
-    "docker compose --profile public up --detach": ("tests/compose/run.py", '"COMPOSE_PROFILES": "public"'),
+    "SALVO_JOIN=mqtts://contest.example:8883 docker compose --profile public up --detach": (
+        "tests/compose/run.py",
+        '"COMPOSE_PROFILES": "public"',
+    ),
     "SALVO_JOURNAL=postgresql://salvo@postgres/salvo docker compose --profile postgres up --detach": (
         "tests/compose/run.py",
         '"COMPOSE_PROFILES": "postgres"',
