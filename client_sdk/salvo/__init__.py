@@ -8,6 +8,11 @@
 
     salvo.run(fire)
 
+For a team in a contest. Here live the rules (``rules``), the protocol (``topics``, ``messages``, ``codec``,
+``seal``), a player's side of it (``session``, ``view``, ``player``), bots by their sources and programs, the
+connection (``net``), proofs (``fairness``) and the command line that all packages share (``cli``, ``plugins``).
+Nothing here imports another package. Start reading in ``rules/game``, then ``topics`` and ``session/session``.
+
 Names are imported when they are first used: ``import salvo`` stays quick and a bot that plays in the arena needs
 neither MQTT nor cryptography.
 """

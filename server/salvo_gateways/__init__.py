@@ -1,9 +1,10 @@
 """Doors for programs that speak the protocol of an older Battleship system.
 
-One module each: ``xbs``, ``smackdown``, ``jsonline``, ``classic``. A program that connects is a player like any other:
-its guest (:mod:`~salvo_gateways.guest`) sits at a table with its own session and connection, and translates. A
-gateway stores nothing about a game: guests that come back, even to a restarted gateway, learn from the server how their
-game stands. Only games that the gateway plays itself, before the table can have them, are kept in a file.
+One module each: ``xbs``, ``smackdown``, ``jsonline``, ``classic``. A program that connects is a player like any
+other: its guest (:mod:`~salvo_gateways.guest`) sits at a table with its own session and connection, and translates. A
+gateway stores nothing about a game: guests that come back, even to a restarted gateway, learn from the server how
+their game stands. Only games that the gateway plays itself, before the table can have them, are kept in a file. An
+annex: it can be deleted. Start reading in ``guest``, then ``classic``, the smallest of the systems.
 
     peer            lines to and from one program
     guest           one program's stay: its peer, its seat, what is said on both sides

@@ -12,6 +12,6 @@
     fill      built-in bots for seats that would stay empty
     run       all of that together
 
-A league is beside the server, not in it: it acts as a host (SALVO-HOST) and reads what everybody may read. Whatever is
-killed, nothing is lost: a game is written down before it is opened and its result before the next one is.
-"""
+A league is beside the server, not in it: it acts as a host (SALVO-HOST) and reads what everybody may read. Whatever
+is killed, nothing is lost: a game is written down before it is opened and its result before the next one is. An
+annex: it can be deleted. Start reading in ``file``, then ``director``."""
