@@ -43,16 +43,12 @@ class Setting(NamedTuple):
     """A game's place among others, for a page that is one of several.
 
     Attributes:
-        called: the game's name; its number when empty.
         links: words and addresses, from this page.
-        notes: what else the end says.
         verdict: luck and skill in sentences, which the end says, too.
         checked: what is known of the record, such as that it was executed again.
     """
 
-    called: str = ""
     links: Sequence[tuple[str, str]] = ()
-    notes: Sequence[str] = ()
     verdict: Sequence[str] = ()
     checked: str = ""
 
