@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from kit.person import fleet_in_rows
+from kit.scripted_server import ScriptedServer
 from kit.unbrokered import Wire
 from salvo import events as e
 from salvo import messages as m
@@ -23,7 +24,6 @@ from salvo.session import Session
 from salvo.view import Feed, Shot
 from salvo_lab.human.channel import Channel, Clock, FleetAsked, Line, Link, News, Salvo, Seen, Taunt, Told
 from salvo_lab.human.contest import Person
-from salvo_lab.testing.script import ScriptedServer
 
 BOOK = BOOKS["smackdown"]
 FLEET = fleet_in_rows(BOOK)

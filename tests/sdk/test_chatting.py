@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kit.scripted_server import ScriptedServer
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import permissions
@@ -24,7 +25,6 @@ from salvo.session import Session
 from salvo.view import View
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_lab.testing import ScriptedServer
 from salvo_server.settings import SettingsError, load_settings
 
 SEALER = Sealer("secret", bytes(16))

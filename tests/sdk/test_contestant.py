@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import salvo
+from kit.scripted_server import ScriptedServer
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo.client import Contestant
@@ -21,7 +22,6 @@ from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.view import Feed, Shot, View
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_lab.testing import ScriptedServer
 
 
 class Table:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kit.scripted_server import ScriptedServer
 from salvo import messages as m
 from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import MAX_RECAP_BYTES, write_recap
@@ -19,7 +20,6 @@ from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, generator, r
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Sealer, key_to_team, make_blob
 from salvo.session import Session
 from salvo.view import Feed
-from salvo_lab.testing import ScriptedServer
 from salvo_server.core.referee import Referee
 
 NOW = 1_760_000_000_000

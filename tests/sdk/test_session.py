@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kit.scripted_server import ScriptedServer
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_reader import SealedParticipation, read_command, read_participation
@@ -34,7 +35,6 @@ from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.session.returning import ReturningState
 from salvo.view import Shot
-from salvo_lab.testing import ScriptedServer
 from salvo_server.storage.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from kit.scripted_server import ScriptedServer
 from salvo import messages as m
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
 from salvo.errors import IllegalCommand
@@ -33,7 +34,6 @@ from salvo.session.session import (
     TableState,
 )
 from salvo.view import Shot
-from salvo_lab.testing import ScriptedServer
 from salvo_server.storage.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))

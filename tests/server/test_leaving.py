@@ -10,6 +10,7 @@ import pytest
 
 from kit.deriver import Deriver
 from kit.proofs import SMALL, Played, entries_of, verify
+from kit.scripted_server import ScriptedServer
 from kit.stage import TEAMS, Stage, fleet, secret
 from kit.unbrokered import Wire
 from salvo import messages as m
@@ -21,7 +22,6 @@ from salvo.fairness.proof import write_sent
 from salvo.messages import Limits, State
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo_lab.testing.script import ScriptedServer
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.referee import Referee
 from salvo_server.service import Service

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kit.referees import NOW, fire, kinds, sit, small
+from kit.scripted_server import ScriptedServer
 from salvo import messages as m
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
@@ -29,7 +30,6 @@ from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.session.playing import PlayingEvent
 from salvo.view import Feed, Shot
-from salvo_lab.testing import ScriptedServer
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.settings import load_settings

@@ -15,6 +15,7 @@ from typing import TypeVar
 import pytest
 from rich.console import Console
 
+from kit.scripted_server import ScriptedServer
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
@@ -32,7 +33,6 @@ from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.step import Step
 from salvo.view import Shot, View
-from salvo_lab.testing import ScriptedServer
 from salvo_server.core.log import TableLog
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
