@@ -13,7 +13,7 @@ from salvo.errors import BotError
 from salvo.player import Bot
 from salvo.sources import team_name
 from salvo_display.pictures.lines import Boards
-from salvo_display.pictures.watched import Watched
+from salvo_display.pictures.live_game import Watched
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.chance import warn_of_chance

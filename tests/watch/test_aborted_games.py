@@ -27,7 +27,7 @@ from salvo_server.service import Service
 from salvo_server.storage.transcript import check, read_transcript, write_transcript
 from salvo_watch.archive import Archive
 from salvo_watch.games_page import site_list
-from salvo_watch.watching import RefereeWatcher, Watcher
+from salvo_watch.terminal_views import RefereeWatcher, Watcher
 from salvo_watch.web.tables import END_SECONDS, Table
 from watch.told import tell
 from watch.watchers import begin, connected, lines

@@ -41,7 +41,7 @@ from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import no_status
 from salvo_server.storage.transcript_folder import proof_lines
 from salvo_server.verify import verify_lines
-from salvo_watch.watching import RefereeWatcher, TeamWatcher, Watcher
+from salvo_watch.terminal_views import RefereeWatcher, TeamWatcher, Watcher
 from watch.watchers import Held, connected
 
 IDENTITY = Identity(bytes(32))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from salvo import messages as m
-from salvo_watch.watching import Watcher
+from salvo_watch.terminal_views import Watcher
 from watch.watchers import begin, connected
 
 

@@ -20,9 +20,17 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.rules import SALVO, XBS, Grid, Orientation, Placement, generator, random_fleet
 from salvo_display.pictures.marks import Mark
 from salvo_server.service import Service
-from salvo_watch import watching
+from salvo_watch import terminal_views
 from salvo_watch.commands import watch
-from salvo_watch.watching import EVERYBODY, REFEREE, RefereeWatcher, TeamWatcher, Watcher, WatchError, screen_account
+from salvo_watch.terminal_views import (
+    EVERYBODY,
+    REFEREE,
+    RefereeWatcher,
+    TeamWatcher,
+    Watcher,
+    WatchError,
+    screen_account,
+)
 from watch.watchers import begin, connected, lines
 
 SHIPS = ("aaaaa.....", "bbbb......", "ccc.......", "ddd.......", "ee........")
@@ -44,7 +52,7 @@ def page(watcher: Watcher) -> str:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits has waited long enough."""
-    monkeypatch.setattr(watching, "PATIENCE_SECONDS", -1.0)
+    monkeypatch.setattr(terminal_views, "PATIENCE_SECONDS", -1.0)
 
 
 # --- coming late ----------------------------------------------------------------------------------------------------
@@ -175,7 +183,7 @@ def test_the_boards_with_the_winner_and_the_news_of_it_are_one_game(step: int) -
 
 
 def test_facts_that_somebody_makes_up_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "MAX_FACTS", 10)
+    monkeypatch.setattr(terminal_views, "MAX_FACTS", 10)
     held, watcher = connected(Watcher, "")
     for number in range(50):
         held.deliver(f"/players/team{number}/defeated", b"true")
@@ -255,7 +263,7 @@ def test_the_referee_sees_ships_hits_and_the_last_salvo() -> None:
     begin(held)
     held.say(AFTER)
     assert lines(referee)[-1] == "turn 1: alice fired at bob A1 hit, A4 miss"
-    boards = watching.boards_of(AFTER, SALVO)
+    boards = terminal_views.boards_of(AFTER, SALVO)
     assert boards["bob"].marks[:5] == f"{Mark.HIT}{Mark.HIT}{Mark.SHIP}{Mark.MISS}{Mark.BLANK}"
     assert boards["bob"].latest == {0, 3}
     assert boards["bob"].ships == {

@@ -28,7 +28,7 @@ from salvo.rules.game import draw_starter
 from salvo.sources import EXEC, make
 from salvo.unused import Unused, is_set
 from salvo_display.pictures.lines import Boards
-from salvo_display.pictures.watched import Watched
+from salvo_display.pictures.live_game import Watched
 from salvo_display.replay_text import places_line
 from salvo_lab import arena
 from salvo_lab.arena import Outcome

@@ -29,7 +29,7 @@ from salvo_server.brokers.embedded.addresses import (
 from salvo_server.places import cells_of
 from salvo_server.screen_users import ScreenUsers
 from salvo_watch.archive import Archive
-from salvo_watch.watching import EVERYBODY, screen_account
+from salvo_watch.terminal_views import EVERYBODY, screen_account
 
 try:
     import uvicorn
