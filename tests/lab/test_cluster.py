@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kit.absent import Absent
+from kit.absent import hide
 from kit.command_line import run
 from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo.rules import SALVO
@@ -141,7 +141,7 @@ def test_on_this_machine_alone_certificates_are_its_users_own(tmp_path: Path, mo
 def test_without_dask_the_command_that_installs_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in ("distributed", "dask")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(sys, "meta_path", [Absent("distributed"), *sys.meta_path])
+    hide("distributed", monkeypatch)
     monkeypatch.setattr(cluster, "_knock", lambda *_: None)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     with pytest.raises(MissingExtra, match=r"battleship-salvo\[cluster\]"):

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from kit.absent import Absent
+from kit.absent import hide
 from kit.tournaments import BOTS, played, tournament
 from salvo.errors import MissingExtra
 from salvo.programs.exec_bot import ExecBot
@@ -717,6 +717,6 @@ def test_without_its_libraries_a_tournament_says_how_to_get_them(library: str, m
         if name.partition(".")[0] == library:
             monkeypatch.delitem(sys.modules, name)
     given = tournament(format=Format.SWISS)
-    monkeypatch.setattr(sys, "meta_path", [Absent(library), *sys.meta_path])
+    hide(library, monkeypatch)
     with pytest.raises(MissingExtra, match=r'pip install "battleship-salvo\[tournament\]"'):
         stand(given, [])

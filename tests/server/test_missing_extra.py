@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from kit.absent import Absent
+from kit.absent import hide
 from salvo.errors import MissingExtra
 from salvo_server.brokers import embedded
 
@@ -26,7 +26,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 def test_without_its_libraries_the_embedded_broker_says_how_to_get_them(
     library: str, fresh: pytest.MonkeyPatch
 ) -> None:
-    fresh.setattr(sys, "meta_path", [Absent(library), *sys.meta_path])
+    hide(library, fresh)
     with pytest.raises(MissingExtra) as raised:
         embedded.EmbeddedBroker()
     assert "battleship-salvo[server]" in str(raised.value)
@@ -34,7 +34,7 @@ def test_without_its_libraries_the_embedded_broker_says_how_to_get_them(
 
 
 def test_another_missing_module_is_not_explained_away(fresh: pytest.MonkeyPatch) -> None:
-    fresh.setattr(sys, "meta_path", [Absent("transitions"), *sys.meta_path])
+    hide("transitions", fresh)
     fresh.delitem(sys.modules, "transitions", raising=False)
     for name in [name for name in sys.modules if name.startswith("transitions.")]:
         fresh.delitem(sys.modules, name)

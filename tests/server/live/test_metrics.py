@@ -19,7 +19,7 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from kit import command_line
-from kit.absent import Absent
+from kit.absent import hide
 from kit.deriver import Deriver
 from kit.players import SECONDS, Heard, join, over, until_online
 from kit.unbrokered import Wire
@@ -220,7 +220,7 @@ def test_one_who_asks_for_nothing_keeps_nobody_from_the_metrics(watched: Watched
 def test_without_its_library_the_server_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith(("prometheus_client", "salvo_server.metrics"))]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(sys, "meta_path", [Absent("prometheus_client"), *sys.meta_path])
+    hide("prometheus_client", monkeypatch)
     done = command_line.run("serve", "--profile", "open", "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0")
     assert done.returncode == 1
     assert done.stderr.startswith("error: missing_extra: --metrics needs ")
