@@ -39,7 +39,7 @@ def found(group: str) -> Mapping[str, EntryPoint]:
     """Return the entry points of a group by name, ours first; the second of one name is left out, and named."""
     ours: dict[str, EntryPoint] = {}
     others: list[EntryPoint] = []
-    for point in entry_points(group=group):
+    for point in sorted(entry_points(group=group), key=lambda point: point.name):
         if point.dist is not None and point.dist.name == NAME:
             ours.setdefault(point.name, point)
         else:

@@ -14,4 +14,5 @@
 
 A league is beside the server, not in it: it acts as a host (SALVO-HOST) and reads what everybody may read. Whatever
 is killed, nothing is lost: a game is written down before it is opened and its result before the next one is. An
-annex: it can be deleted. Start reading in ``file``, then ``director``."""
+annex: it can be deleted. Start reading in ``file``, then ``director``.
+"""

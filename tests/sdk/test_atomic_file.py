@@ -83,7 +83,7 @@ _WRITERS: dict[str, tuple[list[str], list[str]]] = {
     "salvo mosquitto, open": (["mosquitto", "broker", "--profile", "open"], ["broker/mosquitto.conf"]),
     "salvo tls": (["tls", "keys"], ["keys/server.pem", "keys/server.key"]),
     "a recorded game": (["play", "random", "random", "--record", "a.jsonl.gz"], ["a.jsonl.gz"]),
-    "a page": (["replay", str(_RECORDED), "--html", "a.html"], ["a.html"]),
+    "a page": (["explain", str(_RECORDED), "--html", "a.html", "--fleets", "100"], ["a.html"]),
 }
 
 

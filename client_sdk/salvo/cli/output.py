@@ -19,7 +19,6 @@ import click
 
 from salvo.atomic_file import replace_file
 from salvo.errors import SalvoError
-from salvo.net.mqtt import BrokerUrl
 from salvo.text_files import read_secret
 from salvo.topics import check_name
 
@@ -93,6 +92,8 @@ def host_account(url: str) -> tuple[str, str]:
     Raises:
         click.UsageError: one of them is missing, and nobody is there to ask.
     """
+    from salvo.net.mqtt import BrokerUrl  # most commands connect to nobody
+
     there = BrokerUrl.parse(url)
     name = there.username or os.environ.get("SALVO_TEAM", "")
     secret = there.password or given_secret()
