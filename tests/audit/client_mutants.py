@@ -13,6 +13,15 @@ from typing import Final, NamedTuple
 #: The forty lines, playing on after a game: what a client has to forget shows in its second game only.
 PLAYS_ON: Final = (('print("winner:", winner)\n        client.disconnect()', 'print("winner:", winner)'),)
 
+#: What it has to do then: what was cleared while it was away is not repeated.
+FORGETS: Final = (
+    (
+        'if message.topic == "/game/state":\n',
+        'if message.topic == "/game/state":\n        if message.payload == b"lobby":\n'
+        '            for topic in [each for each in news if each.startswith("/player/")]: del news[topic]\n',
+    ),
+)
+
 _SHOT = 'shot = {"data": {"x": x, "y": y}, "signature": blob({"x": x, "y": y})}'
 _REQUEST = 'json.dumps({"name": me, "secret": secret})'
 _BLOB = "return base64.b64encode(salt + box.encrypt(json.dumps(body).encode())).decode()"

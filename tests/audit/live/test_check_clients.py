@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import click.testing
 import pytest
 
-from audit.client_mutants import MUTANTS, PLAYS_ON, USUAL, Mutant
+from audit.client_mutants import FORGETS, MUTANTS, PLAYS_ON, USUAL, Mutant
 from salvo_audit.check.catalog import CLAIMS
 from salvo_audit.check.results import Outcome, Verdict
 from salvo_audit.check.run import check, select
@@ -85,7 +85,7 @@ def test_a_wrong_client_fails_the_case_about_its_mistake(mutant: Mutant, tmp_pat
 
 @pytest.mark.slow
 def test_the_forty_lines_pass_everything_when_they_play_on(tmp_path: Path) -> None:
-    right = Mutant("", "", "", "", PLAYS_ON)
+    right = Mutant("", "", "", "", (*PLAYS_ON, *FORGETS))
     assert _not_passed(_try(_write(right, tmp_path), "read/*", "end/*", "back/*")) == []
 
 
