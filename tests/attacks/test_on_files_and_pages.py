@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
+from kit.patches import Patch
 from kit.proofs import SMALL, Played
 from salvo import errors
 from salvo.errors import SalvoError
@@ -25,7 +26,6 @@ from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.roster import Roster
 from salvo_server.verify import reading, verify_lines
 
-Patch = pytest.MonkeyPatch
 HOSTILE = "\033]0;owned\007\033[2J\u202e"
 
 

@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import pytest
@@ -15,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
-from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, hidden_from_alice, play
+from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, hidden_from_alice, play
+from kit.page_games import golden_replay
 from kit.pages import RUDE, Read, large_game, rude_game
 from salvo.rules import SALVO, SMACKDOWN, Announce, Fleet, RuleBook
 from salvo_display.page import html_page
@@ -23,7 +23,6 @@ from salvo_display.page.moves import CODES
 from salvo_display.page.rendering import render
 from salvo_display.pictures.marks import Mark
 from salvo_display.replay import REFEREE, Replay, ReplayError
-from salvo_server.recordings import open_recordings
 
 GAMES = (
     "2-players-clock",
@@ -40,11 +39,6 @@ GAMES = (
 
 #: Which there are depends on the names.
 _EMBLEM = re.compile(r"<symbol .*?</symbol>", re.DOTALL)
-
-
-@cache
-def _replay(name: str) -> Replay:
-    return open_recordings(str(GOLDEN / f"{name}.jsonl.gz")).replay()
 
 
 def _numbers(page: str) -> dict[str, Any]:
@@ -64,7 +58,7 @@ def _parts(page: str, tag: str) -> list[str]:
 @pytest.mark.long
 @pytest.mark.parametrize("name", GAMES)
 def test_the_numbers_of_a_page_come_to_what_its_view_sees_after_every_turn(name: str) -> None:
-    replay = _replay(name)
+    replay = golden_replay(name)
     for view in replay.views:
         frames, told = replay.frames(view), _numbers(html_page(replay, view))
         assert len(told["turns"]) == replay.turns
@@ -90,7 +84,7 @@ def test_the_numbers_of_a_page_come_to_what_its_view_sees_after_every_turn(name:
 
 @pytest.mark.parametrize("name", ["4-players-silent", "streak-4-1", "spaced-3-silent"])
 def test_ships_that_everybody_is_told_of_sink_when_they_are_told(name: str) -> None:
-    replay = _replay(name)
+    replay = golden_replay(name)
     for view in replay.views:
         told = _numbers(html_page(replay, view))
         for frame, turn in zip(replay.frames(view)[1:], told["turns"], strict=True):
@@ -102,7 +96,7 @@ def test_ships_that_everybody_is_told_of_sink_when_they_are_told(name: str) -> N
 
 @pytest.mark.parametrize("name", ["smackdown-4-1", "xbs-2-1"])
 def test_under_rules_without_sinkings_the_referee_sees_all_and_a_player_its_own(name: str) -> None:
-    replay = _replay(name)
+    replay = golden_replay(name)
     whole = {ship for turn in _numbers(html_page(replay))["turns"] for ship in turn[5]}
     ships = len(replay.header.rules.book.fleet)
     assert whole
@@ -112,7 +106,7 @@ def test_under_rules_without_sinkings_the_referee_sees_all_and_a_player_its_own(
 
 
 def test_the_fleets_that_the_rules_show_at_the_end_are_on_a_players_page_at_the_end_only() -> None:
-    replay = _replay("streak-4-1")
+    replay = golden_replay("streak-4-1")
     assert html_page(replay, replay.players[0]).count('class="ships late"') == len(replay.players) - 1
     assert 'class="ships late"' not in html_page(replay)
 
@@ -137,7 +131,7 @@ def test_a_player_reads_where_it_fired_and_not_what_it_hit() -> None:
 
 
 def test_a_game_that_was_won_ends_with_places_and_figures() -> None:
-    replay = _replay("4-players-silent")
+    replay = golden_replay("4-players-silent")
     last, stats = replay.frames(REFEREE)[-1], replay.onlooker(REFEREE).stats
     told = Read(html_page(replay)).told()
     assert f"{last.winner} wins after {replay.turns} salvos" in told
@@ -151,12 +145,12 @@ def test_a_game_that_was_won_ends_with_places_and_figures() -> None:
 
 
 def test_a_tie_names_all_that_share_the_first_place() -> None:
-    replay = _replay("smackdown-2-tie")
+    replay = golden_replay("smackdown-2-tie")
     assert f"{' and '.join(replay.players)} tie after {replay.turns} salvos" in Read(html_page(replay)).told("h2")
 
 
 def test_a_game_for_points_shows_them_and_no_ships_of_rivals() -> None:
-    replay = _replay("xbs-2-1")
+    replay = golden_replay("xbs-2-1")
     page = html_page(replay, replay.players[0])
     assert "points by turn" in page
     assert page.count(f"</b> of {replay.header.rules.book.goal}</span>") == 2
@@ -172,7 +166,7 @@ def test_a_game_before_its_first_salvo_has_a_page_and_one_that_has_not_begun_has
 
 @pytest.mark.long
 def test_an_ordinary_page_is_small_and_the_largest_game_still_is_one() -> None:
-    assert len(html_page(_replay("2-players-1"))) < 64_000
+    assert len(html_page(golden_replay("2-players-1"))) < 64_000
     page = html_page(large_game())
     assert page.count('<figure class="board') == 8
     assert len(page) < 200_000
@@ -234,7 +228,7 @@ def test_a_template_that_names_what_it_is_not_given_makes_no_page() -> None:
 
 
 def test_a_page_has_nothing_from_elsewhere_and_runs_its_own_script_only() -> None:
-    page = html_page(_replay("2-players-clock"))
+    page = html_page(golden_replay("2-players-clock"))
     read = Read(page)
     [policy] = [attributes["content"] for _, attributes in read.tags if "http-equiv" in attributes]
     style, script = (

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from kit.failing_bots import GREETING, LINE, OURS, failing_bot
 from salvo.sources import make
 from salvo_gateways.visits.xbs import XbsVisit
-from sdk.live.test_bots_everywhere import GREETING, LINE, OURS, _bot
 
 
 @pytest.mark.parametrize("method", ["prepare", "place_fleet", "choose_salvo"])
 def test_a_bot_that_fails_on_an_older_system_plays_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, method: str
 ) -> None:
-    visit = XbsVisit(make(str(_bot(tmp_path, method))), "mine", "1")
+    visit = XbsVisit(make(str(failing_bot(tmp_path, method))), "mine", "1")
     with caplog.at_level(logging.ERROR):
         [joined] = visit.hear(GREETING)
         assert joined.startswith("J|mine|")

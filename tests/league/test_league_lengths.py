@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.command_line import run
+from kit.lengths import turns
 from salvo import messages as m
 from salvo_lab.tournament.schedule import sizes_of_tables
 from salvo_league.file import LeagueError, load_league
 from salvo_league.plan import Plan
-from server.test_game_lengths import turns
 
 
 @pytest.mark.long

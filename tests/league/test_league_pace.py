@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from kit.paced import set_by_a_host
 from salvo.messages import Limits
 from salvo_league.file import load_league
 from salvo_server.game_lengths import turns_of
-from server.test_pace import _set_by_a_host
 
 
 def _league(seconds: str, tmp_path: Path) -> Limits:
@@ -17,7 +17,7 @@ def _league(seconds: str, tmp_path: Path) -> Limits:
     file.write_text(f'name = "evening"\nrounds = 3\nturn_seconds = 5\npace_seconds = {seconds}\n')
     league = load_league(file)
     assert league.game_seconds(3, "salvo") == (turns_of("salvo", 3) or 0) * float(seconds)
-    return _set_by_a_host(league.settings(("ann", "bob", "eve"), "salvo"))
+    return set_by_a_host(league.settings(("ann", "bob", "eve"), "salvo"))
 
 
 @pytest.mark.parametrize(("seconds", "pace_ms"), [("0.8", 800), ("1.0", 1_000), ("60", 60_000)])

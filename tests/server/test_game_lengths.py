@@ -8,19 +8,9 @@ from statistics import mean
 import pytest
 
 from kit.command_line import run
+from kit.lengths import turns, turns_of_game
 from salvo.rules import BOOKS
-from salvo_lab import arena
-from salvo_lab.bots.hunter import Hunter
 from salvo_server.game_lengths import TURNS, duration, longest, turns_of
-
-
-def turns_of_game(teams: int, seed: int, rules: str = "salvo") -> int:
-    bots = {f"bot{number}": Hunter() for number in range(teams)}
-    return arena.play(bots, seed=seed, book=BOOKS[rules]).turns
-
-
-def turns(rules: str, teams: int, games: int) -> float:
-    return mean(turns_of_game(teams, seed, rules) for seed in range(games))
 
 
 @pytest.mark.long

@@ -13,12 +13,12 @@ from typing import Any
 import click
 import pytest
 
+from kit.paced import PACED, set_by_a_host
 from kit.proofs import verify
 from kit.recovery import LoggedWorld
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.commands import HOST, check_host
 from salvo.codec.header import read_header, write_header
 from salvo.codec.recap_writer import write_recap
 from salvo.events import Event, SalvoWanted
@@ -36,7 +36,6 @@ from salvo_server.settings import SettingsError, load_settings
 from salvo_server.storage.transcript import check, export, read_transcript
 
 NOW = 1_000_000
-PACED = Limits(players=2, pace_ms=800)
 
 
 def begun(limits: Limits = PACED, book: RuleBook = SALVO, names: tuple[str, ...] = ("ann", "bob")) -> Referee:
@@ -389,19 +388,12 @@ def test_the_operator_is_told_of_a_game_that_goes_on_in_a_pause(capsys: pytest.C
 # --- the setting ----------------------------------------------------------------------------------------------------
 
 
-def _set_by_a_host(settings: m.NextGame) -> Limits:
-    sent = HOST.write(m.HostCommand("desk", m.HostAction.SET, settings=settings))
-    received = check_host(HOST.validate(sent)).settings
-    assert received == settings
-    return settings.limits(PACED)
-
-
 def _settings(seconds: str, tmp_path: Path) -> Limits:
     return load_settings({"pace_seconds": float(seconds)}).limits
 
 
 def _control(seconds: str, tmp_path: Path) -> Limits:
-    return _set_by_a_host(read_arguments(m.HostAction.SET, (f"pace_seconds={seconds}",))["settings"])
+    return set_by_a_host(read_arguments(m.HostAction.SET, (f"pace_seconds={seconds}",))["settings"])
 
 
 @pytest.mark.parametrize("place", [_settings, _control])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from attacks.test_on_files_and_pages import Patch
+from kit.patches import Patch
 from salvo_watch.web import app as web
 from salvo_watch.web.relay import Relay
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from display.test_game_page import _replay
 from kit.golden_games import GOLDEN
+from kit.page_games import golden_replay
 from kit.proofs import random_games
 from salvo_display.page import html_page
 from salvo_watch.commands.replay import replay as command
@@ -22,7 +22,7 @@ def _run(*arguments: str) -> Any:
 
 def test_the_command_writes_a_page_and_says_so(tmp_path: Path) -> None:
     file, page = str(GOLDEN / "2-players-1.jsonl.gz"), tmp_path / "game.html"
-    replay = _replay("2-players-1")
+    replay = golden_replay("2-players-1")
     done = _run(file, "--html", str(page))
     assert done.output == f"{page}: {replay.turns} salvos, all boards; open it in a browser\n"
     assert page.read_text() == html_page(replay)

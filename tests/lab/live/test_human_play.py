@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import shlex
 import signal
-import sysconfig
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kit import players
 from kit.command_line import run
+from kit.person_at_a_terminal import SALVO, clean_environment, contest_on, pond_file, shoot_cells, square_of, turn_of
 from kit.terminal import Terminal
 from salvo.rules import Fleet, Orientation, RuleBook, own_seed
 from salvo.rules.files import load_book
 from salvo_display.pictures.marks import display_name
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_server.contest import Contest
-from salvo_server.settings import ServerSettings
-
-SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
-#: A game that is soon over by the rules of a book.
-POND = """\
-name = "pond"
-like = "{}"
-width = 8
-height = 6
-[fleet]
-cruiser = 3
-raft = 1
-"""
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
-    return clean | {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
 
 
 def _play(folder: Path, *words: str) -> Terminal:
-    return Terminal([SALVO, "play", *words], _environment(folder))
+    return Terminal([SALVO, "play", *words], clean_environment(folder))
 
 
 def _fleet_of_random(book: RuleBook, seed: str, game: int = 1, name: str = "random") -> Fleet:
@@ -53,22 +31,17 @@ def _fleet_of_random(book: RuleBook, seed: str, game: int = 1, name: str = "rand
     return bot.place_fleet(book)
 
 
-def _square(book: RuleBook, x: int, y: int) -> list[str]:
-    """The keys that lead to a square: its row's letter, its column's digits."""
-    return list(book.grid.name(book.grid.cell(x, y)))
-
-
 def _place_by_hand(person: Terminal, fleet: Fleet) -> None:
     """Ship by ship: number, one end, the other end; then Done."""
     book = fleet.book
     for number, place in enumerate(fleet.placements, start=1):
-        person.press("1", *_square(book, place.x, place.y), "enter")
+        person.press("1", *square_of(book, place.x, place.y), "enter")
         length = book.fleet[number - 1].length
         if length > 1:
             person.until_seen("choose the other one")
             lying = place.orientation is Orientation.HORIZONTAL
             other = (place.x + length - 1, place.y) if lying else (place.x, place.y + length - 1)
-            person.press(*_square(book, *other), "enter")
+            person.press(*square_of(book, *other), "enter")
         person.until_seen(f"{display_name(place.ship)} placed at ")
     person.until_seen("Done")
     person.press("enter")
@@ -76,46 +49,13 @@ def _place_by_hand(person: Terminal, fleet: Fleet) -> None:
 
 def _shoot(person: Terminal, book: RuleBook, targets: Fleet) -> str:
     """Fire at every cell of a fleet, turn by turn; return the last page."""
-    return _shoot_cells(person, book, [book.grid.xy(cell) for cell in targets.cells])
-
-
-def _shoot_cells(person: Terminal, book: RuleBook, left: list[tuple[int, int]]) -> str:
-    turn, longest = 0, 0
-    while True:
-        page = person.until(lambda text: "q: exit" in text or _turn(text)[0] > turn)  # noqa: B023
-        if "q: exit" in page:  # the last line: all of the page is drawn
-            assert page.startswith("End")
-            return page
-        turn, shots = _turn(page)
-        longest = max(longest, shots)
-        salvo, left = left[:shots], left[shots:]
-        for x, y in salvo:
-            person.press(*_square(book, x, y), "enter")
-        if shots > 1 and salvo:
-            person.until_seen(f"{len(salvo)} of {shots} shots chosen")
-            person.press("f")
-        if len(salvo) < shots and book.skipping:
-            person.until_seen(f"{shots - len(salvo)} shots left" if salvo else "your turn")
-            person.press("s")
-        assert longest <= book.longest_salvo
-
-
-def _turn(page: str) -> tuple[int, int]:
-    """Turn and shots that the title line tells when it is the person's turn; else zeros."""
-    told = re.match(r"Shoot .*turn (\d+) +(\d+) shot", page)
-    return (int(told[1]), int(told[2])) if told is not None else (0, 0)
-
-
-def _pond(folder: Path, like: str) -> str:
-    file = folder / "pond.toml"
-    file.write_text(POND.format(like))
-    return str(file)
+    return shoot_cells(person, book, [book.grid.xy(cell) for cell in targets.cells])
 
 
 #: By spaced and streak, where a turn has one shot and nothing is skipped, a person plays further below.
 @pytest.mark.parametrize("like", ["salvo", "smackdown", "xbs"])
 def test_a_person_wins_a_game_by_keys_alone(like: str, tmp_path: Path) -> None:
-    rules = _pond(tmp_path, like)
+    rules = pond_file(tmp_path, like)
     book = load_book(rules)
     with _play(tmp_path, "human", "random", "--rules", rules, "--seed", "7") as person:
         person.until_seen("Setup   game 1, pond")
@@ -133,22 +73,22 @@ def test_the_command_of_the_guide_for_teams_asks_for_a_fleet(tmp_path: Path) -> 
     guide = (Path(__file__).parents[3] / "client_sdk" / "README.md").read_text()
     [command] = re.findall(r"^salvo (play human .*)$", guide, re.MULTILINE)
     assert "`salvo join mqtt://HOST human`" in guide
-    with Terminal([SALVO, *shlex.split(command)], _environment(tmp_path)) as person:
+    with Terminal([SALVO, *shlex.split(command)], clean_environment(tmp_path)) as person:
         person.until_seen("Setup   game 1, spaced")
 
 
 def test_r_begins_the_next_game_and_by_spaced_somebody_else_begins_it(tmp_path: Path) -> None:
-    rules = _pond(tmp_path, "spaced")
+    rules = pond_file(tmp_path, "spaced")
     book = load_book(rules)
     with _play(tmp_path, "human", "random", "--rules", rules, "--seed", "7") as person:
         person.until_seen("Setup   game 1")
         person.press("r", "enter")
-        assert _turn(person.until_seen("Shoot"))[0] == 1
+        assert turn_of(person.until_seen("Shoot"))[0] == 1
         _shoot(person, book, _fleet_of_random(book, "7"))
         person.press("r")
         person.until_seen("Setup   game 2")
         person.press("r", "enter")
-        assert _turn(person.until_seen("Shoot"))[0] == 2
+        assert turn_of(person.until_seen("Shoot"))[0] == 2
         assert "You win. human wins game 2" in _shoot(person, book, _fleet_of_random(book, "7", 2))
 
 
@@ -189,28 +129,16 @@ def test_two_people_at_one_terminal_are_refused() -> None:
     assert done.stderr.startswith("error: one_human: 2 times human; one person plays at a terminal")
 
 
-@contextlib.contextmanager
-def _contest(folder: Path, like: str = "streak", **settings: Any) -> Iterator[str]:
-    """A server with its own broker, for games of two; gives its address."""
-    given = {"listen": "127.0.0.1:0", "profile": "open", "players": 2, "over_seconds": 60, "journal": "none"}
-    contest = Contest(ServerSettings(**{**given, "rules": _pond(folder, like), **settings}))
-    try:
-        with contest.in_background():
-            yield contest.url
-    finally:
-        players.send_all_home()
-
-
 def _rival(url: str) -> None:
     players.join(url, "random", seed="5", games=1)
 
 
 def _sit_down(url: str, folder: Path, *words: str) -> Terminal:
-    return Terminal([SALVO, "join", url, "human", *words], _environment(folder) | {"SALVO_SECRET": "of-mine"})
+    return Terminal([SALVO, "join", url, "human", *words], clean_environment(folder) | {"SALVO_SECRET": "of-mine"})
 
 
 def test_a_person_wins_in_a_contest_over_a_broker(tmp_path: Path) -> None:
-    with _contest(tmp_path) as url, _sit_down(url, tmp_path) as person:
+    with contest_on(tmp_path) as url, _sit_down(url, tmp_path) as person:
         _rival(url)
         book = load_book(str(tmp_path / "pond.toml"))
         person.until_seen("Setup   game 1, pond")
@@ -229,7 +157,7 @@ def test_a_person_wins_in_a_contest_over_a_broker(tmp_path: Path) -> None:
 def test_a_person_who_only_thinks_hears_of_everything_and_loses_at_last(tmp_path: Path) -> None:
     """Nothing waits for the person: turns run out, shots fall on its board, and a lost connection is seen."""
     with contextlib.ExitStack() as contest:
-        url = contest.enter_context(_contest(tmp_path, turn_seconds=1))
+        url = contest.enter_context(contest_on(tmp_path, turn_seconds=1))
         with _sit_down(url, tmp_path) as person:
             _rival(url)
             person.until_seen("Setup   game 1, pond")
@@ -247,15 +175,15 @@ def test_a_person_who_only_thinks_hears_of_everything_and_loses_at_last(tmp_path
 
 @pytest.mark.long
 def test_a_person_who_leaves_a_contest_comes_back_to_its_game(tmp_path: Path) -> None:
-    with _contest(tmp_path, "spaced") as url:
+    with contest_on(tmp_path, "spaced") as url:
         book = load_book(str(tmp_path / "pond.toml"))
         _rival(url)
         with _sit_down(url, tmp_path, "--games", "1") as person:
             person.until_seen("Setup   game 1, pond")
             person.press("r", "enter")
-            turn, _ = _turn(person.until(lambda text: _turn(text)[0]))
+            turn, _ = turn_of(person.until(lambda text: turn_of(text)[0]))
             person.press("enter")
-            person.until(lambda text: _turn(text)[0] > turn)
+            person.until(lambda text: turn_of(text)[0] > turn)
             person.press("q", "q")
             assert person.end() == 0
         with _sit_down(url, tmp_path, "--games", "1") as person:
@@ -267,7 +195,7 @@ def test_a_person_who_leaves_a_contest_comes_back_to_its_game(tmp_path: Path) ->
 
 def test_an_account_that_the_broker_refuses_ends_with_the_error(tmp_path: Path) -> None:
     files = {"roster": tmp_path / "roster.json", "identity": tmp_path / "identity.key"}
-    with _contest(tmp_path, "streak", profile="contest", **files) as url, _sit_down(url, tmp_path) as person:
+    with contest_on(tmp_path, "streak", profile="contest", **files) as url, _sit_down(url, tmp_path) as person:
         assert person.end() == 1
         assert "error: not_authorised: " in person.screen.text
         assert person.is_restored

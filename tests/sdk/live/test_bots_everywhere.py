@@ -18,6 +18,7 @@ import pytest
 
 from kit.brokers import Broker, StartServer
 from kit.command_line import run
+from kit.failing_bots import LINE, OURS, failing_bot
 from kit.players import Heard, join
 from salvo.adapter import closing
 from salvo.errors import BotError
@@ -27,40 +28,6 @@ from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.simulation import simulate
 from salvo_lab.testing import check_bot
 
-#: Every method with the arguments of the guide; the helper raises in the one that is asked for.
-BOT = """\
-import salvo
-import weights
-
-
-class Mine(salvo.Bot):
-    def __init__(self):
-        weights.read("__init__")
-
-    {kind}def prepare(self, name, seed, game):
-        weights.read("prepare")
-        super().prepare(name, seed, game)
-
-    {kind}def place_fleet(self, rules):
-        weights.read("place_fleet")
-        return super().place_fleet(rules)
-
-    {kind}def choose_salvo(self, view):
-        weights.read("choose_salvo")
-        return view.untouched.sample(view.shots)
-
-    {kind}def on_result(self, result):
-        weights.read("on_result")
-
-    {kind}def on_game_over(self, winner, stats):
-        weights.read("on_game_over")
-
-    {kind}def close(self):
-        weights.read("close")
-
-
-salvo.run(Mine)
-"""
 #: What is made in one turn belongs to a loop, and is used in the next turn.
 ASYNC = """\
 import asyncio
@@ -85,21 +52,8 @@ class Mine(salvo.Bot):
         return await answer
 """
 METHODS = ("__init__", "prepare", "place_fleet", "choose_salvo", "on_result", "on_game_over", "close")
-LINE = "weights.py:3: ValueError: no weights"
-#: What a server of an older system says first.
-GREETING = "G|2.0.1|Friday|N|2|4|1|17|10|10|5|A5|B4|C3|D3|E2"
-#: A line of ours; the bot's author has no use for it.
-OURS = re.compile(r"[/\"](client_sdk|server)/|salvo(_server)?/[a-z_/]+\.py")
 
 Place = Callable[[Path, str], str]
-
-
-def _bot(folder: Path, method: str, kind: str = "") -> Path:
-    (folder / "mine.py").write_text(BOT.format(kind=kind))
-    (folder / "weights.py").write_text(
-        f"def read(method):\n    if method == {method!r}:\n        raise ValueError('no weights')\n"
-    )
-    return folder / "mine.py"
 
 
 def _command(*words: str) -> str:
@@ -197,7 +151,7 @@ OF_ITS_OWN: list[Place] = [tournament, program, script]
 
 
 def _reads_alike(place: Place, folder: Path, method: str, kind: str = "") -> None:
-    said = place(_bot(folder, method, kind), method)
+    said = place(failing_bot(folder, method, kind), method)
     assert LINE in said
     assert not OURS.search(said), said
     if method in ("prepare", "place_fleet", "on_game_over", "close"):
@@ -253,7 +207,9 @@ def test_a_bot_that_fails_in_a_contest_plays_on_and_its_author_reads_why(
 ) -> None:
     with start_server(Heard(), players=2, turn_seconds=1):
         join(broker.url, "rival", games=1)
-        done = run("join", broker.url, str(_bot(tmp_path, method)), "--team", "mine", "--games", "1", "--seed", "1")
+        done = run(
+            "join", broker.url, str(failing_bot(tmp_path, method)), "--team", "mine", "--games", "1", "--seed", "1"
+        )
     assert done.returncode == 0, done.stderr
     assert "game 1: " in done.stdout
     assert LINE in done.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import re
 import selectors
 import socket
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from kit.accounts import KEEPER, SERVER, contest, team
+from kit.behind_the_front import RED
 from kit.front import Front
 from kit.mosquitto import ContestMosquitto
 from kit.probe import Login, Probe
@@ -25,7 +25,6 @@ from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 
 pytestmark = [needs("mosquitto"), needs("haproxy")]
-RED = Login("red", "secret-of-red")
 #: No port stays taken for a minute after these sockets, which other tests could be given.
 _AT_ONCE = struct.pack("ii", 1, 0)
 #: Another address of this machine than the one that everybody else has.
@@ -51,15 +50,6 @@ def logs_in(url: str, front: Front | None = None) -> bool:
     ca = None if front is None else str(front.certificate.cert)
     with Probe(BrokerUrl.parse(url), ca) as probe:
         return probe.greet(RED.user, RED).accepted
-
-
-def answer(front: Front, path: str) -> tuple[int, str | None, bytes]:
-    """Status, policy and body."""
-    trusted = front.certificate.trusted()
-    with contextlib.closing(http.client.HTTPSConnection("127.0.0.1", front.web_port, context=trusted)) as asking:
-        asking.request("GET", path, headers={"Host": "contest.example"})
-        with asking.getresponse() as given:
-            return given.status, given.headers["Content-Security-Policy"], given.read()
 
 
 def closed(sock: socket.socket) -> bool:
@@ -301,16 +291,3 @@ def test_what_is_no_whole_connect_is_closed(front: Front, said: bytes) -> None:
     ):
         sock.sendall(said)
         assert closed(sock)
-
-
-def statuses(front: Front, path: str, number: int) -> list[int]:
-    """Ask again and again on one connection, as a browser does."""
-    trusted = front.certificate.trusted()
-    with contextlib.closing(http.client.HTTPSConnection("127.0.0.1", front.web_port, context=trusted)) as asking:
-        found = []
-        for _ in range(number):
-            asking.request("GET", path)
-            with asking.getresponse() as given:
-                given.read()
-                found.append(given.status)
-        return found

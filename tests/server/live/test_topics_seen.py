@@ -6,7 +6,7 @@ import itertools
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from kit.brokers import Broker, StartServer
 from kit.observer import Observer
 from kit.players import SECONDS
 from kit.programs import on_both_brokers
+from kit.seen import placed, said
 from salvo import client, topics
 from salvo import messages as m
 from salvo.codec.announcement_reader import read_announcement
@@ -50,10 +51,6 @@ def observer(broker: Broker) -> Iterator[Observer]:
     watching.close()
 
 
-def said(topic: str, payload: bytes) -> Callable[[list[Inbound]], bool]:
-    return lambda seen: any((message.topic, message.payload) == (topic, payload) for message in seen)
-
-
 def play_bots(url: str, names: list[str], watch: Observer) -> None:
     """Let random bots play one game, in the order of the names."""
     threads = []
@@ -63,15 +60,10 @@ def play_bots(url: str, names: list[str], watch: Observer) -> None:
         )
         thread.start()
         threads.append(thread)
-        watch.until(lambda seen, name=name: _placed(seen, name) == 5)  # type: ignore[misc]
+        watch.until(lambda seen, name=name: placed(seen, name) == 5)  # type: ignore[misc]
     watch.until(said("/game/state", b"over"))
     for thread in threads:
         thread.join(SECONDS)
-
-
-def _placed(seen: list[Inbound], name: str) -> int:
-    prefix = f"/players/{name}/ships/"
-    return len({x.topic for x in seen if x.topic.startswith(prefix) and x.topic.endswith("/approved")})
 
 
 @pytest.mark.long

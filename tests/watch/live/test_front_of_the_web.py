@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
+from kit.accounts import KEEPER, SERVER, contest
+from kit.behind_the_front import RED, answer, statuses
 from kit.front import Front
 from kit.mosquitto import ContestMosquitto
+from kit.programs import needs
+from kit.secured import SECONDS
 from kit.web_front import web_front
+from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_watch.web.app import POLICY
-from server.live.test_front import RED, answer, statuses
 
 
-def test_the_web_front_is_there_and_not_without_end(mosquitto: ContestMosquitto, tmp_path: Path) -> None:
+@needs("mosquitto")
+@needs("haproxy")
+def test_the_web_front_is_there_and_not_without_end(tmp_path: Path) -> None:
     with (
-        web_front(mosquitto.url, "--host", "contest.example", account=(RED.user, RED.secret)) as web,
-        Front(tmp_path, mosquitto.port, mosquitto.websocket_port, web=web.port, requests=20) as front,
+        ContestMosquitto(SERVER, KEEPER) as mosquitto,
+        DynamicSecurity(mosquitto.server_url, KEEPER) as security,
+        contextlib.ExitStack() as stack,
     ):
+        security.sync(contest("red", "blue"), [""])
+        security.wait(SECONDS)
+        web = stack.enter_context(web_front(mosquitto.url, "--host", "contest.example", account=(RED.user, RED.secret)))
+        front = stack.enter_context(
+            Front(tmp_path, mosquitto.port, mosquitto.websocket_port, web=web.port, requests=20)
+        )
         status, policy, page = answer(front, "/")
         assert (status, policy) == (200, POLICY)
         assert "https://contest.example" in answer(front, "/sdk")[2].decode()

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from kit.brokers import Broker, StartServer
 from kit.observer import Observer
+from kit.seen import placed, said
 from salvo import client
 from salvo import messages as m
 from salvo.fairness.proof import Proof, ProofConnection
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.verify import compare_stories, verify_file
 from salvo_watch.terminal_views import Watcher
-from server.live.test_topics_seen import _placed, said
 
 
 def test_a_team_and_a_watcher_write_proofs_that_hold(
@@ -24,7 +24,7 @@ def test_a_team_and_a_watcher_write_proofs_that_hold(
         observer.until(said("/game/state", b"lobby"))
         rival = threading.Thread(target=client.play, args=(RandomBot(), broker.url, "a", "secret a"), daemon=True)
         rival.start()
-        observer.until(lambda seen: _placed(seen, "a") == 5)
+        observer.until(lambda seen: placed(seen, "a") == 5)
         connection = ProofConnection(broker.url, "looks-on", clean_session=True)
         connection.record(Proof(watched), "")
         watcher = Watcher(connection, "")

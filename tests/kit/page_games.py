@@ -1,0 +1,14 @@
+"""The page of a golden game."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from kit.golden_games import GOLDEN
+from salvo_display.replay import Replay
+from salvo_server.recordings import open_recordings
+
+
+@cache
+def golden_replay(name: str) -> Replay:
+    return open_recordings(str(GOLDEN / f"{name}.jsonl.gz")).replay()
