@@ -26,7 +26,7 @@ ANNEXES: Final = {
     "salvo_watch": ("tests/watch", ""),
     "salvo_league": ("tests/league", ""),
     "salvo_gateways": ("tests/gateways", "docs/older-systems.md"),
-    "salvo_audit": ("tests/audit", ""),
+    "salvo_audit": ("tests/audit", "docs/check.md"),
 }
 QUICK: Final = "not needs and not long and not slow"
 #: Tests of documents, which describe the whole.
