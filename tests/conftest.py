@@ -21,6 +21,7 @@ from kit.ports import Port
 if TYPE_CHECKING:
     from kit.brokers import Broker, StartServer
     from kit.browser import Browser
+    from kit.observer import Observer
 
 _TESTS: Final = Path(__file__).parent
 #: Folders of tests that each are of a package, and ``whole``; inside, ``live`` are those with brokers and processes.
@@ -80,6 +81,16 @@ def start_server(broker: Broker) -> StartServer:
     from kit.brokers import server_on
 
     return functools.partial(server_on, broker)
+
+
+@pytest.fixture
+def observer(broker: Broker) -> Iterator[Observer]:
+    """Somebody on the broker who subscribes to everything, see ``kit.observer``."""
+    from kit.observer import Observer
+
+    observing = Observer(broker.url)
+    yield observing
+    observing.close()
 
 
 @pytest.fixture(autouse=True)

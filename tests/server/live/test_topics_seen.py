@@ -6,7 +6,6 @@ import itertools
 import json
 import socket
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -42,13 +41,6 @@ class Chatty(RandomBot):
 
 #: What an empty lobby has besides its state (SALVO-JOIN-10).
 EMPTY = ("/players/count", "/players/list")
-
-
-@pytest.fixture
-def observer(broker: Broker) -> Iterator[Observer]:
-    watching = Observer(broker.url)
-    yield watching
-    watching.close()
 
 
 def play_bots(url: str, names: list[str], watch: Observer) -> None:
