@@ -65,9 +65,9 @@ class Takeovers:
         self.close()
         if not self.count and self.most > 1:
             return
-        self._silent = socket.socket(connection.family, socket.SOCK_STREAM)
-        self._silent.setblocking(False)
-        with contextlib.suppress(OSError):  # in progress; if it is refused, _is_there() finds out
+        with contextlib.suppress(OSError):  # no file is left, or in progress; if refused, _is_there() finds out
+            self._silent = socket.socket(connection.family, socket.SOCK_STREAM)
+            self._silent.setblocking(False)
             self._silent.connect_ex(connection.getpeername())
 
     def lost(self, now: float) -> None:
