@@ -111,7 +111,8 @@ def _check_order(names: list[str], count: int) -> None:
     told = [a for a, b in itertools.zip_longest(told, told[1:]) if a != "turn" or b == "current"]
     start = told.index("turn")
     assert told[start - 1 : start + 2] == ["state", "turn", "current"]
-    rest = told[start + 2 :]
+    # A team repeats a placement whose approval is late on a busy machine; the answer may then come in the game.
+    rest = [name for name in told[start + 2 :] if name not in ("approved", "error")]
     over = rest.index("winner")
     assert rest[over - count : over + 2] == ["stats"] * count + ["winner", "state"]
     order = {"hit": 0, "hits": 1, "result": 2, "sunk": 3, "defeated": 4, "turn": 5, "current": 6, "stats": 7}
