@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 
 # Most quick tests compute; of the others many wait for processes and for time to pass, so six keep two cores busy.
-QUICK ?= -n 3 --dist worksteal
+QUICK ?= -n 4 --dist worksteal
 TESTS ?= -n 6 --dist worksteal
 SEEDS ?= 1000
 FIRST ?= 1
