@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from salvo import permissions
 from salvo.permissions import Role
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, Action
-from salvo_server.brokers.embedded.publishers import Publishers
+from salvo_server.brokers.publishers import Publishers
 from salvo_server.storage.register import Account
 
 #: In front of the client id of a client that calls itself what the server is called.

@@ -11,7 +11,7 @@ from salvo import permissions, topics
 from salvo.permissions import Role
 from salvo.topics import Publisher
 from salvo_server.brokers.embedded.limits import Access, Action
-from salvo_server.brokers.embedded.publishers import Publishers
+from salvo_server.brokers.publishers import Publishers
 from salvo_server.storage.register import Account
 
 #: Decisions that are remembered, some 250 bytes each: a thousand users of one table, or a dozen tables of a hundred.

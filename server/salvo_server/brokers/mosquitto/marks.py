@@ -14,7 +14,7 @@ from typing import Final
 from salvo import topics
 from salvo.errors import WireError
 from salvo.net.inbound import Inbound
-from salvo_server.brokers.embedded.publishers import Publishers
+from salvo_server.brokers.publishers import Publishers
 
 log = logging.getLogger(__name__)
 
