@@ -14,8 +14,7 @@ from salvo_lab.commands.play import play
 from salvo_server.recordings import open_recordings
 from salvo_server.referee_view import Charts, snapshot
 from salvo_watch.web.chances import Race, chances
-from salvo_watch.web.commentary import Standing, comment
-from salvo_watch.web.tables import Salvo
+from salvo_watch.web.commentary import Salvo, Standing, comment
 
 
 def standing(out: str = "", **afloat: int) -> Standing:

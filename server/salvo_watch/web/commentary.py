@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from salvo.messages import Fate
 
-if TYPE_CHECKING:
-    from salvo_watch.web.tables import Salvo
+
+class Salvo(NamedTuple):
+    """What a picture shows of a turn.
+
+    Attributes:
+        defeated: players that are out with it, and why.
+        given_up: whether the player's program ended the turn, by rules without skipping: it has failed.
+        aims: target, x, y and whether it hit, None where that is not told; empty where targets are not known.
+    """
+
+    game: int
+    turn: int
+    player: str
+    shots: int
+    hits: int
+    sunk: tuple[tuple[str, str], ...]
+    defeated: Mapping[str, Fate]
+    aims: tuple[tuple[str, int, int, bool | None], ...] = ()
+    given_up: bool = False
 
 
 class Standing(NamedTuple):

@@ -27,7 +27,7 @@ from salvo_display.replay import ship_letter
 from salvo_display.replay_text import outcome
 from salvo_server.core.lobby import MAX_PLACEMENT_TIMES
 from salvo_watch.web.chances import Chances, Race
-from salvo_watch.web.commentary import Standing, comment
+from salvo_watch.web.commentary import Salvo, Standing, comment
 
 #: Salvos that were held when a game ended are shown within this time.
 PLAY_OUT_SECONDS: Final = 8.0
@@ -96,26 +96,6 @@ def read(message: Inbound) -> tuple[topics.Address, Heard | m.ServerStatus | Non
 class _Held(NamedTuple):
     due: float
     heard: Heard
-
-
-class Salvo(NamedTuple):
-    """What a picture tells of a turn.
-
-    Attributes:
-        defeated: players that are out with it, and why.
-        given_up: whether the player's program ended the turn, by rules without skipping: it has failed.
-        aims: target, x, y and whether it hit, None where that is not told; empty where targets are not known.
-    """
-
-    game: int
-    turn: int
-    player: str
-    shots: int
-    hits: int
-    sunk: tuple[tuple[str, str], ...]
-    defeated: Mapping[str, m.Fate]
-    aims: tuple[tuple[str, int, int, bool | None], ...] = ()
-    given_up: bool = False
 
 
 @dataclass(slots=True)
