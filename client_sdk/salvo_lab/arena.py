@@ -193,7 +193,7 @@ def play(
                 adapter.end()
 
 
-class _Chronicle:
+class Chronicle:
     """Everything that happened in a match, and who may know what of it."""
 
     def __init__(self, number: int, names: Sequence[str], game: Game) -> None:
@@ -278,7 +278,7 @@ class _Match:
         self._at_one_stroke = free and book.shots is not Shots.UNTIL_MISS
         self._fired: dict[int, Sequence[Aim]] = {}  # by turn, until listeners were called
         self._told = 0  # how many salvos listeners were called for
-        self._chronicle = _Chronicle(game, self._names, self._game)
+        self._chronicle = Chronicle(game, self._names, self._game)
         self._views = [
             View(book, name, self._names, game, fleet, each.bot.random, partial(self._chronicle.news, name))
             for name, each, fleet in zip(self._names, self._bots, fleets, strict=True)

@@ -1,0 +1,150 @@
+"""The environment for programs that learn: PettingZoo's own tests, and the arena beside it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pettingzoo.test import api_test, seed_test
+
+from salvo.errors import BotError
+from salvo.player import Bot
+from salvo.rules import BOOKS
+from salvo.rules.files import RuleFileError
+from salvo.view import Shot, View
+from salvo_lab import environment
+from salvo_lab.arena import play
+from salvo_lab.environment import Battleship, env
+
+_TABLES = [("standard", 2), ("salvo", 3), ("xbs", 3), ("smackdown", 3), ("streak", 2), ("alternate", 2), ("spaced", 4)]
+
+
+@pytest.mark.parametrize(("rules", "players"), _TABLES)
+@pytest.mark.filterwarnings("ignore::UserWarning:pettingzoo.test")  # it warns of every observation that is a dict
+def test_an_environment_of_any_ruleset_passes_the_tests_of_pettingzoo(rules: str, players: int) -> None:
+    api_test(env(rules, players), num_cycles=100)
+    seed_test(lambda: env(rules, players), num_cycles=60)
+
+
+class _InOrder(Bot):
+    """Fires at the first cells that are left: its game depends on nothing drawn."""
+
+    def choose_salvo(self, view: View) -> list[Shot]:
+        return _next_shots(view)
+
+
+def _next_shots(view: View) -> list[Shot]:
+    opponents = view.opponents
+    return [shot for shot in view.untouched if shot.player in opponents][: view.shots]
+
+
+@pytest.mark.parametrize("rules", BOOKS)
+def test_a_game_of_the_environment_is_that_of_the_arena(rules: str) -> None:
+    game = Battleship(rules, players=3)
+    game.reset(seed=7)
+    first = game.agent_selection
+    names = game.possible_agents
+    fleets = {name: game.view(name).fleet for name in names}
+    salvos: list[tuple[str, int, int]] = []
+    rewards = dict.fromkeys(names, 0.0)
+    for agent in game.agent_iter(2000):
+        view = game.view(agent)
+        _, reward, terminated, _, _ = game.last()
+        rewards[agent] = reward
+        shots = [] if terminated else _next_shots(view)
+        game.step(
+            None if terminated else game.action_of(agent, shots[0]) if shots else int(game.action_space(agent).n) - 1
+        )
+    outcome = play(
+        {name: _InOrder() for name in names},
+        seed=1,
+        book=BOOKS[rules],
+        fleets=fleets,
+        starter=names.index(first),
+        listener=lambda _, result: salvos.append((result.player, result.shots, result.hits)),
+    )
+    seen = [(result.player, result.shots, result.hits) for result in game.view(names[0]).results]
+    assert seen == salvos
+    assert sum(rewards.values()) == pytest.approx(0)
+    assert {name for name, reward in rewards.items() if reward > 0} == {
+        name for name in outcome.winners if len(outcome.winners) < len(names)
+    }
+
+
+def _fired_at_twice(game: Battleship) -> int:
+    agent = game.agent_selection
+    shot = _next_shots(game.view(agent))[0]
+    action = game.action_of(agent, shot)
+    game.step(action)
+    if game.agent_selection != agent:
+        game.step(0)
+    return action
+
+
+@pytest.mark.parametrize("illegal", [_fired_at_twice, lambda _: 100, lambda _: -1, lambda _: 101])
+def test_an_illegal_action_is_refused_and_changes_nothing(illegal: Callable[[Battleship], int]) -> None:
+    game = Battleship("standard")
+    game.reset(seed=1)
+    action = illegal(game)
+    before = game.observe(game.agent_selection)["observation"].copy(), game.agent_selection
+    with pytest.raises(BotError, match=f"action {action} of {game.agent_selection} is not legal now"):
+        game.step(action)
+    assert (game.observe(game.agent_selection)["observation"] == before[0]).all()
+    assert game.agent_selection == before[1]
+
+
+def test_an_illegal_action_ends_a_wrapped_game_with_a_defeat() -> None:
+    game = env("standard")
+    game.reset(seed=1)
+    agent = game.agent_selection
+    game.step(100)
+    assert game.rewards[agent] == -1
+    assert game.terminations[agent]
+
+
+def test_an_observation_has_no_more_than_the_rules_announce() -> None:
+    game = Battleship("salvo")
+    game.reset(seed=3)
+    agent = game.agent_selection
+    for action in range(5):
+        game.step(action)
+    view = game.view(agent)
+    planes = game.observe(agent)["observation"]
+    share = view.salvos[-1].result.hits / 5
+    assert planes[0].sum() == 5
+    assert planes[1, 0, :5].tolist() == pytest.approx([share] * 5)
+    assert planes[1].sum() == pytest.approx(5 * share)
+    assert planes[4].sum() == len(view.fleet.cells)
+
+
+def test_games_without_a_seed_follow_from_the_seed_before() -> None:
+    def fleets() -> list[str]:
+        game = Battleship("standard")
+        game.reset(seed=5)
+        game.reset()
+        return [str(game.view(agent).fleet.placements) for agent in game.possible_agents]
+
+    assert fleets() == fleets()
+
+
+def test_an_environment_of_one_player_or_of_no_ruleset_is_refused() -> None:
+    with pytest.raises(BotError, match="1 players; a game has two or more"):
+        env("standard", players=1)
+    with pytest.raises(RuleFileError, match="standart"):
+        env("standart")
+
+
+def test_the_loop_of_the_docstring_plays_a_whole_game() -> None:
+    loop = (environment.__doc__ or "").partition("players.\n\n")[2].partition("\nOne step")[0]
+    names: dict[str, Any] = {}
+    exec(compile(inspect.cleandoc(loop), "docstring", "exec"), names)
+    assert names["over"]
+    assert not names["game"].agents
+
+
+def test_boards_are_rendered_as_text() -> None:
+    game = Battleship("standard", render_mode="ansi")
+    game.reset(seed=1)
+    assert game.render() == str(game.view(game.agent_selection))
