@@ -124,14 +124,6 @@ def _told_of_two_boards(book: RuleBook) -> View:
     return view
 
 
-def test_what_one_board_took_of_a_salvo_says_what_the_other_did() -> None:
-    view = _told_of_two_boards(SALVO)
-    one, other = (heat_map(view, player, fleets=400, random=generator("same")) for player in ("you", "they"))
-    assert one.note == "the share of 400 fleets that agree with all answers"
-    assert one.chances[0] + other.chances[0] == pytest.approx(1)
-    assert 0.2 < one.chances[0] < 0.8
-
-
 def test_an_answer_that_others_shots_blur_is_said_to_be_left_out() -> None:
     view = _told_of_two_boards(replace(SALVO, name="once", repeats=Repeats.MISS))
     assert heat_map(view, "they", fleets=20).note == "the share of 20 fleets that agree with all answers, 1 left out"

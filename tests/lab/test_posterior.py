@@ -9,14 +9,20 @@ from dataclasses import replace
 import pytest
 
 from kit.layouts import layouts
+from salvo.messages import SalvoResolved, SunkShip
 from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, Sinkings, Spacing, generator
-from salvo_lab.bots.clues import Chart, Clue, cells_of, chart, mask_of
+from salvo.view import Feed, View
+from salvo_lab.bots.clues import Chart, Clue, cells_of, chart, clues, hit_by_others, mask_of
 from salvo_lab.bots.meanfield import chances
-from salvo_lab.bots.posterior import Candidates, draw_by_keys, draw_in_turn
+from salvo_lab.bots.posterior import Candidates, draw_by_keys, draw_in_turn, learned
 
 SMALL = replace(SALVO, name="small", grid=Grid(4, 4), fleet=(ShipClass("c", 3), ShipClass("b", 2), ShipClass("a", 2)))
 TWO_ROWS = replace(SALVO, name="rows", grid=Grid(4, 3), fleet=(ShipClass("c", 3), ShipClass("a", 1), ShipClass("b", 1)))
 TWO = replace(SMALL, name="pair", fleet=SMALL.fleet[:2])
+PUDDLES = replace(
+    SALVO, name="puddles", grid=Grid(4, 3), fleet=(ShipClass("c", 3), ShipClass("a", 2)), sinkings=Sinkings.UNTOLD
+)
+TELLING_PUDDLES = replace(PUDDLES, sinkings=Sinkings.TOLD)
 BOOKS = [replace(book, spacing=spacing) for book in (TWO, TWO_ROWS) for spacing in Spacing]
 EVERY_BOOK = pytest.mark.parametrize("book", BOOKS, ids=lambda book: f"{book.name}-{book.spacing}")
 
@@ -108,3 +114,50 @@ def test_a_mean_field_adds_up_to_what_was_announced() -> None:
     assert sum(found) == pytest.approx(17)
     assert sum(found[cell] for cell in first) == pytest.approx(3, abs=0.3)
     assert sum(found[cell] for cell in second) == pytest.approx(1, abs=0.2)
+
+
+def test_places_of_ships_weigh_what_others_are_likely_to_have_hit() -> None:
+    """Against others who have hit each cell of a ship with a share, before and after the turn in which it sank."""
+    told = [
+        Clue((0b11,), 1, turn=1),
+        Clue(sunk=(0,), turn=2, others=0.3),
+        Clue((1 << 4,), 1, turn=3, sunk=(1,), others=0.4),
+    ]
+    every: dict[int, float] = {}
+    for long, short in list(layouts(chart(PUDDLES))):
+        missing, free = (long & ~0b11).bit_count(), (short & ~0b10011).bit_count()
+        likely = missing * 0.3 ** (missing - 1) if missing else 0.0
+        likely *= 0.4**free * (1 - 0.4) if short >> 4 & 1 else 0.0
+        agrees = ((long | short) & 0b11).bit_count() == 1 and (long | short) >> 4 & 1
+        every[long | short] = every.get(long | short, 0.0) + (likely if agrees else 0.0)
+    candidates = learned(TELLING_PUDDLES, told, alone=False)
+    drawn = draw_by_keys(candidates, generator("weights"), 4000, candidates.weights())
+    for cell in range(12):
+        exact = sum(likely for fleet, likely in every.items() if fleet >> cell & 1) / sum(every.values())
+        assert sum(fleet >> cell & 1 for fleet in drawn) / len(drawn) == pytest.approx(exact, abs=0.03)
+
+
+def test_a_ship_afloat_lies_rather_where_one_has_not_fired() -> None:
+    told = [Clue((0b1,), 1, turn=1, others=0.5)]
+    weights = learned(TELLING_PUDDLES, told, alone=False).weights()
+    assert weights is not None
+    assert weights[1][0b11] == 0.5
+    assert weights[1][0b110] == 0.75
+    assert learned(TELLING_PUDDLES, told, alone=True).weights() is None
+    assert learned(PUDDLES, told, alone=False).weights() is None
+
+
+def test_all_others_hits_are_taken_to_be_on_equally_many_boards() -> None:
+    view = View(SALVO, "me", ("me", "you", "he", "she"), 1, SALVO.random_fleet(generator(1)), generator(2))
+    sunk = (SunkShip("you", "carrier", "carrier"),)
+    for turn, (player, hits, defeated) in enumerate(
+        [("he", 3, ()), ("you", 4, ()), ("she", 1, ("he",)), ("she", 2, ())]
+    ):
+        Feed(view).resolved(SalvoResolved(1, turn + 1, player, 5, hits, sunk if turn == 3 else (), defeated))
+    after = [0.0, 1 / 17, 1 / 17, 1 - 16 / 17 * (1 - 1 / 51), 1 - 16 / 17 * (1 - 4 / 51)]
+    assert hit_by_others(view, "you") == pytest.approx(after)
+    (clue,) = clues(view, "you")
+    assert (clue.turn, clue.sunk) == (4, (0,))
+    assert clue.others == pytest.approx(after[4])
+    cells = replace(SALVO, announce=Announce.CELLS)
+    assert hit_by_others(View(cells, "me", view.players, 1, view.fleet, generator(2)), "you") == [0.0]

@@ -16,7 +16,6 @@ from salvo_display.pictures.views import known_marks
 from salvo_lab.bots.clues import clues, is_alone, numbers_told
 from salvo_lab.bots.meanfield import MeanField
 from salvo_lab.bots.posterior import draw_fleets, learned, shares
-from salvo_lab.bots.together import MAX_DRAWS, Together, turns
 
 
 def heat_map(
@@ -31,9 +30,9 @@ def heat_map(
 
     Fleets are sampled evenly from all that agree with every answer; the chance of a cell is the share of them that
     covers it, give or take 0.02 with 500. If others fire, too, at targets that are not announced, their hits are
-    assumed to be anywhere on ships. Boards that share the answer to a salvo are sampled together, 400 fleets at most,
-    which takes about 0.1 s per salvo; the note mentions answers that are left out. If that is too hard, as with six
-    ships, each ship is treated almost independently; the map is not ``exact`` then, and says so.
+    assumed to be anywhere on ships. A number of hits on several boards together is left out, and the note says how many
+    are. If that is too hard, as with six ships, each ship is treated almost independently; the map is not ``exact``
+    then, and says so.
 
     Args:
         aimed: shots to highlight, as a bot returns them: (player, x, y); those at other players are ignored.
@@ -50,13 +49,7 @@ def heat_map(
         raise BotError("bad_heat_map", f"fleets {fleets!r}; 1 or more")
     book, told = view.rules, clues(view, target)
     source = random or generator("heat map", view.game, view.turn, target)
-    left_out = sum(hits is None for _, hits in numbers_told(view, told))
-    together = _sampled_together(view, target, source, fleets) if left_out else None
-    if together is not None:
-        drawn, left_out = together.fleets(target), len(together.unused(target))
-    else:
-        known = partial(learned, book, told)
-        drawn = draw_fleets(book, alone=is_alone(view), known=known, random=source, count=fleets)
+    drawn = draw_fleets(book, alone=is_alone(view), known=partial(learned, book, told), random=source, count=fleets)
     return map_of(
         target,
         book.grid,
@@ -64,17 +57,8 @@ def heat_map(
         marks=known_marks(view, target),
         aimed=(book.grid.cell(x, y) for player, x, y in aimed if player == target),
         fleets=len(drawn),
-        left_out=left_out,
+        left_out=sum(hits is None for _, hits in numbers_told(view, told)),
     )
-
-
-def _sampled_together(view: View, target: str, random: Random, count: int) -> Together | None:
-    """Sample fleets of the target and of players with which it shares answers; None if there are none."""
-    told = turns({player: clues(view, player) for player in view.players if player != view.me})
-    together = Together(view.rules, random, min(count, MAX_DRAWS))
-    for turn in told:
-        together.learn(turn)
-    return together if together.draws and target in together.boards else None
 
 
 def map_of(

@@ -26,7 +26,6 @@ class Clue(NamedTuple):
         sunk: numbers in the book's fleet of the ships that sank.
         turn: its number; 0 if several are summed up.
         others: the share of the board's ships that others had hit by then, see :func:`hit_by_others`.
-        shared: how many hits the salvo scored on several boards, if only that was announced; else None.
     """
 
     shots: tuple[int, ...] = ()
@@ -36,7 +35,6 @@ class Clue(NamedTuple):
     sunk: tuple[int, ...] = ()
     turn: int = 0
     others: float = 0.0
-    shared: int | None = None
 
 
 def is_alone(view: View) -> bool:
@@ -95,18 +93,14 @@ def clues(view: View, target: str) -> list[Clue]:
         sunk = tuple([book.ship_number[ship.ship] for ship in result.sunk if ship.player == target])
         if not cells and not sunk:
             continue
-        shots, hits, met, missed, shared = layers_of(cells), None, 0, 0, None
+        shots, hits, met, missed = layers_of(cells), None, 0, 0
         if result.outcomes_if_told is not None:
             outcomes = [
                 hit for (player, _, _), hit in zip(aims, result.outcomes_if_told, strict=False) if player == target
             ]
             met = mask_of(cell for cell, hit in zip(cells, outcomes, strict=False) if hit)
             missed = 0 if vague else mask_of(cells[: len(outcomes)]) & ~(met | struck)
-        elif vague:
-            pass
-        elif cells and len(cells) < len(aims) and 0 < result.hits < len(aims):
-            shared = result.hits
-        else:
+        elif not vague and not (len(cells) < len(aims) and 0 < result.hits < len(aims)):  # not of several boards
             if book.repeats is Repeats.MISS:
                 shots = tuple(shot & ~known for shot in shots[:1])
             hits = min(result.hits, len(cells))
@@ -114,7 +108,7 @@ def clues(view: View, target: str) -> list[Clue]:
                 hits, missed = None, mask_of(cells) & ~known if book.repeats is Repeats.MISS else mask_of(cells)
         struck |= met
         known |= mask_of(cells)
-        found.append(Clue(shots, hits, met, missed, sunk, result.turn, others[number], shared))
+        found.append(Clue(shots, hits, met, missed, sunk, result.turn, others[number]))
     return [*_before(view, target, found, known), *found]
 
 

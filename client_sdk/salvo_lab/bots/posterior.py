@@ -216,11 +216,6 @@ def draw_by_keys(candidates: Candidates, random: Random, count: int, weights: We
     return [sum(ships) for ships in _draw(candidates, random, count, weights)]
 
 
-def draw_ships(candidates: Candidates, random: Random, count: int, weights: Weights | None) -> list[tuple[int, ...]]:
-    """Return the same with a mask for each of five ships, 0 for those missing from the fleet."""
-    return [(a, b, c, d, e) for a, b, e, c, d in _draw(candidates, random, count, weights)]
-
-
 def _draw(candidates: Candidates, random: Random, count: int, weights: Weights | None) -> list[tuple[int, ...]]:
     """Return five masks per fleet, in the order of :func:`_classes_of`."""
     places, total, guard = _keyed(candidates)
@@ -251,8 +246,8 @@ def _draw(candidates: Candidates, random: Random, count: int, weights: Weights |
     tables = None if weights is None else _in_order_of_classes(weights)
     tries, left = count, count * _TRIES
     while tries > 0 and len(fleets) < count:
-        for way, times in spread_evenly(ways, tries, random):
-            for each, often in spread_evenly(_classes_of(way, classes, sizes), times, random):
+        for way, times in _spread_evenly(ways, tries, random):
+            for each, often in _spread_evenly(_classes_of(way, classes, sizes), times, random):
                 if tables is None:
                     picked = [_picks(masks, often, random) for masks in each]
                 else:
@@ -292,7 +287,7 @@ def _classes_of(
             yield each, some * more * sizes[4][last]
 
 
-def spread_evenly(weighed: Iterable[tuple[T, float]], count: int, random: Random) -> Iterator[tuple[T, int]]:
+def _spread_evenly(weighed: Iterable[tuple[T, float]], count: int, random: Random) -> Iterator[tuple[T, int]]:
     """Share a count out by weight: each item's share, rounded up or down by chance, if it is not 0."""
     weighed = list(weighed)
     due, share = random.random(), count / fsum([weight for _, weight in weighed])
@@ -530,5 +525,5 @@ def _even(fleets: Sequence[T], weights: Sequence[float], random: Random, count: 
     if not fleets:
         return []
     return [
-        fleet for fleet, times in spread_evenly(zip(fleets, weights, strict=True), count, random) for _ in range(times)
+        fleet for fleet, times in _spread_evenly(zip(fleets, weights, strict=True), count, random) for _ in range(times)
     ]

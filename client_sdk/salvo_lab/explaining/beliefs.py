@@ -2,8 +2,7 @@
 
 A :class:`Belief` consists of fleets drawn evenly from all that agree with the answers; if that is too hard, as with
 more than five ships and only a number for each salvo, of chances estimated ship by ship. Boards of several rivals are
-independent of each other, except for those that share answers (:mod:`salvo_lab.bots.together`), whose fleets are drawn
-together.
+taken to be independent of each other: a number of hits on several of them together is left out.
 """
 
 from __future__ import annotations
@@ -15,12 +14,10 @@ from math import fsum, log2
 from random import Random
 from typing import Final, NamedTuple
 
-from salvo.rules import RuleBook
 from salvo.view import View
 from salvo_lab.bots.chances import estimated
 from salvo_lab.bots.clues import Clue, is_alone, layers_of, mask_of, numbers_told
 from salvo_lab.bots.posterior import draw_fleets, learned, shares
-from salvo_lab.bots.together import Together, Turn
 
 #: Parts of the draws. Everything is counted in each part; they differ only by chance.
 PARTS: Final = 4
@@ -37,14 +34,12 @@ class Belief(NamedTuple):
         parts: the same for each part of the draws; all equal if nothing was drawn.
         fleets: those drawn, or all if they are few, as masks; none if the chances are estimated.
         unused: answers that are left out.
-        together: whether each fleet was drawn together with the fleet of the same number of other such boards.
     """
 
     chances: tuple[float, ...]
     parts: tuple[tuple[float, ...], ...]
     fleets: tuple[int, ...]
     unused: int = 0
-    together: bool = False
 
     def numbers(self, cells: Sequence[int]) -> Numbers:
         """Return the probability of each number of hits; a repeated cell is hit twice."""
@@ -102,43 +97,6 @@ def infer(view: View, target: str, told: Sequence[Clue], random: Random, count: 
     return Belief(shares(fleets, book.grid.size), parts, tuple(fleets), unused)
 
 
-class Shared:
-    """Beliefs about the boards that share answers, independent of how often they are read."""
-
-    def __init__(self, book: RuleBook, random: Random, count: int) -> None:
-        """Start from what is known before the first turn.
-
-        Args:
-            count: how many fleets of each board to draw.
-        """
-        self._size = book.grid.size
-        self._parts = [Together(book, random, -(-count // PARTS)) for _ in range(PARTS)]
-        self._told: list[Turn] = []
-
-    def learn(self, told: Sequence[Turn]) -> bool:
-        """Take in new clues; return False, without any change, if they do not continue the earlier ones."""
-        known = len(self._told)
-        if self._told != told[:known]:
-            return False
-        for turn in told[known:]:
-            for part in self._parts:
-                part.learn(turn)
-        self._told = list(told)
-        return True
-
-    def beliefs(self) -> dict[str, Belief]:
-        """Return beliefs by player; none if whole fleets are too hard to find."""
-        boards = self._parts[0].boards
-        return {player: self._belief(player) for player in boards if all(part.draws for part in self._parts)}
-
-    def _belief(self, player: str) -> Belief:
-        drawn = [part.fleets(player) for part in self._parts]
-        fleets = tuple([fleet for part in drawn for fleet in part])
-        unused = {number for part in self._parts for number in part.unused(player)}
-        parts = tuple([shares(part, self._size) for part in drawn])
-        return Belief(shares(fleets, self._size), parts, fleets, len(unused), together=True)
-
-
 def numbers(beliefs: Mapping[str, Belief], cells: Mapping[str, Sequence[int]]) -> Numbers:
     """Return the probability of each number of hits of a salvo.
 
@@ -146,14 +104,8 @@ def numbers(beliefs: Mapping[str, Belief], cells: Mapping[str, Sequence[int]]) -
         cells: by player, the cells that are shot at.
     """
     found: Numbers = [1.0]
-    joint = [player for player in cells if beliefs[player].together]
-    if len(joint) > 1:
-        hits = [beliefs[player].hits(cells[player]) for player in joint]
-        counts = Counter(map(sum, zip(*hits, strict=True)))
-        found = [counts[each] / len(hits[0]) for each in range(sum([len(cells[player]) for player in joint]) + 1)]
-    for player in cells:
-        if len(joint) < 2 or player not in joint:
-            found = added(found, beliefs[player].numbers(cells[player]))
+    for player, aimed in cells.items():
+        found = added(found, beliefs[player].numbers(aimed))
     return found
 
 

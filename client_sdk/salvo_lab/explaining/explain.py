@@ -36,12 +36,10 @@ from salvo_display.pictures import HeatMap
 from salvo_display.pictures.views import known_marks
 from salvo_lab.bots.chances import map_of
 from salvo_lab.bots.clues import Clue, cells_of, cells_of_shots, clues, mask_of, numbers_told
-from salvo_lab.bots.together import MAX_DRAWS, turns
-from salvo_lab.explaining.beliefs import PARTS, Belief, Numbers, Shared, entropy, infer, spread
+from salvo_lab.explaining.beliefs import PARTS, Belief, Numbers, entropy, infer, spread
 from salvo_lab.explaining.beliefs import numbers as numbers_of
 
-#: Fleets drawn per board by default: a chance of 0.2 is right within 0.01. For boards that share answers it is at most
-#: :data:`~salvo_lab.bots.together.MAX_DRAWS`, and within 0.02.
+#: Fleets drawn per board by default: a chance of 0.2 is right within 0.01.
 FLEETS: Final = 2000
 #: Allowed numbers of fleets; the largest takes a second or more per board.
 FEWEST_FLEETS: Final = 100
@@ -213,26 +211,12 @@ class Explainer:
         self._seed = seed
         self._count = fleets
         self._latest: dict[tuple[str, str], tuple[list[Clue], Belief]] = {}
-        self._shared: dict[str, Shared] = {}
 
     def look(self, view: View) -> Outlook:
         """Return what a player can infer now, at the beginning of its turn."""
         told = {player: clues(view, player) for player in view.players if player != view.me}
-        beliefs = self._beliefs_together(view, told)
-        beliefs |= {player: self._belief(view, player, each) for player, each in told.items() if player not in beliefs}
+        beliefs = {player: self._belief(view, player, known) for player, known in told.items()}
         return Outlook(view, told, beliefs, 0.5 / self._count)
-
-    def _beliefs_together(self, view: View, told: Mapping[str, Sequence[Clue]]) -> dict[str, Belief]:
-        """Return the beliefs about boards that share answers."""
-        turn_by_turn = turns(told)
-        if all(turn.hits is None for turn in turn_by_turn):
-            return {}
-        shared = self._shared.get(view.me)
-        if shared is None or not shared.learn(turn_by_turn):
-            random = generator("explain", self._seed, view.me)
-            shared = self._shared[view.me] = Shared(view.rules, random, min(self._count, MAX_DRAWS))
-            shared.learn(turn_by_turn)
-        return shared.beliefs()
 
     def _belief(self, view: View, target: str, told: list[Clue]) -> Belief:
         """Draw again only if there is new information; if all players have the same, once for all of them."""
