@@ -6,20 +6,17 @@ second.
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import importlib
 import logging
 import os
 import sys
-from collections.abc import Iterator
 from typing import Final
 
 from salvo.errors import SalvoError
 from salvo.player import Bot
+from salvo.streams import until_unread
 
-#: What a shell reports of a program that wrote to a pipe whose reader had gone: 128, and the number of SIGPIPE.
-_UNREAD: Final = 128 + 13
 #: Plays where there is no contest; loaded by name, so that a bot in a contest needs nothing of it.
 _LABORATORY: Final = "salvo_lab.here"
 
@@ -27,24 +24,6 @@ _ran = False
 
 #: Options of ``salvo play`` that a person may give to the bot's own program, where they change nothing.
 _NOT_OURS = ("-h", "--help", "--seed", "--games")
-
-
-@contextlib.contextmanager
-def until_unread() -> Iterator[None]:
-    """End this process quietly, as others end, once nobody reads its output, such as behind ``| head``."""
-    try:
-        try:
-            yield
-        finally:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        for number, stream in ((1, sys.__stdout__), (2, sys.__stderr__)):
-            try:
-                if stream is not None:
-                    stream.flush()
-            except BrokenPipeError:  # else the interpreter tries once more at its end, and complains
-                os.dup2(os.open(os.devnull, os.O_WRONLY), number)
-        raise SystemExit(_UNREAD) from None
 
 
 def remind() -> None:

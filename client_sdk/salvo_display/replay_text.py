@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -161,9 +161,3 @@ def boards_record(frame: Frame, grid: Grid) -> dict[str, Any]:
         }
         for name, sea in frame.seas.items()
     }
-
-
-def places_line(places: Mapping[str, int]) -> str:
-    """Return the places as text, best first; empty after an aborted game."""
-    there = sorted((place, number, name) for number, (name, place) in enumerate(places.items()) if place)
-    return ", ".join(f"{place}. {name}" for place, _, name in there)

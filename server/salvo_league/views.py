@@ -8,7 +8,7 @@ from typing import Final
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.command_reader import plain_ship
+from salvo.codec.commands import plain_ship
 from salvo.messages import State
 
 #: Topics that a league reads at every table; the standings, of all of them, are at the default one. They come first:

@@ -17,9 +17,10 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from salvo import messages as m
 from salvo import seal, topics
+from salvo.cli.output import places_line
 from salvo.codec import announcements
 from salvo.codec.announcements import HOSTED, RESULT
-from salvo.codec.command_reader import plain_ship
+from salvo.codec.commands import plain_ship
 from salvo.codec.published import read_published
 from salvo.codec.recap_reader import read_recap
 from salvo.errors import IllegalCommand, SalvoError, SealError, WireError, printable
@@ -32,7 +33,7 @@ from salvo.topics import Reader
 from salvo_display.pictures.lines import OUT
 from salvo_display.pictures.marks import Mark, picture
 from salvo_display.replay import ship_letter
-from salvo_display.replay_text import places_line, won_line
+from salvo_display.replay_text import won_line
 from salvo_display.screen import Board, draw_boards, draw_page, draw_players
 
 #: The view from public topics alone.

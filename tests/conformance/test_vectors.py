@@ -31,11 +31,10 @@ from salvo.codec.command_reader import (
     read_participation,
     read_placement,
     read_say,
-    read_ship,
     read_shot,
     read_skip,
 )
-from salvo.codec.commands import HOST, ParticipationRequest, ResendRequest
+from salvo.codec.commands import HOST, ParticipationRequest, ResendRequest, read_ship
 from salvo.codec.recap_reader import read_recap
 from salvo.errors import CODES, Answered, SalvoError
 from salvo.net.inbound import Inbound

@@ -36,11 +36,10 @@ from salvo.codec.command_reader import (
     read_leave,
     read_placement,
     read_say,
-    read_ship,
     read_shot,
 )
 from salvo.codec.command_writer import write_participation, write_say
-from salvo.codec.commands import HOST, PLACE
+from salvo.codec.commands import HOST, PLACE, read_ship
 from salvo.codec.header import Header, read_first_line, read_header, write_header
 from salvo.codec.programs import answered_fleet, read_answer, read_told
 from salvo.codec.recap_reader import read_recap

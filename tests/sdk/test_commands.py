@@ -7,7 +7,6 @@ import pytest
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_reader import (
-    MAX_SHIP_SPELLING,
     SealedParticipation,
     SignedLeave,
     SignedShot,
@@ -15,12 +14,11 @@ from salvo.codec.command_reader import (
     read_command,
     read_leave,
     read_participation,
-    read_ship,
     read_shot,
     read_skip,
 )
 from salvo.codec.command_writer import write_leave, write_participation, write_say, write_shot, write_skip
-from salvo.codec.commands import MAX_SECRET_CHARACTERS, ParticipationRequest
+from salvo.codec.commands import MAX_SECRET_CHARACTERS, MAX_SHIP_SPELLING, ParticipationRequest, read_ship
 from salvo.errors import WireError
 from salvo.rules import SALVO
 from salvo.seal import Sealer, open_blob

@@ -25,7 +25,7 @@ from salvo.cli.listing import HEADINGS, MORE, Listed
 from salvo.cli.logs import begin_log, error_line
 from salvo.distribution import PACKAGES, __version__
 from salvo.errors import SalvoError
-from salvo.script import until_unread
+from salvo.streams import open_closed, until_unread
 
 #: Codes of what was typed, or written into a file of settings.
 _WRONG_USAGE = frozenset(
@@ -125,7 +125,7 @@ def cli(ctx: click.Context, log_level: str) -> None:
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line and exit."""
     given = sys.argv[1:] if arguments is None else arguments
-    _open_closed_streams()
+    open_closed()
     _end_as_by_ctrl_c()
     try:
         with until_unread():
@@ -209,13 +209,3 @@ def _is_debugged() -> bool:
 
 def _hides_traces(given: list[str]) -> bool:
     return "--traceback" not in given and any(word in _SHOW_TRACES for word in given)
-
-
-def _open_closed_streams() -> None:
-    """Open what the caller has closed of the standard streams; the next file would get its number, and all output."""
-    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
-        os.set_inheritable(number, True)
-    os.close(number)
-    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
-    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
-    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)

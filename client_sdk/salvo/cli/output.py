@@ -158,6 +158,12 @@ def winner_line(winner: str, places: Mapping[str, int]) -> str:
     return f"tie: {', '.join(name for name, place in places.items() if place == 1)}"
 
 
+def places_line(places: Mapping[str, int]) -> str:
+    """Return the places as text, best first; empty after an aborted game."""
+    there = sorted((place, number, name) for number, (name, place) in enumerate(places.items()) if place)
+    return ", ".join(f"{place}. {name}" for place, _, name in there)
+
+
 def look_again(file: Path) -> str:
     """Return a line with the command that shows a transcript."""
     return f"show:   salvo replay {shlex.quote(str(file))}"

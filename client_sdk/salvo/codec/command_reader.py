@@ -7,7 +7,6 @@ is a :class:`~salvo.errors.WireError` with a stable code; no bytes on any topic 
 
 from __future__ import annotations
 
-import re
 import string
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,15 +15,13 @@ from salvo import messages as m
 from salvo import topics
 from salvo.chat import clean_text
 from salvo.codec import commands
-from salvo.codec.commands import Line, ParticipationRequest, ResendRequest, check_host, read_envelope
+from salvo.codec.commands import Line, ParticipationRequest, ResendRequest, check_host, read_envelope, read_ship
 from salvo.codec.strict_json import parse_json, read_text, same_value
 from salvo.errors import WireError
 from salvo.rules import RuleBook
 from salvo.seal import Blob, parse_blob, read_base64
 from salvo.topics import Address
 
-#: SALVO-NAME-5: long enough for ``p_a_t_r_o_l_b_o_a_t``, short enough for a topic.
-MAX_SHIP_SPELLING: Final = 32
 #: First bytes of base64. The empty text is not among them: it is no request at all.
 _BASE64: Final = frozenset(bytes([letter]) for letter in f"{string.ascii_letters}{string.digits}+/".encode())
 
@@ -140,27 +137,6 @@ def read_participation(table: str, text: bytes) -> ParticipationRequest:
 def _read_signed(payload: bytes) -> tuple[dict[str, Any], Blob]:
     body, signature = read_envelope(payload)
     return body, parse_blob(signature)
-
-
-def plain_ship(spelling: str) -> str:
-    """Return a ship's name as rulesets have it, however it is spelled (SALVO-NAME-5)."""
-    return re.sub(r"[-_ ]", "", spelling).lower()
-
-
-def read_ship(spelling: str, book: RuleBook) -> str:
-    """Return the ruleset's name of a ship, however it is spelled (SALVO-NAME-5).
-
-    Raises:
-        WireError: ``unknown_ship``.
-    """
-    plain = plain_ship(spelling)
-    if plain in book.ship_number and len(spelling) <= MAX_SHIP_SPELLING:
-        return plain
-    ships = ", ".join(book.ship_number)
-    raise WireError(
-        "unknown_ship",
-        f"{spelling[:40]!r} is no ship; the fleet is {ships} (any case; - _ and space ignored)",
-    )
 
 
 def read_placement(request: SealedPlacement, plaintext: bytes) -> m.PlaceShip:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final
 
@@ -14,11 +15,14 @@ from salvo.codec.json_codec import Codec
 from salvo.codec.strict_json import parse_json
 from salvo.coordinates import read_row
 from salvo.errors import WireError
+from salvo.rules import RuleBook
 from salvo.shape import UNLESS_EMPTY, Bounds, Strict
 from salvo.topics import check_name
 
 #: SALVO-JOIN-3. Long enough for any passphrase; argon2 takes the same time for all of them.
 MAX_SECRET_CHARACTERS: Final = 256
+#: SALVO-NAME-5: long enough for ``p_a_t_r_o_l_b_o_a_t``, short enough for a topic.
+MAX_SHIP_SPELLING: Final = 32
 #: No field has a meaningful integer beyond this.
 _LARGEST = 10**9
 _Integer = Annotated[int, Bounds(ge=-_LARGEST, le=_LARGEST)]
@@ -195,3 +199,24 @@ def check_host(command: m.HostCommand) -> m.HostCommand:
         if settings.players is not None and settings.players > len(names):
             raise WireError("wrong_shape", f"settings: {settings.players} players of only {len(names)} teams")
     return replace(command, text=clean_text(command.text)) if command.text else command
+
+
+def plain_ship(spelling: str) -> str:
+    """Return a ship's name as rulesets have it, however it is spelled (SALVO-NAME-5)."""
+    return re.sub(r"[-_ ]", "", spelling).lower()
+
+
+def read_ship(spelling: str, book: RuleBook) -> str:
+    """Return the ruleset's name of a ship, however it is spelled (SALVO-NAME-5).
+
+    Raises:
+        WireError: ``unknown_ship``.
+    """
+    plain = plain_ship(spelling)
+    if plain in book.ship_number and len(spelling) <= MAX_SHIP_SPELLING:
+        return plain
+    ships = ", ".join(book.ship_number)
+    raise WireError(
+        "unknown_ship",
+        f"{spelling[:40]!r} is no ship; the fleet is {ships} (any case; - _ and space ignored)",
+    )

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from salvo import messages as m
 from salvo.chat import MAX_TEXT_LENGTH
-from salvo.codec.command_reader import read_ship
+from salvo.codec.commands import read_ship
 from salvo.codec.json_codec import Codec
 from salvo.codec.rules import Book
 from salvo.codec.strict_json import parse_json

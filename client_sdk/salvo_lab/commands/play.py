@@ -19,7 +19,16 @@ import click
 from salvo.adapter import Adapter, closing
 from salvo.cli.checked import Checked
 from salvo.cli.options import JOBS, RULES, SEED, TRACEBACK, json_option
-from salvo.cli.output import SECONDS, Integer, has_terminal, keep_recorded, look_again, progress_bar, winner_line
+from salvo.cli.output import (
+    SECONDS,
+    Integer,
+    has_terminal,
+    keep_recorded,
+    look_again,
+    places_line,
+    progress_bar,
+    winner_line,
+)
 from salvo.errors import BotError, SalvoError
 from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
@@ -29,7 +38,6 @@ from salvo.sources import EXEC, make
 from salvo.unused import Unused, is_set
 from salvo_display.pictures.lines import Boards
 from salvo_display.pictures.live_game import Watched
-from salvo_display.replay_text import places_line
 from salvo_lab import arena
 from salvo_lab.arena import Outcome
 from salvo_lab.chance import warn_of_chance
@@ -38,11 +46,9 @@ from salvo_lab.commands.kept import Kept, who_ended
 from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
 from salvo_lab.human import HUMAN
 from salvo_lab.intervals import rate_and_error
-from salvo_lab.recording import play_at_table
 from salvo_lab.simulation import TURN_SECONDS, Played, Seats, simulate, stream
 from salvo_lab.simulation.seats import places_alike, seating
 from salvo_lab.time_limits import TimeLimits, limit_time, telling_of_waits
-from salvo_server.storage.transcript import write_transcript
 
 #: Stands for the game's number in the name of a file.
 _GAME = "{game}"
@@ -59,6 +65,16 @@ class _Recording(NamedTuple):
     def check(self, game: int) -> None:
         """Raise before the game is played, not when it is lost."""
         keep_recorded(self.file(game))
+
+    def play(self, bots: Mapping[str, Adapter], *, game: int, **how: Any) -> Outcome:
+        """Play and write a game; ``how`` is what :func:`~salvo_lab.recording.play_at_table` takes."""
+        # The referee and its codec take as long to import as a game takes to play.
+        from salvo_lab.recording import play_at_table
+        from salvo_server.storage.transcript import write_transcript
+
+        outcome, header, steps = play_at_table(bots, game=game, **how)
+        write_transcript(self.file(game), header, steps)
+        return outcome
 
 
 _SEVERAL_AT_ONCE: Final = [
@@ -369,11 +385,7 @@ def _games(bots: dict[str, Adapter], table: _Table, boards: Boards) -> Iterator[
                 turn = starter - draw_starter(book, seed, "", number, len(order))
                 order = order[turn:] + order[:turn]
             seated = {name: bots[name] for name in order}
-            outcome, header, steps = play_at_table(
-                seated, seed=seed, game=number, book=book, fleets=fleets, boards=boards
-            )
-            write_transcript(recording.file(number), header, steps)
-            yield outcome
+            yield recording.play(seated, seed=seed, game=number, book=book, fleets=fleets, boards=boards)
 
 
 def _record(outcome: Outcome | Played) -> dict[str, object]:

@@ -16,12 +16,12 @@ from enum import StrEnum
 from time import monotonic
 from typing import Any, ClassVar, Final
 
+from salvo.cli.output import places_line
 from salvo.errors import CODES, MissingExtra, SalvoError, printable
 from salvo.player import check_salvo
 from salvo.rules import Announce
 from salvo.view import Shot
 from salvo_display.pictures.marks import Mark, display_name
-from salvo_display.replay_text import places_line
 from salvo_lab.human.channel import (
     Again,
     Broken,

@@ -14,7 +14,7 @@ import click
 
 from salvo import messages as m
 from salvo.cli.options import RULES, SEED, json_option
-from salvo.cli.output import Integer, Number, has_terminal, winner_line
+from salvo.cli.output import Integer, Number, has_terminal, places_line, winner_line
 from salvo.client import play as play_contest
 from salvo.errors import SalvoError
 from salvo.messages import MAX_PACE_SECONDS, State
@@ -22,7 +22,6 @@ from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.sources import load
-from salvo_display.replay_text import places_line
 from salvo_display.screen import Board, draw_boards, draw_page
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings

@@ -13,12 +13,11 @@ from typing import Any, Final
 import click
 
 from salvo import messages as m
-from salvo.cli.output import look_again, watch_line
+from salvo.cli.output import look_again, places_line, watch_line
 from salvo.codec.announcements import HOSTED
 from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.messages import State
 from salvo_display.pictures.lines import OUT
-from salvo_display.replay_text import places_line
 from salvo_server.contest import Contest
 from salvo_server.core.journal import GameOpened
 from salvo_server.core.referee import Referee

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from salvo import messages as m
-from salvo.codec.command_reader import read_ship
+from salvo.codec.commands import read_ship
 from salvo.errors import IllegalCommand
 from salvo.rules import RuleBook, check_placement
 from salvo.rules.game import draw_fair_starter, draw_starter, set_starter

@@ -12,8 +12,7 @@ from typing import Final, NoReturn
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.command_reader import read_ship
-from salvo.codec.commands import SHOT, SKIP, Shot, Skip
+from salvo.codec.commands import SHOT, SKIP, Shot, Skip, read_ship
 from salvo.codec.log import LogStep
 from salvo.codec.log_reader import Fault, read_hidden
 from salvo.coordinates import read_row

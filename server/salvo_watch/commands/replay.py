@@ -12,13 +12,12 @@ import click
 
 from salvo.cli.checked import Checked
 from salvo.cli.options import json_option
-from salvo.cli.output import Integer, has_terminal, keep_recorded, look_again, write_page
+from salvo.cli.output import Integer, has_terminal, keep_recorded, look_again, places_line, write_page
 from salvo.messages import State
 from salvo.unused import Unused, is_set
 from salvo_display import replay_text
 from salvo_display.page import html_page
 from salvo_display.replay import REFEREE, Replay
-from salvo_display.replay_text import places_line
 from salvo_server.recordings import Recordings, Summary, open_recordings
 
 _Each = TypeVar("_Each")

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.command_reader import plain_ship
+from salvo.codec.commands import plain_ship
 from salvo.codec.published import read_published
 from salvo.messages import State
 from salvo.net.inbound import Inbound

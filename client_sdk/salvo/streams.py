@@ -1,0 +1,40 @@
+"""The standard streams of a process: those that its caller has closed, and a reader that has gone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from typing import Final
+
+#: What a shell reports of a program that wrote to a pipe whose reader had gone: 128, and the number of SIGPIPE.
+_UNREAD: Final = 128 + 13
+
+
+@contextlib.contextmanager
+def until_unread() -> Iterator[None]:
+    """End this process quietly, as others end, once nobody reads its output, such as behind ``| head``."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        for number, stream in ((1, sys.__stdout__), (2, sys.__stderr__)):
+            try:
+                if stream is not None:
+                    stream.flush()
+            except BrokenPipeError:  # else the interpreter tries once more at its end, and complains
+                os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+        raise SystemExit(_UNREAD) from None
+
+
+def open_closed() -> None:
+    """Open what the caller has closed of the standard streams; the next file would get its number, and all output."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
