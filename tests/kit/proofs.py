@@ -199,3 +199,27 @@ def cheated(lines: Sequence[bytes], cheat: Callable[[Entries], object]) -> list[
     entries = copy.deepcopy(entries_of(lines))
     cheat(entries)
     return signed(entries)
+
+
+def notes_of(played: Played, team: str) -> list[bytes]:
+    """What the team would have noted, had it sent its commands over a broker."""
+    notes = []
+    note: dict[str, Any]
+    body: dict[str, Any]
+    for step in played.steps:
+        command = step.command
+        if isinstance(command, m.PlaceShip) and command.player == team:
+            topic = f"/players/{team}/ships/{command.spelling}/place"
+            note = {"team": team, "topic": topic, "message": command.message.hex()}
+        elif isinstance(command, m.Fire) and command.player == team:
+            topic, body = f"/players/{command.target}/fire", {"x": command.x, "y": command.y}
+            if c := command.context:
+                body |= {"g": c.game, "t": c.turn, "n": c.shot, "to": c.target}
+            note = {"team": team, "topic": topic, "body": body}
+        elif isinstance(command, m.Skip) and command.player == team:
+            body = {"g": command.context.game, "t": command.context.turn} if command.context else {}
+            note = {"team": team, "topic": f"/players/{team}/skip", "body": body}
+        else:
+            continue
+        notes.append(json.dumps({"sent": note}, separators=(",", ":")).encode() + b"\n")
+    return notes

@@ -38,6 +38,9 @@ def _no_variables_of_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_variable_that_salvo_uses_is_a_setting_or_known_as_another_programs() -> None:
     prefixes = {"port", "port_", "bot", "bot_"}
     assert USED - prefixes - ServerSettings.model_fields.keys() <= VARIABLES_OF_OTHERS
+
+
+def test_every_variable_known_as_another_programs_is_used_somewhere() -> None:
     assert VARIABLES_OF_OTHERS <= USED
 
 
@@ -160,7 +163,7 @@ def test_a_bots_number_of_games_is_whole_and_at_least_one_or_not_set(
 def test_a_name_that_no_table_has_is_refused_wherever_one_is_named(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     url = "mqtt://127.0.0.1:1"
     account = {"SALVO_TEAM": "red", "SALVO_SECRET": "s"}
-    for command in ("join", "watch", "control pause"):
+    for command in ("join", "control pause"):
         bot = ["random"] if command == "join" else []
         done = run(*command.split(), url, *bot, "--table", table, environment=account)
         assert (done.returncode, done.stderr[:28]) == (1, "error: bad_name: table name "), command

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import pytest
 
-from kit.command_line import run
 from kit.proofs import SMALL, Played
 from salvo.errors import SalvoError
 from salvo.fairness.known_servers import KnownServers
@@ -33,6 +32,7 @@ from salvo_server.storage.roster import Roster
 from salvo_server.storage.roster_csv import read_entries
 from salvo_server.storage.transcript import check, read_transcript, write_transcript
 from salvo_server.verify import verify_file
+from salvo_server.verify.report import UNPROVEN
 
 ROOT = Path(__file__).parents[2]
 Change = Callable[[bytes], bytes]
@@ -167,8 +167,7 @@ def test_a_transcript_of_any_editor_is_no_proof_and_nobodys_fault(name: str, tmp
     _transcript(path)
     if "mark" in name:
         path.write_bytes(EDITORS["all of these"](path.read_bytes()))
-    done = run("verify", str(path))
-    assert "a transcript, which is unsigned" in done.stdout + done.stderr
+    assert "a transcript, which is unsigned" in str(verify_file(path).finding)
 
 
 @pytest.mark.parametrize("ending", [b"\r", b" ", b""])
@@ -176,21 +175,20 @@ def test_a_proof_without_its_line_endings_is_no_proof_and_accuses_nobody(ending:
     path = tmp_path / "game.proof.jsonl"
     _proof(path)
     path.write_bytes(path.read_bytes().replace(b"\n", ending))
-    done = run("verify", str(path))
-    assert done.returncode == 1
-    assert "line endings are lost" in done.stdout + done.stderr
-    assert "NOT FAIR" not in done.stdout + done.stderr
+    report = verify_file(path)
+    assert report.finding is not None
+    assert "line endings are lost" in report.finding.text
+    assert report.finding.fault in UNPROVEN
 
 
-@pytest.mark.parametrize("kind", ["transcript", "proof"])
+@pytest.mark.parametrize("kind", ["transcript", "proof that is shown"])
 def test_a_last_line_that_was_cut_off_is_still_called_so(kind: str, tmp_path: Path) -> None:
+    make, read = LINES[kind]
     path = tmp_path / "game.jsonl"
-    LINES[kind][0](path)
+    make(path)
     path.write_bytes(path.read_bytes()[:-3])
-    done = run(
-        "replay" if kind == "transcript" else "verify", str(path), *(["--check"] if kind == "transcript" else [])
-    )
-    assert "the line is not whole" in done.stdout + done.stderr
+    with pytest.raises(SalvoError, match="the line is not whole"):
+        read(path)
 
 
 @pytest.mark.parametrize("cut", [b"", b'{"game": 3', b'{"game": 3}'])

@@ -8,6 +8,7 @@ import logging
 import pytest
 from rich.console import Console
 
+from kit.command_line import run
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import permissions, seal
@@ -564,3 +565,9 @@ def test_retained_messages_are_news_once_over_any_number_of_reconnects() -> None
     held.say(m.StateChanged(State.OVER), m.GameWon("alice"))
     lines(watcher)
     assert watcher.games_ended == 2
+
+
+@pytest.mark.parametrize("table", ["a/b", "#", "+", "a b", "players"])
+def test_a_name_that_no_table_has_is_refused_before_a_spectator_connects(table: str) -> None:
+    done = run("watch", "mqtt://127.0.0.1:1", "--table", table)
+    assert (done.returncode, done.stderr[:28]) == (1, "error: bad_name: table name ")
