@@ -13,6 +13,7 @@ from typing import Any
 from kit import players
 from kit.terminal import Terminal
 from salvo.rules import RuleBook
+from salvo.rules.board import BoardRules
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
@@ -36,9 +37,9 @@ def clean_environment(folder: Path) -> dict[str, str]:
     return clean | {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
 
 
-def square_of(book: RuleBook, x: int, y: int) -> list[str]:
+def square_of(rules: BoardRules, x: int, y: int) -> list[str]:
     """The keys that lead to a square: its row's letter, its column's digits."""
-    return list(book.grid.name(book.grid.cell(x, y)))
+    return list(rules.grid.name(rules.grid.cell(x, y)))
 
 
 def shoot_cells(person: Terminal, book: RuleBook, left: list[tuple[int, int]]) -> str:

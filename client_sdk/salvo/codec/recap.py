@@ -13,7 +13,7 @@ from typing import Annotated, Final
 from salvo import messages as m
 from salvo.codec.json_codec import Codec
 from salvo.rules import Placement
-from salvo.rules.book import MAX_SIDE
+from salvo.rules.board import MAX_SIDE
 from salvo.seal import MAX_RECAP_BLOB_BYTES
 from salvo.shape import Bounds, Flat, Strict, Via
 

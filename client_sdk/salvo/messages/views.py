@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 from salvo.messages.announcements import SalvoResolved, SunkShip
 from salvo.rules import Placement
-from salvo.rules.book import MAX_SIDE
+from salvo.rules.board import MAX_SIDE
 from salvo.shape import UNLESS_EMPTY, Bounds, Count, Strict
 
 

@@ -26,21 +26,9 @@ from typing import Any, Final
 
 from salvo import plugins
 from salvo.errors import SalvoError
-from salvo.rules.book import (
-    Announce,
-    Ending,
-    Grid,
-    Order,
-    Repeats,
-    RuleBook,
-    ShipClass,
-    Shots,
-    Sinkings,
-    Starter,
-    Targets,
-    UnplayableBook,
-)
-from salvo.rules.fleet import Spacing, check_room
+from salvo.rules.board import Grid, ShipClass, Spacing, UnplayableBook
+from salvo.rules.book import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Starter, Targets
+from salvo.rules.fleet import check_room
 from salvo.rules.randomness import generator
 from salvo.text_files import line_of, read_toml
 

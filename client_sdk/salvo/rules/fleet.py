@@ -1,98 +1,34 @@
-"""Ships on a board: placements, what makes them legal, and fleets drawn at random.
-
-Rulesets draw their fleets with this module, which needs ``RuleBook`` only in annotations.
-"""
+"""Fleets: what makes them legal, and those drawn at random; the ships and the board are in :mod:`salvo.rules.board`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from functools import lru_cache
 from itertools import chain
 from math import floor
 from random import Random
-from typing import TYPE_CHECKING
 
 from salvo.errors import IllegalCommand
 from salvo.notebook import Pictured
-
-if TYPE_CHECKING:
-    from salvo.rules.book import Grid, RuleBook
+from salvo.rules.board import BoardRules, Choice, Grid, Placement, column, mask_of, with_margin
 
 
-class Spacing(StrEnum):
-    """How close two ships of a fleet may lie."""
-
-    TOUCH = "touch"  # anything but an overlap
-    NO_COMMON_EDGE = "no_common_edge"  # corners may meet
-    APART = "apart"  # not even corners
-
-
-class Orientation(StrEnum):
-    """The direction in which a ship grows from its anchor (SALVO-PLACE-3)."""
-
-    HORIZONTAL = "HORIZONTAL"  # x grows
-    VERTICAL = "VERTICAL"  # y grows
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """One ship's place. The anchor is the ship's smallest x and y, counted from 1 (SALVO-PLACE-3)."""
-
-    ship: str
-    x: int
-    y: int
-    orientation: Orientation
-
-    def cells(self, book: RuleBook) -> tuple[int, ...]:
-        """Return the ship's cells from the anchor on.
-
-        Raises:
-            IllegalCommand: ``unknown_ship``, or ``off_grid`` when the ship leaves the grid.
-        """
-        number = book.ship_number.get(self.ship)
-        if number is None:
-            raise IllegalCommand("unknown_ship", f"no ship {self.ship!r}; this fleet has {', '.join(book.ship_number)}")
-        return _cells(book.grid, self.x, self.y, self.orientation, book.fleet[number].length, self.ship)
-
-
-def _cells(grid: Grid, x: int, y: int, orientation: Orientation, length: int, ship: str) -> tuple[int, ...]:
-    first = grid.cell(x, y)
-    horizontal = orientation is Orientation.HORIZONTAL
-    last_x, last_y = (x + length - 1, y) if horizontal else (x, y + length - 1)
-    if last_x > grid.width or last_y > grid.height:
-        most_x = grid.width - length + 1 if horizontal else grid.width
-        most_y = grid.height if horizontal else grid.height - length + 1
-        raise IllegalCommand(
-            "off_grid",
-            f"{ship} at x={x}, y={y} {orientation} leaves the grid; its anchor may be x 1..{most_x}, y 1..{most_y}",
-        )
-    step = 1 if horizontal else grid.width
-    return tuple(range(first, first + length * step, step))
-
-
-def check_placement(book: RuleBook, placement: Placement, others: Iterable[Placement]) -> None:
+def check_placement(book: BoardRules, placement: Placement, others: Iterable[Placement]) -> None:
     """Make sure that a ship fits on a board with the other ships.
 
     Raises:
         IllegalCommand: ``unknown_ship``, ``off_grid``, ``overlap`` or ``too_close``.
     """
     cells = placement.cells(book)
-    mask = _mask(cells)
+    mask = mask_of(cells)
     for other in others:
         taken = other.cells(book)
-        if mask & _mask(taken):
+        if mask & mask_of(taken):
             shared = next(cell for cell in cells if cell in taken)
             raise IllegalCommand("overlap", f"{placement.ship} overlaps {other.ship} at {book.grid.name(shared)}")
-        if mask & _with_margin(_mask(taken), book.grid, book.spacing):
+        if mask & with_margin(mask_of(taken), book.grid, book.spacing):
             raise IllegalCommand(
                 "too_close", f"{placement.ship} is too close to {other.ship}; spacing is {book.spacing}"
             )
-
-
-def _mask(cells: Iterable[int]) -> int:
-    return sum(1 << cell for cell in cells)
 
 
 class Fleet(Pictured):
@@ -106,7 +42,7 @@ class Fleet(Pictured):
 
     __slots__ = ("book", "cells", "placements")
 
-    def __init__(self, book: RuleBook, placements: Sequence[Placement]) -> None:
+    def __init__(self, book: BoardRules, placements: Sequence[Placement]) -> None:
         """Take the placements in any order.
 
         Raises:
@@ -122,7 +58,7 @@ class Fleet(Pictured):
             check_placement(book, placement, placements[:number])
         self._lay(book, placements)
 
-    def _lay(self, book: RuleBook, placements: Iterable[Placement]) -> None:
+    def _lay(self, book: BoardRules, placements: Iterable[Placement]) -> None:
         self.book = book
         self.placements = tuple(sorted(placements, key=lambda p: book.ship_number[p.ship]))
         self.cells = tuple(chain.from_iterable(placement.cells(book) for placement in self.placements))
@@ -145,37 +81,12 @@ class Fleet(Pictured):
         return f"Fleet({self.book.name}, {list(self.placements)})"
 
 
-#: One legal place of a ship on an empty grid: its cells, and two bit masks, with bit 0 for cell 0 and so on: the ship's
-#: cells, and all cells that no other ship may occupy then, including the ship's own.
-Choice = tuple[Placement, tuple[int, ...], int, int]
-
-
-def choices_of(book: RuleBook) -> tuple[tuple[Choice, ...], ...]:
-    """Return every place of each ship, row by row, in the order of the book; ``book.choices`` has them, too."""
-    return tuple([_choices(book, ship.name, ship.length) for ship in book.fleet])
-
-
-def _choices(book: RuleBook, ship: str, length: int) -> tuple[Choice, ...]:
-    grid, on_grid = book.grid, (1 << book.grid.size) - 1
-    directions = [Orientation.HORIZONTAL] if length == 1 else list(Orientation)
-    choices = []
-    for orientation in directions:
-        horizontal = orientation is Orientation.HORIZONTAL
-        for y in range(1, grid.height + 1 if horizontal else grid.height - length + 2):
-            for x in range(1, grid.width - length + 2 if horizontal else grid.width + 1):
-                cells = _cells(grid, x, y, orientation, length, ship)
-                mask = _mask(cells)
-                forbidden = _with_margin(mask, grid, book.spacing) & on_grid
-                choices.append((Placement(ship, x, y, orientation), cells, mask, forbidden))
-    return tuple(choices)
-
-
 #: Tries before a book is called too crowded. A standard fleet needs 1.9 on average; books that leave less than one
 #: layout in ten thousand are better placed by hand than by luck.
 MAX_TRIES = 100_000
 
 
-def random_fleet(book: RuleBook, random: Random) -> Fleet:
+def random_fleet(book: BoardRules, random: Random) -> Fleet:
     """Return a random fleet, each legal layout with the same chance of the ruleset.
 
     Each ship is drawn evenly on the empty grid and the whole layout is thrown away when two collide: drawing ship
@@ -204,7 +115,7 @@ def random_fleet(book: RuleBook, random: Random) -> Fleet:
 _MAX_TRIALS = 20_000
 
 
-def check_room(book: RuleBook, random: Random) -> None:
+def check_room(book: BoardRules, random: Random) -> None:
     """Make sure that a fleet can be drawn quickly, well below :data:`MAX_TRIES`.
 
     For untrusted rulesets: no fleet is built and nothing is kept.
@@ -219,7 +130,7 @@ def check_room(book: RuleBook, random: Random) -> None:
             mask = _drawn_mask(book.grid, length, random.random())
             if taken & mask:
                 break
-            taken |= _with_margin(mask, book.grid, book.spacing)
+            taken |= with_margin(mask, book.grid, book.spacing)
         else:
             return
     raise ValueError(f"ruleset {book.name}: none of {_MAX_TRIALS} fleets drawn has room on the grid")
@@ -234,26 +145,10 @@ def _drawn_mask(grid: Grid, length: int, chance: float) -> int:
     if number < lying:
         y, x = divmod(number, width - length + 1)
         return ((1 << length) - 1) << (y * width + x)
-    return _column(width, length) << (number - lying)  # the cell of the anchor, row by row
+    return column(width, length) << (number - lying)  # the cell of the anchor, row by row
 
 
-@lru_cache(maxsize=1024)  # more than there are: a grid is at most 26 wide and high
-def _column(width: int, length: int) -> int:
-    return _mask(row * width for row in range(length))
-
-
-def _with_margin(mask: int, grid: Grid, spacing: Spacing) -> int:
-    """Add the cells next to a ship that no other one may occupy; cells below the grid do no harm."""
-    if spacing is Spacing.TOUCH:
-        return mask
-    width = grid.width
-    first_column = _column(width, grid.height + 1)  # cells moved beyond the last row are off the grid, too
-    line = mask | (mask & ~first_column) >> 1 | (mask << 1) & ~first_column
-    beside = line if spacing is Spacing.APART else mask
-    return line | beside >> width | beside << width
-
-
-def _fleet_of(book: RuleBook, layout: Sequence[Choice]) -> Fleet:
+def _fleet_of(book: BoardRules, layout: Sequence[Choice]) -> Fleet:
     """Build a fleet from places known to be legal, in the order of the book (no second check: it is hot)."""
     fleet = object.__new__(Fleet)
     fleet.book = book

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from salvo.rules import RuleBook
+from salvo.rules.board import BoardRules
 
 
 class Mark(StrEnum):
@@ -45,13 +45,13 @@ def display_name(ship: str) -> str:
     return ship.rstrip("0123456789").replace("aircraftcarrier", "aircraft carrier").capitalize()
 
 
-def letters_of(book: RuleBook) -> dict[str, str]:
+def letters_of(rules: BoardRules) -> dict[str, str]:
     """Return a capital letter for each ship, by name: the first of its name, then of the alphabet, that is free.
 
     A ``carrier`` gets A, for aircraft carrier.
     """
     found: dict[str, str] = {}
-    for ship in book.fleet:
+    for ship in rules.fleet:
         wanted = ("a" if ship.name == "carrier" else "") + ship.name + "abcdefghijklmnopqrstuvwxyz"
         found[ship.name] = next(c for c in wanted.upper() if c not in found.values() and c.isalpha())
     return found

@@ -354,6 +354,7 @@ def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Adapter], bo
     return iter(
         play_here(
             desk,
+            table.book,
             lambda game: next(_games(seated, table._replace(first=game, games=1), boards)),
             table.first,
             again=again,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from random import Random
 
 from salvo.messages import SalvoResolved
@@ -55,10 +55,13 @@ class Human(Bot):
             self._desk.tell(Told(result_words(result, self._view), result.player))
 
 
-def play_here(desk: Channel, play_one: Callable[[int], Outcome], first: int, *, again: bool = True) -> list[Outcome]:
+def play_here(
+    desk: Channel, rules: RuleBook, play_one: Callable[[int], Outcome], first: int, *, again: bool = True
+) -> list[Outcome]:
     """Let a person play at a table with bots until it leaves.
 
     Args:
+        rules: of all games.
         play_one: plays the game of a number; one of its bots is a :class:`Human` at this desk.
         first: number of the first game; the next one has the next number, so the starter alternates where the rules
             have that.
@@ -78,15 +81,9 @@ def play_here(desk: Channel, play_one: Callable[[int], Outcome], first: int, *, 
         while True:
             outcome = play_one(number)
             outcomes.append(outcome)
-            desk.tell(Over(number, outcome.winner, outcome.places, _shown(outcome), again))
+            desk.tell(Over(number, outcome.winner, outcome.places, outcome.fleets if rules.reveal else {}, again))
             desk.wait(Again)
             number += 1
 
     sit_down(desk, play)
     return outcomes
-
-
-def _shown(outcome: Outcome) -> Mapping[str, Fleet]:
-    """Return the fleets that the rules show when the game is over."""
-    reveal = next(iter(outcome.fleets.values())).book.reveal
-    return outcome.fleets if reveal else {}

@@ -11,7 +11,7 @@ from salvo.client import GameReport
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.player import Bot
 from salvo.rules import Grid, Orientation, RuleBook, ShipClass
-from salvo.rules.book import UnplayableBook
+from salvo.rules.board import UnplayableBook
 from salvo.rules.books.smackdown import SMACKDOWN
 from salvo.view import Feed, Shot, View
 from salvo_gateways.accounts import GatewayError

@@ -13,7 +13,7 @@ from salvo.client import GameReport
 from salvo.messages import Earlier, PlayerStats, SalvoResolved, Tally
 from salvo.player import Bot
 from salvo.rules import Fleet, Grid, RuleBook, ShipClass
-from salvo.rules.book import UnplayableBook
+from salvo.rules.board import UnplayableBook
 from salvo.rules.books.xbs import XBS
 from salvo.view import Feed, Shot, View
 from salvo_gateways.accounts import GatewayError

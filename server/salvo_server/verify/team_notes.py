@@ -19,7 +19,7 @@ from salvo.coordinates import read_row
 from salvo.errors import WireError
 from salvo.fairness.proof import SENT_LINE, SentBody
 from salvo.messages import Draw
-from salvo.rules.book import MAX_SIDE, Grid
+from salvo.rules.board import MAX_SIDE, Grid
 from salvo_server.verify.reexecute import texts_of
 from salvo_server.verify.report import Line, LoggedGame, ProofReport, Sent, Verdict, Wrong
 

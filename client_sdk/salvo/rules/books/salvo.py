@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from salvo.rules.book import Announce, Ending, Grid, Order, RuleBook, ShipClass, Shots, Starter
-from salvo.rules.fleet import Spacing
+from salvo.rules.board import Grid, ShipClass, Spacing
+from salvo.rules.book import Announce, Ending, Order, RuleBook, Shots, Starter
 
 SALVO: Final = RuleBook(
     name="salvo",

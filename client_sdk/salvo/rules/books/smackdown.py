@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from salvo.rules.book import Announce, Ending, Grid, Order, RuleBook, ShipClass, Shots, Sinkings, Starter, Targets
-from salvo.rules.fleet import Spacing
+from salvo.rules.board import Grid, ShipClass, Spacing
+from salvo.rules.book import Announce, Ending, Order, RuleBook, Shots, Sinkings, Starter, Targets
 
 SMACKDOWN: Final = RuleBook(
     name="smackdown",

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from salvo.rules.book import Announce, Ending, Grid, Order, Repeats, RuleBook, ShipClass, Shots, Starter, Targets
-from salvo.rules.fleet import Spacing
+from salvo.rules.board import Grid, ShipClass, Spacing
+from salvo.rules.book import Announce, Ending, Order, Repeats, RuleBook, Shots, Starter, Targets
 
 STREAK: Final = RuleBook(
     name="streak",

@@ -13,20 +13,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from salvo.rules.book import (
-    Announce,
-    Ending,
-    Grid,
-    Order,
-    Repeats,
-    RuleBook,
-    ShipClass,
-    Shots,
-    Sinkings,
-    Starter,
-    Targets,
-)
-from salvo.rules.fleet import Spacing
+from salvo.rules.board import Grid, ShipClass, Spacing
+from salvo.rules.book import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Starter, Targets
 
 XBS: Final = RuleBook(
     name="xbs",
