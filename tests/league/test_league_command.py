@@ -131,3 +131,25 @@ def test_the_journals_of_several_servers_give_one_table(journal: str, tmp_path: 
     assert [(each["game"], each["counts"]) for each in told["results"] if each["game"] == 4] == [(4, True), (4, False)]
     assert {row["team"]: row["points"] for row in told["table"]}["dan"] == 0.0
     assert [each["at"] for each in told["results"]] == sorted(each["at"] for each in told["results"])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("12", "0.02"), "bad_league: 0.02 hours are too short for a game of 1.9 minutes; give 0.0"),
+        (("1", "2"), "1 is not in the range 2<=x<=256"),
+        (("12", "nan"), "nan is not a number in the range 0.01<=x<=24"),
+    ],
+)
+def test_a_league_that_cannot_be_written_names_what_can(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    done = run("league", "league.toml", "--new", *words, cwd=tmp_path)
+    assert done.returncode
+    assert told in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "league.toml").write_text("mine")
+    done = run("league", "league.toml", "--new", "12", "2", cwd=tmp_path)
+    assert done.stderr.startswith("error: bad_league: league.toml: File exists; name another file")
+    assert (tmp_path / "league.toml").read_text() == "mine"

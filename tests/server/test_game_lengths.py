@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from statistics import mean
 
 import pytest
 
-from kit.command_line import run
 from kit.lengths import turns, turns_of_game
 from salvo.rules import BOOKS
 from salvo_server.game_lengths import TURNS, duration, longest, turns_of
@@ -44,25 +42,3 @@ def test_a_round_is_as_long_as_the_longest_of_its_games() -> None:
 )
 def test_a_time_is_rounded_for_people(seconds: float, told: str) -> None:
     assert duration(seconds) == told
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("12", "0.02"), "bad_league: 0.02 hours are too short for a game of 1.9 minutes; give 0.0"),
-        (("1", "2"), "1 is not in the range 2<=x<=256"),
-        (("12", "nan"), "nan is not a number in the range 0.01<=x<=24"),
-    ],
-)
-def test_a_league_that_cannot_be_written_names_what_can(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
-    done = run("league", "league.toml", "--new", *words, cwd=tmp_path)
-    assert done.returncode
-    assert told in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
-    (tmp_path / "league.toml").write_text("mine")
-    done = run("league", "league.toml", "--new", "12", "2", cwd=tmp_path)
-    assert done.stderr.startswith("error: bad_league: league.toml: File exists; name another file")
-    assert (tmp_path / "league.toml").read_text() == "mine"

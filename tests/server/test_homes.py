@@ -56,8 +56,6 @@ def home(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
         "serve --listen 127.0.0.1:1 --profile open",
         "backup archive.tar.gz",
         "mosquitto folder",
-        f"gateway jsonline --broker {NOWHERE} --listen 127.0.0.1:0",
-        "league show",
     ],
 )
 def test_a_command_with_state_ends_with_a_code_and_says_what_to_set(home: str, command: str) -> None:
