@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from salvo.errors import BotError
 from salvo.rules import RuleBook
+from salvo_lab.clearers import Clearers
 from salvo_lab.cluster import Carrying, Shipped, Work, ship
-from salvo_lab.commands.solo import Clearers
 from salvo_lab.solo import Cleared
 
 

@@ -10,18 +10,18 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from salvo.errors import printable
 from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.dialects import DIALECTS, Mqtt311
-from salvo_server.brokers.embedded.limits import WRITE_BYTES
+from salvo_server.brokers.embedded.limits import WRITE_BYTES, Access, BrokerLimits
 from salvo_server.brokers.embedded.pace import CONNECT_PRICE, FILTERS_PRICE, MAX_TURN_PRICE, Pace
 from salvo_server.brokers.embedded.packets import Greeting, Message, ProtocolFault, Reason, Unwelcome
-from salvo_server.brokers.embedded.sessions import Session
-
-if TYPE_CHECKING:
-    from salvo_server.brokers.embedded.broker import HardenedBroker
+from salvo_server.brokers.embedded.routing import Routes
+from salvo_server.brokers.embedded.sessions import Session, Sessions
+from salvo_server.brokers.embedded.wills import Wills
+from salvo_server.core.log_throttle import Throttle
 
 #: What a client is told that the broker disconnects; others are not told why.
 _FAREWELLS = {
@@ -49,6 +49,26 @@ class Edge(Protocol):
     def abort(self) -> None: ...
 
 
+class Hub(Protocol):
+    """What a connection needs of its broker, :class:`~salvo_server.brokers.embedded.broker.HardenedBroker`."""
+
+    limits: BrokerLimits
+    access: Access
+    routes: Routes
+    clients: Sessions
+    wills: Wills
+    seldom: Throttle
+    peers: set[Peer]
+    newcomers: dict[Peer, None]
+    unflushed: list[Peer]
+
+    def pace_of(self, username: str | None) -> Pace | None: ...
+    def subscribe(self, session: Session, topic_filter: str, options: int) -> int: ...
+    def look_up(self, session: Session) -> int: ...
+    def publish(self, sender: Session, message: Message, qos: int, retain: bool) -> Reason: ...
+    def flush(self) -> None: ...
+
+
 class Peer:
     """One connection, from its greeting to its end.
 
@@ -56,7 +76,7 @@ class Peer:
         pace: the allowance that it shares with its payer's other connections; None if it has no limit.
     """
 
-    def __init__(self, broker: HardenedBroker, edge: Edge, name: str) -> None:
+    def __init__(self, broker: Hub, edge: Edge, name: str) -> None:
         self._broker = broker
         self._edge = edge
         self._name = name
@@ -160,7 +180,7 @@ class Peer:
         return self._outgoing_bytes < WRITE_BYTES and not self._edge_is_full
 
     def send(self, packet: bytes) -> None:
-        """Queue a packet for :meth:`HardenedBroker.flush`."""
+        """Queue a packet for :meth:`Hub.flush`."""
         if self._closing or not packet:
             return
         if not self._outgoing:
