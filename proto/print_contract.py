@@ -13,6 +13,8 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
+from diagram import transitions
+from fates import FATES
 from salvo.errors import CODES
 from salvo.messages import State
 from salvo.session.joining import JOINING
@@ -21,8 +23,6 @@ from salvo.session.placing import PLACING
 from salvo.session.playing import PLAYING
 from salvo.session.session import FOLLOWING, RETURNING, SERVER
 from salvo.topics import TOPICS
-from salvo_server.core.diagram import transitions
-from salvo_server.core.fates import FATES
 from salvo_server.core.outages import OUTAGES
 from salvo_server.core.transitions import STATES, TABLE, Answer, Event, TableState
 

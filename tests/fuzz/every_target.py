@@ -10,5 +10,5 @@ from fuzz import targets
 
 TARGETS: Final[tuple[targets.Target, ...]] = (
     *targets.TARGETS,
-    *(importlib.import_module("gateways.fuzz_targets").TARGETS if find_spec("gateways.fuzz_targets") else ()),
+    *(importlib.import_module("gateways.fuzz_targets").TARGETS if find_spec("salvo_gateways") else ()),
 )

@@ -35,10 +35,7 @@ PARTS: Final = {
         ),
     ),
     "authenticator": Part(
-        tuple(
-            f"server/salvo_server/core/{name}.py"
-            for name in ("authenticator", "fates", "keyring", "rate_limit", "recaps")
-        ),
+        tuple(f"server/salvo_server/core/{name}.py" for name in ("authenticator", "keyring", "rate_limit", "recaps")),
         tuple(f"tests/server/test_{name}.py" for name in ("authenticator", "fates", "keyring", "rate_limit", "recaps")),
     ),
     "outages": Part(("server/salvo_server/core/outages.py",), ("tests/server/test_outages.py",)),

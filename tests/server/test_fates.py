@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fates import ARRIVALS, FATES, Event, Fate, Outcome
 from kit.deriver import Deriver
 from salvo import messages as m
 from salvo.codec.command_reader import SignedShot, read_command
@@ -12,7 +13,6 @@ from salvo.seal import Sealer, make_blob, parse_blob
 from salvo.topics import parse
 from salvo_server.core import authenticator
 from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Proof, Waiting
-from salvo_server.core.fates import ARRIVALS, FATES, Event, Fate, Outcome
 from salvo_server.core.rate_limit import REFUSALS
 from simulation import crypto
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from diagram import transitions
 from kit.board_states import board_state
 from salvo import messages as m
 from salvo.messages import Limits, State
@@ -27,7 +28,6 @@ from salvo.rules import (
     Targets,
 )
 from salvo_server import core
-from salvo_server.core.diagram import transitions
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.referee import Referee
 from salvo_server.core.transitions import ACCEPTED, STATES, TABLE, Answer, Event, TableState

@@ -17,6 +17,7 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
+from diagram import Transition, transitions
 from kit.documents import FIRST_CLIENT
 from kit.schema import Pair, of_the_class, of_the_schema, schema_type
 from salvo import messages as m
@@ -33,7 +34,6 @@ from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_
 from salvo.seal import Sealer
 from salvo.shape import Fields, members_of
 from salvo.v1 import announcements_pb2, commands_pb2
-from salvo_server.core.diagram import Transition, transitions
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "proto" / "README.md").read_text()
