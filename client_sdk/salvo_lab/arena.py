@@ -117,6 +117,9 @@ class Decisions:
         self.worst = max(self.worst, other.worst)
 
 
+#: Codes of failures after which a bot is out, whatever its strikes: nothing that it could do would count.
+FINAL = ("bank_empty", "not_cleared")
+
 #: Bits of the seat in :attr:`Supervision.mark`; the rest is the turn.
 SEAT_BITS = 16
 
@@ -125,18 +128,21 @@ SEAT_BITS = 16
 class Supervision:
     """Lets games go on without a bot that fails, as a contest goes on without a program that has ended.
 
-    The bot is not asked any more: its turns are empty, so it is soon defeated (SALVO-TURN-6).
+    Once it has failed as often as that takes, the bot is not asked any more: its turns are empty, so it is soon
+    defeated (SALVO-TURN-6).
 
     Attributes:
         mark: its first item is set to ``turn << SEAT_BITS | seat`` whenever a bot is called, for another process to
             read.
         times: by seat; measured if given.
         failures: what went wrong, in order.
+        strikes: failures of a bot after which it is out; before, each costs it a turn.
     """
 
     mark: MutableSequence[int] | memoryview | None = None
     times: Sequence[Decisions] | None = None
     failures: list[Failure] = field(default_factory=list)
+    strikes: int = 1
 
 
 Aim = tuple[int, int]
@@ -261,6 +267,7 @@ class _Match:
         self._seen = len(surroundings.events)
         self._times = supervision.times if supervision is not None else None
         self._silent = [0] * len(bots)
+        self._failed = [0] * len(bots)
         self._silenced: list[str] = []
         self._hearing = [
             (seat, each) for seat, each in enumerate(self._bots) if type(each.bot).on_result is not Bot.on_result
@@ -427,7 +434,9 @@ class _Match:
         if self._supervision is None:
             raise error from cause
         name = self._names[seat]
-        self._gone[name] = min(turn, self._gone.get(name, turn))
+        self._failed[seat] += 1
+        if self._failed[seat] >= self._supervision.strikes or error.code in FINAL:
+            self._gone[name] = min(turn, self._gone.get(name, turn))
         self._supervision.failures.append(Failure(name, self._number, turn, error.code, error.text, error.trace))
 
     def _bury(self, fallen: Sequence[int], aims: Sequence[Aim]) -> None:

@@ -32,18 +32,17 @@ _OF_DATA: Final = frozenset(
 class LoadedCode:
     """The code of some bots, as this process runs it."""
 
-    def __init__(self, sources: Iterable[str], base: str, folders: Mapping[str, str] | None = None) -> None:
+    def __init__(self, sources: Iterable[str], base: str) -> None:
         """Begin with nothing loaded.
 
         Args:
             sources: of the bots.
             base: the folder that files are named from.
-            folders: how the folders of Python bots are called, if not by where they are.
         """
         sources = list(sources)
         self._base = base
         self._named = [name for source in sources if source.startswith(EXEC) for name in files_named(source, base)]
-        self._folders = folders_of(sources, base) if folders is None else folders
+        self._folders = _folders_of(sources, base)
         self._modules = 0  # how many there were
         self._shown: dict[str, str] = {}
 
@@ -72,7 +71,7 @@ def _files_of_bots() -> set[str]:
     return {os.path.realpath(file) for module in modules if (file := getattr(module, "__file__", None))}
 
 
-def folders_of(sources: Iterable[str], base: str) -> dict[str, str]:
+def _folders_of(sources: Iterable[str], base: str) -> dict[str, str]:
     """Return the folders of Python bots, and how they are called; what git has does not change."""
     files = [split(source)[0] for source in sources if not source.startswith(EXEC)]
     plain = [file for file in files if file.endswith(".py") and not revision_of(file)[0]]

@@ -19,7 +19,7 @@ from salvo_lab import cluster
 from salvo_lab.cluster import Cluster, security_for, ship
 from salvo_lab.simulation.on_hosts import Games
 from salvo_lab.simulation.seats import Seats
-from salvo_lab.simulation.worker import Batch, Spec
+from salvo_lab.simulation.worker import Batch, Row, Spec
 
 BOT = "import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n"
 #: Does not answer the first time that it is asked on this machine.
@@ -98,7 +98,8 @@ def test_a_bot_that_hangs_once_is_not_blamed_and_one_that_always_does_is(tmp_pat
 
 def test_hosts_are_compared_game_by_game_however_games_are_batched() -> None:
     games = Games(Spec({}, 1, SALVO, Seats.FIXED), {}, 1.0)
-    whole, parts = [Batch(1, [(1,), (2,), (3,)])], [Batch(1, [(1,)]), Batch(2, [(2,), (3,)])]
+    whole: list[Batch[Row]] = [Batch(1, [(1,), (2,), (3,)])]
+    parts: list[Batch[Row]] = [Batch(1, [(1,)]), Batch(2, [(2,), (3,)])]
     assert games.essence(whole) == games.essence(parts) == {f"game {n}": ((n,), []) for n in (1, 2, 3)}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,7 @@ from salvo_lab.simulation import stream
 from salvo_lab.templates import FOLDER
 from salvo_lab.tournament.file import Tournament, TournamentError, load_tournament
 from salvo_lab.tournament.games import GamesFile, Played
-from salvo_lab.tournament.on_hosts import play_on_hosts
-from salvo_lab.tournament.run import play_tournament, schedule
-from salvo_lab.tournament.schedule import games_of
+from salvo_lab.tournament.run import play_tournament
 
 FILES = {
     "cup.toml": f"""
@@ -127,23 +124,6 @@ def test_games_with_other_code_than_those_before_are_not_written(tmp_path: Path)
 
 def _fields(game: Played) -> dict[str, Any]:
     return {name: getattr(game, name) for name in Played.__slots__}
-
-
-class _OneHost:
-    """Plays in this process what a host would."""
-
-    def play(self, work: Any, items: Sequence[Any]) -> Iterator[list[Any]]:
-        with work.begin(1) as play:
-            yield play(items, lambda: None)
-
-
-@pytest.mark.long
-def test_code_that_is_loaded_on_another_host_has_the_same_names(cup: Tournament) -> None:
-    cup = cup.model_copy(update={"bots": {"mine": "bots/mine.py", "random": "random"}})
-    games = list(games_of(schedule(cup, [])[0], cup))
-    cluster: Any = _OneHost()
-    code = {name for played in play_on_hosts(cluster, cup, games) for game in played for name in game.code}
-    assert code == {f"bots/{name}" for name in LOADED}
 
 
 @pytest.mark.parametrize(

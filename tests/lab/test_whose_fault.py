@@ -9,16 +9,14 @@ from typing import NamedTuple
 import pytest
 
 from salvo.rules import SALVO
-from salvo_lab.cluster import ship
 from salvo_lab.simulation import Seats, simulate
 from salvo_lab.simulation.on_hosts import Games
 from salvo_lab.simulation.worker import Spec
 from salvo_lab.tournament.file import Tournament
 from salvo_lab.tournament.games import Played
-from salvo_lab.tournament.on_hosts import _Games
+from salvo_lab.tournament.playing import play_games
 from salvo_lab.tournament.run import schedule
 from salvo_lab.tournament.schedule import games_of
-from salvo_lab.tournament.workers import Workers
 
 #: Whoever shares a process with the guilty bot finds its event, sets it, and waits until the process is gone.
 HONEST = """
@@ -109,23 +107,11 @@ def _simulated_on_a_host(folder: Path) -> list[Found]:
     ]
 
 
-def _cup(folder: Path) -> Tournament:
-    bots = {name: f"{folder}/{name}.py" for name in ("guilty", "honest")}
-    return Tournament(name="cup", seed="1", games=2, bots=bots)
-
-
 def _in_a_tournament(folder: Path) -> list[Found]:
-    cup = _cup(folder)
-    with Workers(cup, 1) as workers:
-        assert [workers.try_out(source) for source in cup.bots.values()] == ["", ""]
-        games = [game for games in workers.play(games_of(schedule(cup, [])[0], cup)) for game in games]
-    return _of_tournament(games)
-
-
-def _in_a_tournament_on_a_host(folder: Path) -> list[Found]:
-    cup = _cup(folder)
-    with _Games(cup, tuple(ship(cup.bots.values())), cup.book).begin(1) as play:
-        return _of_tournament(play(list(games_of(schedule(cup, [])[0], cup)), lambda: None))
+    bots = {name: f"{folder}/{name}.py" for name in ("guilty", "honest")}
+    cup = Tournament(name="cup", seed="1", games=2, bots=bots)
+    pairings = list(games_of(schedule(cup, [])[0], cup))
+    return _of_tournament([game for games in play_games(cup, pairings, 1) for game in games])
 
 
 def _of_tournament(games: list[Played]) -> list[Found]:
@@ -140,7 +126,6 @@ PLACES: dict[str, Callable[[Path], list[Found]]] = {
     "play --games": _simulated,
     "play --games on a host": _simulated_on_a_host,
     "tournament": _in_a_tournament,
-    "tournament on a host": _in_a_tournament_on_a_host,
 }
 
 
@@ -148,11 +133,7 @@ PLACES: dict[str, Callable[[Path], list[Found]]] = {
 @pytest.mark.parametrize(
     ("place", "way"),
     [("play --games", way) for way in WAYS]
-    + [
-        (place, way)
-        for place in ("tournament", "tournament on a host")
-        for way in ("exits in a thread", "exits in a later game")
-    ],
+    + [("tournament", way) for way in ("exits in a thread", "exits in a later game")],
 )
 def test_only_a_bot_that_ends_its_own_process_is_at_fault(place: str, way: str, tmp_path: Path) -> None:
     (tmp_path / "guilty.py").write_text(WAYS[way])
@@ -167,7 +148,7 @@ def test_only_a_bot_that_ends_its_own_process_is_at_fault(place: str, way: str, 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("place", ["play --games", "tournament on a host"])
+@pytest.mark.parametrize("place", ["play --games", "play --games on a host"])
 def test_a_bot_whose_import_ends_the_process_while_another_is_loaded_costs_that_one_nothing(
     place: str, tmp_path: Path
 ) -> None:

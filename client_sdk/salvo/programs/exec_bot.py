@@ -98,11 +98,6 @@ class ExecBot(Bot):
         self._waited = False
         self._begin_game()
 
-    @property
-    def starts_now(self) -> bool:
-        """Whether the next question goes to a process that is started for it."""
-        return not self._program.running
-
     def _begin_game(self) -> None:
         self._introduced = False  # whether this process has got this game's first line
         self._ended = False  # and its last one

@@ -17,7 +17,6 @@ from salvo.unused import Unused, is_set
 from salvo.versions import pinned
 from salvo_lab.commands.dev_bench import BEFORE, PATIENCE_SECONDS, Bench, Signature, Trial, file_of, saved
 from salvo_lab.commands.dev_report import is_decided, lines, record
-from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
 from salvo_lab.simulation import TURN_SECONDS
 
 #: Games against each opponent, for an error that means something.
@@ -28,10 +27,7 @@ GAMES = 200
 
 @click.command(
     cls=Checked,
-    unused=[
-        *UNUSED,
-        Unused("traceback", is_set("as_json"), "with --json, whose lines have no trace; leave one of them out"),
-    ],
+    unused=[Unused("traceback", is_set("as_json"), "with --json, whose lines have no trace; leave one of them out")],
 )
 @click.argument("bot")
 @click.option(
@@ -49,7 +45,6 @@ GAMES = 200
 @RULES
 @click.option("--seed", default="dev", help="Seed of all games, the same at every save, so that changes show.")
 @JOBS
-@hosts
 @click.option(
     "--turn-seconds",
     type=SECONDS,
@@ -58,17 +53,13 @@ GAMES = 200
 )
 @TRACEBACK
 @json_option("One JSON line per save.")
-@click.pass_context
 def dev(
-    ctx: click.Context,
     bot: str,
     against: tuple[str, ...],
     games: int | None,
     rules: str,
     seed: str,
     jobs: int | None,
-    scheduler: str | None,
-    tls: Path | None,
     turn_seconds: float,
     traceback: bool,
     as_json: bool,
@@ -87,8 +78,7 @@ def dev(
         raise BotError("bad_bot", f"no file {file}; salvo dev plays a file whenever it is saved")
     share = _share(GAMES if games is None else games, against)
     opponents = [_opponent(name, bot, file) for name in against]
-    cluster = ctx.with_resource(connected(scheduler, tls))
-    bench = Bench(bot, opponents, share, rules, seed, jobs, turn_seconds, cluster, further=games is None)
+    bench = Bench(bot, opponents, share, rules, seed, jobs, turn_seconds, further=games is None)
 
     def report(trial: Trial, last: Trial | None) -> None:
         if as_json:

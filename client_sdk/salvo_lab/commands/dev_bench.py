@@ -8,7 +8,6 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from salvo.cli.output import progress_bar
 from salvo.errors import BotError, SalvoError
@@ -18,9 +17,6 @@ from salvo.versions import code_files, kept, split
 from salvo_lab.arena import Failure
 from salvo_lab.highlights import Score, score_of
 from salvo_lab.simulation import Seats, stream
-
-if TYPE_CHECKING:
-    from salvo_lab.cluster import Cluster
 
 #: The opponent that is the bot as it was when the command began.
 BEFORE = "before"
@@ -137,7 +133,6 @@ class Bench:
         seed: str,
         jobs: int | None,
         turn_seconds: float,
-        cluster: Cluster | None = None,
         *,
         further: bool = False,
     ) -> None:
@@ -159,7 +154,6 @@ class Bench:
         self._seed = seed
         self._jobs = jobs
         self._turn_seconds = turn_seconds
-        self._cluster = cluster
         self._looks = LOOKS if further else 1
         self._before = ""
         for name, source in opponents:
@@ -266,7 +260,6 @@ class Bench:
             turn_seconds=self._turn_seconds,
             strict=True,
             waiting=waiting,
-            cluster=self._cluster,
         )
         with closing(played):
             for game in played:

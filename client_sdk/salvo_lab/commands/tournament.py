@@ -16,12 +16,11 @@ from typing import Final
 import click
 
 from salvo.atomic_file import create_file
-from salvo.cli.checked import Checked, Suggesting
+from salvo.cli.checked import Suggesting
 from salvo.cli.options import JOBS, json_option
 from salvo.cli.output import print_table
 from salvo.programs.linux import cores
 from salvo_display.replay_text import counted
-from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
 from salvo_lab.tournament.file import TournamentError, load_tournament
 from salvo_lab.tournament.games import GamesFile, check_code, read_games
 from salvo_lab.tournament.page import write_page
@@ -45,7 +44,7 @@ hunter = "hunter"
 random = "random"
 
 [time]                   # wall time; what takes longer, raises or is illegal costs the turn and is a strike
-decision_seconds = 5     # for a fleet or a salvo
+decision_seconds = 5     # for a salvo
 bank_seconds = 60        # for all of a game
 strikes = 3              # with this many a bot is out of that game
 """
@@ -55,7 +54,7 @@ _FILE = click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Pa
 
 @click.group(cls=Suggesting)
 def tournament() -> None:
-    """Let bots play a tournament in processes of this machine, or of several, without a broker."""
+    """Let bots play a tournament in processes of this machine, without a broker."""
 
 
 @tournament.command()
@@ -71,10 +70,9 @@ def init(file: Path) -> None:
     click.echo(f"play it: {_command('run', file)}")
 
 
-@tournament.command(cls=Checked, unused=UNUSED)
+@tournament.command()
 @_FILE
 @JOBS
-@hosts
 @click.option("--fresh", is_flag=True, help="Set aside the games that were played, and play everything again.")
 @json_option("One JSON object in place of the table.")
 @click.pass_context
@@ -82,19 +80,16 @@ def run(
     ctx: click.Context,
     file: Path,
     jobs: int | None,
-    scheduler: str | None,
-    tls: Path | None,
     fresh: bool,
     as_json: bool,
 ) -> None:
     """Play the tournament of a file, or what is left of it.
 
-    The paths of bots and rules are relative to FILE's folder. Every finished game is saved at once, in
-    FILE.games.jsonl. After an interruption, by Ctrl-C or a power failure, the same command continues with the same
-    results. Bots play in separate processes; what they print is discarded.
+    The paths of bots and rules are relative to FILE's folder. Games are saved as they end, in FILE.games.jsonl. After
+    an interruption, by Ctrl-C or a power failure, the same command continues with the same results. Bots play in
+    separate processes; what they print is discarded.
     """
     page = file.with_suffix(".html")
-    cluster = ctx.with_resource(connected(scheduler, tls))
     path, written = ctx.with_resource(_beside(file, page))
     given = load_tournament(path)
     plackett_luce()  # a missing package is reported before anything is played
@@ -105,7 +100,7 @@ def run(
     given = given.with_seed(games.seed)
     try:
         with _progress(number_of_games(given), len(games.games)) as played:
-            play_tournament(path, given, games, jobs or cores(), played, cluster)
+            play_tournament(path, given, games, jobs or cores(), played)
     except KeyboardInterrupt:
         kept = f"{len(games.games)} of {number_of_games(given)} games are played and kept"
         click.echo(f"\n{kept}; go on: {_command('run', file)}", err=True)

@@ -12,9 +12,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from multiprocessing.connection import Connection, wait
-from typing import Any, ClassVar, Final, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple
 
 from salvo.adapter import Adapter, made
 from salvo.errors import BotError
@@ -32,8 +31,6 @@ _LOOK_SECONDS: Final = 0.1
 
 #: The beginning of the text of an error.
 ENDED: Final = "ended the process"
-#: Makes a bot of a class, in its process.
-Wrap = Callable[[type[Bot]], Bot]
 
 
 class Lost(BotError):
@@ -52,18 +49,13 @@ class _Reply(NamedTuple):
 
     Attributes:
         said: chat lines, each a text and to whom; None for what is no text.
-        shown: attributes of the bot.
         code: as :meth:`salvo_lab.loaded_code.LoadedCode.fresh`.
     """
 
     value: Any = None
     error: tuple[str, str, str] | None = None
     said: Sequence[tuple[Any, Any]] = ()
-    shown: Mapping[str, Any] = {}
     code: Mapping[str, str] = {}
-
-
-A = TypeVar("A", bound="Apart")
 
 
 class Apart(Bot):
@@ -127,7 +119,6 @@ class Apart(Bot):
         reply = _reply(self.process, self._seconds, self._waiting)
         for text, to in reply.said:
             self.say(text, to)
-        vars(self).update(reply.shown)
         self.code.update(reply.code)
         if reply.error is not None:
             raise BotError(*reply.error)
@@ -149,32 +140,24 @@ def apart(
     *,
     load_seconds: float,
     seconds: float,
-    kind: type[A],
     strict: bool = True,
-    wrap: Wrap | None = None,
-    shown: Sequence[str] = (),
-    folders: Mapping[str, str] | None = None,
     others: Sequence[WorkerProcess] = (),
     waiting: Callable[[], object] | None = None,
-) -> Iterator[type[A]]:
+) -> Iterator[type[Apart]]:
     """Load a bot in a process of its own, which ends with the block.
 
     Args:
         context: how the process is started, from :func:`multiprocessing.get_context`.
         load_seconds: how long that may take.
         seconds: how long any of the bot's methods may take.
-        kind: what to derive from.
         strict: as in :func:`salvo.sources.load`.
-        wrap: makes the bot of its class, in the process.
-        shown: attributes of the bot that the one here has, too, after each call.
-        folders: as in :class:`salvo_lab.loaded_code.LoadedCode`.
         others: as in :class:`WorkerProcess`.
         waiting: called about ten times a second; an exception from it ends the process.
 
     Raises:
         BotError: as :func:`salvo.sources.load`; :class:`Lost`.
     """
-    process = WorkerProcess(context, _serve, source, strict, wrap, tuple(shown), folders, others=others)
+    process = WorkerProcess(context, _serve, source, strict, others=others)
     try:
         process.tasks.append(None)
         loaded = _reply(process, load_seconds, waiting or _nothing)
@@ -187,7 +170,7 @@ def apart(
             "_waiting": staticmethod(waiting or _nothing),
         }
         # In a module without a file: an error from there has its line already.
-        yield type("Apart", (kind,), {**members, **loaded.value, "__module__": "builtins"})
+        yield type("Apart", (Apart,), {**members, **loaded.value, "__module__": "builtins"})
     finally:
         process.dismiss()
         process.kill()
@@ -216,26 +199,18 @@ def _reply(process: WorkerProcess, seconds: float, waiting: Callable[[], object]
 # --- in the process -------------------------------------------------------------------------------------------------
 
 
-def _serve(
-    pipe: Connection,
-    source: str | type[Bot],
-    strict: bool,
-    wrap: Wrap | None,
-    shown: Sequence[str],
-    folders: Mapping[str, str] | None,
-) -> None:
+def _serve(pipe: Connection, source: str | type[Bot], strict: bool) -> None:
     base = os.getcwd()
     try:
         kind = load(source, strict=strict) if isinstance(source, str) else source
     except BotError as error:
         pipe.send(_Reply(error=(error.code, error.text, error.trace)))
         return
-    make = partial(made, kind) if wrap is None else partial(wrap, kind)
-    code = LoadedCode([source] if isinstance(source, str) else [], base, folders)
+    code = LoadedCode([source] if isinstance(source, str) else [], base)
     draws_fleet = getattr(kind, "place_fleet", None) is Bot.place_fleet
     loaded = _Reply({"listens": kind.on_result is not Bot.on_result, "draws_fleet": draws_fleet})
     pipe.send(loaded._replace(code=code.fresh()))
-    seat = _Seat(make, shown)
+    seat = _Seat(kind)
     try:
         while True:
             pipe.send(seat.answer(*pipe.recv())._replace(code=code.fresh()))
@@ -246,9 +221,8 @@ def _serve(
 class _Seat:
     """The bot, and its view, which has the same news as the one that the game has."""
 
-    def __init__(self, make: Callable[[], Bot], shown: Sequence[str]) -> None:
-        self._make = make
-        self._shown = shown
+    def __init__(self, kind: type[Bot]) -> None:
+        self._kind = kind
         self._adapter = Adapter(Bot())
         self._view: View | None = None
 
@@ -261,15 +235,14 @@ class _Seat:
             said = [(_plain(line.text), _plain(line.to)) for line in self._adapter.bot.unsaid or ()]
         except BotError as raised:
             error = (str(raised.code), raised.text, raised.trace)
-        bot = self._adapter.bot
-        bot.unsaid = deque(maxlen=MAX_UNSAID)
-        return _Reply(value, error, said, {name: getattr(bot, name) for name in self._shown})
+        self._adapter.bot.unsaid = deque(maxlen=MAX_UNSAID)
+        return _Reply(value, error, said)
 
     def make(self) -> None:
         """Have a new bot from now on."""
         self._view = None
         self._adapter.end()
-        self._adapter = Adapter(self._make())
+        self._adapter = Adapter(made(self._kind))
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
         """Return the bot's fleet, of no class of its own."""

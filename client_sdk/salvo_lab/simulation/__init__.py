@@ -169,7 +169,7 @@ class Simulation(Pictured, Sequence[Played]):
         winner = winners[0] if len(winners) == 1 else ""
         return Played(winner, self.seed, game, row[0], stats, failures)
 
-    def _add(self, batch: Batch) -> None:
+    def _add(self, batch: Batch[Row]) -> None:
         names = list(self.bots)
         for row in batch.rows:
             places = row[1::5]
@@ -261,7 +261,7 @@ def stream(
     return _stream(simulation, batches)
 
 
-def _stream(simulation: Simulation, batches: Iterator[Batch]) -> Generator[Played, None, None]:
+def _stream(simulation: Simulation, batches: Iterator[Batch[Row]]) -> Generator[Played, None, None]:
     for batch in batches:
         for game, row in enumerate(batch.rows, batch.first):
             yield simulation._played(game, row, tuple(f for f in batch.failures if f.game == game))
@@ -279,7 +279,7 @@ def _begin(
     strict: bool = False,
     waiting: Callable[[], object] | None = None,
     cluster: Cluster | None = None,
-) -> tuple[Simulation, Iterator[Batch]]:
+) -> tuple[Simulation, Iterator[Batch[Row]]]:
     given: Sequence[Source] = list(bots.values()) if isinstance(bots, Mapping) else list(bots)
     written = [bot if isinstance(bot, str) else _written(bot) for bot in given]
     names = list(bots) if isinstance(bots, Mapping) else seat_names(written)
@@ -317,7 +317,7 @@ def _begin(
     return simulation, _pooled(Pool(spec, min(jobs, games), turn_seconds), first, games, waiting)
 
 
-def _pooled(pool: Pool, first: int, games: int, waiting: Callable[[], object] | None) -> Iterator[Batch]:
+def _pooled(pool: Pool[Row], first: int, games: int, waiting: Callable[[], object] | None) -> Iterator[Batch[Row]]:
     with pool:
         yield from pool.play(first, games, waiting)
 

@@ -11,14 +11,14 @@ from salvo.errors import BotError
 from salvo_lab.arena import Failure
 from salvo_lab.cluster import Carrying, Shipped, Work, ship
 from salvo_lab.simulation.pool import Pool
-from salvo_lab.simulation.worker import Batch, Spec
+from salvo_lab.simulation.worker import Batch, Row, Spec
 
 #: How much more time a bot has in a game that it is blamed for: hosts are not equally fast.
 PATIENCE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Games(Work[int, Batch]):
+class Games(Work[int, Batch[Row]]):
     """Plays the games of these numbers, which are consecutive."""
 
     spec: Spec
@@ -41,15 +41,15 @@ class Games(Work[int, Batch]):
         return cls(replace(spec, bots={}), dict(zip(spec.bots, ship(written), strict=True)), turn_seconds)
 
     @contextmanager
-    def begin(self, jobs: int) -> Iterator[Carrying[int, Batch]]:
+    def begin(self, jobs: int) -> Iterator[Carrying[int, Batch[Row]]]:
         """Start a pool, which plays block after block."""
         spec = replace(self.spec, bots={name: bot.unpacked() for name, bot in self.bots.items()})
         with Pool(spec, jobs, self.turn_seconds) as pool:
             yield partial(self._play, pool, spec, set())
 
     def _play(
-        self, pool: Pool, spec: Spec, hanging: set[str], games: Sequence[int], waiting: Callable[[], None]
-    ) -> list[Batch]:
+        self, pool: Pool[Row], spec: Spec, hanging: set[str], games: Sequence[int], waiting: Callable[[], None]
+    ) -> list[Batch[Row]]:
         try:
             batches = list(pool.play(games[0], len(games), waiting))
             for batch in batches:
@@ -61,7 +61,7 @@ class Games(Work[int, Batch]):
         return batches
 
     def _play_with_patience(
-        self, spec: Spec, batch: Batch, game: int, hanging: set[str], waiting: Callable[[], None]
+        self, spec: Spec, batch: Batch[Row], game: int, hanging: set[str], waiting: Callable[[], None]
     ) -> None:
         """Play a game again in which a bot has hung; if it hangs with more time, too, the first result holds.
 
@@ -84,7 +84,7 @@ class Games(Work[int, Batch]):
             text = bot.seen_there(text)
         return text
 
-    def essence(self, results: list[Batch]) -> dict[str, object]:
+    def essence(self, results: list[Batch[Row]]) -> dict[str, object]:
         """Return the row and the failures of each game in which no bot hangs."""
         found: dict[str, object] = {}
         for batch in results:

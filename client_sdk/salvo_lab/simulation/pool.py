@@ -1,4 +1,4 @@
-"""The processes of a simulation: what they work on, and what happens when a bot takes one down."""
+"""The processes that play a run of games: what they work on, and what happens when a bot takes one down."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import wait
 from pickle import PicklingError
-from typing import Any
+from typing import Any, Generic
 
 from salvo.errors import BotError
 from salvo.programs import linux
@@ -18,7 +18,7 @@ from salvo_lab.arena import SEAT_BITS
 from salvo_lab.loaded_code import check_same
 from salvo_lab.programs.apart import Apart, Lost, apart
 from salvo_lab.programs.worker_process import LOOK_SECONDS, WorkerProcess, end_all
-from salvo_lab.simulation.worker import Batch, Player, Spec, is_program, work
+from salvo_lab.simulation.worker import Batch, R, Run, is_program, work
 
 #: How long a process should work on one batch, in seconds: short compared with a run, so that all end together and show
 #: progress, and long compared with the way through the pipe.
@@ -31,10 +31,10 @@ LOAD_SECONDS = 60.0
 Task = tuple[int, int]
 
 
-def play_here(spec: Spec, first: int, games: int) -> Iterator[Batch]:
+def play_here(run: Run[R], first: int, games: int) -> Iterator[Batch[R]]:
     """Play all games in this process, where a debugger reaches the bots."""
     count = 1
-    with contextlib.closing(Player(spec)) as player:
+    with contextlib.closing(run.player()) as player:
         while games:
             start = time.monotonic()
             count = min(count, games)
@@ -47,33 +47,38 @@ def _next_count(count: int, seconds: float) -> int:
     return max(1, min(int(count * BATCH_SECONDS / max(seconds, 1e-6)), 8 * count, MAX_AT_ONCE))
 
 
-class Pool:
+class Pool(Generic[R]):
     """Plays games in worker processes. Use it in a ``with`` block."""
 
-    def __init__(self, spec: Spec, jobs: int, turn_seconds: float) -> None:
-        self._spec = spec
+    def __init__(self, run: Run[R], jobs: int, turn_seconds: float, *, forks: bool = True) -> None:
+        """Start no process yet.
+
+        Args:
+            forks: whether processes may have what this one has open.
+        """
+        self._run = run
         self._turn_seconds = turn_seconds
         self._count = 1
         self._tasks: list[Task] = []
         self._lost: list[int] = []  # games whose process has ended or hung
         self._left = 0
         self._code: dict[str, str] = {}  # digests by file
-        self._allowed = turn_seconds + (QUESTION_SECONDS if any(map(is_program, spec.bots.values())) else 0.0)
+        self._allowed = turn_seconds + (QUESTION_SECONDS if any(map(is_program, run.bots.values())) else 0.0)
         # A fork starts at once, but inherits locks of other threads for ever. Classes of a notebook or a script, which
         # only this process has, are worth that risk.
-        are_here = any(not isinstance(bot, str) for bot in spec.bots.values())
-        forks = linux.IS_HERE and (are_here or linux.is_single_threaded())
+        are_here = any(not isinstance(bot, str) for bot in run.bots.values())
+        forks = forks and linux.IS_HERE and (are_here or linux.is_single_threaded())
         self._context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         self._workers: list[_Worker] = []
         self._jobs = jobs
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> Pool[R]:
         return self
 
     def __exit__(self, *_: object) -> None:
         end_all(self._workers)
 
-    def play(self, first: int, games: int, waiting: Callable[[], object] | None) -> Iterator[Batch]:
+    def play(self, first: int, games: int, waiting: Callable[[], object] | None = None) -> Iterator[Batch[R]]:
         """Play games, and yield them in order.
 
         Args:
@@ -84,7 +89,7 @@ class Pool:
         """
         self._tasks = [(first, games)]
         self._left = games
-        done: dict[int, Batch] = {}
+        done: dict[int, Batch[R]] = {}
         called = time.monotonic()
         while self._left:
             if waiting is not None and time.monotonic() - called >= LOOK_SECONDS:
@@ -103,7 +108,7 @@ class Pool:
     def _give(self) -> None:
         """Give every idle process something to do."""
         while self._tasks and len(self._workers) < self._jobs:
-            self._workers.append(_Worker(self._context, self._spec, self._workers))
+            self._workers.append(_Worker(self._context, self._run, self._workers))
         for worker in self._workers:
             if self._tasks and not worker.tasks:
                 first, games = heapq.heappop(self._tasks)
@@ -112,21 +117,21 @@ class Pool:
                     heapq.heappush(self._tasks, (first + count, games - count))
                 worker.give((first, count))
 
-    def _collect(self, waiting: Callable[[], object] | None) -> Iterator[Batch]:
+    def _collect(self, waiting: Callable[[], object] | None) -> Iterator[Batch[R]]:
         """Yield finished batches; wait a little for them."""
         ready = wait([worker.pipe for worker in self._workers], min(LOOK_SECONDS, self._turn_seconds / 4))
         for worker in list(self._workers):
             if worker.pipe in ready:
                 try:
-                    said = worker.receive()
+                    answer = worker.receive()
                 except EOFError:
                     self._bury(worker)
                     continue
-                if isinstance(said, Batch):
-                    self._count = _next_count(len(said.rows), time.monotonic() - worker.since)
-                    yield said
-                elif said is not None:
-                    raise BotError(*said)
+                if isinstance(answer, Batch):
+                    self._count = _next_count(len(answer.rows), time.monotonic() - worker.since)
+                    yield answer
+                elif answer is not None:
+                    raise BotError(*answer)
                 else:
                     worker.is_ready = True
             elif worker.is_stuck(self._patience(worker)):
@@ -156,7 +161,7 @@ class Pool:
             if rest[1]:
                 heapq.heappush(self._tasks, rest)
 
-    def _play_apart(self, game: int, waiting: Callable[[], object] | None) -> Batch:
+    def _play_apart(self, game: int, waiting: Callable[[], object] | None) -> Batch[R]:
         """Play a game with each bot in a process of its own.
 
         Raises:
@@ -164,15 +169,15 @@ class Pool:
         """
         with contextlib.ExitStack() as processes:
             kinds: dict[str, type[Apart]] = {}
-            for name, bot in self._spec.bots.items():
+            for name in self._run.at_table(game):
+                bot = self._run.bots[name]
                 others = [*self._workers, *(kind.process for kind in kinds.values())]
                 loaded = apart(
                     self._context,
                     bot,
                     load_seconds=LOAD_SECONDS,
                     seconds=self._turn_seconds + (QUESTION_SECONDS if is_program(bot) else 0.0),
-                    kind=Apart,
-                    strict=self._spec.strict,
+                    strict=self._run.strict,
                     others=others,
                     waiting=waiting,
                 )
@@ -180,7 +185,7 @@ class Pool:
                     kinds[name] = processes.enter_context(loaded)
                 except Lost as error:
                     raise BotError("bad_bot", f"{name}, while it is loaded: {error.text}") from None
-            batch = Player(self._spec, kinds=kinds).play(game, 1)
+            batch = self._run.player(kinds=kinds).play(game, 1)
             for kind in kinds.values():
                 batch.code |= kind.code
             return batch
@@ -194,10 +199,10 @@ class _Worker(WorkerProcess):
         since: start of its current task, on the monotonic clock.
     """
 
-    def __init__(self, context: Any, spec: Spec, others: list[_Worker]) -> None:
+    def __init__(self, context: Any, run: Run[Any], others: list[_Worker]) -> None:
         self._shared = context.RawArray("q", 2)
         try:
-            super().__init__(context, work, self._shared, spec, others=others)
+            super().__init__(context, work, self._shared, run, others=others)
         except (PicklingError, AttributeError, TypeError) as error:
             raise BotError("bad_bot", f"a class that no other process finds ({error}); give its file.py") from None
         self.is_ready = False

@@ -1,25 +1,26 @@
-"""Plays the games of a simulation one by one, in this process or in a worker."""
+"""Plays the games of a run one by one, in this process or in a worker: what a simulation and a tournament share."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from salvo.adapter import Adapter, made
 from salvo.bot_errors import placed
 from salvo.errors import BotError, SalvoError
 from salvo.player import Bot
 from salvo.programs.process_pool import ProgramPool
-from salvo.rules import RuleBook
+from salvo.rules import Fleet, RuleBook
 from salvo.sources import EXEC, load
 from salvo_lab import arena
-from salvo_lab.arena import SEAT_BITS, Decisions, Failure, Supervision
+from salvo_lab.arena import SEAT_BITS, Decisions, Failure, Listener, Supervision
 from salvo_lab.loaded_code import LoadedCode
 from salvo_lab.simulation.seats import Seats, places_alike, seating
 
@@ -35,36 +36,44 @@ SLOW = 100e-6
 #: every second game, which costs 5 %.
 GARBAGE = 50_000
 
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """What is the same for all games of a simulation.
-
-    Attributes:
-        bots: by name at the table; a source of :func:`salvo.sources.load`, or a class.
-        strict: as in :func:`salvo.sources.load`.
-    """
-
-    bots: dict[str, str | type[Bot]]
-    seed: int | str
-    book: RuleBook
-    seats: Seats
-    strict: bool = False
+#: What one game leaves behind.
+R = TypeVar("R")
 
 
 @dataclass(slots=True)
-class Batch:
+class Batch(Generic[R]):
     """The results of consecutive games.
 
     Attributes:
+        first: number of the first game in the run.
         code: as :meth:`salvo_lab.loaded_code.LoadedCode.fresh`.
     """
 
     first: int
-    rows: list[Row] = field(default_factory=list)
+    rows: list[R] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     times: dict[str, Decisions] = field(default_factory=dict)
     code: dict[str, str] = field(default_factory=dict)
+
+
+class Run(ABC, Generic[R]):
+    """What is the same for all games that processes play; it is pickled.
+
+    Attributes:
+        bots: by name; a source of :func:`salvo.sources.load`, or a class.
+        strict: as in :func:`salvo.sources.load`.
+    """
+
+    bots: Mapping[str, str | type[Bot]]
+    strict: bool
+
+    @abstractmethod
+    def player(self, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None) -> Player[R]:
+        """Return what plays the games; the arguments are those of :class:`Player`."""
+
+    @abstractmethod
+    def at_table(self, game: int) -> Iterable[str]:
+        """Return the names of the bots that play a game."""
 
 
 def is_program(bot: str | type[Bot]) -> bool:
@@ -72,11 +81,11 @@ def is_program(bot: str | type[Bot]) -> bool:
     return isinstance(bot, str) and bot.startswith(EXEC)
 
 
-class Player:
-    """Plays games of one simulation."""
+class Player(ABC, Generic[R]):
+    """Plays games of one run."""
 
     def __init__(
-        self, spec: Spec, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None
+        self, run: Run[R], mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None
     ) -> None:
         """Load the bots.
 
@@ -88,81 +97,82 @@ class Player:
         Raises:
             BotError: ``bad_bot``.
         """
-        self._spec = spec
+        self._strict = run.strict
         self._mark = mark
         self._staying = ProgramPool()
-        self._code = LoadedCode((bot for bot in spec.bots.values() if isinstance(bot, str)), os.getcwd())
+        self._code = LoadedCode((bot for bot in run.bots.values() if isinstance(bot, str)), os.getcwd())
         self._kinds = dict(kinds or {})
-        for name, bot in spec.bots.items() if kinds is None else ():
+        for name, bot in run.bots.items() if kinds is None else ():
             if mark is not None:
                 mark[0] += 1  # one more is loaded
-            self._kinds[name] = (
-                bot if not isinstance(bot, str) else load(bot, strict=spec.strict, staying=self._staying)
-            )
-        self._exchanged = places_alike(list(self._kinds.values()))
-        self._slow = False
+            self._kinds[name] = self._load(name, bot)
 
-    def play(self, first: int, count: int) -> Batch:
+    def _load(self, name: str, bot: str | type[Bot]) -> type[Bot]:
+        return load(bot, strict=self._strict, staying=self._staying) if isinstance(bot, str) else bot
+
+    def play(self, first: int, count: int) -> Batch[R]:
         """Play consecutive games."""
-        batch = Batch(first, times={name: Decisions() for name in self._kinds})
+        batch: Batch[R] = Batch(first, times={name: Decisions() for name in self._kinds})
         for game in range(first, first + count):
+            if self._mark is not None:
+                self._mark[0] = 0
+                self._mark[1] = game
             batch.rows.append(self._play(game, batch))
         batch.code = self._code.fresh()
         return batch
+
+    @abstractmethod
+    def _play(self, game: int, batch: Batch[R]) -> R:
+        """Play one game, and return what it leaves behind beside what it adds to the batch."""
 
     def close(self) -> None:
         """End the programs that wait for further games."""
         self._staying.close()
 
-    def _play(self, game: int, batch: Batch) -> Row:
-        spec, mark, names = self._spec, self._mark, tuple(self._kinds)
-        seated = seating(spec.seats, names, spec.seed, game, spec.book, exchanged=self._exchanged)
-        if mark is not None:
-            mark[0] = 0
-            mark[1] = game
-        supervision = Supervision(mark, None, batch.failures)
-        if self._slow or game % MEASURED == 1:
-            supervision.times = [Decisions() for _ in names]
+    def _outcome(
+        self,
+        seated: Mapping[str, type[Bot]],
+        supervision: Supervision,
+        *,
+        seed: int | str,
+        game: int,
+        book: RuleBook,
+        fleets: Mapping[str, Fleet] | None = None,
+        starter: int | None = None,
+        listener: Listener | None = None,
+    ) -> arena.Outcome:
+        """Play a game; the arguments are those of :func:`salvo_lab.arena.play`, but for classes in place of bots."""
         # New bots for every game: what they remember would depend on which games they played before.
-        bots = {name: Adapter(self._made(name, seat, game, batch)) for seat, name in enumerate(seated.order)}
+        bots = {
+            name: Adapter(self._made(kind, seat, Failed(supervision, name, seed, game)))
+            for seat, (name, kind) in enumerate(seated.items())
+        }
         outcome = arena.play(
             bots,
-            seed=spec.seed,
+            seed=seed,
             game=game,
-            book=spec.book,
-            fleets=seated.fleets,
-            starter=seated.starter,
+            book=book,
+            fleets=fleets,
+            starter=starter,
+            listener=listener,
             supervision=supervision,
         )
         for seat, (name, bot) in enumerate(bots.items()):
-            if self._kinds[name].close is Bot.close:
+            if seated[name].close is Bot.close:
                 bot.end()
             else:
-                self._close(name, seat, bot, outcome, batch)
-        if supervision.times is not None:
-            for name, decisions in zip(seated.order, supervision.times, strict=True):
-                batch.times[name].add(decisions)
-            # Without the worst of each, when the machine may have been busy elsewhere.
-            self._slow = any(times.seconds - times.worst > SLOW * times.count for times in supervision.times)
-        stats = outcome.stats
-        row = [outcome.turns]
-        for name in names:
-            one = stats[name]
-            row += (one.place, one.shots, one.hits, one.sunk, one.turns)
-        return tuple(row)
+                self._close(bot, outcome.turns + 1, seat, Failed(supervision, name, seed, game))
+        return outcome
 
-    def _close(self, name: str, seat: int, bot: Adapter, outcome: arena.Outcome, batch: Batch) -> None:
-        turn = outcome.turns + 1
+    def _close(self, bot: Adapter, turn: int, seat: int, failed: Failed) -> None:
         if self._mark is not None:
             self._mark[0] = turn << SEAT_BITS | seat
         try:
             bot.close()
         except BotError as error:
-            text = placed(error.text, f"{name}, close; seed {self._spec.seed}, game {outcome.game}")
-            batch.failures.append(Failure(name, outcome.game, turn, error.code, text, error.trace))
+            failed.note(turn, "close", error)
 
-    def _made(self, name: str, seat: int, game: int, batch: Batch) -> Bot:
-        kind = self._kinds[name]
+    def _made(self, kind: type[Bot], seat: int, failed: Failed) -> Bot:
         if kind.__init__ is object.__init__:
             return kind()
         if self._mark is not None:
@@ -170,9 +180,23 @@ class Player:
         try:
             return made(kind)
         except BotError as error:
-            text = placed(error.text, f"{name}, while it is created; seed {self._spec.seed}, game {game}")
-            batch.failures.append(Failure(name, game, 0, error.code, text, error.trace))
+            failed.note(0, "while it is created", error)
             return _Absent()
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Whose failure it is that happens outside of the arena."""
+
+    supervision: Supervision
+    name: str
+    seed: int | str
+    game: int
+
+    def note(self, turn: int, where: str, error: BotError) -> None:
+        """Add a failure."""
+        text = placed(error.text, f"{self.name}, {where}; seed {self.seed}, game {self.game}")
+        self.supervision.failures.append(Failure(self.name, self.game, turn, error.code, text, error.trace))
 
 
 class _Absent(Bot):
@@ -182,7 +206,58 @@ class _Absent(Bot):
         return ()
 
 
-def work(pipe: Connection, shared: Any, spec: Spec) -> None:
+# --- a simulation ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Spec(Run[Row]):
+    """What is the same for all games of a simulation."""
+
+    bots: dict[str, str | type[Bot]]
+    seed: int | str
+    book: RuleBook
+    seats: Seats
+    strict: bool = False
+
+    def player(self, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None) -> Player[Row]:
+        """Return what plays the games."""
+        return _Simulating(self, mark, kinds)
+
+    def at_table(self, game: int) -> Iterable[str]:
+        """Return the names of all bots."""
+        return self.bots
+
+
+class _Simulating(Player[Row]):
+    def __init__(self, spec: Spec, mark: memoryview | None, kinds: Mapping[str, type[Bot]] | None) -> None:
+        super().__init__(spec, mark, kinds)
+        self._spec = spec
+        self._exchanged = places_alike(list(self._kinds.values()))
+        self._slow = False
+
+    def _play(self, game: int, batch: Batch[Row]) -> Row:
+        spec, names = self._spec, tuple(self._kinds)
+        order, fleets, starter = seating(spec.seats, names, spec.seed, game, spec.book, exchanged=self._exchanged)
+        supervision = Supervision(self._mark, None, batch.failures)
+        if self._slow or game % MEASURED == 1:
+            supervision.times = [Decisions() for _ in names]
+        seated = {name: self._kinds[name] for name in order}
+        outcome = self._outcome(
+            seated, supervision, seed=spec.seed, game=game, book=spec.book, fleets=fleets, starter=starter
+        )
+        if supervision.times is not None:
+            for name, decisions in zip(order, supervision.times, strict=True):
+                batch.times[name].add(decisions)
+            # Without the worst of each, when the machine may have been busy elsewhere.
+            self._slow = any(times.seconds - times.worst > SLOW * times.count for times in supervision.times)
+        row = [outcome.turns]
+        for name in names:
+            stats = outcome.stats[name]
+            row += (stats.place, stats.shots, stats.hits, stats.sunk, stats.turns)
+        return tuple(row)
+
+
+def work(pipe: Connection, shared: Any, run: Run[Any]) -> None:
     """Play the games requested through a pipe until it closes.
 
     Args:
@@ -193,7 +268,7 @@ def work(pipe: Connection, shared: Any, spec: Spec) -> None:
     gc.set_threshold(GARBAGE, 20, 20)
     mark = memoryview(shared).cast("B").cast("q")
     try:
-        with closing(Player(spec, mark)) as player:
+        with closing(run.player(mark)) as player:
             pipe.send(None)
             while True:
                 pipe.send(player.play(*pipe.recv()))

@@ -2,8 +2,7 @@
 
     file        the TOML file of a tournament
     schedule    who meets whom: round robin, swiss, free for all
-    judge       asks a bot under time limits, and counts strikes
-    workers     plays games in processes that may die
+    playing     plays games in processes, with time limits and strikes
     games       what was played, durable
     standings   the table, and ratings
     run         all of that together

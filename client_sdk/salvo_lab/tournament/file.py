@@ -91,11 +91,11 @@ class Model(BaseModel):
 
 
 class TimeLimits(Model):
-    """How long a bot's decisions may take, wall time in seconds, and how often one may fail.
+    """How long a bot's salvos may take, wall time in seconds, and how often it may fail.
 
     Attributes:
-        decision_seconds: a single one: a fleet, a salvo, or listening to news.
-        bank_seconds: all of a game.
+        decision_seconds: of a salvo.
+        bank_seconds: of all salvos of a game.
         strikes: with this many the bot is out of that game: it fires no more shots.
     """
 

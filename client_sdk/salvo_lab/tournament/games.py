@@ -41,7 +41,6 @@ class Played:
         strikes: what went wrong, each in a line.
         forfeited: whether one was out before the end.
         seconds: of thinking; ``longest`` of a single decision; ``decisions`` how many.
-        moves: digest of all fleets and shots; empty in files that are older than it.
         code: digests of files of bots, by file; of those that an earlier game has, only if they differ.
     """
 
@@ -60,7 +59,6 @@ class Played:
     seconds: tuple[float, ...]
     longest: tuple[float, ...]
     decisions: tuple[int, ...]
-    moves: str = ""
     code: dict[str, str] = field(default_factory=dict, compare=False)
 
 
@@ -123,9 +121,13 @@ class GamesFile:
                 check_same(self._code, game.code)
                 same.append(game)
         except BotError as error:
-            raise TournamentError("bad_results", f"{self._path}: {error.text}; {_CURE}") from None
+            raise self.changed(error) from None
         finally:
             self._write(same)
+
+    def changed(self, error: BotError) -> TournamentError:
+        """Return the error of code that has changed, with what to do about it."""
+        return TournamentError("bad_results", f"{self._path}: {error.text}; {_CURE}")
 
     def mend(self) -> str:
         """Write all games anew if somebody else has changed the file since it was opened, which is put aside.

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from salvo.errors import BotError
 from salvo.text_files import read_text
-from salvo_lab.tournament.file import Tournament, mistake
+from salvo_lab.tournament.file import Tournament, TournamentError, mistake
 from salvo_lab.tournament.games import GamesFile, Played
-from salvo_lab.tournament.schedule import Match, Pairing, games_of, number_of_games, swiss_round, whole_schedule
+from salvo_lab.tournament.playing import play_games
+from salvo_lab.tournament.schedule import Match, games_of, number_of_games, swiss_round, whole_schedule
 from salvo_lab.tournament.standings import Standings, points_by_bot, standings
-from salvo_lab.tournament.workers import Workers
-
-if TYPE_CHECKING:
-    from salvo_lab.cluster import Cluster
 
 
 def games_path(file: Path) -> Path:
@@ -55,56 +52,33 @@ def stand(tournament: Tournament, games: Sequence[Played]) -> Standings:
     return standings(tournament, schedule(tournament, games), games, number_of_games(tournament))
 
 
-def check_bots(path: Path, tournament: Tournament, workers: Workers) -> None:
-    """Make every bot once.
-
-    Raises:
-        TournamentError: ``bad_tournament``; the text names the line of the first that cannot be made.
-    """
-    for name, source in tournament.bots.items():
-        reason = workers.try_out(source)
-        if reason:
-            raise mistake(path, read_text(path), name, f"{name}: {reason}", "bots")
-
-
 def play_tournament(
-    path: Path,
-    tournament: Tournament,
-    file: GamesFile,
-    jobs: int,
-    played: Callable[[int], None],
-    cluster: Cluster | None = None,
+    path: Path, tournament: Tournament, file: GamesFile, jobs: int, played: Callable[[int], None]
 ) -> None:
     """Play what the file of games does not have yet; every game is in it before ``played`` is called with the count.
 
-    Args:
-        cluster: hosts that play the games; the bots are tried out here.
-
     Raises:
         TournamentError: ``bad_tournament`` for a bot that cannot be made, ``bad_results``.
-        SalvoError: with hosts, as :meth:`salvo_lab.cluster.Cluster.play`.
         MissingExtra: ``tournament`` is not installed.
     """
     in_all = number_of_games(tournament)
-    if len(file.games) >= in_all:
-        return
-    with Workers(tournament, jobs) as workers:
-        check_bots(path, tournament, workers)
-        while len(file.games) < in_all:
-            there = {(game.match, game.index) for game in file.games}
-            matches = schedule(tournament, file.games)
-            missing = [
-                game
-                for match in matches
-                for game in games_of(match, tournament)
-                if (game.match, game.index) not in there
-            ]
-            for games in workers.play(missing) if cluster is None else _on_hosts(cluster, tournament, missing):
+    while len(file.games) < in_all:
+        there = {(game.match, game.index) for game in file.games}
+        matches = schedule(tournament, file.games)
+        missing = [
+            game for match in matches for game in games_of(match, tournament) if (game.match, game.index) not in there
+        ]
+        try:
+            for games in play_games(tournament, missing, jobs):
                 file.add(games)
                 played(len(games))
+        except BotError as error:
+            raise _explained(path, tournament, file, error) from None
 
 
-def _on_hosts(cluster: Cluster, tournament: Tournament, pairings: Sequence[Pairing]) -> Iterator[list[Played]]:
-    from salvo_lab.tournament.on_hosts import play_on_hosts
-
-    return play_on_hosts(cluster, tournament, pairings)
+def _explained(path: Path, tournament: Tournament, file: GamesFile, error: BotError) -> TournamentError:
+    """Return an error that ended the games, with the line of the tournament's file where a bot cannot be made."""
+    if error.code == "code_changed":
+        return file.changed(error)
+    name = next((name for name in tournament.bots if error.text.startswith((f"{name}: ", f"{name}, "))), "")
+    return mistake(path, read_text(path), name, error.text, "bots")
