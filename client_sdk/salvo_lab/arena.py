@@ -110,6 +110,13 @@ class Decisions:
         self.seconds += seconds
         self.worst = max(self.worst, seconds)
 
+    def check(self) -> None:
+        """Do nothing: there are no limits here.
+
+        Raises:
+            BotError: a limit is exceeded.
+        """
+
     def add(self, other: Decisions) -> None:
         """Count those of another game."""
         self.count += other.count
@@ -117,8 +124,8 @@ class Decisions:
         self.worst = max(self.worst, other.worst)
 
 
-#: Codes of failures after which a bot is out, whatever its strikes: nothing that it could do would count.
-FINAL = ("bank_empty", "not_cleared")
+#: Codes of failures after which a bot is out, whatever its strikes: its process has gone, or nothing would count.
+FINAL = ("bank_empty", "bot_crashed", "bot_hangs", "not_cleared")
 
 #: Bits of the seat in :attr:`Supervision.mark`; the rest is the turn.
 SEAT_BITS = 16
@@ -522,8 +529,10 @@ def _timed(
     def choose_timed(view: View) -> object:
         start = perf_counter()
         try:
-            return settled(choose(view))
+            answer = settled(choose(view))
         finally:
             decisions.note(perf_counter() - start)
+        decisions.check()
+        return answer
 
     return choose_timed

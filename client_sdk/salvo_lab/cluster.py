@@ -14,7 +14,6 @@ certificates. On one machine alone these are the user's own, made once, in a fol
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import ipaddress
 import logging
@@ -58,13 +57,11 @@ BLOCK_SECONDS: Final = 2.0
 SHARES: Final = 16
 #: Blocks that a host has at a time: the one that it plays, and the next.
 BLOCKS_AHEAD: Final = 2
-#: One block in so many is played by a second host, too.
-CHECKED: Final = 100
 #: Hosts that may be lost while they have the same block; then it is perhaps the block that ends them.
 ALLOWED_LOSSES: Final = 20
 #: Seconds of silence after which a host counts as lost.
 SILENCE_SECONDS: Final = 30
-#: Seconds to connect to a scheduler, and to wait for one that has restarted.
+#: Seconds to connect to a scheduler.
 CONNECT_SECONDS: Final = 30
 #: Seconds after which a host ends the processes of a run that has no more blocks for it.
 IDLE_SECONDS: Final = 10.0
@@ -83,10 +80,6 @@ class Work(ABC, Generic[Item, Result]):
     @abstractmethod
     def begin(self, jobs: int) -> AbstractContextManager[Carrying[Item, Result]]:
         """Start that many processes on this host."""
-
-    @abstractmethod
-    def essence(self, results: list[Result]) -> dict[str, object]:
-        """Return by item what must be the same on all hosts; not times, and no item that the clock has decided."""
 
 
 # --- bots ---------------------------------------------------------------------------------------------------------
@@ -194,7 +187,6 @@ class _Answer(NamedTuple):
         error: its code, text and trace.
     """
 
-    host: str
     seconds: float
     results: list[Any] | None
     error: tuple[str, str, str] = ("", "", "")
@@ -254,8 +246,8 @@ def _carry_out(run: _Run, items: Sequence[Any]) -> _Answer:
             _started[run.token] = started
             threading.Timer(IDLE_SECONDS, close_idle, [IDLE_SECONDS]).start()
         except SalvoError as error:
-            return _Answer(host, 0.0, None, (error.code, error.text, getattr(error, "trace", "")))
-        return _Answer(host, time.monotonic() - start, results)
+            return _Answer(0.0, None, (error.code, error.text, getattr(error, "trace", "")))
+        return _Answer(time.monotonic() - start, results)
 
 
 def close_idle(seconds: float = 0.0) -> None:
@@ -267,21 +259,6 @@ def close_idle(seconds: float = 0.0) -> None:
 
 
 # --- for a command ------------------------------------------------------------------------------------------------
-
-
-class _Block(NamedTuple):
-    """Consecutive items.
-
-    Attributes:
-        number: from 0.
-        first: what another host has answered already; None if this is the first time.
-        hosts: the addresses of those that may play it; empty: all.
-    """
-
-    number: int
-    items: Sequence[Any]
-    first: _Answer | None = None
-    hosts: frozenset[str] = frozenset()
 
 
 class Cluster:
@@ -312,7 +289,6 @@ class Cluster:
         self._looked = 0.0
         self._is_empty = False
         try:
-            self._dashboard = self._client.run_on_scheduler(dashboard)
             found = self._client.run(software)
         except Exception as error:
             self.close()
@@ -335,17 +311,14 @@ class Cluster:
 
     @property
     def in_words(self) -> str:
-        """How many hosts and cores there are, and where the dashboard is."""
+        """How many hosts and cores there are."""
         count = len(self._hosts)
-        many = f"{count} host{'' if count == 1 else 's'}, {sum(count for _, count in self._hosts.values())} cores"
-        return f"{many}; dashboard: {self._dashboard}"
+        return f"{count} host{'' if count == 1 else 's'}, {sum(cores for _, cores in self._hosts.values())} cores"
 
     def play(
         self, work: Work[Item, Result], items: Sequence[Item], waiting: Callable[[], object] | None = None
     ) -> Iterator[list[Result]]:
         """Have hosts carry out work, and yield the results block by block, in the order of the items.
-
-        One block in :data:`CHECKED`, the first one included, is carried out by two hosts if there are two.
 
         Args:
             work: carries them out.
@@ -353,44 +326,28 @@ class Cluster:
             waiting: called about ten times a second; an exception from it ends the work on all hosts.
 
         Raises:
-            SalvoError: ``hosts_differ``, ``host_versions``, ``host_failed``, ``scheduler_lost``; what the work raises.
+            SalvoError: ``host_versions``, ``host_failed``, ``scheduler_lost``; what the work raises.
         """
         feed = _Feed(self._client, _Run(uuid4().hex, software(), work))
         done: dict[int, _Answer] = {}
-        position, end, count, blocks, yielded, called = 0, len(items), 1, 0, 0, time.monotonic()
-        again: list[_Block] = []
+        position, end, count, yielded, called = 0, len(items), 1, 0, time.monotonic()
         try:
-            while position < end or yielded < blocks:
-                if self._look():
-                    again += feed.freed(self._hosts)
-                for block in again:
-                    feed.give(block)
-                again.clear()
+            while position < end or yielded < feed.blocks:
+                self._look()
                 while position < end and len(feed) < BLOCKS_AHEAD * max(1, len(self._hosts)):
                     share = -(-(end - position) // (BLOCKS_AHEAD * max(1, len(self._hosts))))
                     size = max(1, min(count, max(share, count // SHARES)))
-                    feed.give(_Block(blocks, items[position : position + size]))
-                    position, blocks = position + size, blocks + 1
+                    feed.give(items[position : position + size])
+                    position += size
                 if waiting is not None and time.monotonic() - called >= LOOK_SECONDS:
                     waiting()
                     called = time.monotonic()
-                for block, answer in feed.answers():
-                    if answer is None:
-                        again.append(block)
-                        continue
+                for number, size, answer in feed.answers():
+                    done[number] = answer
                     if answer.results is None:
-                        done[block.number] = answer
                         end = position  # whatever comes later, this is the error of the run
-                        continue
-                    grown = len(block.items) * BLOCK_SECONDS / max(answer.seconds, 1e-6)
-                    count = max(1, min(int(grown), 8 * len(block.items)))
-                    others = frozenset(address for address, (name, _) in self._hosts.items() if name != answer.host)
-                    if block.first is None and block.number % CHECKED == 0 and others:
-                        again.append(block._replace(first=answer, hosts=others))
-                        continue
-                    if block.first is not None:
-                        _compare(work, block, answer)
-                    done[block.number] = answer
+                    else:
+                        count = max(1, min(int(size * BLOCK_SECONDS / max(answer.seconds, 1e-6)), 8 * size))
                 while yielded in done:
                     answer = done.pop(yielded)
                     if answer.results is None:
@@ -400,18 +357,18 @@ class Cluster:
         finally:
             feed.close()
 
-    def _look(self) -> bool:
-        """Look once a second which hosts are there; return whether it did."""
+    def _look(self) -> None:
+        """Look once a second which hosts are there."""
         if time.monotonic() - self._looked < 1:
-            return False
+            return
         self._looked = time.monotonic()
         try:
             workers = self._client.scheduler_info()["workers"]
         except (OSError, TimeoutError):
-            return False  # the scheduler is away, which the blocks tell
+            return  # the scheduler is away, which the blocks show
         now = {
-            address: (str(each["name"]), int(each.get("resources", {}).get("cores", 1)))
-            for address, each in workers.items()
+            address: (str(worker["name"]), int(worker.get("resources", {}).get("cores", 1)))
+            for address, worker in workers.items()
         }
         for host, _ in (self._hosts[address] for address in self._hosts.keys() - now.keys()):
             _log.warning("host %s is gone; others play its blocks", host)
@@ -421,66 +378,36 @@ class Cluster:
             _log.warning("no host is there; start one: salvo lab worker %s", self._url)
         self._is_empty = not now
         self._hosts = now
-        return True
-
-
-def _compare(work: Work[Any, Any], block: _Block, answer: _Answer) -> None:
-    first = block.first
-    assert first is not None
-    assert first.results is not None
-    assert answer.results is not None
-    here, there = work.essence(first.results), work.essence(answer.results)
-    differing = [item for item in here.keys() & there.keys() if here[item] != there[item]]
-    if differing:
-        raise SalvoError(
-            "hosts_differ",
-            f"{min(differing)} ends differently on hosts {first.host} and {answer.host}: a bot ignores its seed or "
-            "depends on what only one host has, else one of the hosts is broken",
-        )
 
 
 class _Feed:
-    """The blocks that hosts have, or will have next."""
+    """The blocks that hosts have, or will have next.
+
+    Attributes:
+        blocks: how many there have been.
+    """
 
     def __init__(self, client: Client, run: _Run) -> None:
+        self.blocks = 0
         self._client = client
-        self._run = run
-        self._kept: Future[_Run] | None = None
-        self._blocks: dict[str, tuple[_Block, Future[_Answer]]] = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of the size of what is sent, which is sent once
+            self._run = client.submit(_same, run, pure=False)
+        self._waiting: dict[str, tuple[int, int, Future[_Answer]]] = {}
         self._ready: queue.SimpleQueue[Future[_Answer]] = queue.SimpleQueue()
 
     def __len__(self) -> int:
-        return len(self._blocks)
+        return len(self._waiting)
 
-    def give(self, block: _Block) -> None:
-        """Queue a block."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of the size of what is sent, which is sent once
-            if self._kept is None:
-                self._kept = self._client.submit(_same, self._run, pure=False)
-        future = self._client.submit(
-            _carry_out,
-            self._kept,
-            block.items,
-            key=f"salvo-{uuid4().hex}",
-            workers=list(block.hosts) or None,
-            pure=False,
-        )
-        self._blocks[str(future.key)] = block, future
+    def give(self, items: Sequence[Any]) -> None:
+        """Queue a block of consecutive items."""
+        future = self._client.submit(_carry_out, self._run, items, key=f"salvo-{uuid4().hex}", pure=False)
+        self._waiting[str(future.key)] = self.blocks, len(items), future
+        self.blocks += 1
         future.add_done_callback(self._ready.put)
 
-    def freed(self, hosts: Mapping[str, object]) -> list[_Block]:
-        """Take back the blocks that only hosts may play which are gone."""
-        lost = [key for key, (block, _) in self._blocks.items() if block.hosts and not block.hosts & hosts.keys()]
-        freed = []
-        for key in lost:
-            block, future = self._blocks.pop(key)
-            future.cancel()
-            freed.append(block._replace(hosts=frozenset()))
-        return freed
-
-    def answers(self) -> Iterator[tuple[_Block, _Answer | None]]:
-        """Wait a little for blocks that are done, and yield them; None for one that is to be given again."""
+    def answers(self) -> Iterator[tuple[int, int, _Answer]]:
+        """Wait a little for blocks that are done, and yield their numbers, sizes and answers."""
         timeout = LOOK_SECONDS
         while True:
             try:
@@ -488,42 +415,28 @@ class _Feed:
             except queue.Empty:
                 return
             timeout = 0.0
-            if str(future.key) in self._blocks:
-                block, _ = self._blocks.pop(str(future.key))
-                yield block, self._answer(future)
+            number, size, _ = self._waiting.pop(str(future.key))
+            yield number, size, self._answer(future)
 
-    def _answer(self, future: Future[_Answer]) -> _Answer | None:
+    def _answer(self, future: Future[_Answer]) -> _Answer:
         from distributed import CancelledError, KilledWorker
 
         try:
             answer: _Answer = future.result()
-        except CancelledError:  # the scheduler has lost it, as one does that starts again
-            self._kept = None
-            self._reconnect()
-            return None
+        except CancelledError:
+            raise SalvoError("scheduler_lost", "the scheduler has ended or restarted; play the games again") from None
         except KilledWorker as error:
             raise SalvoError("host_failed", f"{ALLOWED_LOSSES} hosts were lost with the same block: {error}") from None
         except (SalvoError, KeyboardInterrupt):
             raise
         except Exception as error:
-            raise SalvoError(
-                "host_failed", f"a host cannot carry out a block: {type(error).__name__}: {error}"
-            ) from error
+            text = f"a host cannot carry out a block: {type(error).__name__}: {error}"
+            raise SalvoError("host_failed", text) from error
         return answer
-
-    def _reconnect(self) -> None:
-        if self._client.status == "connecting":
-            _log.warning("the scheduler is away; waiting for it")
-        while self._client.status == "connecting":
-            time.sleep(LOOK_SECONDS)
-        if self._client.status != "running":
-            raise SalvoError("scheduler_lost", f"the scheduler has been away for {CONNECT_SECONDS} s; start it again")
 
     def close(self) -> None:
         """Take back all blocks; hosts stop within a tenth of a second."""
-        futures: list[Future[Any]] = [future for _, future in self._blocks.values()]
-        if self._kept is not None:
-            futures.append(self._kept)
+        futures: list[Future[Any]] = [self._run, *(future for _, _, future in self._waiting.values())]
         with suppress(OSError, TimeoutError):
             self._client.cancel(futures, force=True)
 
@@ -643,20 +556,12 @@ def is_loopback(host: str) -> bool:
     return host == "localhost"
 
 
-_dashboard = ""
-
-
-def dashboard() -> str:
-    """Return the address of the dashboard in the scheduler's process."""
-    return _dashboard
-
-
-async def schedule(url: str, tls: Path | None, pages: str, told: Callable[[str, str], object]) -> None:
+async def schedule(url: str, tls: Path | None, pages: str, listening: Callable[[str, str], object]) -> None:
     """Be a scheduler until this is cancelled.
 
     Args:
         pages: HOST:PORT of its dashboard.
-        told: called with the addresses of scheduler and dashboard once it listens.
+        listening: called with the addresses of scheduler and dashboard once it listens.
 
     Raises:
         SalvoError: as in :func:`security_for`; ``bad_lab_url``: the address cannot be used.
@@ -682,21 +587,21 @@ async def schedule(url: str, tls: Path | None, pages: str, told: Callable[[str, 
     async with scheduler:
         shown = scheduler.http_server
         port = shown.port if shown is not None else 0
-        global _dashboard
-        _dashboard = f"http://{pages.rpartition(':')[0]}:{port}/status"
-        told(scheduler.address, _dashboard)
+        listening(scheduler.address, f"http://{pages.rpartition(':')[0]}:{port}/status")
         await scheduler.finished()
 
 
-async def serve_blocks(url: str, tls: Path | None, jobs: int | None, name: str, told: Callable[[str], object]) -> None:
-    """Play blocks for a scheduler until this is cancelled; connect again whenever it comes back.
+async def serve_blocks(
+    url: str, tls: Path | None, jobs: int | None, name: str, connected: Callable[[str], object]
+) -> None:
+    """Play blocks for a scheduler until that ends, or this is cancelled.
 
     Args:
         jobs: processes to play in, all cores if None.
-        told: called with the address of this host's worker whenever it is connected.
+        connected: called with the address of this host's worker.
 
     Raises:
-        SalvoError: as in :func:`security_for`; ``no_scheduler``: there is none at the start.
+        SalvoError: as in :func:`security_for`; ``no_scheduler``.
     """
     security = security_for(url, tls)
     distributed = _distributed()
@@ -704,27 +609,22 @@ async def serve_blocks(url: str, tls: Path | None, jobs: int | None, name: str, 
     here = distributed.utils.get_ip(host)
     _knock(url, security)
     software()  # of the code that runs here, whatever is installed while it runs
-    is_first = True
-    while True:
-        try:
-            async with distributed.Worker(
-                url,
-                nthreads=1,
-                name=name,
-                host=here,
-                security=security,
-                memory_limit=0,
-                dashboard=False,
-                dashboard_address="127.0.0.1:0",
-                resources={"cores": jobs or cores()},
-                death_timeout=CONNECT_SECONDS if is_first else None,
-            ) as worker:
-                told(worker.address)
-                is_first = False
-                await worker.finished()
-        except (OSError, RuntimeError, ValueError) as error:  # the latter for a name that is taken
-            if is_first:
-                raise _no_scheduler(url, error) from None
-        finally:
-            close_idle()
-        await asyncio.sleep(1)
+    try:
+        async with distributed.Worker(
+            url,
+            nthreads=1,
+            name=name,
+            host=here,
+            security=security,
+            memory_limit=0,
+            dashboard=False,
+            dashboard_address="127.0.0.1:0",
+            resources={"cores": jobs or cores()},
+            death_timeout=CONNECT_SECONDS,
+        ) as worker:
+            connected(worker.address)
+            await worker.finished()
+    except (OSError, RuntimeError, ValueError) as error:  # the latter for a name that is taken
+        raise _no_scheduler(url, error) from None
+    finally:
+        close_idle()

@@ -13,32 +13,11 @@ import pytest
 from kit.absent import hide
 from kit.command_line import run
 from salvo.errors import BotError, MissingExtra, SalvoError
-from salvo.rules import SALVO
 from salvo.versions import MAX_FILES
 from salvo_lab import cluster
 from salvo_lab.cluster import Cluster, security_for, ship
-from salvo_lab.simulation.on_hosts import Games
-from salvo_lab.simulation.seats import Seats
-from salvo_lab.simulation.worker import Batch, Row, Spec
 
 BOT = "import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n"
-#: Does not answer the first time that it is asked on this machine.
-HESITANT = """\
-import time
-from pathlib import Path
-
-import salvo
-
-ASKED = Path("FOLDER", "asked")
-
-
-@salvo.bot
-def fire(view):
-    if not ASKED.exists():
-        ASKED.touch()
-        time.sleep(3600)
-    return view.untouched.sample(view.shots)
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -73,34 +52,6 @@ def test_what_other_hosts_cannot_have_is_refused(tmp_path: Path) -> None:
         (tmp_path / f"{number}.txt").touch()
     with pytest.raises(BotError, match="put the bot into a folder of its own"):
         ship([str(tmp_path / "mine.py")])
-
-
-@pytest.mark.long
-def test_a_bot_that_hangs_once_is_not_blamed_and_one_that_always_does_is(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    for text, failed in (
-        (HESITANT.replace("FOLDER", str(tmp_path)), []),
-        (
-            HESITANT.replace("not ASKED.exists()", "view.turn > 3").replace("ASKED.touch()", "pass"),
-            ["bot_hangs", "bot_hangs"],
-        ),
-    ):
-        (home / "mine.py").write_text(text)
-        sources = {"mine": str(home / "mine.py"), "random": "random"}
-        games = Games.shipped(Spec(dict(sources), 1, SALVO, Seats.FIXED), list(sources.values()), 1.0)
-        with games.begin(1) as play:
-            found = play(range(1, 3), lambda: None)
-        assert [failure.code for batch in found for failure in batch.failures] == failed
-        assert sum(len(batch.rows) for batch in found) == 2
-        assert set(games.essence(found)) == (set() if failed else {"game 1", "game 2"})
-
-
-def test_hosts_are_compared_game_by_game_however_games_are_batched() -> None:
-    games = Games(Spec({}, 1, SALVO, Seats.FIXED), {}, 1.0)
-    whole: list[Batch[Row]] = [Batch(1, [(1,), (2,), (3,)])]
-    parts: list[Batch[Row]] = [Batch(1, [(1,)]), Batch(2, [(2,), (3,)])]
-    assert games.essence(whole) == games.essence(parts) == {f"game {n}": ((n,), []) for n in (1, 2, 3)}
 
 
 @pytest.mark.parametrize(

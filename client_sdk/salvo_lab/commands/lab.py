@@ -38,13 +38,13 @@ def scheduler(listen: str, tls: Path | None, dashboard: str) -> None:
         text = f"anyone who reaches {dashboard} sees on the dashboard what is played, without a key"
         click.echo(f"warning: {text}", err=True)
 
-    def told(address: str, pages: str) -> None:
+    def listening(address: str, pages: str) -> None:
         more = "" if tls is None else f" --tls {shlex.quote(str(tls))}"
         click.echo(f"scheduler: {address}")
         click.echo(f"dashboard: {pages}")
         click.echo(f"on each host: salvo lab worker {address}{more}")
 
-    _until_ended(schedule(f"tls://{listen}", tls, dashboard, told))
+    _until_ended(schedule(f"tls://{listen}", tls, dashboard, listening))
 
 
 @lab.command()
@@ -53,10 +53,7 @@ def scheduler(listen: str, tls: Path | None, dashboard: str) -> None:
 @JOBS
 @click.option("--name", help="What this host is called.  [default: its own name and the process's number]")
 def worker(url: str, tls: Path | None, jobs: int | None, name: str | None) -> None:
-    """Play for the scheduler at URL, tls://HOST:PORT, until Ctrl-C.
-
-    It connects again whenever the scheduler comes back.
-    """
+    """Play for the scheduler at URL, tls://HOST:PORT, until that ends or Ctrl-C."""
     name = name or f"{socket.gethostname()}-{os.getpid()}"
     _until_ended(serve_blocks(url, tls, jobs, name, lambda address: click.echo(f"host {name}: plays at {address}")))
 

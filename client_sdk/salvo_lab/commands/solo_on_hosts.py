@@ -43,7 +43,3 @@ class Boards(Work[int, Cleared]):
                     raise BotError(error.code, text, trace) from None
 
             yield clear
-
-    def essence(self, results: list[Cleared]) -> dict[str, object]:
-        """Return turns and shots of each board."""
-        return {f"board {each.board}": (each.salvos, each.shots) for each in results}

@@ -138,17 +138,21 @@ class _Clock(Decisions):
         super().__init__()
         self._limits = limits
         self._most = most
+        self._last = 0.0
 
     def note(self, seconds: float) -> None:
-        """Count one more.
+        super().note(seconds)
+        self._last = seconds
+
+    def check(self) -> None:
+        """Compare with the limits. The time itself is in no text: no other run would repeat it.
 
         Raises:
-            BotError: it was too slow, or there are too many. The time is not in the text: no run would repeat it.
+            BotError: the bot was too slow, or has fired too many salvos.
         """
-        super().note(seconds)
         if self.seconds >= self._limits.bank_seconds:
             raise BotError("bank_empty", f"its {self._limits.bank_seconds:g} s for a game are used up")
-        if seconds >= self._limits.decision_seconds:
+        if self._last >= self._limits.decision_seconds:
             raise BotError("turn_timeout", f"took longer than {self._limits.decision_seconds:g} s")
         if self.count > self._most:
             raise BotError("not_cleared", f"the game does not end, after {self._most} salvos")

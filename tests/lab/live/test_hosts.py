@@ -1,4 +1,4 @@
-"""Games on several hosts: a real scheduler and workers, each a process of its own, that are killed and come back."""
+"""Games on several hosts: a real scheduler and workers, each a process of its own, that are killed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from kit.ports import Port
 from kit.processes import processes, started
 
 SALVO = [sys.executable, "-m", "salvo"]
@@ -39,20 +38,6 @@ def fire(view):
     return shots
 """
 FAILING = ("play", "mine.py", "hunter", "--games", "150", "--seed", "5", "--seats", "paired", "--json")
-#: Shoots elsewhere in every process.
-LUCKY = """\
-import os
-import random
-
-import salvo
-
-OWN = random.Random(os.urandom(8))
-
-
-@salvo.bot
-def fire(view):
-    return OWN.sample(list(view.untouched), view.shots)
-"""
 POND = """\
 name = "pond"
 like = "salvo"
@@ -127,7 +112,6 @@ def home(tmp_path: Path) -> Path:
     (home / "mine.py").write_text(FRAIL)
     (home / "helper.py").write_text("CODE = 9\n")
     (home / "data" / "modulus.txt").write_text("211")
-    (home / "lucky.py").write_text(LUCKY)
     (home / "pond.toml").write_text(POND)
     return home
 
@@ -166,7 +150,7 @@ def test_hosts_give_what_this_machine_gives_with_a_bot_that_dies_and_raises(host
     ):
         here, there = _run(home, *command), _run(home, *command, "--scheduler", hosts.url)
         assert (there.stdout, there.returncode) == (here.stdout, here.returncode), there.stderr
-        assert re.search(r"^hosts: 2 hosts, 2 cores; dashboard: http://127.0.0.1:\d+/status$", there.stderr, re.M)
+        assert re.search(r"^hosts: 2 hosts, 2 cores$", there.stderr, re.M)
     codes = {failure["code"] for line in _run(home, *FAILING).stdout.splitlines() for failure in _failures(line)}
     assert codes == {"bot_crashed", "bot_raised"}
 
@@ -200,25 +184,6 @@ def test_games_of_a_host_that_is_killed_are_played_by_another(hosts: Hosts, home
 
 
 @pytest.mark.slow
-def test_a_run_outlives_its_scheduler(tmp_path: Path, home: Path) -> None:
-    command = ("play", "mine.py", "density", "--games", "250", "--seed", "5", "--json")
-    with Port() as port, ExitStack() as leaving:
-        hosts = Hosts(tmp_path, leaving)
-        hosts.scheduler, hosts.url = hosts.schedule(port.address)
-        hosts.add("one")
-        with _running(home, *command, "--scheduler", hosts.url) as process:
-            assert process.stdout is not None
-            first = process.stdout.readline()
-            hosts.scheduler.kill()
-            hosts.scheduler.wait()
-            hosts.schedule(port.address)
-            hosts.heard("one")
-            found = _rest(process, first)
-            assert process.returncode == 0
-    assert found == _run(home, *command).stdout
-
-
-@pytest.mark.slow
 def test_ctrl_c_ends_what_hosts_do(hosts: Hosts, home: Path) -> None:
     command = ("play", "mine.py", "density", "--games", "1000000", "--seed", "5", "--json", "--scheduler", hosts.url)
     with _running(home, *command) as process:
@@ -242,14 +207,6 @@ def test_ctrl_c_ends_what_hosts_do(hosts: Hosts, home: Path) -> None:
 def _below(pid: int) -> list[str]:
     """Return the processes in which a worker plays."""
     return [each.command for each in processes() if each.parent == pid and "spawn_main" in each.command]
-
-
-@pytest.mark.slow
-def test_a_bot_that_plays_otherwise_on_another_host_ends_the_run(hosts: Hosts, home: Path) -> None:
-    found = _run(home, "play", "lucky.py", "hunter", "--games", "50", "--seed", "5", "--json", "--scheduler", hosts.url)
-    assert found.returncode == 1
-    assert "error: hosts_differ: game 1 ends differently on hosts" in found.stderr
-    assert found.stdout == ""
 
 
 @pytest.mark.slow
