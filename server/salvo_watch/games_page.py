@@ -15,6 +15,8 @@ from salvo_display.page.rendering import policy, render
 from salvo_server.storage.transcript_folder import DEFAULT_TABLE
 from salvo_watch.archive import Entry, Query
 
+#: What the list is called.
+TITLE: Final = "Games"
 #: Games on a served page.
 PAGE: Final = 50
 
@@ -49,7 +51,7 @@ def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> 
         "/games/{}",
         style=style,
         policy=allowed,
-        title="Games",
+        title=TITLE,
         links=[("Watch", "/"), ("Tables", "/tables"), ("Join", "/sdk")],
         served=True,
         query=part.query,
@@ -68,7 +70,7 @@ def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> 
     return text, allowed
 
 
-def site_list(listed: Sequence[Entry], title: str) -> str:
+def site_list(listed: Sequence[Entry]) -> str:
     """Return the first page of a site of games."""
     style, script = house_style() + text_of("games_page.css", "salvo_watch"), text_of("games_page.js", "salvo_watch")
     return _page(
@@ -76,7 +78,7 @@ def site_list(listed: Sequence[Entry], title: str) -> str:
         "games/{}.html",
         style=style,
         policy=policy(style, script),
-        title=title,
+        title=TITLE,
         links=[],
         served=False,
         query=Query(),

@@ -18,11 +18,10 @@ from salvo_display.page import Setting, html_page
 from salvo_display.site_folder import INDEX, Kind, SiteFolder
 from salvo_server.storage.transcript_folder import PROOF
 from salvo_watch.archive import Archive, Entry, transcript_of
-from salvo_watch.games_page import note_page, site_list
+from salvo_watch.games_page import TITLE, note_page, site_list
 
 #: What a page says of a game that was executed for it.
 CHECKED: Final = "executed again: every announcement agrees"
-
 
 _GAMES: Final = Kind(
     "games", re.compile(r"index\.html|games/[A-Za-z0-9_-]+(\.html|\.jsonl\.gz|\.proof\.jsonl)"), ("games",)
@@ -30,7 +29,7 @@ _GAMES: Final = Kind(
 
 
 def make_site_of_games(
-    archive: Archive, folder: Path, title: str, progress: Callable[[int], None] = lambda done: None
+    archive: Archive, folder: Path, progress: Callable[[int], None] = lambda done: None
 ) -> list[Entry]:
     """Write or rewrite the site of an archive's games, as of its last look; return its list.
 
@@ -48,13 +47,13 @@ def make_site_of_games(
     listed: dict[str, Entry] = {}
     with SiteFolder(folder, _GAMES, "") as site:
         for done, (later, entry, earlier) in enumerate(neighbours, start=1):
-            links = [(title, f"../{INDEX}")]
+            links = [(TITLE, f"../{INDEX}")]
             links += [("Game before", f"{earlier.id}.html")] if earlier else []
             links += [("Next game", f"{later.id}.html")] if later else []
             listed[entry.id] = _write_game(archive, site, entry, links)
             progress(done)
         whole = [listed.get(entry.id, entry) for entry in archive.listed]
-        site.write(INDEX, site_list(whole, title))
+        site.write(INDEX, site_list(whole))
     return whole
 
 

@@ -107,12 +107,6 @@ def test_a_turn_by_itself_is_the_same_as_among_all() -> None:
     assert all(len(board["chances"]) == len(board["marks"]) == 6 for board in alone["boards"].values())
 
 
-def test_one_player_can_be_asked_for() -> None:
-    records = _records("2-players-small")
-    name = records[0]["player"]
-    assert _records("2-players-small", "--player", name) == [each for each in records if each.get("player") == name]
-
-
 def test_where_chances_are_no_shares_of_fleets_the_game_says_so(tmp_path: Path) -> None:
     book = replace(SALVO, name="six", grid=Grid(6, 6), fleet=(*SALVO.fleet[1:], *(ShipClass(name, 1) for name in "xy")))
     _, header, steps = play_at_table({"a": RandomBot(), "b": RandomBot()}, book=book)
@@ -162,10 +156,7 @@ def test_the_game_that_is_cut_is_told_so_far(tmp_path: Path) -> None:
     [
         (("--turn", "99"), r"unknown_turn: no turn 99; there are 1 to \d+$"),
         (("--turn", "0"), r"unknown_turn: no turn 0; there are 1 to \d+$"),
-        (("--player", "nobody"), r"unknown_player: no player 'nobody'; there are \S+, \S+$"),
-        (("--turn", "1", "--player", "SECOND"), r"not_its_turn: turn 1 is \S+'s; \S+ has 2, 4, "),
         (("--fleets", "99"), r"bad_fleets: 99 fleets to sample; 100\.\.100000$"),
-        (("--game", "2"), r"not_a_journal: .* is no journal"),
         (
             ("--turn", "1", "--html", "/dev/null/page.html"),
             r"html_unwritable: /dev/null/page.html: Not a directory; name another",

@@ -64,7 +64,6 @@ USELESS = {
     "control pause mqtt://h --ca ca.pem": "--ca",
     "join xbs://h:1 hunter --secret-file f": "--secret-file",
     "join jsonline://h:1 hunter --table t": "--table",
-    "join jsonline://h:1 hunter --no-pin": "--no-pin",
     "join xbs://h:1 hunter --proof p": "--proof",
     "join smackdown: hunter --strict": "--strict",
     "join xbs://h:1 hunter --ca ca.pem": "--ca",

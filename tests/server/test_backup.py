@@ -35,8 +35,9 @@ class Machine:
         self.state = folder / "salvo"
         self._environment = {"XDG_STATE_HOME": str(folder)}
 
-    def run(self, *words: object) -> CompletedProcess[str]:
-        return command_line.run(*map(str, words), environment=self._environment)
+    def run(self, *words: object, **variables: object) -> CompletedProcess[str]:
+        environment = self._environment | {name: str(value) for name, value in variables.items()}
+        return command_line.run(*map(str, words), environment=environment)
 
     def contents(self) -> dict[str, bytes]:
         """What servers read here, by name."""
@@ -133,7 +134,7 @@ def test_a_server_that_runs_keeps_its_files(archive: Path, machine: Machine) -> 
         done = machine.run("restore", archive, "--force")
     assert "error: restore_running: mqtt://127.0.0.1:1883: " in done.stderr
     with lock_file(machine.state / "127.0.0.1-1883.journal"):
-        other = machine.run("restore", archive, "--force", "--roster", machine.state / "other.json")
+        other = machine.run("restore", archive, "--force", SALVO_ROSTER=machine.state / "other.json")
     assert "error: journal_in_use: " in other.stderr
     assert machine.contents() == before
 
@@ -176,13 +177,13 @@ def test_what_is_missing_is_told(machine: Machine, empty: Machine, tmp_path: Pat
 def test_a_journal_in_a_database_is_left_to_its_own_tools(machine: Machine, empty: Machine, tmp_path: Path) -> None:
     archive, key, url = tmp_path / "b.tar.gz", tmp_path / "a.key", "postgresql://u:secret@h/d"
     shutil.copyfile(machine.state / "127.0.0.1-1883.journal.key", key)
-    named = ("--journal", url, "--journal-key", key)
-    assert machine.run("backup", archive, "--no-database", *named).returncode == 0
+    backup = machine.run("backup", archive, "--no-database", "--journal", url, SALVO_JOURNAL_KEY=key)
+    assert backup.returncode == 0
     assert "error: bad_setting: " in empty.run("restore", archive).stderr
     assert "server.journal.key, and the settings name no" in empty.run("restore", archive, "--journal", "none").stderr
     key.unlink()
-    done = empty.run("restore", archive, *named)
-    assert f"--journal postgresql://h/d --journal-key {key} --resume always\n" in done.stdout
+    done = empty.run("restore", archive, "--journal", url, SALVO_JOURNAL_KEY=key)
+    assert "--journal postgresql://h/d --resume always\n" in done.stdout
     assert key.read_bytes() == (machine.state / "127.0.0.1-1883.journal.key").read_bytes()
     assert sorted(empty.contents()) == sorted(_FILES[:3])
 

@@ -84,7 +84,7 @@ def test_it_is_listed_replayed_and_published_as_aborted(game: Played, tmp_path: 
     archive.look(None)
     [entry] = archive.listed
     assert (entry.winners, entry.trouble, entry.turns) == ((), "", len(game.table.referee.results))
-    listed = site_list(archive.listed, "Games")
+    listed = site_list(archive.listed)
     assert "aborted by the host" in listed
     assert " wins" not in listed
     page = html_page(archive.replay(entry.id), REFEREE)

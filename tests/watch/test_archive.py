@@ -150,7 +150,7 @@ def test_an_unreadable_file_is_listed_with_its_code_and_none_of_its_content(fold
     }
     assert all(not (entry.id or entry.players) for entry in archive.listed if entry.trouble)
     assert sum(not entry.trouble for entry in archive.listed) == 5
-    assert str(folder) not in site_list(archive.listed, "Games")
+    assert str(folder) not in site_list(archive.listed)
 
 
 def test_a_game_whose_record_was_changed_is_not_shown(tmp_path: Path) -> None:
@@ -223,9 +223,7 @@ def test_no_name_gets_out_of_its_place_in_the_list_nor_in_an_address(tmp_path: P
     [entry] = _archive(GOLDEN / "2-players-1.jsonl.gz").listed
     rude = entry._replace(players=(RUDE, "../../etc"), winners=(RUDE,), table=RUDE, rules=RUDE, name=RUDE)
     broken = rude._replace(id="", trouble="transcript_cut")
-    page, polite = (
-        site_list(entries, "Games") for entries in ([rude, broken], [entry, entry._replace(id="", trouble="x")])
-    )
+    page, polite = (site_list(entries) for entries in ([rude, broken], [entry, entry._replace(id="", trouble="x")]))
     read = Read(page)
     assert [tag for tag, _ in read.tags if tag not in ("g", "symbol", "path", "circle")].count("img") == 0
     assert page.count("<script") == polite.count("<script") == 1
@@ -250,7 +248,7 @@ def test_the_transcript_of_a_game_is_the_game_wherever_it_was_recorded(tmp_path:
 @pytest.fixture
 def site(folder: Path, tmp_path: Path) -> Path:
     (folder / "cut.jsonl.gz").write_bytes((folder / "2-players-1.jsonl.gz").read_bytes()[:2000])
-    done = CliRunner().invoke(command, [str(folder), "--out", str(tmp_path / "www"), "--title", "Last night"])
+    done = CliRunner().invoke(command, [str(folder), "--out", str(tmp_path / "www")])
     assert done.exit_code == 0, done.output
     assert done.stdout == f"site:   {tmp_path / 'www'}/index.html, 5 games\nnot shown: cut.jsonl.gz: transcript_cut\n"
     return tmp_path / "www"

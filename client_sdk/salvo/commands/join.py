@@ -59,7 +59,7 @@ def _is_a_person(bot: object) -> bool:
         ca_rule("url"),
         *(
             Unused(name, _is_elsewhere, "on a server of an older system; leave it out")
-            for name in ("secret_file", "table", "no_pin", "proof", "strict")
+            for name in ("secret_file", "table", "proof", "strict")
         ),
         Unused(
             "strict",
@@ -80,7 +80,6 @@ def _is_a_person(bot: object) -> bool:
     help="Name of the table.  [default: where a host gives the team a seat, else the default table]",
 )
 @CA
-@click.option("--no-pin", is_flag=True, help="Do not pin or check the server's key.")
 @click.option("--games", type=Integer(min=1), help="End after this many games.  [default: no limit]")
 @click.option(
     "--seed", help="Seed of the bot's random choices, fleets included: keep it secret. 128 random bits by default."
@@ -100,7 +99,6 @@ def join(
     secret_file: Path | None,
     table: str,
     ca: str | None,
-    no_pin: bool,
     games: int | None,
     seed: str | None,
     proof: Path | None,
@@ -131,7 +129,7 @@ def join(
     if person is not None:
         person.check()
     team = team or team_name(bot)
-    seat: dict[str, Any] = {"table": table, "ca": ca, "pin": not no_pin, "proof": proof}
+    seat: dict[str, Any] = {"table": table, "ca": ca, "proof": proof}
 
     def play(secret: str | None) -> list[GameReport]:
         if person is not None:

@@ -24,36 +24,30 @@ from salvo_server.recordings import open_recordings
 @click.command()
 @click.argument("file")
 @click.option("--turn", type=int, help="Only this turn, with heat maps.  [default: all, in a table]")
-@click.option("--player", help="This player's salvos only.  [default: all players']")
 @click.option("--fleets", default=FLEETS, help=f"Fleets to sample for each board, {FEWEST_FLEETS}..{MAX_FLEETS}.")
 @json_option("One JSON line per salvo; without --turn also one per player.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the heat maps as a page, too.")
-@click.option("--table", help="Table of a journal; the default table is ''.  [default: any]")
-@click.option("--game", type=int, help="Game of a journal.  [default: the latest in which anything happened]")
 def explain(
     file: str,
     turn: int | None,
-    player: str | None,
     fleets: int,
     as_json: bool,
     html: Path | None,
-    table: str | None,
-    game: int | None,
 ) -> None:
     """Analyse what each bot knew, what its shots gained, and luck versus skill.
 
-    FILE is a transcript, a proof file, or a server's journal, as for salvo replay.
+    FILE is a transcript, a proof file, or a server's journal: its latest game; salvo replay --export has the others.
 
     For each salvo, fleets are sampled evenly from all that agree with what its player knew; the share of them that
     covers a cell is the chance of a hit. So a well hidden fleet is bad luck for its opponent.
     """
-    replay = open_recordings(file, table, game).replay()
+    replay = open_recordings(file).replay()
     header = replay.header
     seed = f"{header.seed}/{header.game}"
     explainer = Explainer(seed, fleets)
-    count = len(salvos_of(replay, player, turn))
+    count = len(salvos_of(replay, turn))
     with progress_bar(count, "salvos", plain=as_json) as progress:
-        told = explain_game(replay, explainer, player=player, turn=turn, progress=progress)
+        told = explain_game(replay, explainer, turn=turn, progress=progress)
     if html is not None:
         write_page(html, reasons.html_page(replay, told, fleets if turn is None else None))
         click.echo(f"page: {html}", err=True)

@@ -120,22 +120,17 @@ def run(
 
 @tournament.command()
 @_FILE
-@click.option("--html", type=click.Path(path_type=Path), help="Also write the page to this file.")
 @json_option("One JSON object in place of the table.")
 @click.pass_context
-def show(ctx: click.Context, file: Path, html: Path | None, as_json: bool) -> None:
+def show(ctx: click.Context, file: Path, as_json: bool) -> None:
     """Print the table of the games played so far, even during a tournament."""
-    path, written = ctx.with_resource(_beside(file, html or file))
+    path, _ = ctx.with_resource(_beside(file, file))
     given = load_tournament(path)
     seed, games = read_games(games_path(path), given.fingerprint())
     came_to = stand(given.with_seed(seed or given.seed), games)
     _tell(came_to, file, as_json)
     with _told_as_a_note():
         check_code(games_path(path), games)
-    if html is not None:
-        write_page(came_to, written)
-        if not as_json:
-            click.echo(f"page:   {html}")
     if not came_to.complete and not as_json:
         click.echo(f"go on:  {_command('run', file)}")
 

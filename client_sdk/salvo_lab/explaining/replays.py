@@ -55,28 +55,22 @@ class Explained(PlayerOnlooker):
         return fired
 
 
-def salvos_of(replay: Replay, player: str | None, turn: int | None) -> list[int]:
+def salvos_of(replay: Replay, turn: int | None) -> list[int]:
     """Return the turns to explain.
 
     Args:
-        player: only this one's; None for all players'.
         turn: only this one; None for all.
 
     Raises:
-        ReplayError: ``not_begun``, ``unknown_player``, ``unknown_turn`` or ``not_its_turn``.
+        ReplayError: ``not_begun`` or ``unknown_turn``.
     """
     replay.frame(REFEREE, 0)
-    if player not in (None, *replay.players):
-        raise ReplayError("unknown_player", f"no player {player!r:.40}; there are {', '.join(replay.players)}")
-    fired = {frame.turn: frame.result.player for frame in replay.frames(REFEREE) if frame.result is not None}
+    fired = [frame.turn for frame in replay.frames(REFEREE) if frame.result is not None]
     if turn is None:
-        return [turn for turn, shooter in fired.items() if player in (None, shooter)]
+        return fired
     if turn not in fired:
         there = f"there are 1 to {replay.turns}" if fired else "there are no shots yet"
         raise ReplayError("unknown_turn", f"no turn {turn}; {there}")
-    if player not in (None, fired[turn]):
-        own = ", ".join(str(each) for each, shooter in fired.items() if shooter == player)
-        raise ReplayError("not_its_turn", f"turn {turn} is {fired[turn]}'s; {player} has {own or 'none'}")
     return [turn]
 
 
@@ -84,7 +78,6 @@ def explain(
     replay: Replay,
     explainer: Explainer,
     *,
-    player: str | None = None,
     turn: int | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> list[Explanation]:
@@ -96,12 +89,10 @@ def explain(
     Raises:
         ReplayError: see :func:`salvos_of`.
     """
-    turns = salvos_of(replay, player, turn)
+    turns = salvos_of(replay, turn)
     done = iter(range(1, len(turns) + 1))
     onlookers = {
-        name: Explained(replay.header, name, explainer, turn, lambda: progress(next(done)))
-        for name in replay.players
-        if player in (None, name)
+        name: Explained(replay.header, name, explainer, turn, lambda: progress(next(done))) for name in replay.players
     }
     replay.show(onlookers)
     return sorted((each for onlooker in onlookers.values() for each in onlooker.told), key=lambda each: each.turn)

@@ -170,7 +170,7 @@ def write_page(came_to: Standings, path: Path) -> None:
     Raises:
         TournamentError: ``bad_results``: it cannot be written.
     """
-    write_whole(path, page(came_to), "name another file with --html")
+    write_whole(path, page(came_to), "let this user write to its folder")
 
 
 def write_whole(path: Path, text: str, cure: str) -> None:

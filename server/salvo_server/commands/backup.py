@@ -38,7 +38,7 @@ _FILE = click.Path(path_type=Path)
 def places_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say which server's files are meant."""
     config = click.option("--config", metavar="FILE", type=_FILE, help="The server's TOML file with its settings.")
-    return setting_options("roster", "journal", "journal_key")(config(command))
+    return setting_options("journal")(config(command))
 
 
 def places_of(settings: ServerSettings) -> dict[str, Path]:

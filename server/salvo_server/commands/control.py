@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import re
 import time
@@ -14,7 +13,7 @@ import click
 
 from salvo import messages as m
 from salvo.cli.checked import Checked, ca_rule
-from salvo.cli.options import CA, json_option
+from salvo.cli.options import CA
 from salvo.cli.output import host_account, table_name
 from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.codec.published import read_published
@@ -71,14 +70,12 @@ class _Action(click.Choice[str]):
     help="Name of the table; may be repeated.  [default: the default table]",
 )
 @CA
-@json_option("One JSON line per table.")
 def control(
     command: str,
     url: str,
     arguments: tuple[str, ...],
     tables: tuple[str, ...],
     ca: str | None,
-    as_json: bool,
 ) -> None:
     """Act as the host at a table of the contest at URL.
 
@@ -110,7 +107,7 @@ def control(
         for table in wanted:
             answer = _act(connection, desk, table, do, given, end)
             refused = refused or (answer.outcome if isinstance(answer.outcome, m.CommandRefused) else None)
-            _print(answer, as_json)
+            _print(answer)
     finally:
         connection.close()
     if refused is not None:
@@ -219,12 +216,7 @@ def _named(tables: tuple[str, ...]) -> str:
     return ", ".join(f"table {table}" if table else "the default table" for table in tables)
 
 
-def _print(answer: Answer, as_json: bool) -> None:
-    acted, where = answer.outcome, f"table {answer.table}: " if answer.table else ""
-    if as_json:
-        done = {"code": "ok", "text": str(acted)}
-        if isinstance(acted, m.CommandRefused):
-            done = {"code": acted.code, "text": acted.text}
-        click.echo(json.dumps({"table": answer.table, **done}))
-    elif isinstance(acted, m.HostActed):
-        click.echo(f"{where}{acted}")
+def _print(answer: Answer) -> None:
+    if isinstance(answer.outcome, m.HostActed):
+        where = f"table {answer.table}: " if answer.table else ""
+        click.echo(f"{where}{answer.outcome}")

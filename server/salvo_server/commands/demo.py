@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import secrets
 import threading
 from collections import deque
@@ -13,11 +12,11 @@ from typing import Any
 import click
 
 from salvo import messages as m
-from salvo.cli.options import RULES, SEED, json_option
-from salvo.cli.output import Integer, Number, has_terminal, places_line, winner_line
+from salvo.cli.options import RULES
+from salvo.cli.output import Integer, has_terminal, places_line, winner_line
 from salvo.client import play as play_contest
 from salvo.errors import SalvoError
-from salvo.messages import MAX_PACE_SECONDS, State
+from salvo.messages import State
 from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
@@ -35,27 +34,11 @@ _JOIN_SECONDS = 30.0
 
 @click.command()
 @click.option("--players", type=Integer(2, 8), default=4, help="Number of bots, alternately hunter and random.")
-@SEED
 @RULES
-@click.option(
-    "--pace",
-    "pace_seconds",
-    type=Number(0, MAX_PACE_SECONDS),
-    metavar="SECONDS",
-    help="Pause after each salvo.  [default: 0.1 on a terminal, else 0]",
-)
-@json_option("The result as one JSON line.")
-def demo(
-    players: int,
-    seed: str | None,
-    rules: str,
-    pace_seconds: float | None,
-    as_json: bool,
-) -> None:
+def demo(players: int, rules: str) -> None:
     """Watch built-in bots play a whole game over a real broker, with broker, server and bots in this process."""
-    live = has_terminal() and not as_json
-    pace = pace_seconds if pace_seconds is not None else (_PACE_ON_SCREEN_SECONDS if live else 0.0)
-    seed = seed or secrets.token_hex(16)
+    live = has_terminal()
+    seed = secrets.token_hex(16)
     bots = ["hunter" if seat % 2 == 0 else "random" for seat in range(players)]
     show = _Show(load_book(rules))
     settings = ServerSettings(
@@ -63,13 +46,12 @@ def demo(
         players=players,
         seed=seed,
         rules=rules,
-        pace_seconds=pace,
+        pace_seconds=_PACE_ON_SCREEN_SECONDS if live else 0,
         over_seconds=3600,
         profile="open",
     )
     contest = Contest(settings, show, identity=Identity.fresh())
-    if not as_json:
-        click.echo(f"broker for an MQTT explorer: {contest.url}")
+    click.echo(f"broker for an MQTT explorer: {contest.url}")
     with contest.in_background(), _live(show) if live else contextlib.nullcontext() as screen:
         threads = [_join(contest.url, name, bot, seed, show) for name, bot in _seats(bots)]
         while not show.over.wait(0.1):
@@ -81,7 +63,7 @@ def demo(
             screen.update(show.page(contest), refresh=True)
         for thread in threads:
             thread.join(5)
-    _print_result(show, again(bots, seed, rules=rules), seed, as_json)
+    _print_result(show, again(bots, seed, rules=rules), seed)
 
 
 def _seats(bots: Sequence[str]) -> list[tuple[str, str]]:
@@ -178,12 +160,8 @@ class _Show:
         return draw_page(heading, draw_boards(self._boards, self._book.grid, self._current), list(self._news))
 
 
-def _print_result(show: _Show, command: str, seed: str, as_json: bool) -> None:
+def _print_result(show: _Show, command: str, seed: str) -> None:
     places = {name: stats.place for name, stats in show.stats.items()}
-    if as_json:
-        record = {"winner": show.winner, "places": places, "turns": show.turns, "seed": seed, "again": command}
-        click.echo(json.dumps(record))
-        return
     click.echo(f"{winner_line(show.winner, places)} after {show.turns} salvos")
     click.echo(f"places: {places_line(places)}")
     click.echo(f"seed:   {seed}")

@@ -15,8 +15,6 @@ from salvo_server.settings import ServerSettings, SettingsError, load_settings, 
 from salvo_server.storage.backup import JOURNAL, JOURNAL_KEY, BackupError, Manifest, read_backup
 from salvo_server.storage.backup import restore as put_back
 
-_PATHS = ("roster", "journal", "journal_key")
-
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
@@ -47,7 +45,7 @@ def restore(file: Path, config: Path | None, force: bool, **given: Any) -> None:
     put_back(backup.contents, places, force=force)
     for name in backup.contents:
         click.echo(places[name])
-    words = _words(manifest, settings, config, given)
+    words = _words(manifest, settings, config, given["journal"])
     if JOURNAL_KEY in backup.contents and not manifest.running:
         words += ["--resume", "always"]
     click.echo(f"start:  {shlex.join(words)}")
@@ -59,7 +57,7 @@ def restore(file: Path, config: Path | None, force: bool, **given: Any) -> None:
         )
 
 
-def _words(manifest: Manifest, settings: ServerSettings, config: Path | None, given: dict[str, Any]) -> list[str]:
+def _words(manifest: Manifest, settings: ServerSettings, config: Path | None, journal: str | None) -> list[str]:
     """Return the command that starts the server again, without passwords, as far as it is known here."""
     words = ["salvo", "serve"]
     if config is None:
@@ -71,8 +69,6 @@ def _words(manifest: Manifest, settings: ServerSettings, config: Path | None, gi
         words += ["--profile", manifest.profile, *(word for table in manifest.tables for word in ("--table", table))]
     else:
         words += ["--config", str(config)]
-    for name in _PATHS:
-        if given[name] is not None and (name != "roster" or manifest.profile != "open"):
-            value = str(given[name])
-            words += [f"--{name.replace('_', '-')}", without_password(value) if "://" in value else value]
+    if journal is not None:
+        words += ["--journal", without_password(journal) if "://" in journal else journal]
     return words

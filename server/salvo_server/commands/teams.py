@@ -122,38 +122,27 @@ def add(
     if new:
         roster.begin_anew()
     roster.add_all(entries)
-    _show(roster, [entry.name for entry in entries], cards, venue, as_json)
+    _show(roster, [entry.name for entry in entries], cards, venue, as_json=as_json)
 
 
 @teams.command("list")
-@json_option("One JSON line per name.")
 @click.pass_obj
-def list_(path: Path, as_json: bool) -> None:
+def list_(path: Path) -> None:
     """List the names on the roster; secrets are never shown again."""
     roster = Roster(path)
     members = roster.members()
     width = max((len(member.name) for member in members), default=0)
     for member in members:
-        if as_json:
-            click.echo(
-                json.dumps(
-                    {"name": member.name, "role": member.role.value, "since": member.since, "screens": member.screens}
-                )
-            )
-        else:
-            click.echo(f"{member.name:<{width}}  {member.role.value:<7}  secret of {member.since}")
-    if not members and not as_json:
+        click.echo(f"{member.name:<{width}}  {member.role.value:<7}  secret of {member.since}")
+    if not members:
         click.echo(f"{roster.path} has no names yet; salvo teams add NAME")
 
 
 @teams.command(cls=Checked, unused=_NO_CARDS)
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
 @_with_cards
-@json_option("One JSON line per name.")
 @click.pass_obj
-def rotate(
-    path: Path, names: tuple[str, ...], cards: Path | None, url: str | None, web: str | None, as_json: bool
-) -> None:
+def rotate(path: Path, names: tuple[str, ...], cards: Path | None, url: str | None, web: str | None) -> None:
     """Give names new secrets, all or none of them; connections with an old one are ended.
 
     A team in a game continues it once its bot is restarted with the new one.
@@ -161,7 +150,7 @@ def rotate(
     roster = Roster(path)
     venue = _venue(roster, cards, url, web)
     roster.rotate_all(names)
-    _show(roster, names, cards, venue, as_json)
+    _show(roster, names, cards, venue, as_json=False)
 
 
 @teams.command()
@@ -186,7 +175,7 @@ def remove(path: Path, names: tuple[str, ...]) -> None:
         click.echo(f"{name} is struck off")
 
 
-def _show(roster: Roster, names: Iterable[str], cards: Path | None, venue: Venue | None, as_json: bool) -> None:
+def _show(roster: Roster, names: Iterable[str], cards: Path | None, venue: Venue | None, *, as_json: bool) -> None:
     """Show new secrets: here, or on the page of cards; here, too, if that fails, since nobody sees them again."""
     there = {member.name: member for member in roster.members()}
     members = [there[name] for name in dict.fromkeys(names)]

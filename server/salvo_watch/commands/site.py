@@ -17,8 +17,7 @@ from salvo_watch.site import make_site_of_games
 @click.command()
 @click.argument("places", metavar="FOLDER|FILE|JOURNAL...", nargs=-1, required=True)
 @click.option("--out", metavar="DIR", required=True, type=click.Path(path_type=Path), help="The site's folder.")
-@click.option("--title", default="Games", show_default=True, help="What the first page is called.")
-def site(places: tuple[str, ...], out: Path, title: str) -> None:
+def site(places: tuple[str, ...], out: Path) -> None:
     """Write the games that are over as a small site: a list to search, and a page to watch each game.
 
     The games come from folders of transcripts, files, and journals, also while a server is writing them. The site needs
@@ -32,7 +31,7 @@ def site(places: tuple[str, ...], out: Path, title: str) -> None:
         why = "; ".join(f"{entry.name}: {entry.trouble}" for entry in archive.listed[:3])
         raise SalvoError("no_such_game", f"no game that is over is there{': ' if why else ''}{why}")
     with progress_bar(troubles[""], "games") as show_progress:
-        listed = make_site_of_games(archive, out, title, show_progress)
+        listed = make_site_of_games(archive, out, show_progress)
     games = sum(not entry.trouble for entry in listed)
     click.echo(f"site:   {out / INDEX}, {games} game{'s' * (games != 1)}")
     for entry in listed:

@@ -325,7 +325,6 @@ def test_a_file_that_cannot_be_read_is_shown_with_the_place(bot: Path) -> None:
         (("play", "hunter", "random", "--bank", "nan"), "nan is not a number in the range x>0"),
         (("play", "hunter", "random", "--turn-seconds", "inf"), "inf is not a number in the range x>0"),
         (("compare", "hunter", "random", "--turn-seconds", "nan"), "nan is not a number in the range x>0"),
-        (("demo", "--pace", "nan"), "nan is not a number in the range 0<=x<=60"),
         (("play", "hunter", "random", "--game", "0"), "0 is not in the range x>=1"),
         (("dev", "nobody.py"), "error: bad_bot: no file nobody.py"),
         (("compare", "hunter", "HEAD:nobody.py"), "error: bad_version: "),

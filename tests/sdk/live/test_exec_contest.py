@@ -80,8 +80,8 @@ def in_arena(first: Bot) -> Game:
 
 
 def start(url: str, command: str, games: int = 1) -> AbstractContextManager[subprocess.Popen[str]]:
-    arguments = ["join", url, f"exec:{command}", "--team", "ann", "--games", str(games), "--seed", SEED, "--no-pin"]
-    environment = os.environ | {"SALVO_SECRET": "ashes"}
+    arguments = ["join", url, f"exec:{command}", "--team", "ann", "--games", str(games), "--seed", SEED]
+    environment = os.environ | {"SALVO_SECRET": "ashes", "SALVO_KNOWN_SERVERS": "none"}
     return started([SALVO_COMMAND, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
