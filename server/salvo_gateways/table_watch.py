@@ -7,7 +7,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import Final
 
@@ -19,6 +19,7 @@ from salvo.messages import State
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.rules import RuleBook
 from salvo.seat import Seat
+from salvo.table_state import Fact, NewConnection, TableState
 from salvo_gateways.accounts import Accounts, GatewayError
 from salvo_server.storage.roster import Credentials
 
@@ -28,7 +29,8 @@ log = logging.getLogger(__name__)
 ACCOUNT_SECONDS: Final = 10.0
 #: Retained messages come at once; a table that is silent for this long does not exist.
 TABLE_SECONDS: Final = 5.0
-_HEARD: Final = (topics.RULES, topics.STATE, topics.LIST, topics.SERVER, topics.TURN)
+#: The state comes last: until it has arrived, what was known on the connection before is shown.
+_FOLLOWED: Final = (topics.RULES, topics.LIST, topics.SERVER, topics.TURN, topics.STATE)
 _AGAIN_SECONDS: Final = 0.5
 _POLL_SECONDS: Final = 0.5
 
@@ -40,14 +42,14 @@ class TableNews:
     Attributes:
         rules: None until the table has announced them.
         players: in the order of arrival; in play order once the game began.
-        turn: of the running game.
+        turn: of the running game; None outside one.
     """
 
     rules: m.RulesAnnounced | None = None
     state: State | None = None
     players: tuple[str, ...] = ()
     server: m.ServerStatus | None = None
-    turn: m.TurnBegan | None = None
+    turn: m.TurnBegan | m.TurnResumed | None = None
 
 
 class TableWatch:
@@ -56,15 +58,16 @@ class TableWatch:
     Attributes:
         url: the broker, without a user.
         table: ``""`` for the default table.
-        news: what the gateway's own connection has heard; a new object whenever something changes.
+        news: what the gateway's own connection has received; a new object whenever something changes.
         clock: the guests' time, in seconds that never go back.
     """
 
     def __init__(self, url: str, table: str, accounts: Accounts, *, ca: str | None = None, pin: bool = True) -> None:
-        """Prepare; :meth:`open` looks at the table."""
+        """Prepare; :meth:`open` connects."""
         self.url = url
         self.table = table
         self.news = TableNews()
+        self._state = TableState()
         self.clock: Callable[[], float] = time.monotonic
         self._accounts = accounts
         self._ca = ca
@@ -72,11 +75,11 @@ class TableWatch:
         self._stop = threading.Event()
         self._changed = threading.Condition()
         self._connection: Connection | None = None
-        self._thread = threading.Thread(target=self._look_on, name="onlooker", daemon=True)
+        self._thread = threading.Thread(target=self._observe, name="observer", daemon=True)
         self._failed: ConnectionLost | None = None
 
     def open(self) -> RuleBook:
-        """Look at the table and return what is played there.
+        """Follow the table and return what is played there.
 
         Raises:
             GatewayError: ``no_table``: no server has it.
@@ -96,7 +99,7 @@ class TableWatch:
         return self.news.rules.book
 
     def close(self) -> None:
-        """Look on no longer."""
+        """Disconnect."""
         self._stop.set()
         if self._thread.ident is not None:
             self._thread.join(10)
@@ -131,18 +134,18 @@ class TableWatch:
             client="salvo-guest",
         )
 
-    # --- the onlooker's thread ------------------------------------------------------------------------------------
+    # --- the observer's thread ------------------------------------------------------------------------------------
 
-    def _look_on(self) -> None:
+    def _observe(self) -> None:
         try:
-            self._until_let_in(self._accounts.onlooker(self.table))
+            self._follow_once_admitted(self._accounts.onlooker(self.table))
         except ConnectionLost as error:
             with self._changed:
                 self._failed = error
                 self._changed.notify_all()
-            log.error("the gateway's onlooker: %s", error)
+            log.error("the gateway's observer: %s", error)
 
-    def _until_let_in(self, user: Credentials | None) -> None:
+    def _follow_once_admitted(self, user: Credentials | None) -> None:
         deadline = time.monotonic() + ACCOUNT_SECONDS
         while not self._stop.is_set():
             connection = Connection(
@@ -154,9 +157,9 @@ class TableWatch:
                 ca=self._ca,
                 gives_way=False,
             )
-            connection.on_connect = lambda _: connection.subscribe(self._filters())  # noqa: B023
+            connection.on_connect = lambda _: self._connected(connection)  # noqa: B023
             try:
-                self._listen(connection)
+                self._follow(connection)
             except ConnectionLost as error:
                 if error.code != "not_authorised" or time.monotonic() > deadline:
                     raise
@@ -164,40 +167,29 @@ class TableWatch:
             finally:
                 connection.close()
 
-    def _filters(self) -> list[str]:
-        return [topic.filter(self.table) for topic in _HEARD]
+    def _connected(self, connection: Connection) -> None:
+        self._state.apply(NewConnection())
+        connection.subscribe([topic.filter(self.table) for topic in _FOLLOWED])
 
-    def _listen(self, connection: Connection) -> None:
+    def _follow(self, connection: Connection) -> None:
         while not self._stop.is_set():
             for message in connection.poll(_POLL_SECONDS):
                 connection.acknowledge(message)
-                self.take_in(message.topic, message.payload)
+                self.receive(message.topic, message.payload)
 
-    def take_in(self, topic: str, payload: bytes) -> None:
-        """Hear a message; what no server of ours would send is noise on an open broker."""
+    def receive(self, topic: str, payload: bytes) -> None:
+        """Receive a message; what no server of ours would publish is noise on an open broker."""
         try:
             address = topics.parse(topic)
-            if address.table == self.table and address.topic in _HEARD:
-                cleared = address.topic is topics.LIST and not payload
-                self._hear(m.PlayersListed(()) if cleared else read_announcement(address, payload))
+            if address.table == self.table and address.topic in _FOLLOWED:
+                self._state.apply(read_announcement(address, payload) or Fact(address))
+                self._show()
         except (ProtocolError, WireError) as error:
             log.warning("ignored noise on %s: %s", topic, error)
 
-    def _hear(self, said: m.Announcement | None) -> None:
-        news = self.news
-        match said:
-            case m.RulesAnnounced():
-                news = replace(news, rules=said)
-            case m.StateChanged(state):
-                news = replace(news, state=state, turn=news.turn if state is State.TURN else None)
-            case m.PlayersListed(names):
-                news = replace(news, players=names)
-            case m.ServerStatus():
-                news = replace(news, server=said)
-            case m.TurnBegan():
-                news = replace(news, turn=said)
-            case _:
-                return
-        with self._changed:
-            self.news = news
-            self._changed.notify_all()
+    def _show(self) -> None:
+        now = self._state
+        if now.state is not None:
+            with self._changed:
+                self.news = TableNews(now.rules, now.state, now.names, now.status, now.playing)
+                self._changed.notify_all()

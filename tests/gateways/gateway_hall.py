@@ -286,7 +286,7 @@ class Hall:
             before = self.traffic + self.wire.published
             self.service.step()
             while self._unheard and not self.onlooker_is_late:
-                self.watch.take_in(*self._unheard.popleft())
+                self.watch.receive(*self._unheard.popleft())
             for program in self.programs:
                 program.serve()
             still = still + 1 if self.traffic + self.wire.published == before and not self.wire.inbox else 0
