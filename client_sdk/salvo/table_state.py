@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.command_reader import plain_ship
+from salvo.codec.commands import plain_ship
 from salvo.messages import Fate, State
 from salvo.rules import SALVO, RuleBook
 from salvo.rules.book import MAX_SHIPS

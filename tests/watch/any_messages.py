@@ -145,11 +145,11 @@ class Contest:
 
 def check(watcher: Watcher, referee: Referee) -> None:
     results, boards = referee.results, watcher.boards
-    assert (watcher.state, list(boards)) == (referee.state, list(referee.players))
+    assert (watcher.seen.state, list(boards)) == (referee.state, list(referee.players))
     if referee.state is not State.LOBBY:
         assert referee.game is not None
-        assert watcher.turn is not None
-        assert (watcher.turn.game, watcher.turn.turn) == (referee.number, turn_told(referee))
+        assert watcher.seen.game.turn is not None
+        assert (watcher.seen.game.turn.game, watcher.seen.game.turn.turn) == (referee.number, turn_told(referee))
         assert ("has had its turn" in watcher.heading()) == (referee.state is State.TURN and referee.current is None)
     if referee.current is not None:
         assert watcher.current == referee.current.name

@@ -11,7 +11,7 @@ from rich.console import Console
 from kit.command_line import run
 from kit.unbrokered import Wire
 from salvo import messages as m
-from salvo import permissions, seal
+from salvo import permissions, seal, table_state
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
@@ -142,7 +142,7 @@ def test_what_an_earlier_server_left_is_shown_no_longer_than_it_stands() -> None
     for message in broker.said:
         held.deliver(*message)
     watcher.poll(0)
-    assert (watcher.state, watcher.names, watcher.turn) == (State.LOBBY, (), None)
+    assert (watcher.seen.state, watcher.names, watcher.seen.game.turn) == (State.LOBBY, (), None)
     held.say(m.PlayersListed(("bob", "carol")))
     watcher.poll(0)
     assert all(not each.out and all(each.ships.values()) for each in watcher.boards.values())
@@ -184,7 +184,7 @@ def test_the_boards_with_the_winner_and_the_news_of_it_are_one_game(step: int) -
 
 
 def test_facts_that_somebody_makes_up_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal_views, "MAX_FACTS", 10)
+    monkeypatch.setattr(table_state, "MAX_FACTS", 10)
     held, watcher = connected(Watcher, "")
     for number in range(50):
         held.deliver(f"/players/team{number}/defeated", b"true")
@@ -192,7 +192,8 @@ def test_facts_that_somebody_makes_up_have_a_bound(monkeypatch: pytest.MonkeyPat
         held.say(m.PlayerStats(f"team{number}", 1, 1, 0, 1, 1))
         held.say(m.SalvoResolved(1, number + 1, f"team{number}", 1, 0, (), ()))
     watcher.poll(0)
-    assert {len(each) for each in (watcher._out, watcher._sunk, watcher._stats, watcher._tallies)} == {10}
+    game = watcher.seen.game
+    assert {len(facts) for facts in (game.out, game.sunk, game.stats, game.tallies)} == {10}
 
 
 # --- what each asks for -------------------------------------------------------------------------------------------

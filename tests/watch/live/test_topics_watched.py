@@ -28,7 +28,7 @@ def test_a_team_and_a_watcher_write_proofs_that_hold(
         connection = ProofConnection(broker.url, "looks-on", clean_session=True)
         connection.record(Proof(watched), "")
         watcher = Watcher(connection, "")
-        while watcher.state != m.State.LOBBY:  # it comes into the lobby, as b does
+        while watcher.seen.state != m.State.LOBBY:  # it comes into the lobby, as b does
             watcher.poll(0.2)
         team = threading.Thread(
             target=client.play, args=(RandomBot(), broker.url, "b", "secret b"), kwargs={"proof": own}, daemon=True

@@ -46,10 +46,10 @@ def test_each_onlooker_of_a_real_game_sees_his_own_view(
 
         def over() -> bool:
             winner = judge.view is not None and judge.view.winner
-            return bool(winner) and all(each.state == State.OVER for each in (judge, hall, red, spy))
+            return bool(winner) and all(watcher.seen.state is State.OVER for watcher in (judge, hall, red, spy))
 
         heard = until(over, judge, hall, red, spy)
-        until(lambda: any("role referee" in each for each in hall._told), hall)
+        until(lambda: any("role referee" in notice for notice in hall.noticed), hall)
 
         referee = contest.service.tables[""].referee
         assert referee.game is not None
