@@ -79,8 +79,8 @@ class Desk:
             ConnectionLost: the broker refuses this client, or another program runs as this host.
         """
         for message in self._connection.poll(longest_seconds):
-            if (heard := read_published(message.topic, message.payload)) is not None:
-                self._hear(*heard, retained=message.retain)
+            if (published := read_published(message.topic, message.payload)) is not None:
+                self._receive(*published, retained=message.retain)
             self._connection.acknowledge(message)
         self._check()
         views = {self._places[table]: view for table, view in self._views.all().items()}
@@ -88,13 +88,13 @@ class Desk:
             return views
         return {at: replace(view, here=False) for at, view in views.items()}
 
-    def _hear(self, address: topics.Address, said: m.Announcement | None, *, retained: bool) -> None:
-        answer = self._host.hear(address.table, said, retained=retained)
+    def _receive(self, address: topics.Address, announcement: m.Announcement | None, *, retained: bool) -> None:
+        answer = self._host.hear(address.table, announcement, retained=retained)
         if answer is not None and isinstance(answer.outcome, m.CommandRefused):
             where = answer.table or "the default table"
             log.info("refused at %s: %s: %s", where, answer.outcome.code, answer.outcome.text)
             self._views.refuse(address.table, answer.outcome)
-        self._views.hear(address, said, time.monotonic())
+        self._views.receive(address, announcement, time.monotonic())
 
     def _check(self) -> None:
         """Make sure that this can go well.
