@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from salvo import messages as m
 from salvo.codec.header import Header
 from salvo.errors import SalvoError
 from salvo.fairness.proof import PROOF_LINES
 from salvo.step import Step
+from salvo.table_state import TableState
 from salvo.text_files import lines_of
 from salvo_display.replay import Replay
 from salvo_server.core.journal import GameOpened, JournalError
 from salvo_server.storage.transcript import (
     LINE_CHECK_BYTES,
+    Transcript,
     check,
     execute,
-    export,
     read_transcript,
     repeat_game,
+    until_forgotten,
     write_transcript,
 )
 from salvo_server.verify import verify_file
@@ -80,54 +82,27 @@ def course_of(steps: Iterable[tuple[int, Iterable[m.Announcement], str]]) -> Cou
     Args:
         steps: of each its time, epoch ms, what was announced, and the game's checksum after it.
     """
-    course, places = Course(), dict[str, int]()
+    table, began, ended, check = TableState(), 0, 0, ""
     for at, announcements, checksum in steps:
         for announcement in announcements:
+            if isinstance(announcement, m.TableReset):
+                break  # what follows belongs to the next lobby
+            table.apply(announcement)
             match announcement:
-                case m.PlayersListed(names):
-                    course = course._replace(players=names)
-                case m.TableReset():
-                    break  # what follows belongs to the next lobby
-                case m.StateChanged(changed):
-                    began = at if changed == m.State.TURN else course.began
-                    course = course._replace(state=changed, began=began)
+                case m.StateChanged(m.State.TURN):
+                    began = at
                 case m.SalvoResolved():
-                    course = course._replace(turns=announcement.turn, ended=at)
-                case m.PlayerStats():
-                    places[announcement.player] = announcement.place
+                    ended = at
                 case m.GameWon():
-                    course = course._replace(winners=announcement.winners, places=places, check=checksum)
-    return course
+                    check = checksum
+                case _:
+                    pass
+    game, state = table.game, table.state or m.State.LOBBY
+    places = {} if game.won is None else {name: stats.place for name, stats in game.stats.items()}
+    return Course(table.names, state, game.winners, places, game.last_turn, began, ended, check)
 
 
-class Recordings(Protocol):
-    """Where games come from."""
-
-    name: str
-
-    def __len__(self) -> int: ...
-
-    def replay(self) -> Replay:
-        """Return the game, or of several the latest with any record."""
-
-    def check(self) -> Iterator[tuple[int, int]]:
-        """Execute every game and compare every announcement; return how many steps and announcements each has."""
-
-    def export(self, path: Path) -> int:
-        """Write the same game as :meth:`replay` shows to a transcript; return how many steps it has."""
-
-    def summaries(self) -> Iterator[Summary]:
-        """Return a line for each game."""
-
-
-class OneRecording(Recordings, Protocol):
-    """Where one game comes from."""
-
-    def course(self) -> tuple[Header, Course]:
-        """Return how the game went, as its record says; what a transcript says is compared only when it is shown."""
-
-
-def open_recordings(where: str, table: str | None = None, game: int | None = None) -> OneRecording | JournalGames:
+def open_recordings(where: str, table: str | None = None, game: int | None = None) -> Recording | JournalGames:
     """Return the games of a file, or of a journal on PostgreSQL.
 
     Args:
@@ -148,7 +123,8 @@ def open_recordings(where: str, table: str | None = None, game: int | None = Non
             "not_a_journal", f"{where} is no journal; a transcript has one game, which needs no --table or --game"
         )
     path = Path(where)
-    return OneProof(path) if _begin(path).startswith(PROOF_LINES) else OneTranscript(path)
+    source = _proof if _begin(path).startswith(PROOF_LINES) else _transcript
+    return Recording(str(path), lambda: source(path))
 
 
 def _is_sqlite(path: Path) -> bool:
@@ -163,115 +139,108 @@ def _begin(path: Path) -> bytes:
         return b""  # its reader says why
 
 
-class OneTranscript:
-    """One game in a file."""
+class _Source(NamedTuple):
+    """A game that was read.
 
-    def __init__(self, path: Path) -> None:
-        self.name = str(path)
-        self._path = path
+    Attributes:
+        steps: how many it has.
+        at: when its lobby opened, or its first step was taken, epoch ms.
+        execute: returns its header and its steps, which are compared with the record as they are taken from it.
+        transcript: where it is one; it has announcements of its own, and may be cut.
+    """
 
-    def __len__(self) -> int:
-        return 1
-
-    def replay(self) -> Replay:
-        transcript = read_transcript(self._path)
-        return Replay(transcript.name, transcript.header, execute(transcript))
-
-    def course(self) -> tuple[Header, Course]:
-        transcript = read_transcript(self._path)
-        return transcript.header, course_of((line.at, line.said, line.check) for line in transcript.steps)
-
-    def check(self) -> Iterator[tuple[int, int]]:
-        yield check(read_transcript(self._path))
-
-    def export(self, path: Path) -> int:
-        transcript = read_transcript(self._path)
-        write_transcript(path, transcript.header, execute(transcript))
-        return len(transcript.steps)
-
-    def summaries(self) -> Iterator[Summary]:
-        transcript = read_transcript(self._path)
-        header = transcript.header
-        first = transcript.steps[0].at if transcript.steps else 0
-        opened = GameOpened(0, header.rules.table, header.game, first, "")
-        yield _summary(opened, execute(transcript), len(transcript.steps))
+    steps: int
+    at: int
+    execute: Callable[[], tuple[Header, Iterable[Step]]]
+    transcript: Transcript | None = None
 
 
-class OneProof:
-    """The last whole game of a proof file; what is not fair is not shown."""
+class Recording:
+    """One game, wherever it is recorded.
 
-    def __init__(self, path: Path) -> None:
-        self.name = str(path)
-        self._path = path
+    Attributes:
+        name: where it comes from.
+    """
 
-    def __len__(self) -> int:
-        return 1
+    def __init__(self, name: str, read: Callable[[], _Source], opened: GameOpened | None = None) -> None:
+        """Prepare; every question reads the record again, which may still be written to.
 
-    def _game(self) -> tuple[Header, list[Step]]:
-        report = verify_file(self._path)
-        if report.finding is not None:
-            raise SalvoError("not_fair", f"{report.finding}; see: salvo verify {self._path}")
-        ended = [game for game in report.games if game.ended]
-        if not ended:
-            raise SalvoError("no_such_game", f"{self._path}: no game of it is over")
-        game = ended[-1]
-        assert game.header is not None
-        return game.header, game.steps
-
-    def replay(self) -> Replay:
-        header, steps = self._game()
-        return Replay(self.name, header, steps)
-
-    def course(self) -> tuple[Header, Course]:
-        header, steps = self._game()
-        return header, _executed(steps)
-
-    def check(self) -> Iterator[tuple[int, int]]:
-        _, steps = self._game()
-        yield len(steps), sum(len(step.announcements) for step in steps)
-
-    def export(self, path: Path) -> int:
-        header, steps = self._game()
-        write_transcript(path, header, steps)
-        return len(steps)
-
-    def summaries(self) -> Iterator[Summary]:
-        header, steps = self._game()
-        yield _summary(GameOpened(0, header.rules.table, header.game, steps[0].at, ""), steps, len(steps))
-
-
-class OneOfJournal:
-    """One game of a journal."""
-
-    def __init__(self, reader: JournalReader, opened: GameOpened) -> None:
-        self.name = f"{reader.name}, game {opened.number}"
-        self._reader = reader
+        Args:
+            opened: what a journal says of the game, even if it cannot be executed.
+        """
+        self.name = name
+        self._read = read
         self._opened = opened
 
     def __len__(self) -> int:
         return 1
 
     def replay(self) -> Replay:
-        return Replay(self.name, *repeat_game(self._reader.saved(self._opened)))
+        """Return the game."""
+        return Replay(self.name, *self._read().execute())
 
     def course(self) -> tuple[Header, Course]:
-        header, steps = repeat_game(self._reader.saved(self._opened))
-        return header, _executed(steps)
+        """Return how the game went, as its record says; what a transcript says is compared only when it is shown."""
+        source = self._read()
+        header, steps = source.execute()
+        if source.transcript is None:
+            return header, _course(steps)
+        return header, course_of((line.at, line.said, line.check) for line in source.transcript.steps)
 
     def check(self) -> Iterator[tuple[int, int]]:
-        game = self._reader.saved(self._opened)
-        _, steps = repeat_game(game)
-        yield len(game.steps), sum(len(step.announcements) for step in steps)
+        """Execute the game and compare every announcement; return how many steps and announcements it has."""
+        source = self._read()
+        if source.transcript is not None:
+            yield check(source.transcript)
+        else:
+            yield source.steps, sum(len(step.announcements) for step in source.execute()[1])
 
     def export(self, path: Path) -> int:
-        return export(self._reader.saved(self._opened), path)
+        """Write the game to a transcript; return how many steps it has."""
+        header, steps = self._read().execute()
+        written = list(until_forgotten(steps))
+        write_transcript(path, header, written)
+        return len(written)
 
     def summaries(self) -> Iterator[Summary]:
-        game, opened = self._reader.saved(self._opened), self._opened
+        """Return the game in a line."""
+        source, opened = self._read(), self._opened
         try:
-            yield _summary(opened, repeat_game(game)[1], len(game.steps))
+            header, steps = source.execute()
+            course = _course(steps)
         except JournalError as error:
-            yield Summary(opened.table, opened.number, opened.at, (), "corrupt", "", len(game.steps), str(error))
+            if opened is None:
+                raise
+            yield Summary(opened.table, opened.number, opened.at, (), "corrupt", "", source.steps, str(error))
+            return
+        table, game = (header.rules.table, header.game) if opened is None else (opened.table, opened.number)
+        winner = " and ".join(course.winners)
+        yield Summary(table, game, source.at, course.players, course.state, winner, source.steps)
+
+
+def _course(steps: Iterable[Step]) -> Course:
+    return course_of((step.at, step.announcements, step.check[:LINE_CHECK_BYTES].hex()) for step in steps)
+
+
+def _transcript(path: Path) -> _Source:
+    transcript = read_transcript(path)
+    steps = transcript.steps
+    return _Source(
+        len(steps), steps[0].at if steps else 0, lambda: (transcript.header, execute(transcript)), transcript
+    )
+
+
+def _proof(path: Path) -> _Source:
+    """Return the last whole game of a proof file; what is not fair is not shown."""
+    report = verify_file(path)
+    if report.finding is not None:
+        raise SalvoError("not_fair", f"{report.finding}; see: salvo verify {path}")
+    ended = [game for game in report.games if game.ended]
+    if not ended:
+        raise SalvoError("no_such_game", f"{path}: no game of it is over")
+    header, steps = ended[-1].header, ended[-1].steps
+    assert header is not None
+    return _Source(len(steps), steps[0].at, lambda: (header, steps))
 
 
 class JournalGames:
@@ -292,36 +261,37 @@ class JournalGames:
     def __len__(self) -> int:
         return len(self._games)
 
-    def each(self) -> list[tuple[GameOpened, int, OneOfJournal]]:
+    def games(self) -> list[tuple[GameOpened, int, Recording]]:
         """Return every game with the number of its steps, the oldest first."""
-        return [(opened, steps, OneOfJournal(self._reader, opened)) for opened, steps in self._games]
+        return [(opened, steps, self._recording(opened)) for opened, steps in self._games]
 
-    def _one(self) -> OneOfJournal:
+    def _recording(self, opened: GameOpened) -> Recording:
+        def read() -> _Source:
+            game = self._reader.saved(opened)
+            return _Source(len(game.steps), opened.at, lambda: repeat_game(game))
+
+        return Recording(f"{self.name}, game {opened.number}", read, opened)
+
+    def _latest(self) -> Recording:
         played = [opened for opened, steps in self._games if steps]
         if not played:
             raise JournalError("no_such_game", f"{self.name} has no game in which anything happened")
-        return OneOfJournal(self._reader, played[-1])
+        return self._recording(played[-1])
 
     def replay(self) -> Replay:
-        return self._one().replay()
-
-    def check(self) -> Iterator[tuple[int, int]]:
-        for _, _, game in self.each():
-            yield from game.check()
+        """Return the latest game in which anything happened."""
+        return self._latest().replay()
 
     def export(self, path: Path) -> int:
-        return self._one().export(path)
+        """Write the game that :meth:`replay` shows to a transcript; return how many steps it has."""
+        return self._latest().export(path)
+
+    def check(self) -> Iterator[tuple[int, int]]:
+        """Execute every game and compare every announcement; return how many steps and announcements each has."""
+        for _, _, recording in self.games():
+            yield from recording.check()
 
     def summaries(self) -> Iterator[Summary]:
-        for _, _, game in self.each():
-            yield from game.summaries()
-
-
-def _executed(steps: Iterable[Step]) -> Course:
-    return course_of((step.at, step.announcements, step.check[:LINE_CHECK_BYTES].hex()) for step in steps)
-
-
-def _summary(opened: GameOpened, steps: Iterable[Step], count: int) -> Summary:
-    course = _executed(steps)
-    winner = " and ".join(course.winners)
-    return Summary(opened.table, opened.number, opened.at, course.players, course.state, winner, count)
+        """Return a line for each game."""
+        for _, _, recording in self.games():
+            yield from recording.summaries()

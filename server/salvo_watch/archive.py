@@ -19,7 +19,7 @@ from salvo.messages import State
 from salvo.text_files import missing_file
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.replay_text import FIRST_REAL_TIME_MS
-from salvo_server.recordings import JournalGames, OneRecording, open_recordings
+from salvo_server.recordings import JournalGames, Recording, open_recordings
 from salvo_server.storage.transcript import transcript_bytes, until_forgotten
 from salvo_server.storage.transcript_folder import ANNULLED, DEFAULT_TABLE, PROOF, proof_path
 
@@ -100,7 +100,7 @@ class _Kept(NamedTuple):
 
     stamp: tuple[int, ...]
     name: str
-    recording: OneRecording | None
+    recording: Recording | None
     entry: Entry | None
     path: Path | None
 
@@ -181,7 +181,7 @@ class Archive:
             if not isinstance(found, JournalGames):
                 yield from _file(Path(place))
                 continue
-            for opened, steps, game in found.each():
+            for opened, steps, game in found.games():
                 stamp = (opened.at, opened.id, steps)
                 yield (place, opened.id), _Kept(stamp, f"{name}, game {opened.number}", game, None, None)
 
@@ -301,7 +301,7 @@ def _read(new: _Kept) -> _Kept:
     return new._replace(recording=recording, entry=entry)
 
 
-def _open_file(path: Path | None) -> OneRecording:
+def _open_file(path: Path | None) -> Recording:
     assert path is not None
     found = open_recordings(str(path))
     if isinstance(found, JournalGames):  # it has an ending of transcripts

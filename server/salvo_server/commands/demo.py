@@ -21,6 +21,8 @@ from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.sources import load
+from salvo.table_state import SalvoCounted, TableState
+from salvo_display.pictures.lines import news
 from salvo_display.screen import Board, draw_boards, draw_page
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
@@ -103,66 +105,52 @@ class _Show:
         self.over = threading.Event()
         self.complete: dict[str, threading.Event] = {}
         self.failure: SalvoError | None = None
-        self.winner = ""
-        self.stats: dict[str, m.PlayerStats] = {}
-        self.turns = 0
-        self._boards: dict[str, Board] = {}
-        self._approved: dict[str, set[str]] = {}
-        self._current = ""
+        self.seen = TableState()
+        self._struck: dict[str, set[int]] = {}
         self._news: deque[str] = deque(maxlen=5)
 
     def __call__(self, table: str, now: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:
         for announcement in announcements:
-            self._take_in(announcement)
+            self._receive(announcement)
 
-    def _take_in(self, announcement: m.Announcement) -> None:
+    def _receive(self, announcement: m.Announcement) -> None:
+        for change in self.seen.apply(announcement):
+            if isinstance(change, SalvoCounted):
+                self._news.extend(f"turn {change.result.turn}: {text}" for text in news(change.result))
         match announcement:
-            case m.PlacementJudged(player, spelling, True):
-                approved = self._approved.setdefault(player, set())
-                approved.add(spelling)
-                if len(approved) == len(self._book.fleet):
-                    self.complete.setdefault(player, threading.Event()).set()
-            case m.PlayersListed(names):
-                ships = {ship.name: True for ship in self._book.fleet}
-                self._boards = {name: Board(dict(ships)) for name in names}
-            case m.TurnBegan(player=player):
-                self._current = player
+            case m.PlacementJudged(player) if len(self.seen.approved.get(player, ())) == len(self._book.fleet):
+                self.complete.setdefault(player, threading.Event()).set()
             case m.ShotLanded(to, x, y):
-                self._boards[to].struck.add(self._book.grid.cell(x, y))
-            case m.SalvoResolved():
-                self._salvo(announcement)
-            case m.PlayerStats(player=player):
-                self.stats[player] = announcement
-            case m.GameWon(winner):
-                self.winner = winner
+                self._struck.setdefault(to, set()).add(self._book.grid.cell(x, y))
             case m.StateChanged(State.OVER):
                 self.over.set()
             case _:
                 pass
 
-    def _salvo(self, result: m.SalvoResolved) -> None:
-        self.turns = result.turn
-        self._boards[result.player].last = f"{result.hits} of {result.shots}"
-        for ship in result.sunk:
-            self._boards[ship.player].ships[ship.ship] = False
-            self._news.append(f"turn {result.turn}: {result.player} sinks {ship.player}'s {ship.ship}")
-        for name in result.defeated:
-            self._boards[name].out = True
-            self._news.append(f"turn {result.turn}: {name} is defeated")
-
     def page(self, contest: Contest) -> Any:
         """Return the picture of the moment, as the referee sees it."""
-        game = contest.service.tables[""].referee.game
-        if game is not None:
-            for board, fleet in zip(self._boards.values(), game.fleets, strict=False):
-                board.fleet = fleet
-        heading = f"{contest.url}   turn {self.turns}   {self._current}" if self._current else contest.url
-        return draw_page(heading, draw_boards(self._boards, self._book.grid, self._current), list(self._news))
+        playing = self.seen.playing
+        current = playing.player if playing is not None else ""
+        heading = f"{contest.url}   turn {self.seen.game.last_turn}   {current}" if current else contest.url
+        return draw_page(heading, draw_boards(self._boards(contest), self._book.grid, current), list(self._news))
+
+    def _boards(self, contest: Contest) -> dict[str, Board]:
+        referee, game = contest.service.tables[""].referee.game, self.seen.game
+        fleets = dict(zip(self.seen.names, referee.fleets if referee is not None else (), strict=False))
+        boards = {}
+        for name in self.seen.names:
+            ships = {ship.name: (name, ship.name) not in game.sunk for ship in self._book.fleet}
+            tally = game.tallies.get(name)
+            last = f"{tally.last.hits} of {tally.last.shots}" if tally is not None else ""
+            struck = self._struck.get(name, set())
+            boards[name] = Board(ships, last=last, out=name in game.out, struck=struck, fleet=fleets.get(name))
+        return boards
 
 
 def _print_result(show: _Show, command: str, seed: str) -> None:
-    places = {name: stats.place for name, stats in show.stats.items()}
-    click.echo(f"{winner_line(show.winner, places)} after {show.turns} salvos")
+    game = show.seen.game
+    winner, places = game.won.winner if game.won is not None else "", game.places
+    click.echo(f"{winner_line(winner, places)} after {game.last_turn} salvos")
     click.echo(f"places: {places_line(places)}")
     click.echo(f"seed:   {seed}")
     click.echo(f"again:  {command}")

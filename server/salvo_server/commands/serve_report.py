@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +18,7 @@ from salvo.cli.output import look_again, places_line, watch_line
 from salvo.codec.announcements import HOSTED
 from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.messages import State
+from salvo.table_state import GameForgotten, SalvoCounted, TableState
 from salvo_display.pictures.lines import OUT
 from salvo_server.contest import Contest
 from salvo_server.core.journal import GameOpened
@@ -45,12 +47,10 @@ class ServeReport:
     def __init__(self, as_json: bool, games: int | None) -> None:
         self._as_json = as_json
         self._games = games
-        self._stats: dict[str, list[m.PlayerStats]] = {}
+        self._tables: defaultdict[str, TableState] = defaultdict(TableState)
         self._ended: dict[str, int] = {}
-        self._opened: dict[str, int] = {}  # the game that each table is in
         self._absent: set[tuple[str, str]] = set()  # table and player
         self._advised: dict[str, int] = {}  # for how many teams, by table
-        self._removed: set[tuple[str, str]] = set()  # table and player
         self.contest: Contest | None = None
         self.kept: KeptGames | None = None
         self.folder: TranscriptFolder | None = None
@@ -90,7 +90,7 @@ class ServeReport:
             referee = table.referee
             if not table.steps:
                 continue
-            self._opened[referee.table] = referee.number
+            self._tables[referee.table].apply(m.TableOpened(referee.number))
             turn, current = (0 if referee.game is None else referee.game.turn), referee.current
             if referee.state is State.TURN and current is not None:
                 status = f"game {referee.number} goes on: turn {turn}, {current.name}'s"
@@ -133,31 +133,31 @@ class ServeReport:
         prefix = _prefix(table)
         if isinstance(command, m.Skip):
             self._report_given_up(table, command, announcements)
+        seen = self._tables[table]
         for announcement in announcements:
+            for change in seen.apply(announcement):
+                if isinstance(change, SalvoCounted):
+                    self._report_defeats(table, change.result, change.fates)
+                elif isinstance(change, GameForgotten):
+                    self._absent = {(where, name) for where, name in self._absent if where != table}
             match announcement:
                 case m.TableOpened(opened):
-                    self._stats[table] = []
-                    self._opened[table] = opened
-                    for players in (self._absent, self._removed):
-                        players -= {each for each in players if each[0] == table}
                     self.say(f"{prefix}game {opened}: lobby is open", event="lobby", table=table, game=opened)
                 case m.PlayersListed(names):
-                    said = f"{prefix}{self._in_game(table)}players: {', '.join(names) or 'none'}"
-                    self.say(said, event="players", table=table, game=self._opened.get(table), names=names)
+                    listed = f"{prefix}{self._in_game(table)}players: {', '.join(names) or 'none'}"
+                    self.say(listed, event="players", table=table, game=seen.opened or None, names=names)
                     self._advise(table, len(names))
                 case m.StateChanged(State.TURN):
                     foreseen = self._foreseen(table)
                     begins = f"{prefix}{self._in_game(table)}the game begins{foreseen and f': {foreseen}'}"
-                    self.say(begins, event="begin", table=table, game=self._opened.get(table))
+                    self.say(begins, event="begin", table=table, game=seen.opened or None)
                 case m.HostActed():
                     done = f"{prefix}{self._in_game(table)}{announcement}"
-                    if announcement.do is m.HostAction.REMOVE:
-                        self._removed.add((table, announcement.team))
-                    told = HOSTED.value(announcement)
-                    argument = {key: told[key] for key in HOST_ARGUMENTS.values() if key in told}
+                    fields = HOSTED.value(announcement)
+                    argument = {key: fields[key] for key in HOST_ARGUMENTS.values() if key in fields}
                     self.say(done, event="host", table=table, by=announcement.by, do=announcement.do.value, **argument)
                     if self.folder is not None and self.kept is not None and announcement.do is m.HostAction.ANNUL:
-                        self.folder.write_annulments(self.kept.game(table, self._opened[table]))
+                        self.folder.write_annulments(self.kept.game(table, seen.opened))
                 case m.CommandRefused(by, code, text) if isinstance(command, m.HostCommand) and by == command.by:
                     refused = f"{prefix}{self._in_game(table)}{command.who} cannot {command.do}: {text}"
                     self.say(refused, event="host_refused", table=table, by=by, do=command.do.value, code=code)
@@ -170,14 +170,10 @@ class ServeReport:
                     if (table, player) not in self._absent:
                         self.say(f"{prefix}{player}: {text}", event="missed", table=table, player=player, code=code)
                         self._report_if_absent(table, player)
-                case m.SalvoResolved():
-                    if announcement.shots:
-                        self._absent.discard((table, announcement.player))
-                    self._report_defeats(table, announcement)
-                case m.PlayerStats():
-                    self._stats.setdefault(table, []).append(announcement)
+                case m.SalvoResolved(player=player, shots=shots) if shots:
+                    self._absent.discard((table, player))
                 case m.GameWon():
-                    self._report_end(table, self._opened.get(table, 0), announcement)
+                    self._report_end(table, seen, announcement)
                 case _:
                     pass
 
@@ -221,7 +217,7 @@ class ServeReport:
         self.say(f"{_prefix(table)}{foreseen}; {advice}", event="many_teams", table=table, teams=teams)
 
     def _in_game(self, table: str) -> str:
-        return f"game {self._opened[table]}: " if table in self._opened else ""
+        return f"game {opened}: " if (opened := self._tables[table].opened) else ""
 
     def _report_if_absent(self, table: str, name: str) -> None:
         """Report once that a player is absent, and gets short turns; its further missed turns are not reported."""
@@ -235,10 +231,8 @@ class ServeReport:
                 player=name,
             )
 
-    def _report_defeats(self, table: str, salvo: m.SalvoResolved) -> None:
-        removed = [name for where, name in self._removed if where == table]
-        for name in salvo.defeated:
-            fate = salvo.fate(name, removed)
+    def _report_defeats(self, table: str, salvo: m.SalvoResolved, fates: Mapping[str, m.Fate]) -> None:
+        for name, fate in fates.items():
             by = f" by {salvo.player}" if fate is m.Fate.SUNK and name != salvo.player else ""
             self.say(
                 f"{_prefix(table)}turn {salvo.turn}: {name} {OUT[fate]}{by}",
@@ -253,7 +247,7 @@ class ServeReport:
 
     def _report_given_up(self, table: str, skip: m.Skip, announcements: Sequence[m.Announcement]) -> None:
         """Report a turn that a program gave up, where the rules have no skipping: it has failed."""
-        refused = any(isinstance(each, m.CommandRefused) and each.to == skip.player for each in announcements)
+        refused = any(isinstance(answer, m.CommandRefused) and answer.to == skip.player for answer in announcements)
         book = None if self.contest is None else self.contest.service.tables[table].referee.terms.book
         if refused or not announcements or book is None or book.skipping:
             return
@@ -261,11 +255,11 @@ class ServeReport:
         said = f"{_prefix(table)}{skip.player}'s bot gave up {turn}"
         self.say(said, event="given_up", table=table, player=skip.player)
 
-    def _report_end(self, table: str, game: int, won: m.GameWon) -> None:
+    def _report_end(self, table: str, seen: TableState, won: m.GameWon) -> None:
         assert self.contest is not None
+        game, places = seen.opened, seen.game.places
         if self.folder is not None and self.kept is not None:
             self.folder.write(self.kept.game(table, game))
-        places = {stats.player: stats.place for stats in self._stats.get(table, ()) if won.winners}
         drawn = "starter chosen fairly" if self.contest.seed is None else f"seed {self.contest.seed}"
         self.say(
             f"{_prefix(table)}game {game}: {_outcome(won)}{f'; places: {places_line(places)}' * bool(places)}; {drawn}",

@@ -18,7 +18,7 @@ from salvo.unused import Unused, is_set
 from salvo_display import replay_text
 from salvo_display.page import html_page
 from salvo_display.replay import REFEREE, Replay
-from salvo_server.recordings import Recordings, Summary, open_recordings
+from salvo_server.recordings import JournalGames, Recording, Summary, open_recordings
 
 _Each = TypeVar("_Each")
 _OPTIONS: Final = {
@@ -118,7 +118,7 @@ def _tell(shown: Replay, view: str, turn: int | None, as_json: bool) -> None:
         click.echo(f"places: {places_line(frames[-1].places)}")
 
 
-def _check(recordings: Recordings, as_json: bool) -> None:
+def _check(recordings: Recording | JournalGames, as_json: bool) -> None:
     games = steps = announcements = 0
     for of_game, said in _with_progress(recordings.check(), len(recordings)):
         games += 1
@@ -139,7 +139,7 @@ def _with_progress(each: Iterator[_Each], count: int) -> Iterator[_Each]:
         yield from progress
 
 
-def _list_games(recordings: Recordings, as_json: bool) -> None:
+def _list_games(recordings: Recording | JournalGames, as_json: bool) -> None:
     summaries = list(_with_progress(recordings.summaries(), len(recordings)))
     if as_json:
         for summary in summaries:
