@@ -24,7 +24,7 @@ from salvo import topics
 from salvo.codec.commands import plain_ship
 from salvo.messages import Fate, State
 from salvo.rules import SALVO, RuleBook
-from salvo.rules.book import MAX_SHIPS
+from salvo.rules.board import MAX_SHIPS
 from salvo.topics import Address
 
 #: Facts of a kind: 26 ships of a thousand players. On an open broker any client may make some up.
