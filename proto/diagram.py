@@ -8,8 +8,8 @@ from salvo import messages as m
 from salvo_server.core.transitions import TABLE
 
 
-class Transition(NamedTuple):
-    """One arrow of the state diagram."""
+class Edge(NamedTuple):
+    """One edge of the state diagram."""
 
     source: m.State
     event: str
@@ -17,13 +17,13 @@ class Transition(NamedTuple):
     sentence: str
 
 
-def transitions() -> list[Transition]:
-    """Return every arrow once; a pause is part of the state ``turn`` (SALVO-PACE-3)."""
+def edges() -> list[Edge]:
+    """Return every edge once; a pause is part of the state ``turn`` (SALVO-PACE-3)."""
     drawn = [
-        Transition(source.state, arrow.event, arrow.target.state, arrow.sentence)
-        for source, rows in TABLE.items()
-        for row in rows.values()
-        for arrow in row.arrows
-        if arrow.event
+        Edge(source.state, target.event, target.state.state, target.sentence)
+        for source, transitions in TABLE.items()
+        for transition in transitions.values()
+        for target in transition.targets
+        if target.event
     ]
     return list(dict.fromkeys(drawn))

@@ -1,12 +1,14 @@
 """The fate of one sealed message, as a table: what :mod:`salvo_server.core.authenticator` makes of it in every state.
 
-A pair of state and event without a row cannot come about, or changes nothing and says nothing.
+A pair of state and event without a transition cannot come about, or changes nothing and says nothing.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
+
+from salvo.machine import Transition
 
 
 class Fate(StrEnum):
@@ -54,43 +56,33 @@ class Outcome(StrEnum):
     NOTHING = "forgotten"
 
 
-class Row(NamedTuple):
-    """In a state, an event leads to a state; what comes of it, and which requirement says so."""
-
-    state: Fate
-    event: Event
-    target: Fate
-    outcome: Outcome
-    sentence: str
-
-
 #: What :attr:`Event.AGAIN` stands for in every state but the first.
 ARRIVALS: Final = tuple(Event)[: tuple(Event).index(Event.AGAIN)]
 _U, _W, _O, _T = Fate
-FATES: Final = (
-    Row(_U, Event.PROVEN, _O, Outcome.READ, "SALVO-FRESH-7"),
-    Row(_U, Event.NONCE_USED, _O, Outcome.NONCE_REUSED, "SALVO-FRESH-1"),
-    Row(_U, Event.REFUSALS_SPENT, _T, Outcome.RATE_LIMITED, "SALVO-FRESH-8"),
-    Row(_U, Event.FORGED, _T, Outcome.FORGED, "SALVO-SEAL-8"),
-    Row(_U, Event.FRESH, _W, Outcome.WAITS, "SALVO-FRESH-6"),
-    Row(_U, Event.DERIVATIONS_SPENT, _T, Outcome.RATE_LIMITED, "SALVO-FRESH-6"),
-    Row(_U, Event.QUEUE_FULL, _T, Outcome.RATE_LIMITED, "SALVO-FRESH-6"),
-    Row(_U, Event.STRANGER, _T, Outcome.FORGED, "SALVO-SEAL-8"),
-    Row(_U, Event.MOVED, _U, Outcome.READ, "SALVO-FRESH-1"),
-    Row(_W, Event.AGAIN, _W, Outcome.WAITS_WITH_IT, "SALVO-FRESH-3"),
-    Row(_W, Event.MOVED, _W, Outcome.WAITS, "SALVO-FRESH-1"),
-    Row(_W, Event.DERIVED, _O, Outcome.READ, "SALVO-FRESH-6"),
-    Row(_W, Event.DERIVED_NONCE_USED, _O, Outcome.NONCE_REUSED, "SALVO-FRESH-1"),
-    Row(_W, Event.DERIVED_GONE, _O, Outcome.IGNORED, "SALVO-FRESH-2"),
-    Row(_W, Event.DERIVED_FORGED, _T, Outcome.FORGED, "SALVO-SEAL-8"),
-    Row(_W, Event.SALT_PROVEN, _O, Outcome.READ, "SALVO-FRESH-7"),
-    Row(_W, Event.RESTARTED, _U, Outcome.NOTHING, "SALVO-BACK-1"),
-    Row(_O, Event.AGAIN, _O, Outcome.IGNORED, "SALVO-FRESH-3"),
-    Row(_O, Event.MOVED, _O, Outcome.NONCE_REUSED, "SALVO-FRESH-1"),
-    Row(_O, Event.FORGOTTEN, _U, Outcome.REMEMBERED, "SALVO-FRESH-1"),
-    Row(_O, Event.RESTARTED, _O, Outcome.REMEMBERED, "SALVO-BACK-1"),
-    Row(_T, Event.AGAIN, _T, Outcome.IGNORED, "SALVO-FRESH-3"),
-    Row(_T, Event.MOVED, _T, Outcome.IGNORED, "SALVO-FRESH-2"),
-    Row(_T, Event.FORGOTTEN, _U, Outcome.NOTHING, "SALVO-FRESH-3"),
-    Row(_T, Event.RESTARTED, _U, Outcome.NOTHING, "SALVO-FRESH-3"),
+FATES: Final[tuple[Transition[Fate, Event, Outcome], ...]] = (
+    Transition((_U,), Event.PROVEN, _O, Outcome.READ, "SALVO-FRESH-7"),
+    Transition((_U,), Event.NONCE_USED, _O, Outcome.NONCE_REUSED, "SALVO-FRESH-1"),
+    Transition((_U,), Event.REFUSALS_SPENT, _T, Outcome.RATE_LIMITED, "SALVO-FRESH-8"),
+    Transition((_U,), Event.FORGED, _T, Outcome.FORGED, "SALVO-SEAL-8"),
+    Transition((_U,), Event.FRESH, _W, Outcome.WAITS, "SALVO-FRESH-6"),
+    Transition((_U,), Event.DERIVATIONS_SPENT, _T, Outcome.RATE_LIMITED, "SALVO-FRESH-6"),
+    Transition((_U,), Event.QUEUE_FULL, _T, Outcome.RATE_LIMITED, "SALVO-FRESH-6"),
+    Transition((_U,), Event.STRANGER, _T, Outcome.FORGED, "SALVO-SEAL-8"),
+    Transition((_U,), Event.MOVED, _U, Outcome.READ, "SALVO-FRESH-1"),
+    Transition((_W,), Event.AGAIN, _W, Outcome.WAITS_WITH_IT, "SALVO-FRESH-3"),
+    Transition((_W,), Event.MOVED, _W, Outcome.WAITS, "SALVO-FRESH-1"),
+    Transition((_W,), Event.DERIVED, _O, Outcome.READ, "SALVO-FRESH-6"),
+    Transition((_W,), Event.DERIVED_NONCE_USED, _O, Outcome.NONCE_REUSED, "SALVO-FRESH-1"),
+    Transition((_W,), Event.DERIVED_GONE, _O, Outcome.IGNORED, "SALVO-FRESH-2"),
+    Transition((_W,), Event.DERIVED_FORGED, _T, Outcome.FORGED, "SALVO-SEAL-8"),
+    Transition((_W,), Event.SALT_PROVEN, _O, Outcome.READ, "SALVO-FRESH-7"),
+    Transition((_W,), Event.RESTARTED, _U, Outcome.NOTHING, "SALVO-BACK-1"),
+    Transition((_O,), Event.AGAIN, _O, Outcome.IGNORED, "SALVO-FRESH-3"),
+    Transition((_O,), Event.MOVED, _O, Outcome.NONCE_REUSED, "SALVO-FRESH-1"),
+    Transition((_O,), Event.FORGOTTEN, _U, Outcome.REMEMBERED, "SALVO-FRESH-1"),
+    Transition((_O,), Event.RESTARTED, _O, Outcome.REMEMBERED, "SALVO-BACK-1"),
+    Transition((_T,), Event.AGAIN, _T, Outcome.IGNORED, "SALVO-FRESH-3"),
+    Transition((_T,), Event.MOVED, _T, Outcome.IGNORED, "SALVO-FRESH-2"),
+    Transition((_T,), Event.FORGOTTEN, _U, Outcome.NOTHING, "SALVO-FRESH-3"),
+    Transition((_T,), Event.RESTARTED, _U, Outcome.NOTHING, "SALVO-FRESH-3"),
 )

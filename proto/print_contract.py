@@ -13,9 +13,10 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-from diagram import transitions
+from diagram import edges
 from fates import FATES
 from salvo.errors import CODES
+from salvo.machine import markdown
 from salvo.messages import State
 from salvo.session.joining import JOINING
 from salvo.session.machine import Arrow
@@ -47,7 +48,7 @@ def topics() -> str:
 def states() -> str:
     """The state diagram, drawn and in plain text, and what follows from every input in every state."""
     lines = ["```mermaid", "stateDiagram-v2", "    [*] --> lobby"]
-    lines += [f"    {t.source} --> {t.target}: {t.event} ({t.sentence})" for t in transitions()]
+    lines += [f"    {edge.source} --> {edge.target}: {edge.event} ({edge.sentence})" for edge in edges()]
     lines += ["```", "", "The same as text:", "", "```text", *plain_states(), "```", ""]
     lines += [f"| input | {' | '.join(state.__name__.lower() for state in STATES)} |", "|---|" + "---|" * len(STATES)]
     lines += [f"| {event} | {' | '.join(cell(state, event) for state in STATES)} |" for event in Event]
@@ -56,32 +57,33 @@ def states() -> str:
 
 def cell(state: type[TableState], event: Event) -> str:
     """What follows from one input in one state."""
-    row = TABLE[state][event]
-    codes = ", ".join(f"`{code}`" for code in row.codes)
-    if row.answer is Answer.REFUSED:
-        return f"{codes} ({row.sentence})"
-    text = str(row.answer)
-    if row.arrows:
-        text += f", then {' or '.join(dict.fromkeys(arrow.target.__name__.lower() for arrow in row.arrows))}"
+    transition = TABLE[state][event]
+    codes = ", ".join(f"`{code}`" for code in transition.codes)
+    if transition.answer is Answer.REFUSED:
+        return f"{codes} ({transition.sentence})"
+    text = str(transition.answer)
+    if transition.targets:
+        names = dict.fromkeys(target.state.__name__.lower() for target in transition.targets)
+        text += f", then {' or '.join(names)}"
     if codes:
         text += f"; {'with' if event is Event.DEADLINE else 'or'} {codes}"
-    return f"{text} ({row.sentence})"
+    return f"{text} ({transition.sentence})"
 
 
 def plain_states() -> list[str]:
     """The state diagram in text: the states in a column, the way back to the first one at its left.
 
     Raises:
-        ValueError: a transition is no loop, no step to the next state and not the way back, so it has no place here.
+        ValueError: an edge is no loop, no step to the next state and not the way back, so it has no place here.
     """
     column = list(State)
     chart: list[str] = []
     for state, below in zip(column, [*column[1:], column[0]], strict=True):
-        leaving = [t for t in transitions() if t.source is state]
-        loops = [f"{t.event} ({t.sentence})" for t in leaving if t.target is state]
-        steps = [f"{t.event} ({t.sentence})" for t in leaving if t.target is below]
+        leaving = [edge for edge in edges() if edge.source is state]
+        loops = [f"{edge.event} ({edge.sentence})" for edge in leaving if edge.target is state]
+        steps = [f"{edge.event} ({edge.sentence})" for edge in leaving if edge.target is below]
         if len(loops) > 1 or len(loops) + len(steps) != len(leaving):
-            raise ValueError(f"no room for every arrow that leaves {state}")
+            raise ValueError(f"no room for every edge that leaves {state}")
         first, last = state is column[0], state is column[-1]
         margin = "    " if first else "|   "
         chart += [f"{margin}+---------+", f"{'+-->' if first else '|   '}|{state:^9}|" + "---+" * bool(loops)]
@@ -143,22 +145,12 @@ def does(arrow: Arrow[Any, Any]) -> str:
 
 def fates() -> str:
     """What becomes of a sealed message."""
-    rows = [f"| {row.state} | {row.event} | {row.outcome} | {row.target} | {row.sentence} |" for row in FATES]
-    return "\n".join(
-        [
-            "| the message is | what happens | outcome | then it is | requirement |",
-            "|---|---|---|---|---|",
-            *rows,
-        ]
-    )
+    return markdown(FATES, "outcome")
 
 
 def outages() -> str:
     """What the server's loop does in an outage."""
-    rows = [f"| {row.state} | {row.event} | {row.duty} | {row.target} | {row.sentence} |" for row in OUTAGES]
-    return "\n".join(
-        ["| the server is | what happens | what it does | then it is | requirement |", "|---|---|---|---|---|", *rows]
-    )
+    return markdown(OUTAGES, "the server")
 
 
 PRINTED = {"states": states, "client": client, "topics": topics, "fates": fates, "errors": errors, "outages": outages}

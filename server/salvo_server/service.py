@@ -310,7 +310,7 @@ class Service:
         """Wait for the next message, timer or derivation, and do what follows from it."""
         arrived = self._poll(longest_seconds)
         duty = self._outages.begin_round()
-        if duty == "say paused":
+        if duty == "announce pause":
             self._publish_statuses(paused=True)
         if self._outages.on("messages arrive") == "hold":
             self._held += arrived
@@ -337,7 +337,7 @@ class Service:
         self._outages.held_up_ms = max(self._outages.held_up_ms, held_up_ms)
         return arrived
 
-    def _restart_time(self, duty: Duty) -> bool:
+    def _restart_time(self, duty: Duty | None) -> bool:
         """Restart the time to act after an absence of broker or server; True if there was one.
 
         This comes before the messages that have arrived meanwhile, so that they are not late.
@@ -426,7 +426,7 @@ class Service:
         return True
 
     def _stall(self, error: JournalUnavailable) -> None:
-        if self._outages.on("journal refuses") == "say paused":
+        if self._outages.on("journal refuses") == "announce pause":
             log.error("%s; nothing is accepted until it can be written again", error)
             self._publish_statuses(paused=True)
         self._outages.retry_at = self.now() + JOURNAL_RETRY_MS

@@ -2,7 +2,7 @@
 
     python tests/mutants/run.py --draw 300 --seed 2026           300 errors drawn from all parts
     python tests/mutants/run.py engine witness --draw 60         from some parts; their names stand in nearest.py
-    python tests/mutants/run.py --arrows core/referee.py:TRANSITIONS    the arrows of a table
+    python tests/mutants/run.py --transitions core/referee.py:TRANSITIONS    the lines of a table
 
 Each error is planted in a copy of the tree, and the tests nearest to it run until one fails. The same seed draws the
 same errors from the same code. Those that live are listed as they are found, and again at the end. What no test can
@@ -33,15 +33,15 @@ from rich.progress import track
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from mutants.arrows import arrow_mutants
 from mutants.mutators import Key, Mutant, mutants
 from mutants.nearest import PARTS, Part
+from mutants.transitions import transition_mutants
 from mutants.trial import Copy
 
 _ROOT: Final = Path(__file__).parents[2]
 _ACCEPTED: Final = Path(__file__).with_name("accepted.toml")
 _TERMINAL: Final = Console(stderr=True)
-#: It compares a table with the document that is printed from it, so it would find every arrow without trying one.
+#: It compares a table with the document that is printed from it, so it would find every transition without trying one.
 _COMPARES_THE_DOCUMENT: Final = "--deselect=tests/whole/test_contract.py"
 
 
@@ -72,9 +72,9 @@ class Tree:
         for file in self.files(part):
             yield from mutants(file, (self.root / file).read_text())
 
-    def arrows(self, file: str, table: str) -> Iterator[Mutant]:
+    def transitions(self, file: str, table: str) -> Iterator[Mutant]:
         """Yield all mutants of a table."""
-        return arrow_mutants(file, (self.root / file).read_text(), table)
+        return transition_mutants(file, (self.root / file).read_text(), table)
 
     def find(self, module: str) -> tuple[str, str]:
         """Return the part and the file that a path, or its end, is meant for.
@@ -111,13 +111,13 @@ class Accepted:
         """Raise a ValueError if one of them is no mutant of the code."""
         planted = {mutant.key for part in tree.parts for mutant in tree.mutants(part)}
         for key in self._reasons:
-            if key not in planted and key not in _arrows_at(tree, key):
+            if key not in planted and key not in _transitions_at(tree, key):
                 raise ValueError(f"accepted.toml: nothing turns {key.before!r} into {key.after!r} in {key.place}")
 
 
-def _arrows_at(tree: Tree, key: Key) -> set[Key]:
+def _transitions_at(tree: Tree, key: Key) -> set[Key]:
     try:
-        return {mutant.key for mutant in tree.arrows(tree.find(key.file)[1], key.place)}
+        return {mutant.key for mutant in tree.transitions(tree.find(key.file)[1], key.place)}
     except ValueError:
         return set()
 
@@ -233,10 +233,10 @@ def main(arguments: Sequence[str], tree: Tree, accepted: str) -> int:
     try:
         reasons = Accepted(accepted)
         reasons.check(tree)
-        if given.arrows:
-            module, _, table = given.arrows.partition(":")
+        if given.transitions:
+            module, _, table = given.transitions.partition(":")
             part, file = tree.find(module)
-            planted, extra = [(part, mutant) for mutant in tree.arrows(file, table)], (_COMPARES_THE_DOCUMENT,)
+            planted, extra = [(part, mutant) for mutant in tree.transitions(file, table)], (_COMPARES_THE_DOCUMENT,)
         else:
             planted = [(part, mutant) for part in given.part or tree.parts for mutant in tree.mutants(part)]
         report = Report(try_all(tree, draw(planted, given.draw, given.seed), given.jobs, extra), reasons)
@@ -255,7 +255,7 @@ def _parser(tree: Tree) -> argparse.ArgumentParser:
     parser.add_argument(
         "part", nargs="*", choices=[*tree.parts, []], help=f"of {', '.join(tree.parts)}; all by default"
     )
-    parser.add_argument("--arrows", metavar="MODULE:TABLE", help="plant errors in a table instead")
+    parser.add_argument("--transitions", metavar="MODULE:TABLE", help="plant errors in a table instead")
     parser.add_argument("--draw", type=int, default=300, help="errors to plant (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=2026, help="of the draw (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=1, help="at a time (default: %(default)s)")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from mutants.arrows import arrow_mutants
 from mutants.mutators import mutants
 from mutants.nearest import PARTS, Part
 from mutants.run import Accepted, Tree, draw, main
+from mutants.transitions import transition_mutants
 from mutants.trial import Copy
 
 ROOT = Path(__file__).parents[2]
@@ -138,32 +138,32 @@ def test_every_error_that_is_not_cosmetic_is_planted(source: str, changes: set[s
         assert mutant.after in mutant.write()
 
 
-def test_every_arrow_is_dropped_and_every_field_exchanged_by_others_of_its_column() -> None:
-    source = "T = (Arrow(A, 'go', to=B), Arrow(B, 'go', to=C))"
-    assert [mutant.after for mutant in arrow_mutants("file.py", source, "T")] == [
+def test_every_transition_is_dropped_and_every_field_exchanged_by_others_of_its_column() -> None:
+    source = "T = (Transition(A, 'go', to=B), Transition(B, 'go', to=C))"
+    assert [mutant.after for mutant in transition_mutants("file.py", source, "T")] == [
         "no such row",
         "no such row",
-        "Arrow(B, 'go', to=B)",
-        "Arrow(A, 'go', to=C)",
-        "Arrow(A, 'go', to=C)",
-        "Arrow(B, 'go', to=B)",
+        "Transition(B, 'go', to=B)",
+        "Transition(A, 'go', to=C)",
+        "Transition(A, 'go', to=C)",
+        "Transition(B, 'go', to=B)",
     ]
-    texts = [mutant.write() for mutant in arrow_mutants("file.py", source, "T")]
-    assert texts[0] == "T = (Arrow(B, 'go', to=C),)"
-    assert texts[4] == "T = (Arrow(A, 'go', to=B), Arrow(A, 'go', to=C))"
+    texts = [mutant.write() for mutant in transition_mutants("file.py", source, "T")]
+    assert texts[0] == "T = (Transition(B, 'go', to=C),)"
+    assert texts[4] == "T = (Transition(A, 'go', to=B), Transition(A, 'go', to=C))"
 
 
 def test_a_dict_is_a_table_with_its_key_in_a_column_and_may_hold_dicts() -> None:
     flat = "T: dict = {A: frozenset({X}), B: frozenset({Y})}"
-    assert [mutant.after for mutant in arrow_mutants("file.py", flat, "T")][:4] == [
+    assert [mutant.after for mutant in transition_mutants("file.py", flat, "T")][:4] == [
         "no such row",
         "no such row",
         "B: frozenset({X})",
         "A: frozenset({Y})",
     ]
     nested = "T = {A: {'go': B}, B: {'go': C, 'stop': A}}"
-    assert "B: 'go': C" in {mutant.before for mutant in arrow_mutants("file.py", nested, "T")}
-    texts = [mutant.write() for mutant in arrow_mutants("file.py", nested, "T")]
+    assert "B: 'go': C" in {mutant.before for mutant in transition_mutants("file.py", nested, "T")}
+    texts = [mutant.write() for mutant in transition_mutants("file.py", nested, "T")]
     assert "T = {A: {'go': B}, B: {'stop': A}}" in texts
     assert "T = {A: {'go': A}, B: {'go': C, 'stop': A}}" in texts
 
@@ -171,4 +171,4 @@ def test_a_dict_is_a_table_with_its_key_in_a_column_and_may_hold_dicts() -> None
 @pytest.mark.parametrize("source", ["T = make()", "U = (1,)"])
 def test_a_table_that_is_not_written_out_is_refused(source: str) -> None:
     with pytest.raises(ValueError, match="table"):
-        list(arrow_mutants("file.py", source, "T"))
+        list(transition_mutants("file.py", source, "T"))

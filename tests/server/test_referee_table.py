@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from diagram import transitions
+from diagram import edges
 from kit.board_states import board_state
 from salvo import messages as m
 from salvo.messages import Limits, State
@@ -496,7 +496,7 @@ def test_all_that_follows_from_an_input_in_a_state_is_what_the_table_says(
             answers.add(Answer.ACCEPTED if changed else Answer.IGNORED)
     assert (answers or {Answer.REFUSED}) == {row.answer}
     assert codes == set(row.codes)
-    assert (targets or {stage}) == ({arrow.target for arrow in row.arrows} or {stage})
+    assert (targets or {stage}) == ({target.state for target in row.targets} or {stage})
 
 
 def test_every_refusal_in_the_cores_source_is_in_the_table() -> None:
@@ -605,8 +605,8 @@ def test_a_refusal_by_the_state_names_the_command_in_words(
     assert earlier.text.startswith(type(command).__name__), "games before 1.2 are replayed as they were played"
 
 
-def test_every_arrow_of_the_diagram_is_drawn_once() -> None:
-    assert [(each.source, each.event, each.target) for each in transitions()] == [
+def test_every_edge_of_the_diagram_is_drawn_once() -> None:
+    assert [(edge.source, edge.event, edge.target) for edge in edges()] == [
         (State.LOBBY, "the operator's number of fleets is complete", State.TURN),
         (State.LOBBY, "placement time ends, two or more fleets complete", State.TURN),
         (State.LOBBY, "placement time ends, fewer fleets complete", State.LOBBY),

@@ -17,7 +17,7 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-from diagram import Transition, transitions
+from diagram import Edge, edges
 from kit.documents import FIRST_CLIENT
 from kit.schema import Pair, of_the_class, of_the_schema, schema_type
 from salvo import messages as m
@@ -342,12 +342,12 @@ def test_the_table_of_errors_has_the_cause_and_the_fix_of_every_code() -> None:
     assert [*said["local"]] == sorted(said["local"])
 
 
-def test_the_plain_diagram_has_every_arrow_and_refuses_one_that_it_cannot_draw() -> None:
+def test_the_plain_diagram_has_every_edge_and_refuses_one_that_it_cannot_draw() -> None:
     module = runpy.run_path(str(ROOT / "proto" / "print_contract.py"))
     chart = "\n".join(module["plain_states"]())
-    for transition in transitions():
-        assert f"{transition.event} ({transition.sentence})" in chart
-    back = Transition(State.TURN, "nobody fires any more", State.LOBBY, "SALVO-END-4")
-    module["plain_states"].__globals__["transitions"] = lambda: [*transitions(), back]
+    for edge in edges():
+        assert f"{edge.event} ({edge.sentence})" in chart
+    back = Edge(State.TURN, "nobody fires any more", State.LOBBY, "SALVO-END-4")
+    module["plain_states"].__globals__["edges"] = lambda: [*edges(), back]
     with pytest.raises(ValueError, match="turn"):
         module["plain_states"]()

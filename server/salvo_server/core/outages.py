@@ -1,14 +1,16 @@
 """Whether the server serves, as a table: the journal may take nothing, the broker be away, the machine stand still.
 
-No time to act runs while nobody can act (SALVO-BACK-2, SALVO-BACK-5); what is not durable is neither said nor
-acknowledged (SALVO-BACK-1, SALVO-BACK-3). A pair of state and event without a row changes nothing and asks for nothing.
+No time to act runs while nobody can act (SALVO-BACK-2, SALVO-BACK-5); what is not durable is neither published
+nor acknowledged (SALVO-BACK-1, SALVO-BACK-3). A pair of state and event without a transition
+changes nothing and asks for nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
+from salvo.machine import Machine, Transition
 from salvo.messages import State
 from salvo_server.core.referee import Referee
 
@@ -32,39 +34,26 @@ Event = Literal[
     "messages arrive",
     "timer due",
 ]
-#: What the loop does: nothing; restart every time to act and say the status of all tables; restart those times to act
-#: that are much shortened; say that the server is paused; read the messages, or keep them unread; run the timer.
-Duty = Literal["nothing", "begin again", "restart", "say paused", "read", "hold", "run"]
+#: What the loop does: restart every time to act and publish the status of all tables; restart those times to act that
+#: are much shortened; publish that the server is paused; read the messages, or leave them unread; run the timer.
+Duty = Literal["begin again", "restart", "announce pause", "read", "hold", "run"]
 
 
-class Row(NamedTuple):
-    """In a state, an event leads to a state and asks something of the loop; the requirement."""
-
-    state: Presence
-    event: Event
-    target: Presence
-    duty: Duty
-    sentence: str
-
-
-OUTAGES: Final = (
-    Row("serving", "connected", "just back", "nothing", "SALVO-BACK-2"),
-    Row("serving", "disconnected", "broker away", "nothing", "SALVO-BACK-2"),
-    Row("serving", "journal refuses", "journal stalled", "say paused", "SALVO-BACK-3"),
-    Row("serving", "held up", "serving", "restart", "SALVO-BACK-5"),
-    Row("serving", "messages arrive", "serving", "read", "SALVO-BACK-1"),
-    Row("serving", "timer due", "serving", "run", "SALVO-TURN-5"),
-    Row("broker away", "connected", "just back", "nothing", "SALVO-BACK-2"),
-    Row("broker away", "journal refuses", "journal stalled", "say paused", "SALVO-BACK-3"),
-    Row("broker away", "messages arrive", "broker away", "read", "SALVO-BACK-1"),
-    Row("just back", "round begins", "serving", "begin again", "SALVO-BACK-2"),
-    Row("just back", "journal refuses", "journal stalled", "say paused", "SALVO-BACK-3"),
-    Row("journal stalled", "connected", "journal stalled, just back", "nothing", "SALVO-BACK-3"),
-    Row("journal stalled", "messages arrive", "journal stalled", "hold", "SALVO-BACK-3"),
-    Row("journal stalled", "journal accepts", "just back", "nothing", "SALVO-BACK-3"),
-    Row("journal stalled, just back", "round begins", "journal stalled", "say paused", "SALVO-BACK-3"),
+OUTAGES: Final[tuple[Transition[Presence, Event, Duty], ...]] = (
+    Transition(("serving", "broker away"), "connected", "just back", None, "SALVO-BACK-2"),
+    Transition(("journal stalled",), "connected", "journal stalled, just back", None, "SALVO-BACK-3"),
+    Transition(("serving",), "disconnected", "broker away", None, "SALVO-BACK-2"),
+    Transition(("just back",), "round begins", "serving", "begin again", "SALVO-BACK-2"),
+    Transition(("journal stalled, just back",), "round begins", "journal stalled", "announce pause", "SALVO-BACK-3"),
+    Transition(("serving",), "held up", None, "restart", "SALVO-BACK-5"),
+    Transition(("serving", "broker away"), "messages arrive", None, "read", "SALVO-BACK-1"),
+    Transition(("journal stalled",), "messages arrive", None, "hold", "SALVO-BACK-3"),
+    Transition(("serving",), "timer due", None, "run", "SALVO-TURN-5"),
+    Transition(
+        ("serving", "broker away", "just back"), "journal refuses", "journal stalled", "announce pause", "SALVO-BACK-3"
+    ),
+    Transition(("journal stalled",), "journal accepts", "just back", None, "SALVO-BACK-3"),
 )
-_BY_PAIR: Final = {(row.state, row.event): row for row in OUTAGES}
 
 
 class Outages:
@@ -80,24 +69,24 @@ class Outages:
         self.held_up_ms = 0
         self.retry_at = 0
         self._connected = connected
-        self._state: Presence = "serving"
+        self._machine = Machine(OUTAGES, "serving")
 
     @property
     def state(self) -> Presence:
-        """How it stands now; a connection is lost without a word."""
-        if self._state in ("serving", "broker away"):
+        """How it stands now; no event comes when a connection is lost."""
+        if self._machine.state in ("serving", "broker away"):
             return "serving" if self._connected() else "broker away"
-        return self._state
+        return self._machine.state
 
     @property
     def paused(self) -> bool:
         """Whether the journal takes nothing."""
-        return self._state in ("journal stalled", "journal stalled, just back")
+        return self._machine.state in ("journal stalled", "journal stalled, just back")
 
-    def begin_round(self) -> Duty:
+    def begin_round(self) -> Duty | None:
         """Return what the loop has to do before all else."""
         duty = self.on("round begins")
-        return self.on("held up") if duty == "nothing" and self.held_up_ms >= HELD_UP_MS else duty
+        return self.on("held up") if duty is None and self.held_up_ms >= HELD_UP_MS else duty
 
     def shortens(self, referee: Referee) -> bool:
         """Whether the standstill cost a player so much of its time to act that the time must be restarted."""
@@ -106,10 +95,7 @@ class Outages:
         exhausted = in_lobby and referee.extensions >= MAX_EXTENSIONS
         return self.held_up_ms > to_act_ms // HELD_UP_SHARE and not exhausted
 
-    def on(self, event: Event) -> Duty:
-        """Take an event; return what the loop has to do about it."""
-        row = _BY_PAIR.get((self.state, event))
-        if row is None:
-            return "nothing"
-        self._state = row.target
-        return row.duty
+    def on(self, event: Event) -> Duty | None:
+        """Change the state; return what the loop has to do about an event."""
+        self._machine.state = self.state
+        return self._machine.handle(event)

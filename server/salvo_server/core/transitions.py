@@ -1,7 +1,7 @@
 """The referee's theory in one table: what follows from every input in every state.
 
-:data:`TABLE` has a row for each pair, and the referee takes its steps from it, so table and code cannot differ. The
-published table and the state diagram are printed from it. A state is a value (:class:`Lobby`, :class:`Turn`,
+:data:`TABLE` has a transition for each pair, and the referee takes its steps from it, so table and code cannot differ.
+The published table and the state diagram are printed from it. A state is a value (:class:`Lobby`, :class:`Turn`,
 :class:`Pause`, :class:`Over`); a step is a function of state, input and time that returns what is announced and the
 next state. A step that is not allowed raises :class:`~salvo.errors.IllegalCommand` before it has changed anything.
 """
@@ -52,7 +52,7 @@ class Event(StrEnum):
 
 
 class Answer(StrEnum):
-    """What follows from an input that is not refused by one of the row's codes."""
+    """What follows from an input that is not refused by one of the transition's codes."""
 
     ACCEPTED = "accepted"
     RECAP = "recap"
@@ -61,29 +61,29 @@ class Answer(StrEnum):
     IGNORED = "ignored"
 
 
-class Arrow(NamedTuple):
-    """A way to a state; those with a description are drawn in the diagram."""
+class Target(NamedTuple):
+    """A state that may follow; one with a description is drawn in the diagram."""
 
-    target: type[TableState]
+    state: type[TableState]
     event: str = ""
     sentence: str = ""
 
 
-class Row(NamedTuple):
+class Transition(NamedTuple):
     """What follows from an input in a state.
 
     Attributes:
         step: of (state, input, now); the input of a deadline is the terms of the game after this one, a host's is a
             :class:`~salvo_server.core.turn.Hosted`.
         codes: refusals that may follow; at a deadline, what a player may be told.
-        arrows: to all states that may follow; none where the state stays.
+        targets: all states that may follow; none where the state stays.
     """
 
     step: Callable[[Any, Any, int], tuple[Said, TableState]]
     answer: Answer
     sentence: str
     codes: tuple[str, ...] = ()
-    arrows: tuple[Arrow, ...] = ()
+    targets: tuple[Target, ...] = ()
 
 
 # --- steps that are the same in several states --------------------------------------------------------------------
@@ -194,18 +194,18 @@ def _check_host(command: m.HostCommand, state: TableState) -> None:
 
 # --- the table ----------------------------------------------------------------------------------------------------
 
-_WAITS = Arrow(Lobby)  # until the last fleet is complete
-_COMPLETE = Arrow(Turn, "the operator's number of fleets is complete", "SALVO-JOIN-6")
-_IN_TIME = Arrow(Turn, "placement time ends, two or more fleets complete", "SALVO-JOIN-5")
-_TOO_FEW = Arrow(Lobby, "placement time ends, fewer fleets complete", "SALVO-JOIN-5")
-_BEGINS = Arrow(Turn)  # after a pause
-_SKIPPED = (Arrow(Pause), Arrow(Over))  # a host has ended the next turn before it began
-_NEXT = Arrow(Turn, "a turn ends, two or more players left", "SALVO-TURN-3")
-_WON = Arrow(Over, "one player left", "SALVO-END-1")
-_FORGOTTEN = Arrow(Lobby, "time of the result ends", "SALVO-END-4")
-_STARTED = Arrow(Turn, "the host starts the game, two or more fleets complete", "SALVO-HOST-3")
-_ABORTED = Arrow(Over, "the host aborts the game", "SALVO-HOST-5")
-_TURN_ENDS = (_NEXT, _NEXT._replace(target=Pause), _WON)
+_WAITS = Target(Lobby)  # until the last fleet is complete
+_COMPLETE = Target(Turn, "the operator's number of fleets is complete", "SALVO-JOIN-6")
+_IN_TIME = Target(Turn, "placement time ends, two or more fleets complete", "SALVO-JOIN-5")
+_TOO_FEW = Target(Lobby, "placement time ends, fewer fleets complete", "SALVO-JOIN-5")
+_BEGINS = Target(Turn)  # after a pause
+_SKIPPED = (Target(Pause), Target(Over))  # a host has ended the next turn before it began
+_NEXT = Target(Turn, "a turn ends, two or more players left", "SALVO-TURN-3")
+_WON = Target(Over, "one player left", "SALVO-END-1")
+_FORGOTTEN = Target(Lobby, "time of the result ends", "SALVO-END-4")
+_STARTED = Target(Turn, "the host starts the game, two or more fleets complete", "SALVO-HOST-3")
+_ABORTED = Target(Over, "the host aborts the game", "SALVO-HOST-5")
+_TURN_ENDS = (_NEXT, _NEXT._replace(state=Pause), _WON)
 
 _PLACING = ("fleet_final", "off_grid", "overlap", "too_close")
 _AIMING = ("unknown_target", "off_grid", "own_board", "shot_before", "stale_context")
@@ -215,55 +215,61 @@ _OUT_OF_TIME = ("turn_timeout", "bank_empty")
 
 _OK, _NO, _IGNORED = Answer.ACCEPTED, Answer.REFUSED, Answer.IGNORED
 
-_STATE = Row(_refuse, _NO, "SALVO-GAME-6", ("wrong_state",))
-_TAKEN = Row(_refuse_name, _NO, "SALVO-JOIN-8", ("name_taken",))
-_RECAP = Row(_recap, Answer.RECAP, "SALVO-JOIN-7")
-_NOISE = Row(_answer, Answer.OWN_CODE, "SALVO-ERR-3")
-_UNLISTED = Row(_ignore, _IGNORED, "SALVO-ERR-8")
+_STATE = Transition(_refuse, _NO, "SALVO-GAME-6", ("wrong_state",))
+_TAKEN = Transition(_refuse_name, _NO, "SALVO-JOIN-8", ("name_taken",))
+_RECAP = Transition(_recap, Answer.RECAP, "SALVO-JOIN-7")
+_NOISE = Transition(_answer, Answer.OWN_CODE, "SALVO-ERR-3")
+_UNLISTED = Transition(_ignore, _IGNORED, "SALVO-ERR-8")
 
-_ADMIT = Row(Lobby.admit, _OK, "SALVO-JOIN-9", ("table_full", "not_invited", "removed"))
-_LEAVE = Row(Lobby.leave, _OK, "SALVO-JOIN-15", ("stale_context",))
-_STRIKE = Row(Lobby.strike_off, _OK, "SALVO-ACCESS-8")
-_STAYS = Row(_ignore, _IGNORED, "SALVO-ACCESS-8")
-_PLACE = Row(Lobby.place, _OK, "SALVO-PLACE-7", _PLACING, (_WAITS, _COMPLETE))
+_ADMIT = Transition(Lobby.admit, _OK, "SALVO-JOIN-9", ("table_full", "not_invited", "removed"))
+_LEAVE = Transition(Lobby.leave, _OK, "SALVO-JOIN-15", ("stale_context",))
+_STRIKE = Transition(Lobby.strike_off, _OK, "SALVO-ACCESS-8")
+_STAYS = Transition(_ignore, _IGNORED, "SALVO-ACCESS-8")
+_PLACE = Transition(Lobby.place, _OK, "SALVO-PLACE-7", _PLACING, (_WAITS, _COMPLETE))
 
-_FIRE = Row(Turn.fire, _OK, "SALVO-FIRE-6", (*_OUT_OF_TURN, *_AIMING), _TURN_ENDS)
-_EARLY = Row(Pause.fire, _NO, "SALVO-PACE-2", _OUT_OF_TURN)
-_VOID = Row(_fire_after_the_end, _IGNORED, "SALVO-FIRE-12", ("wrong_state",))
-_SKIP = Row(Turn.skip, _OK, "SALVO-BOOK-7", (*_SKIPPING, "stale_context"), _TURN_ENDS)
-_NO_SKIP = Row(Pause.skip, _NO, "SALVO-PACE-2", _SKIPPING)
+_FIRE = Transition(Turn.fire, _OK, "SALVO-FIRE-6", (*_OUT_OF_TURN, *_AIMING), _TURN_ENDS)
+_EARLY = Transition(Pause.fire, _NO, "SALVO-PACE-2", _OUT_OF_TURN)
+_VOID = Transition(_fire_after_the_end, _IGNORED, "SALVO-FIRE-12", ("wrong_state",))
+_SKIP = Transition(Turn.skip, _OK, "SALVO-BOOK-7", (*_SKIPPING, "stale_context"), _TURN_ENDS)
+_NO_SKIP = Transition(Pause.skip, _NO, "SALVO-PACE-2", _SKIPPING)
 
-_START = Row(Lobby.end_placement_time, _OK, "SALVO-JOIN-5", ("placement_timeout",), (_IN_TIME, _TOO_FEW))
-_RUN_OUT = Row(Turn.run_out, _OK, "SALVO-TURN-5", _OUT_OF_TIME, _TURN_ENDS)
-_GO_ON = Row(Pause.end, _OK, "SALVO-PACE-1", ("turn_timeout",), (_BEGINS, *_SKIPPED))
-_REOPEN = Row(_reopen, _OK, "SALVO-END-4", (), (_FORGOTTEN,))
+_START = Transition(Lobby.end_placement_time, _OK, "SALVO-JOIN-5", ("placement_timeout",), (_IN_TIME, _TOO_FEW))
+_RUN_OUT = Transition(Turn.run_out, _OK, "SALVO-TURN-5", _OUT_OF_TIME, _TURN_ENDS)
+_GO_ON = Transition(Pause.end, _OK, "SALVO-PACE-1", ("turn_timeout",), (_BEGINS, *_SKIPPED))
+_REOPEN = Transition(_reopen, _OK, "SALVO-END-4", (), (_FORGOTTEN,))
 
-_AGAIN = Row(lambda state, *given: state.resume(*given), _OK, "SALVO-BACK-2")
-_PAUSE_AGAIN = Row(Pause.resume, _OK, "SALVO-PACE-5")
-_NO_MATTER = Row(_ignore, _IGNORED, "SALVO-BACK-2")
-_COUNT = Row(Turn.count_from, _OK, "SALVO-TIME-2")
-_NO_BANK = Row(_ignore, _IGNORED, "SALVO-TIME-2")
+_AGAIN = Transition(lambda state, *given: state.resume(*given), _OK, "SALVO-BACK-2")
+_PAUSE_AGAIN = Transition(Pause.resume, _OK, "SALVO-PACE-5")
+_NO_MATTER = Transition(_ignore, _IGNORED, "SALVO-BACK-2")
+_COUNT = Transition(Turn.count_from, _OK, "SALVO-TIME-2")
+_NO_BANK = Transition(_ignore, _IGNORED, "SALVO-TIME-2")
 
 _STALE = "stale_context"
-_H_START = Row(_told(Lobby.start), _OK, "SALVO-HOST-3", ("too_few_fleets", _STALE), (_STARTED,))
-_H_SKIP = Row(_told(Turn.skip_by_host), _OK, "SALVO-HOST-3", (_STALE,), _TURN_ENDS)
-_H_SKIP_NEXT = Row(_told(_skip_next), _OK, "SALVO-HOST-3", ("wrong_state", _STALE))
-_H_PAUSE = Row(_told(lambda state, *given: state.pause(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE))
-_H_RESUME = Row(_told(lambda state, *given: state.resume_paused(*given)), _OK, "SALVO-HOST-4", ("not_paused", _STALE))
-_H_LOBBY_RESUME = _H_RESUME._replace(arrows=(_WAITS, _BEGINS))
-_H_PAUSE_RESUME = _H_RESUME._replace(arrows=(_BEGINS, *_SKIPPED))
-_H_EXTEND = Row(_told(lambda state, *given: state.extend(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE))
-_H_ABORT = Row(_told(InGame.abort), _OK, "SALVO-HOST-5", (_STALE,), (_ABORTED,))
-_H_REMOVE = Row(_told(lambda state, *given: state.remove(*given)), _OK, "SALVO-HOST-6", ("unknown_target", _STALE))
-_H_TURN_REMOVE = _H_REMOVE._replace(arrows=_TURN_ENDS)
-_H_NEXT = Row(_told(_reopen_by_host), _OK, "SALVO-HOST-7", (_STALE,), (Arrow(Lobby),))
-_H_SPEAK = Row(_told(_ignore), _OK, "SALVO-HOST-7", (_STALE,))
-_H_ANNUL = Row(_told(_annul), _OK, "SALVO-STAND-4", (_STALE,))
-_H_LATER = Row(_told(_annul_later), _NO, "SALVO-STAND-4", ("wrong_state", _STALE))
-_H_STATE = Row(_told(_refuse_host), _NO, "SALVO-HOST-2", ("wrong_state", _STALE))
+_H_START = Transition(_told(Lobby.start), _OK, "SALVO-HOST-3", ("too_few_fleets", _STALE), (_STARTED,))
+_H_SKIP = Transition(_told(Turn.skip_by_host), _OK, "SALVO-HOST-3", (_STALE,), _TURN_ENDS)
+_H_SKIP_NEXT = Transition(_told(_skip_next), _OK, "SALVO-HOST-3", ("wrong_state", _STALE))
+_H_PAUSE = Transition(_told(lambda state, *given: state.pause(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE))
+_H_RESUME = Transition(
+    _told(lambda state, *given: state.resume_paused(*given)), _OK, "SALVO-HOST-4", ("not_paused", _STALE)
+)
+_H_LOBBY_RESUME = _H_RESUME._replace(targets=(_WAITS, _BEGINS))
+_H_PAUSE_RESUME = _H_RESUME._replace(targets=(_BEGINS, *_SKIPPED))
+_H_EXTEND = Transition(
+    _told(lambda state, *given: state.extend(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE)
+)
+_H_ABORT = Transition(_told(InGame.abort), _OK, "SALVO-HOST-5", (_STALE,), (_ABORTED,))
+_H_REMOVE = Transition(
+    _told(lambda state, *given: state.remove(*given)), _OK, "SALVO-HOST-6", ("unknown_target", _STALE)
+)
+_H_TURN_REMOVE = _H_REMOVE._replace(targets=_TURN_ENDS)
+_H_NEXT = Transition(_told(_reopen_by_host), _OK, "SALVO-HOST-7", (_STALE,), (Target(Lobby),))
+_H_SPEAK = Transition(_told(_ignore), _OK, "SALVO-HOST-7", (_STALE,))
+_H_ANNUL = Transition(_told(_annul), _OK, "SALVO-STAND-4", (_STALE,))
+_H_LATER = Transition(_told(_annul_later), _NO, "SALVO-STAND-4", ("wrong_state", _STALE))
+_H_STATE = Transition(_told(_refuse_host), _NO, "SALVO-HOST-2", ("wrong_state", _STALE))
 
 # fmt: off
-_ROWS: dict[Event, tuple[Row, Row, Row, Row]] = {
+_TRANSITIONS: dict[Event, tuple[Transition, Transition, Transition, Transition]] = {
     #                  lobby         turn         pause         over
     Event.NEW:        (_ADMIT,       _STATE,      _STATE,       _STATE),
     Event.BACK:       (_RECAP,       _RECAP,      _RECAP,       _RECAP),
@@ -291,8 +297,8 @@ _ROWS: dict[Event, tuple[Row, Row, Row, Row]] = {
 }
 # fmt: on
 
-TABLE: dict[type[TableState], dict[Event, Row]] = {
-    state: {event: rows[column] for event, rows in _ROWS.items()} for column, state in enumerate(STATES)
+TABLE: dict[type[TableState], dict[Event, Transition]] = {
+    state: {event: rows[column] for event, rows in _TRANSITIONS.items()} for column, state in enumerate(STATES)
 }
 
 _PLAIN = (m.Leave, m.StruckOff, m.PlaceShip, m.Fire, m.Skip, m.Unreadable, m.Resumed, m.TurnDelivered)

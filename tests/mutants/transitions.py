@@ -1,4 +1,4 @@
-"""Errors in a table of a machine: every arrow dropped, and every field of it exchanged by others of its column."""
+"""Errors in a table of a machine: every transition dropped, and every field of it exchanged by others of its column."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Row(NamedTuple):
         return ": ".join(ast.unparse(part.node) for part in self.parts)
 
 
-def arrow_mutants(file: str, source: str, table: str) -> Iterator[Mutant]:
+def transition_mutants(file: str, source: str, table: str) -> Iterator[Mutant]:
     """Yield the errors in a table: a tuple, list, set or dict at the level of the module.
 
     Its rows are calls (of a named tuple), tuples or single values; a dict's key is a field of its row, and a dict of
