@@ -366,13 +366,6 @@ class PlayerOnlooker(Onlooker):
         self.fleets = {self._me: Fleet(self.book, list(self._ships.values()))}
         self._view = View(self.book, self._me, self.names, self._game, self.fleets[self._me], Random(0))
 
-    def _abort(self) -> None:
-        """End the game with the last frame there is, for no salvo ends it; one that was taken already comes again."""
-        self._next = replace(self._next, current="", shots=0)
-        if self.frames and not self._resolved:
-            self.frames.pop()
-        self._resolved = True
-
     def _turn_began(self, turn: m.TurnBegan) -> None:
         super()._turn_began(turn)
         assert self._view is not None

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import sqlalchemy as sql
 
+from salvo_server.core.journal import SavedGame
 from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.transcript import repeat_game, until_forgotten, write_transcript
 
 
 def connection_of(journal: DatabaseJournal) -> sql.Connection:
     """Return the connection that the journal writes by: nobody else may write beside it."""
     return journal._connection
+
+
+def export(game: SavedGame, path: Path) -> None:
+    """Write a game of a journal to a transcript."""
+    header, steps = repeat_game(game)
+    write_transcript(path, header, list(until_forgotten(steps)))

@@ -12,6 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from kit.journals import export
 from kit.proofs import IDENTITY, verify
 from kit.recovery import SEALERS, LoggedWorld, state
 from kit.stage import Stage, fleet, secret
@@ -27,7 +28,7 @@ from salvo.seal import Sealer, derive_key
 from salvo_server.core.journal import SavedGame
 from salvo_server.service import Service
 from salvo_server.storage.register import Account, Register
-from salvo_server.storage.transcript import check, execute, export, read_transcript, repeat_game
+from salvo_server.storage.transcript import check, execute, read_transcript, repeat_game
 from salvo_server.storage.transcript_folder import proof_lines
 
 Do = m.HostAction

@@ -13,6 +13,7 @@ from typing import Any
 import click
 import pytest
 
+from kit.journals import export
 from kit.paced import PACED, set_by_a_host
 from kit.proofs import verify
 from kit.recovery import LoggedWorld
@@ -33,7 +34,7 @@ from salvo_server.commands.serve_report import ServeReport
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.settings import SettingsError, load_settings
-from salvo_server.storage.transcript import check, export, read_transcript
+from salvo_server.storage.transcript import check, read_transcript
 
 NOW = 1_000_000
 

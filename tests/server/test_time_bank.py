@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kit.journals import export
 from kit.proofs import entries_of, verify
 from kit.recovery import LoggedWorld
 from salvo import messages as m
@@ -18,7 +19,7 @@ from salvo_server.core.referee import Referee
 from salvo_server.service import Service
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.storage.journal.database import DatabaseJournal
-from salvo_server.storage.transcript import check, export, read_transcript, repeat_game
+from salvo_server.storage.transcript import check, read_transcript, repeat_game
 
 NOW = 1_000_000
 BANK = Limits(players=2, bank_ms=10_000, increment_ms=1_000)

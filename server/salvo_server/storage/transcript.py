@@ -132,19 +132,6 @@ def _is_something_else(path: Path) -> bool:
     return True
 
 
-def export(game: SavedGame, path: Path) -> int:
-    """Write a game of a journal to a file; return how many steps it has.
-
-    Raises:
-        JournalError: the journal's record cannot be executed.
-        TranscriptError: ``transcript_unwritable``.
-    """
-    header, steps = repeat_game(game)
-    written = list(until_forgotten(steps))
-    write_transcript(path, header, written)
-    return len(written)
-
-
 def until_forgotten(steps: Iterable[Step]) -> Iterator[Step]:
     """Return a game's steps without the last one, which opens the next lobby.
 
