@@ -8,24 +8,19 @@ site.json               the manifest: which files these are, so that nothing els
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from salvo.errors import SalvoError
 from salvo_display.page import Setting, html_page
-from salvo_display.site_folder import INDEX, Kind, SiteFolder
 from salvo_server.storage.transcript_folder import PROOF
 from salvo_watch.archive import Archive, Entry, transcript_of
 from salvo_watch.games_page import TITLE, note_page, site_list
+from salvo_watch.site_folder import GAMES, INDEX, SiteFolder
 
 #: What a page says of a game that was executed for it.
 CHECKED: Final = "executed again: every announcement agrees"
-
-_GAMES: Final = Kind(
-    "games", re.compile(r"index\.html|games/[A-Za-z0-9_-]+(\.html|\.jsonl\.gz|\.proof\.jsonl)"), ("games",)
-)
 
 
 def make_site_of_games(
@@ -45,7 +40,7 @@ def make_site_of_games(
     games = [entry for entry in archive.listed if entry.id]
     neighbours = zip([None, *games], games, [*games[1:], None], strict=False)
     listed: dict[str, Entry] = {}
-    with SiteFolder(folder, _GAMES, "") as site:
+    with SiteFolder(folder) as site:
         for done, (later, entry, earlier) in enumerate(neighbours, start=1):
             links = [(TITLE, f"../{INDEX}")]
             links += [("Game before", f"{earlier.id}.html")] if earlier else []
@@ -59,7 +54,7 @@ def make_site_of_games(
 
 def _write_game(archive: Archive, site: SiteFolder, entry: Entry, links: list[tuple[str, str]]) -> Entry:
     """Write a game's files; return what the list has of it."""
-    name = f"games/{entry.id}"
+    name = f"{GAMES}/{entry.id}"
     try:
         replay, proof = archive.replay(entry.id), archive.proof(entry.id)
     except SalvoError as error:

@@ -9,9 +9,9 @@ import click
 
 from salvo.cli.output import progress_bar
 from salvo.errors import SalvoError
-from salvo_display.site_folder import INDEX
 from salvo_watch.archive import Archive
 from salvo_watch.site import make_site_of_games
+from salvo_watch.site_folder import INDEX
 
 
 @click.command()
