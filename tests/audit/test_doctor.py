@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 import shutil
 import socket
 from collections import Counter
@@ -277,19 +277,15 @@ def nowhere(port: Port) -> str:
     return port.address
 
 
-def test_findings_are_lines_for_people_and_records_for_programs(tmp_path: Path, nowhere: str) -> None:
-    arguments = [nowhere, "--roster", str(tmp_path / "roster.json")]
-    plain = CliRunner().invoke(doctor, arguments)
-    records = [json.loads(line) for line in CliRunner().invoke(doctor, [*arguments, "--json"]).stdout.splitlines()]
+def test_findings_are_lines_that_are_counted_and_a_failure_says_what_to_do(tmp_path: Path, nowhere: str) -> None:
+    plain = CliRunner().invoke(doctor, [nowhere, "--roster", str(tmp_path / "roster.json")])
     assert plain.exit_code == 1
     *lines, last = plain.stdout.splitlines()
     verdicts = Counter(line[:4] for line in lines)
     assert verdicts["FAIL"] == 1
     assert last == f"{len(lines)} checks: {verdicts['PASS']} PASS, 1 FAIL, {verdicts['SKIP']} SKIP"
-    assert [line[:4] for line in lines] == [record["verdict"] for record in records]
-    [network] = [record for record in records if record["check"] == "network"]
-    assert set(network) == {"check", "verdict", "text", "cure"}
-    assert network["cure"]
+    [network] = [line for line in lines if line.split()[1] == "network"]
+    assert re.search(r"cannot be reached: .*; fix: start the server", network)
 
 
 def test_warnings_are_counted_and_fail_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +10,6 @@ from pathlib import Path
 import click
 
 from salvo.cli.checked import NO_TLS, Checked
-from salvo.cli.options import json_option
 from salvo.cli.output import has_terminal
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl, without_password
@@ -39,10 +37,7 @@ _STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", V
 )
 @click.option("--roster", type=click.Path(path_type=Path), help="The roster's file.  [default: one per user]")
 @click.option("--config", type=click.Path(path_type=Path), help="The server's TOML file with its settings.")
-@json_option("One JSON line per finding.")
-def doctor(
-    url: str | None, profile: str | None, ca: Path | None, roster: Path | None, config: Path | None, as_json: bool
-) -> None:
+def doctor(url: str | None, profile: str | None, ca: Path | None, roster: Path | None, config: Path | None) -> None:
     """Examine the configuration of a contest at URL, or of the one on this machine.
 
     Prints a line for each check, PASS, WARN, FAIL or SKIP, with the reason and the fix; exits with 1 when anything
@@ -67,10 +62,9 @@ def doctor(
     counts = Counter[Verdict]()
     for finding in examine(target):
         counts[finding.verdict] += 1
-        click.echo(json.dumps(finding.record) if as_json else _line(finding))
-    if not as_json:
-        totals = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-        click.echo(f"{counted(counts.total(), 'check')}: {totals}")
+        click.echo(_line(finding))
+    totals = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    click.echo(f"{counted(counts.total(), 'check')}: {totals}")
     if counts[Verdict.FAIL]:
         sys.exit(1)
 

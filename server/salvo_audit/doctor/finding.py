@@ -19,7 +19,7 @@ class Finding(NamedTuple):
     """One line of the doctor's.
 
     Attributes:
-        check: a stable word for programs.
+        check: what was examined, a word or two.
         text: what was found; of an attack that succeeds, what an attacker could do.
         cure: what to do about it; empty when there is nothing to do.
     """
@@ -34,11 +34,6 @@ class Finding(NamedTuple):
         """The finding in words."""
         cure = f"; fix: {self.cure}" if self.cure else ""
         return f"{self.verdict}  {self.check:<18} {self.text}{cure}"
-
-    @property
-    def record(self) -> dict[str, str]:
-        """The finding for programs."""
-        return {"check": self.check, "verdict": self.verdict.value, "text": self.text, "cure": self.cure}
 
 
 def passed(check: str, text: str) -> Finding:
