@@ -14,6 +14,7 @@ from functools import partial
 from types import FrameType
 from typing import Final
 
+from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
@@ -28,10 +29,13 @@ from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.brokers.mosquitto.marks import Marks
+from salvo_server.core.inbox import Publishers
 from salvo_server.core.journal import Journal, JournalUnavailable
+from salvo_server.core.recovery import Openings
+from salvo_server.core.server_status import last_will
 from salvo_server.core.table import Follower, Table
 from salvo_server.referee_view import RefereeViews
-from salvo_server.service import Listener, Service, last_will
+from salvo_server.service import Listener
 from salvo_server.settings import ServerSettings, check_rights, identity_path, roster_path
 from salvo_server.standby import ServerConnection, Standby
 from salvo_server.standings.live import CountedJournal, LiveStandings
@@ -39,6 +43,7 @@ from salvo_server.storage.identity import Identity, load_identity
 from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import SERVER_USER, Roster
 from salvo_server.storage.roster_watcher import RosterWatcher
+from salvo_server.wiring import open_service
 
 log = logging.getLogger(__name__)
 
@@ -240,26 +245,24 @@ class Contest:
         opened.callback(self.connection.close)
         standings = LiveStandings(self.journal, tables[0], self.connection.wake)
         opened.callback(standings.close)
-        self.service = Service(
+        limits = dict.fromkeys(tables, settings.limits) | {
+            table: settings.gateway_limits(for_people=people) for table, people in gateway_tables.items()
+        }
+        draw = m.Draw.FAIR if self.seed is None else m.Draw.SEED
+        self.service = open_service(
             self.connection,
-            tables,
-            seed=self.seed or "",
-            draw="fair" if self.seed is None else "seed",
-            limits=settings.limits,
-            table_limits={
-                table: settings.gateway_limits(for_people=people) for table, people in gateway_tables.items()
-            },
-            book=settings.book,
+            Openings(limits, self.seed or "", settings.book, draw, identity=self.identity),
             profile=settings.profile,
             journal=CountedJournal(self.journal, standings),
-            identity=self.identity,
             resume=settings.resume,
             follower=standings if delay is None else Followers(standings, RefereeViews(delay)),
             chat=settings.chat,
             listener=listener,
             register=register,
-            sender_of=self._access.sender_of,
-            publisher_of=marks.publisher_of if self.embedded is None else self._access.publisher_of,
+            publishers=Publishers(
+                self._access.sender_of,
+                marks.publisher_of if self.embedded is None else self._access.publisher_of,
+            ),
         )
         opened.callback(self.service.gate.close)
         self._come_first()

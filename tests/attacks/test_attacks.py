@@ -16,7 +16,6 @@ import pytest
 from kit.stage import TEAMS, Stage, fleet, secret
 from salvo import seal, topics
 from salvo.codec import command_reader, strict_json
-from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import read_participation
 from salvo.codec.command_writer import (
     write_host,
@@ -37,12 +36,12 @@ from salvo_server.core import outages, transitions
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.chat import Chat
-from salvo_server.core.inbox import Inbox
+from salvo_server.core.effects import Effects
+from salvo_server.core.inbox import Inbox, Publishers
 from salvo_server.core.keyring import Keyring, Member
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.log import Resends
 from salvo_server.core.match import Match
-from salvo_server.core.play import Effect
 from salvo_server.core.rate_limit import Bucket, Buckets
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.retained_sync import RetainedSync
@@ -234,9 +233,9 @@ def _forget_nonces_with_the_game(patch: Patch) -> None:
 def _burn_only_what_is_accepted(patch: Patch) -> None:
     carry_out = Inbox._carry_out
 
-    def lenient(self: Inbox, opened: Opened, now: int) -> list[Effect]:
+    def lenient(self: Inbox, opened: Opened, now: int) -> Effects:
         effects = carry_out(self, opened, now)
-        refused = any(isinstance(each, Publication) and each.topic.endswith("/error") for each in effects)
+        refused = any(publication.topic.endswith("/error") for publication in effects.publications)
         if refused and opened.proof is not None:
             self.gate._burned.discard(opened.proof.nonce)
         return effects
@@ -886,11 +885,11 @@ def _wait_for_no_broker(patch: Patch) -> None:
 
 
 def _know_no_senders(patch: Patch) -> None:
-    patch.setattr(Inbox, "sender_of", property(lambda self: lambda topic, payload: None, lambda self, given: None))
+    patch.setattr(Publishers, "sender_of", lambda self, topic, payload: None)
 
 
 def _know_no_publishers(patch: Patch) -> None:
-    patch.setattr(Inbox, "publisher_of", property(lambda self: lambda topic, payload: None, lambda self, given: None))
+    patch.setattr(Publishers, "publisher_of", lambda self, topic, payload: None)
 
 
 def _know_no_salts(patch: Patch) -> None:

@@ -24,6 +24,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kit.marked import MarkedConnection
+from kit.services import serve
 from salvo import topics
 from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.messages import Limits
@@ -177,7 +178,7 @@ def run_server(
         username=None if user is None else user.user,
         password=None if user is None else user.secret,
     )
-    service = Service(
+    service = serve(
         connection,
         names,
         seed=1,
@@ -255,14 +256,14 @@ def run_recovery(tables: int) -> None:
     edge, gate = Wire(), Authenticator()
     names = [f"t{number}" for number in range(tables)]
     journal = _new_journal(False)
-    service = Service(edge, names, seed=1, limits=LIMITS, gate=gate, journal=journal)
+    service = serve(edge, names, seed=1, limits=LIMITS, gate=gate, journal=journal)
     sealers = _seat_in_process(edge, service, gate, names)
     for _ in range(20):
         for name in names:
             _fire_in_process(edge, service, name, sealers)
         service.step()
     start = time.perf_counter()
-    Service(edge, names, seed=1, limits=LIMITS, gate=Authenticator(), journal=journal, resume="always")
+    serve(edge, names, seed=1, limits=LIMITS, gate=Authenticator(), journal=journal, resume="always")
     print(json.dumps({"s": time.perf_counter() - start, "steps": service.last_step}))
     gate.close()
 
@@ -281,7 +282,7 @@ def run_tables(count: int, signed: bool, seconds: float, journal: str = "", samp
     gate = Authenticator()
     identity = Identity.fresh() if signed else None
     kept = _new_journal(journal == "power") if journal else None
-    service = Service(edge, names, seed=1, limits=LIMITS, gate=gate, identity=identity, journal=kept)
+    service = serve(edge, names, seed=1, limits=LIMITS, gate=gate, identity=identity, journal=kept)
     sealers = _seat_in_process(edge, service, gate, names)
     spent, shots = 0.0, 0
     sampler = sampler or SimpleNamespace(looking=False, counts={})

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from kit.deriver import Deriver
+from kit.services import serve
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import seal, topics
@@ -43,7 +44,6 @@ from salvo.rules import SALVO, Fleet, generator
 from salvo.rules.game import draw_starter
 from salvo.view import Feed, Shot, View, board_shots
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.service import Service
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.register import Account, Register
@@ -230,7 +230,7 @@ class Server:
         profile, roster = state.get("profile", "open"), state.get("roster")
         accounts = [Account(name, name, Role.TEAM, secret) for name, secret in (roster or {}).items()]
         accounts += [Account(name, name, Role.HOST, secret) for name, secret in state.get("hosts", {}).items()]
-        self.service = Service(
+        self.service = serve(
             self.edge,
             [""],
             seed=seed,

@@ -20,6 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
+from kit.services import serve
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import topics
@@ -76,7 +77,6 @@ from salvo_server.core.journal import GameOpened, JournalError, SavedGame, StepT
 from salvo_server.core.recovery import recover
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
-from salvo_server.service import Service
 from salvo_server.storage.identity import Identity, IdentityError, load_identity
 from salvo_server.storage.roster import Roster, RosterError
 from salvo_server.storage.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
@@ -549,7 +549,7 @@ class _Server:
     def __init__(self) -> None:
         self.now = 1_000_000
         self.edge = Wire()
-        self.service = Service(
+        self.service = serve(
             self.edge,
             ["", "blue"],
             seed=1,

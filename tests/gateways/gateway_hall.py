@@ -13,6 +13,7 @@ from random import Random
 from typing import Any, cast
 
 from kit.deriver import Deriver
+from kit.services import serve
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo.net.inbound import Inbound
@@ -29,7 +30,6 @@ from salvo_gateways.table_watch import TableWatch
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.keyring import Keyring
 from salvo_server.core.referee import Referee
-from salvo_server.service import Service
 from simulation.broker import matches
 
 #: Rounds after which those who still have something to say go round in circles.
@@ -244,7 +244,7 @@ class Hall:
         self.announced: list[m.Announcement] = []
         self.onlooker_is_late = False
         self._unheard: deque[tuple[str, bytes]] = deque()
-        self.service = Service(
+        self.service = serve(
             self.wire,
             [""],
             seed="7",

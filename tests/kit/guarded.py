@@ -13,6 +13,7 @@ from typing import Any
 from kit.marked import MarkedConnection
 from kit.mosquitto import ContestMosquitto
 from kit.probe import Login, Probe
+from kit.services import serve
 from salvo.client import play as play_contest
 from salvo.messages import Limits
 from salvo.net.mqtt import BrokerUrl
@@ -23,8 +24,9 @@ from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
+from salvo_server.core.server_status import last_will
 from salvo_server.referee_view import RefereeViews
-from salvo_server.service import Service, last_will
+from salvo_server.service import Service
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import SERVER_USER, Roster
@@ -123,7 +125,7 @@ def guarded(
         if (delay := values.pop("referee_delay_ms", None)) is not None:
             values["follower"] = RefereeViews(delay)
         publisher_of = connection.marks.publisher_of
-        service = Service(connection, list(tables), register=register, publisher_of=publisher_of, **values)
+        service = serve(connection, list(tables), register=register, publisher_of=publisher_of, **values)
         stop = threading.Event()
         thread = threading.Thread(target=service.run, args=(stop,), daemon=True)
         thread.start()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kit.proofs import IDENTITY
+from kit.services import serve
 from kit.unbrokered import Wire, learn
 from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.messages import Limits, State
@@ -44,7 +45,7 @@ class World:
         settings: dict[str, Any] = {"tables": [""], "seed": 7, "limits": Limits(players=2)} | given
         if (delay := settings.pop("referee_delay_ms", None)) is not None:
             settings["follower"] = RefereeViews(delay)
-        service = Service(self.wire, clock=lambda: self.now, journal=self.journal, **settings)
+        service = serve(self.wire, clock=lambda: self.now, journal=self.journal, **settings)
         self.wire.connect()
         self.run(service)
         return service

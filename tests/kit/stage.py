@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 from kit.deriver import Deriver
+from kit.services import serve
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import topics
@@ -19,7 +20,6 @@ from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet
 from salvo.seal import Sealer
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.service import Service
 from salvo_server.storage.identity import Identity
 
 TEAMS = ("ann", "bob", "cy")
@@ -53,7 +53,7 @@ class Stage:
         self.senders: dict[bytes, str] = {}  # of shots, where the broker tells them
         self.reports = reports
         self.publishers: dict[bytes, str] = {}
-        self.service = Service(
+        self.service = serve(
             self.edge,
             [""],
             seed=7,

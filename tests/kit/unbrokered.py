@@ -1,7 +1,7 @@
 """A server's connection without a broker, for tests that ask what the service makes of each message.
 
 wire = Wire()
-service = Service(wire, [""], clock=lambda: now)
+service = serve(wire, [""], clock=lambda: now)
 wire.connect()
 wire.give("/game/request_participation", write_participation("ann", "secret"))
 service.step()

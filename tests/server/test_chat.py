@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.services import serve
 from kit.stage import TEAMS, Stage
 from kit.unbrokered import Wire
 from salvo import chat, topics
@@ -84,7 +85,7 @@ def test_a_defeated_player_may_leave_and_all_may_once_the_game_is_over(
 
 def test_it_stays_at_its_table() -> None:
     edge = Wire()
-    service = Service(edge, ["", "blue"], seed=1, clock=lambda: 1_000_000)
+    service = serve(edge, ["", "blue"], seed=1, clock=lambda: 1_000_000)
     edge.connect()
     service.step()
     edge.give("/blue/game/request_participation", write_participation("ann", "secret"))
@@ -117,7 +118,7 @@ def test_a_table_hears_no_more_than_its_share_and_whoever_was_too_late_may_try_a
     """Nobody who has said little loses more than the one line."""
     names = [f"team{number}" for number in range(8)]
     edge, now = Wire(), [1_000_000]
-    service = Service(edge, ["", "blue"], seed=1, clock=lambda: now[0])
+    service = serve(edge, ["", "blue"], seed=1, clock=lambda: now[0])
     edge.connect()
     for table, joining in (("", names), ("/blue", names[:1])):
         for name in joining:
@@ -163,7 +164,7 @@ def test_what_is_no_name_is_not_answered(stage: Stage, name: str) -> None:
 
 def test_where_the_chat_is_off_the_status_says_so_and_nothing_is_said() -> None:
     edge = Wire()
-    service = Service(edge, [""], seed=1, chat=False, clock=lambda: 1_000_000)
+    service = serve(edge, [""], seed=1, chat=False, clock=lambda: 1_000_000)
     edge.connect()
     edge.give("/game/request_participation", write_participation("ann", "secret"))
     service.step()
@@ -203,7 +204,7 @@ class Kept(Journal):
 
 def _with_journal(now: list[int]) -> tuple[Wire, Kept, Service]:
     edge, journal = Wire(), Kept()
-    service = Service(edge, [""], seed=1, journal=journal, clock=lambda: now[0])
+    service = serve(edge, [""], seed=1, journal=journal, clock=lambda: now[0])
     edge.connect()
     edge.give("/game/request_participation", write_participation("ann", "secret"))
     service.step()

@@ -125,7 +125,7 @@ class Contest(Evening):
     def host(self, do: m.HostAction, **argument: Any) -> None:
         """Let the host act."""
         command = m.HostCommand("desk", do, **argument)
-        self.service._pending.add(self.service.play.carry_out(self.table, command, self.now))
+        self.service.pending += self.service.play.carry_out(self.table, command, self.now)
         self.run()
 
     def published(self) -> m.StandingsShown | None:

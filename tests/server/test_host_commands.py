@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from kit.journals import export
 from kit.proofs import IDENTITY, verify
 from kit.recovery import SEALERS, LoggedWorld, state
+from kit.services import serve
 from kit.stage import Stage, fleet, secret
 from kit.unbrokered import Wire
 from salvo import messages as m
@@ -284,7 +285,7 @@ def _two_tables(register: Register) -> Any:
     stage = Stage((), play=False)
     wire = Wire()
     gate = type(stage.gate)(executor=stage.worker)
-    service = Service(wire, ["red", "blue"], seed=1, clock=lambda: 1_000_000, gate=gate, register=register)
+    service = serve(wire, ["red", "blue"], seed=1, clock=lambda: 1_000_000, gate=gate, register=register)
     wire.connect()
     service.step()
 

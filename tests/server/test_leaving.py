@@ -11,6 +11,7 @@ import pytest
 from kit.deriver import Deriver
 from kit.proofs import SMALL, Played, entries_of, verify
 from kit.scripted_server import ScriptedServer
+from kit.services import serve
 from kit.stage import TEAMS, Stage, fleet, secret
 from kit.unbrokered import Wire
 from salvo import messages as m
@@ -124,23 +125,23 @@ def test_the_last_one_to_leave_leaves_an_empty_lobby_that_the_next_one_may_enter
 
 
 def test_after_a_crash_it_is_gone_still(tmp_path: Path) -> None:
-    def serve() -> tuple[Service, Wire, DatabaseJournal]:
+    def start() -> tuple[Service, Wire, DatabaseJournal]:
         edge, journal = Wire(), DatabaseJournal(str(tmp_path / "a.journal"))
         gate: Any = Authenticator(executor=Deriver(), pepper=journal.pepper)
-        service = Service(edge, [""], seed=1, clock=lambda: 1_000_000, journal=journal, gate=gate)
+        service = serve(edge, [""], seed=1, clock=lambda: 1_000_000, journal=journal, gate=gate)
         edge.connect()
         service.step()
         service.step()
         return service, edge, journal
 
-    service, edge, journal = serve()
+    service, edge, journal = start()
     for name in TEAMS:
         edge.give("/game/request_participation", write_participation(name, secret(name)))
     edge.give(topics.LEAVE.of(player=ANN), write_leave(1, Sealer(secret(ANN))))
     service.step()
     service.step()
     journal.close()
-    service, edge, journal = serve()
+    service, edge, journal = start()
     journal.close()
     assert list(service.tables[""].referee.players) == [BOB, CY]
     assert json.loads(service.tables[""].retained["/players/list"]) == [BOB, CY]

@@ -10,11 +10,11 @@ import pytest
 
 from kit.proofs import IDENTITY, entries_of, verify
 from kit.recovery import LoggedWorld
+from kit.services import serve
 from kit.unbrokered import Wire
 from salvo.codec.header import read_header
 from salvo.codec.log_reader import LogChain, read_entry, take_apart
 from salvo.messages import Draw, Limits, State
-from salvo_server.service import Service
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.transcript_folder import TranscriptFolder
 
@@ -139,7 +139,7 @@ def test_with_an_explicit_seed_the_same_game_has_the_same_log(tmp_path: Path) ->
 def test_what_somebody_left_retained_on_the_log_is_cleared() -> None:
     edge = Wire()
     edge.retained["/game/log"] = b'{"entry":{},"sign":""}'
-    service = Service(edge, [""], seed=1, limits=Limits(players=2), identity=IDENTITY)
+    service = serve(edge, [""], seed=1, limits=Limits(players=2), identity=IDENTITY)
     edge.connect()
     for _ in range(3):
         service.step()

@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from kit.deriver import Deriver
+from kit.services import serve
 from kit.stage import secret
 from kit.unbrokered import Wire
 from salvo import messages as m
@@ -33,7 +34,6 @@ from salvo.rules.game import Game, draw_starter
 from salvo.seal import SALT_BYTES, Sealer
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.referee_view import RefereeViews
-from salvo_server.service import Service
 from salvo_server.storage.identity import Identity
 from simulation import crypto
 
@@ -295,7 +295,7 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
     names = NAMES[: len(plan.fleets)]
     now = [1_000_000]
     edge, sent = Edge(), []
-    service = Service(
+    service = serve(
         edge,
         [""],
         seed=7,

@@ -168,7 +168,7 @@ def test_nothing_is_said_or_acknowledged_before_it_is_durable(world: World) -> N
     """A full disk: the shot waits, the team is not told, the broker keeps it; with room again all goes on."""
     world.join()
     full = _Full(world.journal)
-    world.service._journal = full
+    world.service.journal = full
     before, acknowledged = len(world.wire.said), len(world.wire.acknowledged)
     world.wire.give(*world.shot(3, 3))
     world.run()

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from kit.services import serve
 from salvo.net.inbound import Inbound
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.retained_sync import ECHO_MS
@@ -59,7 +60,7 @@ def edge() -> HeldEdge:
 
 @pytest.fixture
 def service(edge: HeldEdge) -> Service:
-    return Service(edge, [""], seed=1, gate=Authenticator(executor=ThreadPoolExecutor(1)))
+    return serve(edge, [""], seed=1, gate=Authenticator(executor=ThreadPoolExecutor(1)))
 
 
 def connect(edge: HeldEdge, service: Service) -> bytes:
@@ -146,7 +147,7 @@ def test_a_table_where_nothing_comes_back_is_reported_once(
     """The story: a broker without rights for a table acknowledged what the server published there, and dropped it."""
     now = 1_000_000
     gate = Authenticator(executor=ThreadPoolExecutor(1))
-    service = Service(edge, ["", "t1"], seed=1, gate=gate, clock=lambda: now)
+    service = serve(edge, ["", "t1"], seed=1, gate=gate, clock=lambda: now)
     connect(edge, service)
     edge.arriving = [
         live(topic, payload)

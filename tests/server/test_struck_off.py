@@ -10,6 +10,7 @@ import pytest
 
 from kit.deriver import Deriver
 from kit.proofs import SMALL, Played, entries_of, verify
+from kit.services import serve
 from kit.stage import TEAMS, Stage, fleet, secret
 from kit.unbrokered import Wire
 from salvo import messages as m
@@ -133,18 +134,18 @@ def test_a_key_of_the_former_secret_that_comes_late_is_not_learned() -> None:
 def test_after_a_crash_it_is_the_new_secret_that_counts(tmp_path: Path, register: Register) -> None:
     world: list[DatabaseJournal] = []
 
-    def serve() -> tuple[Service, Wire]:
+    def start() -> tuple[Service, Wire]:
         edge, journal = Wire(), DatabaseJournal(str(tmp_path / "a.journal"))
         world.append(journal)
         gate = Authenticator(executor=Deriver(), pepper=journal.pepper)
         given: Any = {"limits": Limits(players=2), "journal": journal, "gate": gate, "register": register}
-        service = Service(edge, [""], seed=1, clock=lambda: 1_000_000, **given)
+        service = serve(edge, [""], seed=1, clock=lambda: 1_000_000, **given)
         edge.connect()
         service.step()
         service.step()
         return service, edge
 
-    service, edge = serve()
+    service, edge = start()
     for number, name in enumerate(TEAMS[:2]):
         edge.give("/game/request_participation", write_participation(name, secret(name)))
         sealer = Sealer(secret(name))
@@ -158,7 +159,7 @@ def test_after_a_crash_it_is_the_new_secret_that_counts(tmp_path: Path, register
     edge.give("/game/request_participation", write_participation(TEAMS[0], "rotated"))
     service.step()
     world[-1].close()
-    service, edge = serve()
+    service, edge = start()
     assert dict(service.gate.keyring.teams(""))[TEAMS[0]] == "rotated"
     saved = world[-1].load().games[0].teams
     keys = {team.name: team.keys for team in saved}
@@ -200,15 +201,15 @@ def test_the_log_tells_of_it_and_is_fair() -> None:
 
 @pytest.mark.parametrize("while_away", [False, True])
 def test_after_a_crash_it_is_gone_still(tmp_path: Path, register: Register, while_away: bool) -> None:
-    def serve() -> tuple[Service, Wire, DatabaseJournal]:
+    def start() -> tuple[Service, Wire, DatabaseJournal]:
         edge, journal = Wire(), DatabaseJournal(str(tmp_path / "a.journal"))
-        service = Service(edge, [""], seed=1, clock=lambda: 1_000_000, journal=journal, register=register)
+        service = serve(edge, [""], seed=1, clock=lambda: 1_000_000, journal=journal, register=register)
         edge.connect()
         service.step()
         service.step()
         return service, edge, journal
 
-    service, edge, journal = serve()
+    service, edge, journal = start()
     for name in TEAMS:
         edge.give("/game/request_participation", write_participation(name, secret(name)))
     service.step()
@@ -216,7 +217,7 @@ def test_after_a_crash_it_is_gone_still(tmp_path: Path, register: Register, whil
     if not while_away:
         service.step()
     journal.close()
-    service, edge, journal = serve()
+    service, edge, journal = start()
     journal.close()
     assert list(service.tables[""].referee.players) == list(TEAMS[1:])
     assert json.loads(service.tables[""].retained["/players/list"]) == list(TEAMS[1:])

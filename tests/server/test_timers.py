@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from salvo_server.core.clock import steady_clock
 from salvo_server.core.journal import GameOpened, Saved, SavedGame, StepTaken
 from salvo_server.core.play import Timers
-from salvo_server.service import steady_clock
 
 
 def saved(*ends: int | None) -> Saved:

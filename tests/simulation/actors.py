@@ -10,6 +10,7 @@ from concurrent.futures import Executor, Future
 from random import Random
 from typing import Any, NamedTuple
 
+from kit.services import serve
 from salvo import messages as m
 from salvo.client import Contestant
 from salvo.codec.command_writer import write_host
@@ -23,7 +24,8 @@ from salvo.sources import load
 from salvo.view import View
 from salvo_server.core.authenticator import Authenticator, Opened, Waiting
 from salvo_server.core.referee import Referee
-from salvo_server.service import Resume, Service, last_will
+from salvo_server.core.server_status import last_will
+from salvo_server.service import Resume, Service
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.register import Register
 from simulation import crypto
@@ -169,7 +171,7 @@ class Server(Member):
             random_bytes=crypto.random_bytes("gate", world.random("gate", self.incarnation)),
         )
         gate.world = world
-        self.service = Service(
+        self.service = serve(
             self.edge,
             [""],
             seed=setup.seed,

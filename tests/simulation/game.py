@@ -292,7 +292,7 @@ class Contest:
         running = self.broker.alive and all(
             member.alive and member.edge.quiet for member in there if not member.ended or member is self.server
         )
-        return running and self.broker.quiet and not self.server.service._pending.publications
+        return running and self.broker.quiet and not self.server.service.pending.publications
 
 
 def play(scenario: Scenario, trace: Callable[[str], None] | None = None) -> Report:

@@ -18,12 +18,13 @@ from salvo.session.joining import JOINING, JoiningEvent
 from salvo.session.playing import PLAYING, Playing, PlayingEvent
 from salvo.view import Feed, Shot, View
 from salvo_server.core.authenticator import Authenticator, Opened
+from salvo_server.core.effects import Effects
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.journal import Batch, SavedGame
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.log import Resends, TableLog
 from salvo_server.core.match import Match
-from salvo_server.core.play import Effect, Play
+from salvo_server.core.play import Play
 from salvo_server.core.recovery import Openings, Recovered, open_table, recover
 from salvo_server.core.referee import Referee
 from salvo_server.core.retained_sync import RetainedSync
@@ -170,9 +171,9 @@ _carry_out, _take_over = Inbox._carry_out, Play._take_over
 
 def _acknowledge_before_commit(patch: pytest.MonkeyPatch) -> None:
     def settle(self: Service) -> None:
-        for message in self._pending.receipts:
-            self._link.acknowledge(message)
-        self._pending.receipts.clear()
+        for message in self.pending.receipts:
+            self.link.acknowledge(message)
+        self.pending.receipts.clear()
         _settle(self)
 
     patch.setattr(Service, "_settle", settle)
@@ -180,11 +181,11 @@ def _acknowledge_before_commit(patch: pytest.MonkeyPatch) -> None:
 
 def _publish_before_commit(patch: pytest.MonkeyPatch) -> None:
     def settle(self: Service) -> None:
-        outbox: Sequence[Publication] = self._pending.publications if self._link.connected else ()
+        outbox: Sequence[Publication] = self.pending.publications if self.link.connected else ()
         for topic, payload, retain in outbox:
-            self._link.publish(topic, payload, retain=retain)
+            self.link.publish(topic, payload, retain=retain)
         if outbox:
-            self._pending.publications.clear()
+            self.pending.publications.clear()
         _settle(self)
 
     patch.setattr(Service, "_settle", settle)
@@ -286,7 +287,7 @@ def _never_send_a_salvo_again(patch: pytest.MonkeyPatch) -> None:
 
 
 def _take_a_repeated_shot_for_another_one(patch: pytest.MonkeyPatch) -> None:
-    def carry_out(self: Inbox, opened: Opened, now: int) -> list[Effect]:
+    def carry_out(self: Inbox, opened: Opened, now: int) -> Effects:
         if isinstance(opened.command, m.Fire):
             opened = opened._replace(command=replace(opened.command, context=None))
         return _carry_out(self, opened, now)

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from kit.command_line import run
+from kit.services import serve
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import permissions, seal, table_state
@@ -20,7 +21,6 @@ from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import SALVO, XBS, Grid, Orientation, Placement, generator, random_fleet
 from salvo_display.pictures.marks import Mark
-from salvo_server.service import Service
 from salvo_watch import terminal_views
 from salvo_watch.commands import watch
 from salvo_watch.terminal_views import (
@@ -135,7 +135,7 @@ def test_what_an_earlier_server_left_is_shown_no_longer_than_it_stands() -> None
     broker.retained = dict(MID_GAME)
     held.connect(broker.retained.items())
     watcher.poll(0)
-    service = Service(broker, [""], seed=1)
+    service = serve(broker, [""], seed=1)
     broker.connect()
     for _ in range(3):
         service.step()

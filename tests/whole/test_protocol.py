@@ -22,7 +22,7 @@ from salvo.messages import State
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo_server import service
+from salvo_server.core.server_status import last_will
 from salvo_server.storage.identity import Identity
 
 NEWER = m.Protocol(m.PROTOCOL.major, m.PROTOCOL.minor + 1)
@@ -63,7 +63,7 @@ def told_by_a_newer_server(*announcements: m.Announcement) -> Iterator[tuple[str
 
 
 def test_the_server_names_the_protocol_that_it_speaks() -> None:
-    topic, will = service.last_will("", "contest")
+    topic, will = last_will("", "contest")
     assert json.loads(will)["protocol"] == {"major": m.PROTOCOL.major, "minor": m.PROTOCOL.minor}
     assert topic == "/game/server"
 

@@ -16,9 +16,10 @@ from salvo.codec.command_reader import SealedParticipation, read_participation
 from salvo.codec.commands import ParticipationRequest
 from salvo.errors import CODES, Answered, SealError
 from salvo_server.core.authenticator import Command, sender_of
+from salvo_server.core.effects import Effects
 from salvo_server.core.log import KeyOwner
 from salvo_server.core.log_throttle import Throttle
-from salvo_server.core.play import Effect, Play
+from salvo_server.core.play import Play
 from salvo_server.core.rate_limit import DERIVATIONS, Buckets
 from salvo_server.core.table import Table
 
@@ -71,7 +72,7 @@ class Admission:
         *,
         sealed: bool = False,
         sender: str | None = None,
-    ) -> list[Effect]:
+    ) -> Effects:
         """Return what follows from a request to take part.
 
         Args:
@@ -79,35 +80,36 @@ class Admission:
         """
         refused = self.why_not(request, sealed)
         if refused is not None:
-            return self._turn_away(table, refused, sender, now)
+            return Effects(publications=self._turn_away(table, refused, sender, now))
         effects = self.play.pass_time(table, now)
         command = m.Participate(request.name, self.play.keyring.credential(request.name, request.secret))
         known = table.referee.players.get(request.name)
         if known is not None and self.register is not None and known.credential != command.credential:
             known.credential = command.credential  # the roster vouches for the secret: the team plays on with it
-            effects.append(self.play.admit(table, request.name, request.secret, now))
+            effects.records.teams.append(self.play.admit(table, request.name, request.secret, now))
         step = table.carry_out(command, now)
         if step.recorded:
-            effects.append(self.play.admit(table, request.name, request.secret, now))
+            effects.records.teams.append(self.play.admit(table, request.name, request.secret, now))
         elif not self.may_answer(f"{table.name}/{request.name}", type(step.announcements[0]).__name__, now):
             return effects
-        return effects + self.play.follow(table, step)
+        effects += self.play.follow(table, step)
+        return effects
 
-    def _turn_away(self, table: Table, refused: m.CommandRefused, sender: str | None, now: int) -> list[Effect]:
+    def _turn_away(self, table: Table, refused: m.CommandRefused, sender: str | None, now: int) -> list[Publication]:
         """Answer where the client may read it: at its user's name, or without a name to everybody (SALVO-ERR-7)."""
         self.counts[refused.code] += 1
         who = "a client" if sender is None else sender
         self._seldom.warn(refused.code, f"{who} asks to take part as {refused.to} and may not: {refused.code}")
-        effects: list[Effect] = []
+        answers: list[Publication] = []
         if sender is None and refused.code == "not_in_roster":
-            effects += self.answer_everybody(table, refused.code, now)
+            answers += self.answer_everybody(table, refused.code, now)
         elif sender not in (None, refused.to):
             refused = replace(refused, to=sender, text=f"{refused.text}; you are connected as {sender!r}")
         if self.may_answer(refused.to, refused.code, now):
-            effects += write_announcement(refused, table.name)
-        return effects
+            answers += write_announcement(refused, table.name)
+        return answers
 
-    def answer_everybody(self, table: Table, code: str, now: int) -> list[Effect]:
+    def answer_everybody(self, table: Table, code: str, now: int) -> list[Publication]:
         """Answer what names no team where every client reads it, so without a value of it (SALVO-ERR-7)."""
         known = CODES[code]
         if known.answered is Answered.NOBODY or not self.may_answer(f"{table.name}/", code, now):
@@ -115,9 +117,9 @@ class Admission:
         text = f"{code}: {known.meaning}"
         return [Publication(topics.REQUEST_ERROR.of(table.name), text.encode(), topics.REQUEST_ERROR.retained)]
 
-    def strike_off(self, now: int) -> list[Effect]:
+    def strike_off(self, now: int) -> Effects:
         """Take teams that the roster no longer has out of their lobbies (SALVO-ACCESS-8), which they would hold up."""
-        effects: list[Effect] = []
+        effects = Effects()
         if self.register is None or self.register.revision is self._seen:
             return effects
         self._seen = self.register.revision

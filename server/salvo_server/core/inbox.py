@@ -6,7 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
 from salvo import topics
@@ -20,9 +20,10 @@ from salvo.topics import Publisher, Reader
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Waiting
 from salvo_server.core.chat import Chat
+from salvo_server.core.effects import Effects
 from salvo_server.core.log import Resends
 from salvo_server.core.log_throttle import Throttle
-from salvo_server.core.play import Effect, Play
+from salvo_server.core.play import Play
 from salvo_server.core.referee import Referee
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.table import Table
@@ -35,15 +36,28 @@ _MAX_NOTED: Final = 4096
 _OF_PLAYERS: Final = (topics.PLACE, topics.SKIP, topics.LEAVE, topics.FIRE)
 
 
+def _unknown(topic: str, payload: bytes) -> str | None:
+    return None
+
+
+class Publishers(NamedTuple):
+    """What the broker reports of those who publish, by topic and payload; None where it reports nothing.
+
+    Attributes:
+        sender_of: the team that published a shot or a request to take part.
+        publisher_of: the connection that published a message, where it stands for no team.
+    """
+
+    sender_of: Callable[[str, bytes], str | None] = _unknown
+    publisher_of: Callable[[str, bytes], str | None] = _unknown
+
+
 @dataclass(slots=True)
 class Inbox:
     """Reads the messages of all teams at all tables.
 
     Attributes:
         counts: refused inputs by error code.
-        sender_of: who published a shot or a request to take part, by topic and payload, where the broker reports it;
-            None where it does not.
-        publisher_of: the connection that published a message, where it stands for no team, by topic and payload.
     """
 
     play: Play
@@ -53,51 +67,50 @@ class Inbox:
     resends: Resends
     sync: RetainedSync
     counts: Counter[str]
-    sender_of: Callable[[str, bytes], str | None]
-    publisher_of: Callable[[str, bytes], str | None]
+    publishers: Publishers
     _cleared: set[str] = field(default_factory=set)
     _reported: set[tuple[str, int, str]] = field(default_factory=set)
     _seldom: Throttle = field(default_factory=lambda: Throttle(log))
 
-    def receive(self, message: Inbound, now: int) -> list[Effect]:
+    def receive(self, message: Inbound, now: int) -> Effects:
         """Return what follows from a message, its receipt at the end; nothing while it waits for a key."""
         try:
             address = topics.parse(message.topic)
         except WireError as error:
             self._count(error, message)
-            return [message]
+            return Effects(receipts=[message])
         if address.topic.publisher is Publisher.SERVER:
-            return [*self.sync.receive(address, message), message]
+            return Effects(publications=self.sync.receive(address, message), receipts=[message])
         table = self.play.tables.get(address.table)
         if table is None or address.topic.reader is not Reader.SERVER:
-            return [message]
+            return Effects(receipts=[message])
         if message.retain:
             self._count(WireError("retained_command", "commands must not be retained"), message)
             _note(self._cleared, message.topic)
-            return [Publication(message.topic, b"", True), message]
+            return Effects(publications=[Publication(message.topic, b"", True)], receipts=[message])
         if not message.payload and message.topic in self._cleared:
             self._cleared.remove(message.topic)
-            return [message]
+            return Effects(receipts=[message])
         effects = self._read(table, address, message, now)
         if effects is WAITING:
-            return []
-        effects.append(message)
+            return Effects()
+        effects.receipts.append(message)
         return effects
 
-    def finished(self, now: int) -> list[Effect]:
+    def finished(self, now: int) -> Effects:
         """Return what follows from the messages whose key is there now."""
-        effects: list[Effect] = []
+        effects = Effects()
         for receipt, opened in self.gate.finished():
             if opened is not None and isinstance(receipt, Inbound):
                 effects += self._take(opened, receipt, now)
             if isinstance(receipt, Inbound):
-                effects.append(receipt)
+                effects.receipts.append(receipt)
         return effects
 
-    def _read(self, table: Table, address: topics.Address, message: Inbound, now: int) -> list[Effect] | Waiting:
+    def _read(self, table: Table, address: topics.Address, message: Inbound, now: int) -> Effects | Waiting:
         """Read a command of a table; ``WAITING`` when its key must be derived first."""
         if address.topic is topics.SAY:
-            return [*self.chat.hear(address, message.payload, table.referee.players, now)]
+            return Effects(publications=self.chat.hear(address, message.payload, table.referee.players, now))
         try:
             request = read_command(address, message.payload, table.referee.book)
             if sealed := isinstance(request, SealedParticipation):
@@ -105,34 +118,34 @@ class Inbox:
         except (SealError, WireError) as error:
             self._count(error, message)
             return self._answer_unreadable(table, address, message, error, now)
-        sender = self.sender_of(message.topic, message.payload)
+        sender = self.publishers.sender_of(message.topic, message.payload)
         if isinstance(request, ParticipationRequest):
             effects = self.admission.participate(table, request, now, sealed=sealed, sender=sender or None)
             self._bind(table, request.name, self.gate.keyring.credential(request.name, request.secret), message)
             return effects
         if isinstance(request, SignedHost) and not self._admit_host(request.player, message, now):
-            return []
+            return Effects()
         if isinstance(request, ResendRequest):
             if request.player in table.referee.players:
                 self.resends.ask(table.name, request.player, request.first, now)
-            return []
+            return Effects()
         likely, expected = _senders(table.referee, request, sender, self._bound(table, message))
         result = self.gate.open(request, likely, now, expected=expected, receipt=message)
         if result is None:
-            return self._refuse_unlisted(table, self._unlisted(table, address, sender), now)
+            return Effects(publications=self._refuse_unlisted(table, self._unlisted(table, address, sender), now))
         return self._take(result, message, now) if isinstance(result, Opened) else result
 
     def _bind(self, table: Table, name: str, credential: bytes, message: Inbound) -> None:
         """Count what comes from where this message came from as the team's, if its secret is the right one."""
-        if (publisher := self.publisher_of(message.topic, message.payload)) is not None:
+        if (publisher := self.publishers.publisher_of(message.topic, message.payload)) is not None:
             self.gate.keyring.bind(table.name, name, credential, publisher)
 
     def _bound(self, table: Table, message: Inbound) -> set[str] | None:
         """Return the teams that the publisher of a message plays for; None if nobody knows the publisher."""
-        publisher = self.publisher_of(message.topic, message.payload)
+        publisher = self.publishers.publisher_of(message.topic, message.payload)
         return None if publisher is None else self.gate.keyring.bound(table.name, publisher)
 
-    def _take(self, opened: Opened, message: Inbound, now: int) -> list[Effect]:
+    def _take(self, opened: Opened, message: Inbound, now: int) -> Effects:
         """Carry out what got through, from wherever it was published."""
         table, sender = self.play.tables[opened.table], opened.sender
         member = self.gate.keyring.member(table.name, sender, host=opened.host)
@@ -140,7 +153,7 @@ class Inbox:
             bound = self._bound(table, message)
             strange = bound is not None and sender not in bound  # then the team has nothing to do with the refusal
             if strange or not self._may_answer(table, sender, message):
-                return []
+                return Effects()
         elif member is not None and not opened.host:
             self._bind(table, sender, member.credential, message)
         return self._carry_out(opened, now)
@@ -153,7 +166,7 @@ class Inbox:
     def _may_answer(self, table: Table, name: str, message: Inbound) -> bool:
         """Whether a team is answered what is not proven to be its own: where anybody may have sent it, once a turn."""
         member = self.gate.keyring.member(table.name, name)
-        if member is None or self.sender_of(message.topic, message.payload) == name:
+        if member is None or self.publishers.sender_of(message.topic, message.payload) == name:
             return True
         if self.admission.register is not None and topics.parse(message.topic).topic is not topics.FIRE:
             return True  # the team's own topic, where no other one may publish
@@ -173,7 +186,7 @@ class Inbox:
         self.gate.keyring.admit_host(name, secret, now)
         return True
 
-    def _carry_out(self, opened: Opened, now: int) -> list[Effect]:
+    def _carry_out(self, opened: Opened, now: int) -> Effects:
         """Give a table what a team or a host has said, and settle what that costs its sender."""
         table, sender = self.play.tables[opened.table], opened.sender
         effects = self.play.pass_time(table, now)
@@ -184,7 +197,7 @@ class Inbox:
         if isinstance(command, m.Unreadable) and opened.host:
             if opened.proof is not None:  # it is burned for ever, though the table makes nothing of it (SALVO-FRESH-2)
                 effects += self.play.follow(table, table.carry_out(command, now), opened.proof)
-            effects += write_announcement(m.CommandRefused(sender, command.code, command.text), table.name)
+            effects.publications += write_announcement(m.CommandRefused(sender, command.code, command.text), table.name)
         elif not table.referee.has_had(command):  # a repetition changes nothing, so it need not be remembered either
             step = table.carry_out(command, now)
             effects += self.play.follow(table, step, opened.proof)
@@ -197,16 +210,16 @@ class Inbox:
 
     def _answer_unreadable(
         self, table: Table, address: topics.Address, message: Inbound, error: SealError | WireError, now: int
-    ) -> list[Effect]:
+    ) -> Effects:
         """Answer the player in the topic, or for a shot its sender; where that is not known, whose turn it is.
 
         Where it is nobody's turn, or nobody is named, every client reads the answer (SALVO-ERR-7).
         """
         if address.topic not in (topics.REQUEST_PARTICIPATION, *_OF_PLAYERS):
-            return []
-        sender = self.sender_of(message.topic, message.payload)
+            return Effects()
+        sender = self.publishers.sender_of(message.topic, message.payload)
         if unlisted := self._unlisted(table, address, sender):
-            return self._refuse_unlisted(table, unlisted, now)
+            return Effects(publications=self._refuse_unlisted(table, unlisted, now))
         player, spelling = address.player, address.ship if error.code != "unknown_ship" else ""
         if address.topic is topics.FIRE:
             current = table.referee.current
@@ -214,11 +227,13 @@ class Inbox:
         if address.topic is topics.REQUEST_PARTICIPATION or not player:
             what = "a shot" if address.topic is topics.FIRE else "a request to take part"
             self._seldom.warn(f"unreadable {what}", f"{table.title}: {what} cannot be read: {error.code}")
-            return self.admission.answer_everybody(table, error.code, now)
+            return Effects(publications=self.admission.answer_everybody(table, error.code, now))
         if not self._may_answer(table, player, message):
-            return []
+            return Effects()
         command = m.Unreadable(player, spelling, error.code, error.text)
-        return self.play.pass_time(table, now) + self.play.carry_out(table, command, now)
+        effects = self.play.pass_time(table, now)
+        effects += self.play.carry_out(table, command, now)
+        return effects
 
     @staticmethod
     def _unlisted(table: Table, address: topics.Address, sender: str | None) -> str:
@@ -226,7 +241,7 @@ class Inbox:
         name = (sender or "") if address.topic is topics.FIRE else address.player
         return "" if name in table.referee.players or address.topic not in _OF_PLAYERS else name
 
-    def _refuse_unlisted(self, table: Table, name: str, now: int) -> list[Effect]:
+    def _refuse_unlisted(self, table: Table, name: str, now: int) -> list[Publication]:
         """Answer a team that is not listed, as often as a request in its name (SALVO-ERR-8)."""
         if not topics.is_name(name):
             return []
@@ -234,7 +249,7 @@ class Inbox:
         text = f"{name!r} is not listed at this table; ask to take part, and {listed}"
         self._seldom.warn("unlisted", f"{table.title}: {name} sends commands without being listed")
         answered = self.admission.may_answer(f"{table.name}/{name}", "unknown_player", now)
-        return [*write_announcement(m.CommandRefused(name, "unknown_player", text), table.name)] if answered else []
+        return write_announcement(m.CommandRefused(name, "unknown_player", text), table.name) if answered else []
 
     def note_forged(self, request: Sealed) -> None:
         """Report to the operator, once a game for each team, that what comes under its name does not open.
@@ -244,7 +259,7 @@ class Inbox:
         name = request.player
         if isinstance(request, SignedShot):
             target = topics.FIRE.of(request.table, player=request.player)
-            name = self.sender_of(target, request.payload) or ""
+            name = self.publishers.sender_of(target, request.payload) or ""
         table = self.play.tables[request.table]
         known = name in table.referee.players or isinstance(request, SignedHost)
         reported = table.name, table.referee.number, name

@@ -110,12 +110,6 @@ class KeyLearned(NamedTuple):
     key: bytes
 
 
-class GameClosed(NamedTuple):
-    """A game is over; its secrets are deleted."""
-
-    id: int
-
-
 class GameEnded(NamedTuple):
     """A game came to its result, with the step that is committed beside it (SALVO-STAND-1)."""
 
@@ -138,15 +132,13 @@ class ResultAnnulled(NamedTuple):
     at: int
 
 
-Record = GameOpened | StepTaken | TeamAdmitted | KeyLearned | GameClosed | GameEnded | ResultAnnulled
-
-
 @dataclass(slots=True)
 class Batch:
     """What is committed at once.
 
     Attributes:
-        closed: games that are over, whose secrets are deleted.
+        teams: a later secret of a team replaces its earlier one.
+        closed: the ids of games that are over, whose secrets are deleted.
         annulled: results, which may be of this batch.
         sent_through: the last step all of whose announcements the broker has acknowledged; None when that is unchanged.
         ended: whether the server shuts down cleanly with this batch; None when that is unchanged.
@@ -162,23 +154,18 @@ class Batch:
     sent_through: int | None = None
     ended: bool | None = None
 
-    def add(self, record: Record) -> None:
-        """Take a record; a team's later secret replaces its earlier one."""
-        match record:
-            case StepTaken():
-                self.steps.append(record)
-            case GameOpened():
-                self.games.append(record)
-            case TeamAdmitted():
-                self.teams = [team for team in self.teams if team[:2] != record[:2]] + [record]
-            case KeyLearned():
-                self.keys.append(record)
-            case GameClosed(id_):
-                self.closed.append(id_)
-            case GameEnded():
-                self.ended_games.append(record)
-            case ResultAnnulled():
-                self.annulled.append(record)
+    def __iadd__(self, later: Batch) -> Batch:
+        """Add the records of a later batch."""
+        self.games += later.games
+        self.steps += later.steps
+        self.teams += later.teams
+        self.keys += later.keys
+        self.closed += later.closed
+        self.ended_games += later.ended_games
+        self.annulled += later.annulled
+        self.sent_through = self.sent_through if later.sent_through is None else later.sent_through
+        self.ended = self.ended if later.ended is None else later.ended
+        return self
 
     def __bool__(self) -> bool:
         """Whether the batch must be committed now; ``sent_through`` and ``ended`` alone can wait."""

@@ -1,25 +1,22 @@
-"""The tables in play: an input of one becomes what is to be recorded, said and told."""
+"""The tables in play: an input of one becomes effects."""
 
 from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.codec.header import write_header
-from salvo.net.inbound import Inbound
 from salvo.step import Step
 from salvo_server.core.authenticator import Proof
+from salvo_server.core.effects import Effects, News
 from salvo_server.core.journal import (
-    GameClosed,
     GameEnded,
     GameOpened,
     KeyLearned,
-    Record,
     ResultAnnulled,
     Saved,
     SavedGame,
@@ -103,19 +100,6 @@ class Delivery:
         return arrived
 
 
-class News(NamedTuple):
-    """What listeners hear of a step: the input, None for the opening of a table, and the announcements."""
-
-    table: str
-    at: int
-    command: m.Input | None
-    announcements: Sequence[m.Announcement]
-
-
-#: A record is committed; then a publication leaves, an inbound message is acknowledged, and listeners hear the news.
-Effect = Record | Publication | Inbound | News
-
-
 @dataclass(slots=True)
 class Play:
     """All tables of a server, and what follows their steps.
@@ -131,7 +115,6 @@ class Play:
 
     tables: dict[str, Table]
     openings: Openings
-    delivery: Delivery
     keyring: Keyring
     recaps: Recaps
     follower: Follower
@@ -140,62 +123,64 @@ class Play:
     games: dict[str, int] = field(default_factory=dict)
     logs: dict[str, TableLog] = field(default_factory=dict)
     timers: Timers = field(default_factory=Timers)
+    delivery: Delivery = field(default_factory=Delivery)
 
     # --- one step -------------------------------------------------------------------------------------------------
 
-    def carry_out(self, table: Table, command: m.Input, now: int) -> list[Effect]:
+    def carry_out(self, table: Table, command: m.Input, now: int) -> Effects:
         """Give a table an input."""
         return self.follow(table, table.carry_out(command, now))
 
-    def follow(self, table: Table, step: Step, proof: Proof | None = None) -> list[Effect]:
+    def follow(self, table: Table, step: Step, proof: Proof | None = None) -> Effects:
         """Return what follows from a step of a table.
 
         Args:
             proof: what the step has burned.
         """
-        effects: list[Effect] = []
+        effects = Effects()
         if step.recorded:
             self.last_step += 1
             game = self.games[table.name]
-            effects.append(StepTaken(self.last_step, game, step.at, step.text, step.check, proof))
-        effects += self.follower.follow(table, step)
-        effects += table.published(step)
+            effects.records.steps.append(StepTaken(self.last_step, game, step.at, step.text, step.check, proof))
+        effects.publications += self.follower.follow(table, step)
+        effects.publications += table.published(step)
         if table.name in self.logs:
-            effects += self.logs[table.name].take_in(step)
-        effects += self.follower.take_due(step.at)
+            effects.publications += self.logs[table.name].take_in(step)
+        effects.publications += self.follower.take_due(step.at)
         result = result_of(table.name, step.game, step.at, table.header.rules.book.name, step.announcements)
         if result is not None:
-            effects.append(GameEnded(self.games[table.name], result))
+            effects.records.ended_games.append(GameEnded(self.games[table.name], result))
         for announcement in step.announcements:
             match announcement:
                 case m.Recap(to):
-                    effects += self.recaps.recall(table.name, to)
+                    effects.publications += self.recaps.recall(table.name, to)
                 case m.HostActed(by=by, do=m.HostAction.ANNUL, game=int(number)):
-                    effects.append(ResultAnnulled(table.name, number, by, step.at))
+                    effects.records.annulled.append(ResultAnnulled(table.name, number, by, step.at))
                 case m.PlayerLeft():
                     self.keyring.retain(table.name, table.referee.players)
                 case m.TurnBegan(turn=turn) | m.TurnResumed(turn=turn) if table.referee.limits.bank_ms is not None:
                     self.delivery.begin_turn(table.name, turn)
                 case m.TableReset():
                     self.keyring.retain(table.name, ())
-                    effects.append(GameClosed(self.games[table.name]))
+                    effects.records.closed.append(self.games[table.name])
                     effects += self._open_game(table, step.at)
                 case _:
                     pass
         self.timers.set(table.name, table.referee.deadline())
-        effects.append(News(table.name, step.at, step.command, step.announcements))
+        effects.news.append(News(table.name, step.at, step.command, step.announcements))
         return effects
 
-    def _open_game(self, table: Table, now: int) -> list[Effect]:
+    def _open_game(self, table: Table, now: int) -> Effects:
         self.last_game += 1
         self.games[table.name] = self.last_game
         header = write_header(table.header)
-        effects: list[Effect] = [GameOpened(self.last_game, table.name, table.referee.number, now, header)]
+        effects = Effects()
+        effects.records.games.append(GameOpened(self.last_game, table.name, table.referee.number, now, header))
         self.openings.configure(table.referee)
         game_log = self.openings.log(table.header)
         if game_log is not None:
             self.logs[table.name] = game_log
-            effects += game_log.opening()
+            effects.publications += game_log.opening()
         return effects
 
     def admit(self, table: Table, name: str, secret: str, now: int) -> TeamAdmitted:
@@ -203,11 +188,11 @@ class Play:
         self.keyring.admit(table.name, name, secret, now)
         return TeamAdmitted(self.games[table.name], name, secret)
 
-    def take_derived(self) -> list[Effect]:
+    def take_derived(self) -> Effects:
         """Return what follows from the keys that are there now: recaps that waited, and what the journal keeps."""
-        effects: list[Effect] = [*self.recaps.take_due()]
+        effects = Effects(publications=self.recaps.take_due())
         learned = self.keyring.take_learned()
-        effects += [KeyLearned(self.games[k.table], k.name, k.salt, k.key) for k in learned]
+        effects.records.keys += [KeyLearned(self.games[k.table], k.name, k.salt, k.key) for k in learned]
         return effects
 
     # --- time -----------------------------------------------------------------------------------------------------
@@ -217,31 +202,31 @@ class Play:
         due = [at for at in (self.timers.earliest, self.follower.deadline()) if at is not None]
         return min(due, default=None)
 
-    def pass_times(self, now: int) -> list[Effect]:
+    def pass_times(self, now: int) -> Effects:
         """Run what is due at all tables."""
-        effects: list[Effect] = []
+        effects = Effects()
         for name in self.timers.take_due(now):
             effects += self.pass_time(self.tables[name], now)
             self.timers.set(name, self.tables[name].referee.deadline())
-        effects += self.follower.take_due(now)
+        effects.publications += self.follower.take_due(now)
         return effects
 
-    def pass_time(self, table: Table, now: int) -> list[Effect]:
+    def pass_time(self, table: Table, now: int) -> Effects:
         """Run what is due at one table."""
         due = table.referee.deadline()
-        return [] if due is None or due > now else self.carry_out(table, m.TimePassed(), now)
+        return Effects() if due is None or due > now else self.carry_out(table, m.TimePassed(), now)
 
-    def restart_time(self, tables: Iterable[Table], now: int) -> list[Effect]:
+    def restart_time(self, tables: Iterable[Table], now: int) -> Effects:
         """Restart the time to act at these tables (SALVO-BACK-2)."""
-        effects: list[Effect] = []
+        effects = Effects()
         for table in tables:
             if table.referee.deadline() is not None and table.referee.state is not m.State.OVER:
                 effects += self.carry_out(table, m.Resumed(), now)
         return effects
 
-    def take_delivered(self, delivered: int, now: int) -> list[Effect]:
+    def take_delivered(self, delivered: int, now: int) -> Effects:
         """Let banks count whose turn the broker has confirmed to be on (SALVO-TIME-2)."""
-        effects: list[Effect] = []
+        effects = Effects()
         for name, turn in self.delivery.take_delivered(delivered):
             if self.tables[name].referee.awaits_delivery() == turn:
                 effects += self.carry_out(self.tables[name], m.TurnDelivered(turn), now)
@@ -249,35 +234,29 @@ class Play:
 
     # --- the opening ------------------------------------------------------------------------------------------------
 
-    def set_tables(
-        self,
-        names: Sequence[str],
-        saved: Saved,
-        goes_on: bool,
-        status: Callable[[Referee], m.ServerStatus],
-        now: int,
-    ) -> list[Effect]:
+    def set_tables(self, saved: Saved, resumes: bool, status: Callable[[Referee], m.ServerStatus], now: int) -> Effects:
         """Set tables as the journal has them.
 
         Args:
-            goes_on: whether their games are resumed; otherwise each table opens its next one.
+            resumes: whether their games are resumed; otherwise each table opens its next one.
             status: makes what ``/game/server`` says of a table.
         """
-        effects: list[Effect] = []
-        kept = {game.opened.table: game for game in saved.games}
-        for name in names:
-            game = kept.pop(name, None)
-            if game is not None and goes_on and game.steps:
-                effects += self._take_over(game, saved.sent_through, status, now)
+        effects = Effects()
+        stored = {game.opened.table: game for game in saved.games}
+        for name in self.openings.limits:
+            game = stored.pop(name, None)
+            if game is not None and resumes and game.steps:
+                effects.publications += self._take_over(game, saved.sent_through, status, now)
                 continue
             table = Table(self.openings.set_table(name, game), status)
             self.tables[name] = table
             announcements, publications = table.open()
-            effects += [GameClosed(game.opened.id)] if game is not None else []
-            effects += publications
+            if game is not None:
+                effects.records.closed.append(game.opened.id)
+            effects.publications += publications
             effects += self._open_game(table, now)
-            effects.append(News(name, now, None, announcements))
-        for name in kept if goes_on else ():
+            effects.news.append(News(name, now, None, announcements))
+        for name in stored if resumes else ():
             log.warning("the journal has a game of table %r, which is not set; it waits", name)
         return effects
 
@@ -285,7 +264,7 @@ class Play:
         self, game: SavedGame, sent_through: int, status: Callable[[Referee], m.ServerStatus], now: int
     ) -> list[Publication]:
         """Resume a game; return what of it may not have been published."""
-        recovered = recover(game, status, sent_through, self.follower.follow, self.openings.signer)
+        recovered = recover(game, status, sent_through, self.follower.follow, self.openings.identity)
         table, referee = recovered.table, recovered.table.referee
         self.tables[table.name] = table
         self.games[table.name] = game.opened.id

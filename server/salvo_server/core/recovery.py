@@ -7,6 +7,7 @@ the game, the record and the fix: a table is restored exactly, or does not start
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,9 +15,10 @@ from dataclasses import dataclass, replace
 from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.codec.header import Header, read_header
+from salvo.codec.log import SECRET_BYTES
 from salvo.codec.steps import read_input
 from salvo.errors import WireError
-from salvo.rules import RuleBook
+from salvo.rules import SALVO, RuleBook
 from salvo.step import Step
 from salvo_server.core.journal import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.core.log import KeyOwner, TableLog
@@ -135,17 +137,24 @@ class Openings:
     """The operator's settings for every next game.
 
     Attributes:
-        limits: by table.
-        seed: decides every draw, unless the draw is fair; then a fresh secret of every game does.
-        signer: None for a server without an identity, whose games have no log.
+        limits: by table, in the order of the tables.
+        seed: decides every draw, unless the draw is fair; then a fresh secret of every game and the teams' messages do.
+        book: the ruleset of all tables.
+        fresh_secret: returns 32 unpredictable bytes for each game with a fair draw.
+        identity: the server's keys; without them nothing can be sealed for it, and its games have no log.
     """
 
-    book: RuleBook
     limits: Mapping[str, m.Limits]
-    draw: m.Draw
     seed: int | str
-    fresh_secret: Callable[[], bytes]
-    signer: KeyOwner | None
+    book: RuleBook = SALVO
+    draw: m.Draw = m.Draw.SEED
+    fresh_secret: Callable[[], bytes] = lambda: secrets.token_bytes(SECRET_BYTES)
+    identity: KeyOwner | None = None
+
+    @property
+    def first_table(self) -> str:
+        """The table whose status stands for the server."""
+        return next(iter(self.limits))
 
     def set_table(self, name: str, former: SavedGame | None) -> Referee:
         """Return the referee of a table's first game, which follows the last one of the journal.
@@ -171,7 +180,7 @@ class Openings:
 
     def log(self, header: Header) -> TableLog | None:
         """Return the log of a game, which begins with this header."""
-        return None if self.signer is None else TableLog(header, self.signer)
+        return None if self.identity is None else TableLog(header, self.identity)
 
     def _next_seed(self) -> int | str:
         return self.fresh_secret().hex() if self.draw is m.Draw.FAIR else self.seed

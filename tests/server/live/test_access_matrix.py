@@ -19,9 +19,9 @@ from kit.accounts import SERVER, contest
 from kit.programs import BROKERS
 from kit.raw import Raw, publish_packet, subscribe_packet
 from kit.secured import Client, Secured, secured
+from kit.services import serve
 from salvo.net.mqtt import Connection
 from salvo.permissions import Role
-from salvo_server.service import Service
 from salvo_server.storage.register import Account
 
 #: The default table and a further one; and one that is not the server's, where nobody may anything.
@@ -321,7 +321,7 @@ def test_the_server_clears_what_teams_left_behind(broker: Secured) -> None:
         connection = Connection(
             f"mqtt://127.0.0.1:{broker.port}", "any", username=SERVER.user, password=SERVER.secret, clean_session=True
         )
-        service = Service(connection, list(TABLES), seed=7)
+        service = serve(connection, list(TABLES), seed=7)
         stop = threading.Event()
         running = threading.Thread(target=service.run, args=(stop,), daemon=True)
         running.start()

@@ -16,6 +16,7 @@ from kit.brokers import Broker, StartServer
 from kit.players import SECONDS, Heard, join, over
 from kit.programs import BROKERS
 from kit.secured import Client, Secured, secured
+from kit.services import serve
 from salvo import messages as m
 from salvo.codec.command_writer import write_participation
 from salvo.net.mqtt import Connection
@@ -23,7 +24,6 @@ from salvo.permissions import Role
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot, View
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_server.service import Service
 from salvo_server.storage.register import Account
 
 TEAMS = ("red", "blue", "green")
@@ -73,7 +73,7 @@ def table(request: pytest.FixtureRequest) -> Iterator[Table]:
     with secured(request.param, contest(*TEAMS, others=[HALL]), ("",)) as broker, contextlib.ExitStack() as stack:
         url = f"mqtt://127.0.0.1:{broker.port}"
         connection = Connection(url, "", username=SERVER.user, password=SERVER.secret, clean_session=True)
-        service = Service(connection, [""], seed=7)
+        service = serve(connection, [""], seed=7)
         stop = threading.Event()
         serving = threading.Thread(target=service.run, args=(stop,), daemon=True)
         serving.start()

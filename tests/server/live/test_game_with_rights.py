@@ -10,10 +10,10 @@ from kit.accounts import SERVER, contest
 from kit.players import Heard, join, over
 from kit.programs import BROKERS
 from kit.secured import Client, secured
+from kit.services import serve
 from salvo.messages import Limits
 from salvo.net.mqtt import Connection
 from salvo.permissions import Role
-from salvo_server.service import Service
 from salvo_server.storage.register import Account
 
 TEAMS = ("red", "blue", "green")
@@ -29,7 +29,7 @@ def test_a_whole_game_needs_no_more_than_the_rights_of_the_table(kind: str, tabl
         url = f"mqtt://127.0.0.1:{broker.port}"
         connection = Connection(url, "", username=SERVER.user, password=SERVER.secret, clean_session=True)
         limits = Limits(players=len(TEAMS), over_ms=600_000)
-        service = Service(connection, ["", "final"], seed=7, limits=limits, listener=heard)
+        service = serve(connection, ["", "final"], seed=7, limits=limits, listener=heard)
         stop = threading.Event()
         serving = threading.Thread(target=service.run, args=(stop,), daemon=True)
         serving.start()

@@ -22,6 +22,7 @@ from kit import command_line
 from kit.absent import hide
 from kit.deriver import Deriver
 from kit.players import SECONDS, Heard, join, over, until_online
+from kit.services import serve
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo.net.mqtt import Connection
@@ -29,7 +30,6 @@ from salvo_server.contest import Contest, open_journal
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.journal import Batch, JournalUnavailable
 from salvo_server.metrics import Metrics
-from salvo_server.service import Service
 from salvo_server.settings import ServerSettings
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -176,7 +176,7 @@ def test_scrapes_and_the_loop_do_not_disturb_each_other() -> None:
     codes = 2000
     metrics = Metrics()
     listener = metrics.heard(lambda *news: None)
-    service = Service(Wire(), [""], seed=1, gate=Authenticator(executor=Deriver(held=True)))
+    service = serve(Wire(), [""], seed=1, gate=Authenticator(executor=Deriver(held=True)))
     connection = Connection("mqtt://127.0.0.1:1", "nobody")
     metrics.watch(service, connection, None)
 

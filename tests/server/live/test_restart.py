@@ -34,6 +34,7 @@ from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.contest import Contest
+from salvo_server.core.play import Play
 from salvo_server.service import Service
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.roster import Roster
@@ -43,8 +44,8 @@ _ACCEPTED, _ACKNOWLEDGED = b"\x20\2\0\0", b"\x40\2\0\1"
 #: What a start calls at each of its moments.
 MOMENTS: dict[str, tuple[type, str]] = {
     "before the roster is read": (RosterWatcher, "look"),
-    "before the tables are there": (Service, "__init__"),
-    "before the server is subscribed": (Service, "_connected"),
+    "before the tables are there": (Play, "set_tables"),
+    "before the server is subscribed": (Service, "connected"),
 }
 
 

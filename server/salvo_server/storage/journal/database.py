@@ -281,10 +281,11 @@ class DatabaseJournal(Journal):
         if batch.steps:
             self._connection.exec_driver_sql(self._insert_step, [_step_row(step) for step in batch.steps])
         if batch.teams:
-            again = [{"of_game": t.game, "of_name": t.name} for t in batch.teams]  # came back, or with another secret
+            admitted = {team[:2]: team for team in batch.teams}.values()
+            again = [{"of_game": t.game, "of_name": t.name} for t in admitted]  # rejoined, or with another secret
             execute(_DELETE_KEYS, again)
             execute(_DELETE_TEAM, again)
-            rows = [{"game": t.game, "name": t.name, "secret": seal(t.secret.encode())} for t in batch.teams]
+            rows = [{"game": t.game, "name": t.name, "secret": seal(t.secret.encode())} for t in admitted]
             execute(_INSERT_TEAM, rows)
         if batch.keys:
             execute(

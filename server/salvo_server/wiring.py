@@ -1,0 +1,97 @@
+"""Puts a service together: its parts, and what they share.
+
+All parts share the tables, the counts of refused inputs, and the keyring of the authenticator; nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from salvo_server.core.admission import Admission, EntryList
+from salvo_server.core.authenticator import Authenticator
+from salvo_server.core.chat import Chat
+from salvo_server.core.clock import epoch_clock, steady_clock
+from salvo_server.core.effects import Effects
+from salvo_server.core.inbox import Inbox, Publishers
+from salvo_server.core.journal import Batch, Journal
+from salvo_server.core.log import Resends
+from salvo_server.core.outages import Outages
+from salvo_server.core.play import Play
+from salvo_server.core.recaps import Recaps
+from salvo_server.core.recovery import Openings
+from salvo_server.core.retained_sync import RetainedSync
+from salvo_server.core.server_status import StatusWriter
+from salvo_server.core.table import Follower, Table
+from salvo_server.service import Listener, Resume, ServerLink, Service
+
+
+def open_service(
+    link: ServerLink,
+    openings: Openings,
+    *,
+    profile: str = "open",
+    clock: Callable[[], int] | None = None,
+    gate: Authenticator | None = None,
+    journal: Journal | None = None,
+    resume: Resume = "crash",
+    follower: Follower | None = None,
+    listener: Listener | None = None,
+    register: EntryList | None = None,
+    chat: bool = True,
+    publishers: Publishers | None = None,
+) -> Service:
+    """Open tables on a connection, or restore them from the journal; the last will is a status of the first one.
+
+    Args:
+        openings: the tables, and with what they open their games: from the next one on at a table that is restored.
+        clock: epoch milliseconds; the machine's by default.
+        gate: opens sealed commands; one with the journal's pepper by default.
+        resume: when a game from the journal is resumed.
+        follower: publishes the referee's view (SALVO-VIEW-4).
+        register: the teams that may take part; None admits every team (SALVO-ACCESS-3).
+        chat: whether players may chat (SALVO-CHAT-7).
+        publishers: what the broker reports of those who publish; nothing by default.
+
+    Raises:
+        JournalError: the journal cannot be read, or its steps do not reproduce its games.
+    """
+    journal, follower = journal or Journal(), follower or Follower()
+    gate = gate or Authenticator(wake=link.wake, pepper=journal.pepper)
+    saved = journal.load()
+    now = steady_clock(clock or epoch_clock(), saved)
+    counts: Counter[str] = Counter()
+    tables: dict[str, Table] = {}
+
+    recaps = Recaps(tables, gate.keyring, gate.worker)
+    play = Play(tables, openings, gate.keyring, recaps, follower, saved.last_game, saved.last_step)
+    status = StatusWriter(profile, openings.first_table, openings.identity, chat)
+    admission = Admission(profile, register, openings.identity, play, counts)
+    sync = RetainedSync(tables, openings.first_table, follower.retained)
+    resends = Resends(play.logs)
+    talk = Chat(counts, on=chat)
+    inbox = Inbox(play, gate, admission, talk, resends, sync, counts, publishers or Publishers())
+    gate.on_forged = inbox.note_forged
+
+    gate.burn(saved.burned)
+    resumes = resume == "always" or (resume == "crash" and not saved.ended)
+    pending = Effects(Batch(ended=False))
+    pending += play.set_tables(saved, resumes, status, now())
+    service = Service(
+        link=link,
+        journal=journal,
+        play=play,
+        gate=gate,
+        admission=admission,
+        inbox=inbox,
+        sync=sync,
+        resends=resends,
+        outages=Outages(lambda: link.connected),
+        status=status,
+        now=now,
+        counts=counts,
+        listener=listener,
+        pending=pending,
+    )
+    link.on_connect = service.connected
+    return service
