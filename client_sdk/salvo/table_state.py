@@ -321,7 +321,7 @@ class TableState:
         if lost.result is not None and turn != lost.turn and not lost.precedes(turn):
             self._lost, changes = GameState(), (GameForgotten(),)
         self.game.turn = turn
-        return (*changes, *self._end())
+        return changes if self.game.won is None else (*changes, *self._end())
 
     def _resolve(self, result: m.SalvoResolved) -> Sequence[Change]:
         changes = self.enter(result.game)
@@ -333,7 +333,8 @@ class TableState:
             changes = (GameForgotten(),)
         if result.turn <= self.game.last_turn:
             return changes
-        return (*changes, SalvoCounted(result, self.game.count(result)))
+        counted = SalvoCounted(result, self.game.count(result))
+        return (*changes, counted) if changes else (counted,)
 
     def _show_board(self, shown: m.BoardShown) -> Sequence[Change]:
         _store(self.game.boards, shown.player, shown.cells)

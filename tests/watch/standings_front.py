@@ -51,7 +51,7 @@ class Front:
     def hear(self, topic: str, payload: bytes, *, retained: bool = False) -> None:
         said = self.source.read(Inbound(topic, payload, retained, 0, 0))
         if said is not None:
-            self.relay.take(self.source, [said])
+            self.relay.receive(self.source, [said])
         self.loop.run_to(self.loop.now)
 
     def standings(self, *teams: str, retained: bool = False) -> None:

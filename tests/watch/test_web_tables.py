@@ -19,10 +19,11 @@ from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.messages import State
 from salvo.rules import RuleBook, Sinkings
+from salvo.table_state import NewConnection
 from salvo_server.core.referee import Referee
 from salvo_server.referee_view import RefereeViews
 from salvo_watch.web.chances import chances
-from salvo_watch.web.tables import END_SECONDS, PLAY_OUT_SECONDS, Forget, Heard, Table
+from salvo_watch.web.tables import END_SECONDS, PLAY_OUT_SECONDS, Arrived, Table
 from watch.any_messages import SHIPS, SMALL_BOOKS, Contest
 from watch.told import tell
 
@@ -55,7 +56,7 @@ class Watched(Contest):
         check(newcomer(self.shuffled()), self.referee)
         if not self.hears:
             self.hears = True
-            self.page.hear(Heard(Forget()), self.seconds)
+            self.page.receive(Arrived(NewConnection()), self.seconds)
             for topic, payload in self.shuffled():
                 tell(self.page, topic, payload, retained=True, now=self.seconds)
             self.page.advance(self.seconds)
@@ -222,7 +223,7 @@ def test_whatever_is_published_by_anyone_there_is_a_picture(seed: int, name: str
             payload = b""
         tell(page, topic, payload, retained=random.random() < 0.3, now=now)
         if random.random() < 0.02:
-            page.hear(Heard(Forget()), now)
+            page.receive(Arrived(NewConnection()), now)
         now += random.random() / 4
         page.advance(now)
         if random.random() < 0.1:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from salvo.net.inbound import Inbound
-from salvo_watch.web.tables import Heard, Table, read
+from salvo_watch.web.tables import Arrived, Table, read
 
 
 def tell(table: Table, topic: str, payload: bytes, *, retained: bool, now: float = 0.0) -> None:
     """Let a table hear a message."""
     said = read(Inbound(topic, payload, retained, 0, 0))
-    if said is not None and isinstance(said[1], Heard):
-        table.hear(said[1], now)
+    if said is not None and isinstance(said[1], Arrived):
+        table.receive(said[1], now)

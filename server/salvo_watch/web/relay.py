@@ -18,11 +18,12 @@ from salvo import topics
 from salvo.errors import ConnectionLost, WireError
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
+from salvo.table_state import Fact, NewConnection
 from salvo.topics import Reader
 from salvo_server.places import cell_of, place_of, table_of
 from salvo_server.screen_users import ScreenUsers
 from salvo_watch.web.chances import chances
-from salvo_watch.web.tables import BOARDS_SECONDS, PLAY_OUT_SECONDS, Fact, Forget, Heard, Table, read
+from salvo_watch.web.tables import BOARDS_SECONDS, PLAY_OUT_SECONDS, Arrived, Table, read
 
 #: Tables that are followed; on an open broker any client may make some up.
 MAX_TABLES: Final = 1000
@@ -105,7 +106,7 @@ class Source:
         self.reached = False
         self.statuses: dict[str, m.ServerStatus] = {}
         self.standings: tuple[m.Standing, ...] = ()
-        self.standings_heard = self.standings_shown = 0
+        self.standings_received = self.standings_shown = 0
         self.connection, self._users = connection, users
         self._known: set[str] = set()  # tables that are followed
 
@@ -122,27 +123,27 @@ class Source:
             except ConnectionLost as error:
                 self.connection.change_user(self._users.go_on(error, clock()))
                 continue
-            heard = [each for message in arrived if (each := self.read(message)) is not None]
+            readable = [item for message in arrived if (item := self.read(message)) is not None]
             for message in arrived:
                 self.connection.acknowledge(message)
-            if heard:
-                relay.call(relay.take, self, heard)
+            if readable:
+                relay.call(relay.receive, self, readable)
             if self.connection.connected != reached:
                 reached = self.connection.connected
                 relay.call(relay.reach, self, reached)
 
     def subscribe(self, topics_: Sequence[topics.Topic]) -> None:
-        """Follow all tables anew."""
+        """Follow all tables, on a new connection."""
         self._known = set()
         # A broker bounds a client's filters, and there may be hundreds of tables.
         self.connection.subscribe([f"{place}{topic.filter()}" for topic in topics_ for place in ("", "/+")])
 
-    def read(self, message: Inbound) -> tuple[str, Heard | m.ServerStatus | None] | None:
+    def read(self, message: Inbound) -> tuple[str, Arrived | m.ServerStatus | None] | None:
         """Read a message; return its table's place and what it says, None for what is not read."""
-        said = read(message)
-        if said is None:
+        readable = read(message)
+        if readable is None:
             return None
-        address, what = said
+        address, what = readable
         if address.table not in self._known and len(self._known) >= MAX_TABLES:
             return None
         self._known.add(address.table)
@@ -224,41 +225,43 @@ class Relay:
     # --- the loop -------------------------------------------------------------------------------------------------
 
     def forget(self, source: Source) -> None:
-        """Take in that everything retained comes again."""
+        """Note that everything retained arrives again."""
         now = self._loop.time()
         source.statuses.clear()
-        self._hear_standings(source, None, 0.0)
+        self._receive_standings(source, None, 0.0)
         for name in self.tables.keys() & self._of(source):
-            self.tables[name].hear(Heard(Forget()), now)
+            self.tables[name].receive(Arrived(NewConnection()), now)
 
     def _of(self, source: Source) -> set[str]:
         """Return the tables of a broker, also those that browsers wait for."""
         return {name for name in self.tables.keys() | self._channels.keys() if cell_of(name) == source.cell}
 
     def reach(self, source: Source, reached: bool) -> None:
-        """Take in that a broker is there, or is not."""
+        """Note that a broker is reached, or is not."""
         source.reached = reached
         for name in self._of(source):
             self._draw(name)
 
-    def take(self, source: Source, heard: Sequence[tuple[str, Heard | m.ServerStatus | None]]) -> None:
-        """Take in what a broker says of some tables."""
+    def receive(self, source: Source, arrived: Sequence[tuple[str, Arrived | m.ServerStatus | None]]) -> None:
+        """Apply what a broker says of some tables."""
         now = self._loop.time()
         touched = set()
-        for name, what in heard:
-            if isinstance(what, Heard) and isinstance(what.what, m.StandingsShown):
-                self._hear_standings(source, what.what, 0.0 if what.retained else self._results_late)
+        for name, what in arrived:
+            news = what.news if isinstance(what, Arrived) else None
+            if isinstance(news, m.StandingsShown):
+                retained = isinstance(what, Arrived) and what.retained
+                self._receive_standings(source, news, 0.0 if retained else self._results_late)
                 continue
-            if isinstance(what, Heard) and isinstance(what.what, Fact) and what.what.topic is topics.STANDINGS:
-                self._hear_standings(source, None, 0.0)
+            if isinstance(news, Fact) and news.address.topic is topics.STANDINGS:
+                self._receive_standings(source, None, 0.0)
                 continue
             table = self.tables.get(name)
             if table is None:
                 table = self.tables[name] = Table(
                     name, boards=self._boards and bool(self._delay), delay_seconds=self._delay
                 )
-            if isinstance(what, Heard):
-                table.hear(what, now)
+            if isinstance(what, Arrived):
+                table.receive(what, now)
             elif what is None:
                 source.statuses.pop(name, None)
             else:
@@ -273,11 +276,11 @@ class Relay:
         """How many seconds after its end a game is over on every page."""
         return self._delay + PLAY_OUT_SECONDS + BOARDS_SECONDS if self._boards and self._delay else 0.0
 
-    def _hear_standings(self, source: Source, shown: m.StandingsShown | None, late_seconds: float) -> None:
+    def _receive_standings(self, source: Source, shown: m.StandingsShown | None, late_seconds: float) -> None:
         """Show the standings of the evening, but no result before its table does."""
-        source.standings_heard += 1
+        source.standings_received += 1
         rows = () if shown is None else shown.evening.rows
-        self._loop.call_later(late_seconds, self._show_standings, source, source.standings_heard, rows)
+        self._loop.call_later(late_seconds, self._show_standings, source, source.standings_received, rows)
 
     def _show_standings(self, source: Source, number: int, rows: tuple[m.Standing, ...]) -> None:
         if number < source.standings_shown:  # newer ones were not held, after a new connection
@@ -324,8 +327,7 @@ class Relay:
     def _think(self, table: Table) -> None:
         """Work out the chances on another thread, a table at a time; where that is too slow, some salvos have none."""
         race = None if self._thinking else table.race()
-        last = table.game.chances
-        if race is None or (last is not None and (last.game, last.turn) == (race.game, race.turn)):
+        if race is None:
             return
         self._thinking = True
         task = self._loop.run_in_executor(None, chances, race)
@@ -335,8 +337,7 @@ class Relay:
         self._thinking = False
         if done.cancelled() or done.exception() is not None:
             return
-        if done.result().game == table.game.number:
-            table.game.chances = done.result()
+        if table.show_chances(done.result()):
             self._draw(table.name)
 
     # --- what browsers ask for ------------------------------------------------------------------------------------
@@ -376,7 +377,7 @@ class Relay:
     def picture(self, name: str) -> dict[str, Any]:
         """Return what a page shows of a table, also of one that nothing is known of."""
         table = self.tables.get(name) or Table(name)
-        states = [[self._name(each.name), each.state] for each in self._shown()]
+        states = [[self._name(table.name), table.state] for table in self._shown()]
         picture = table.picture(self._loop.time(), self._sources[cell_of(name)].standings)
         return {**picture, "table": self._name(name), "tables": states, "trouble": self.trouble(name)}
 
