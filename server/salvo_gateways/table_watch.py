@@ -157,7 +157,7 @@ class TableWatch:
                 ca=self._ca,
                 gives_way=False,
             )
-            connection.on_connect = lambda _: self._connected(connection)  # noqa: B023
+            connection.on_connect = lambda _: self.connected(connection)  # noqa: B023
             try:
                 self._follow(connection)
             except ConnectionLost as error:
@@ -167,7 +167,8 @@ class TableWatch:
             finally:
                 connection.close()
 
-    def _connected(self, connection: Connection) -> None:
+    def connected(self, connection: Connection) -> None:
+        """Subscribe; all that is retained arrives again."""
         self._state.apply(NewConnection())
         connection.subscribe([topic.filter(self.table) for topic in _FOLLOWED])
 

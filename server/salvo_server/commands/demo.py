@@ -18,7 +18,7 @@ from salvo.client import play as play_contest
 from salvo.errors import SalvoError
 from salvo.messages import State
 from salvo.replay_command import again, seat_names
-from salvo.rules import RuleBook
+from salvo.rules import Fleet, RuleBook
 from salvo.rules.files import load_book
 from salvo.sources import load
 from salvo.table_state import SalvoCounted, TableState
@@ -42,7 +42,7 @@ def demo(players: int, rules: str) -> None:
     live = has_terminal()
     seed = secrets.token_hex(16)
     bots = ["hunter" if seat % 2 == 0 else "random" for seat in range(players)]
-    show = _Show(load_book(rules))
+    show = DemoView(load_book(rules))
     settings = ServerSettings(
         listen="127.0.0.1:0",
         players=players,
@@ -72,13 +72,13 @@ def _seats(bots: Sequence[str]) -> list[tuple[str, str]]:
     return list(zip(seat_names(bots), bots, strict=True))
 
 
-def _live(show: _Show) -> Any:
+def _live(show: DemoView) -> Any:
     from rich.live import Live
 
     return Live(auto_refresh=False)
 
 
-def _join(url: str, name: str, source: str, seed: str, show: _Show) -> threading.Thread:
+def _join(url: str, name: str, source: str, seed: str, show: DemoView) -> threading.Thread:
     """Start a bot on its own thread; return once its fleet is complete, so that the play order is fixed."""
     complete = show.complete.setdefault(name, threading.Event())
     bot = load(source)()
@@ -97,7 +97,7 @@ def _join(url: str, name: str, source: str, seed: str, show: _Show) -> threading
     return thread
 
 
-class _Show:
+class DemoView:
     """Follows the server from inside: a demo may look at every board."""
 
     def __init__(self, book: RuleBook) -> None:
@@ -127,27 +127,32 @@ class _Show:
             case _:
                 pass
 
+    @property
+    def current(self) -> str:
+        """Whose turn it is."""
+        return self.seen.playing.player if self.seen.playing is not None else ""
+
     def page(self, contest: Contest) -> Any:
         """Return the picture of the moment, as the referee sees it."""
-        playing = self.seen.playing
-        current = playing.player if playing is not None else ""
-        heading = f"{contest.url}   turn {self.seen.game.last_turn}   {current}" if current else contest.url
-        return draw_page(heading, draw_boards(self._boards(contest), self._book.grid, current), list(self._news))
+        game = contest.service.tables[""].referee.game
+        boards = self.boards(game.fleets if game is not None else ())
+        heading = f"{contest.url}   turn {self.seen.game.last_turn}   {self.current}" if self.current else contest.url
+        return draw_page(heading, draw_boards(boards, self._book.grid, self.current), list(self._news))
 
-    def _boards(self, contest: Contest) -> dict[str, Board]:
-        referee, game = contest.service.tables[""].referee.game, self.seen.game
-        fleets = dict(zip(self.seen.names, referee.fleets if referee is not None else (), strict=False))
+    def boards(self, fleets: Sequence[Fleet]) -> dict[str, Board]:
+        """Return the players' boards, in play order, with their fleets once the game has begun."""
+        placed, game = dict(zip(self.seen.names, fleets, strict=False)), self.seen.game
         boards = {}
         for name in self.seen.names:
             ships = {ship.name: (name, ship.name) not in game.sunk for ship in self._book.fleet}
             tally = game.tallies.get(name)
             last = f"{tally.last.hits} of {tally.last.shots}" if tally is not None else ""
             struck = self._struck.get(name, set())
-            boards[name] = Board(ships, last=last, out=name in game.out, struck=struck, fleet=fleets.get(name))
+            boards[name] = Board(ships, last=last, out=name in game.out, struck=struck, fleet=placed.get(name))
         return boards
 
 
-def _print_result(show: _Show, command: str, seed: str) -> None:
+def _print_result(show: DemoView, command: str, seed: str) -> None:
     game = show.seen.game
     winner, places = game.won.winner if game.won is not None else "", game.places
     click.echo(f"{winner_line(winner, places)} after {game.last_turn} salvos")
