@@ -168,7 +168,7 @@ def test_without_a_terminal_a_watched_game_is_a_line_for_each_salvo(tmp_path: Pa
             "in several games; leave out --games, and choose one of them with --game",
         ),
         (["hunter", "hunter", "--json"], "with --json, "),
-        (["human", "hunter"], "with human, "),
+        (["human", "hunter"], "with human or mcp, "),
     ],
 )
 def test_watching_names_what_it_does_not_go_with(

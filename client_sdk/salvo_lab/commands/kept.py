@@ -19,7 +19,7 @@ from salvo.errors import BotError
 from salvo.programs import environment, linux
 from salvo.programs.debugger import is_debugged
 from salvo.programs.keeper import how_it_ended, keep
-from salvo_lab.human import HUMAN
+from salvo_lab.human import AT_DESKS
 from salvo_lab.simulation import Seats, simulate
 
 #: How the keeper passes on what only it has received: a terminal sends to both.
@@ -69,7 +69,7 @@ class Kept:
 
 def who_ended(bots: Sequence[str], game: int, seed: str, rules: str, seats: Seats, code: int) -> BotError:
     """Return who ended a process, after playing the game again with each bot in its own."""
-    if HUMAN not in bots:
+    if not set(bots).intersection(AT_DESKS):
         once_more = simulate(bots, games=1, first=game, seed=seed, rules=rules, seats=seats, jobs=1)
         for failure in once_more.failures:
             if failure.code == "bot_crashed":

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 import click
 
@@ -44,11 +44,14 @@ from salvo_lab.chance import warn_of_chance
 from salvo_lab.commands.failures import failure_lines, repeated_by
 from salvo_lab.commands.kept import Kept, who_ended
 from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
-from salvo_lab.human import HUMAN
+from salvo_lab.human import AT_DESKS, HUMAN, MCP
 from salvo_lab.intervals import rate_and_error
 from salvo_lab.simulation import TURN_SECONDS, Played, Seats, simulate, stream
 from salvo_lab.simulation.seats import places_alike, seating
 from salvo_lab.time_limits import TimeLimits, limit_time, telling_of_waits
+
+if TYPE_CHECKING:
+    from salvo_lab.human.channel import Channel
 
 #: Stands for the game's number in the name of a file.
 _GAME = "{game}"
@@ -93,7 +96,7 @@ _SEVERAL_AT_ONCE: Final = [
 
 _WATCHED: Final = (
     Unused("watch", is_set("as_json"), "with --json, which is for programs; leave one of them out"),
-    Unused("watch", lambda given: HUMAN in given["bots"], f"with {HUMAN}, who has a screen already; leave it out"),
+    Unused("watch", lambda given: _has_person(given["bots"]), f"with {HUMAN} or {MCP}, who see the game; leave it out"),
     Unused(
         "watch",
         lambda given: given["games"] != 1,
@@ -163,8 +166,8 @@ def play(
         )
     if record is not None and games > 1 and _GAME not in record:
         raise click.UsageError(f"--record {record}: {games} games need {_GAME} in the name, such as g-{_GAME}.jsonl.gz")
-    if HUMAN in bots and games > 1:
-        raise click.UsageError(f"--games {games}: {HUMAN} asks for the next game by r, when one is over")
+    if _has_person(bots) and games > 1:
+        raise click.UsageError(f"--games {games}: {HUMAN} asks for the next game by r; {MCP} plays one")
     if record is not None and seats == Seats.PAIRED and len(bots) > 2:
         raise click.UsageError(
             f"--record: with {len(bots)} bots seats are {Seats.FIXED} or {Seats.ROTATED}, not {seats}"
@@ -184,7 +187,8 @@ def play(
             _play_many(bots, how, command, traceback=traceback, as_json=as_json)
         return
     limits = TimeLimits(turn_seconds, bank) if turn_seconds is not None or bank is not None else None
-    say = partial(click.echo, file=sys.stdout)
+    # Standard output is the protocol of a model, also when it has gone.
+    say = partial(click.echo, file=sys.stderr if MCP in bots else sys.stdout)
     boards = Watched(moving=has_terminal()) if watch else Boards()
     kept = Kept(game)
 
@@ -193,7 +197,7 @@ def play(
             if games > 1:
                 nowhere = leaving.enter_context(open(os.devnull, "w", encoding="utf-8"))
                 leaving.enter_context(contextlib.redirect_stdout(nowhere))
-            elif as_json and HUMAN not in bots:
+            elif MCP in bots or (as_json and HUMAN not in bots):
                 leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
             table = _Table(load_book(rules), seed, game, games, Seats(seats), recording, kept)
             outcomes = _seat(bots, table, partial(_make, limits, leaving, _warn), boards)
@@ -202,12 +206,12 @@ def play(
                 with boards:
                     outcomes = iter((next(outcomes),))
             warning = ""
-            if games == 1 and recording is None and limits is None and not programs and HUMAN not in bots:
+            if games == 1 and recording is None and limits is None and not programs and not _has_person(bots):
                 outcome = next(outcomes)
                 once_more = partial(_make, limits, leaving, lambda text: None)
                 warning = warn_of_chance(outcome, boards, lambda other: next(_seat(bots, table, once_more, other)))
                 outcomes = iter((outcome,))
-            if not (as_json or HUMAN in bots) and has_terminal():
+            if not (as_json or _has_person(bots)) and has_terminal():
                 outcomes = _with_boards(outcomes, boards)
             _play_on(outcomes, bots, seed, game, games, recording, command, as_json, say)
         if warning:
@@ -337,29 +341,49 @@ class _Table(NamedTuple):
 
 def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Adapter], boards: Boards) -> Iterator[Outcome]:
     """Return the outcomes of games to be played; those with a person are played already."""
-    if HUMAN not in bots:
+    if not _has_person(bots):
         seated = {name: make(bot) for name, bot in zip(seat_names(bots), bots, strict=True)}
         return _games(seated, table, boards)
-    if bots.count(HUMAN) > 1:
-        raise SalvoError("one_human", f"{bots.count(HUMAN)} times {HUMAN}; one person plays at a terminal")
+    people = [bot for bot in bots if bot in AT_DESKS]
+    if len(people) > 1:
+        raise SalvoError("one_human", f"{' and '.join(people)}; one person or model plays in one process")
     from salvo_lab.human.channel import Channel
     from salvo_lab.human.local import Human, play_here
-    from salvo_lab.human.runner import check_terminal
 
     desk = Channel()
     names = zip(seat_names(bots), bots, strict=True)
-    seated = {name: Adapter(Human(desk)) if bot == HUMAN else make(bot) for name, bot in names}
-    check_terminal()
-    again = table.recording is None or _GAME in table.recording.name
+    seated = {name: Adapter(Human(desk)) if bot in AT_DESKS else make(bot) for name, bot in names}
+    again = people == [HUMAN] and (table.recording is None or _GAME in table.recording.name)
     return iter(
         play_here(
             desk,
+            _sitting_down(people[0]),
             table.book,
             lambda game: next(_games(seated, table._replace(first=game, games=1), boards)),
             table.first,
             again=again,
         )
     )
+
+
+def _has_person(bots: Sequence[str]) -> bool:
+    return any(bot in AT_DESKS for bot in bots)
+
+
+def _sitting_down(person: str) -> Callable[[Channel, Callable[[], None]], None]:
+    """Return what lets a person at the terminal, or a model, see and answer.
+
+    Raises:
+        SalvoError: ``no_terminal`` or ``missing_extra``.
+    """
+    if person == MCP:
+        from salvo_lab.human import mcp
+
+        return mcp.sit_down
+    from salvo_lab.human.runner import check_terminal, sit_down
+
+    check_terminal()
+    return sit_down
 
 
 def _games(bots: dict[str, Adapter], table: _Table, boards: Boards) -> Iterator[Outcome]:

@@ -1,4 +1,4 @@
-"""A person at a terminal: a player like a built-in bot, but with a screen and keys.
+"""A person at a terminal, or a language model: a player like a built-in bot, but with a desk.
 
 setup      how a fleet is placed, click by click
 cursor     a square of a board, found by keys
@@ -6,9 +6,14 @@ snapshot   what the person is shown of a game
 channel    where the thread of the game and that of the screen meet
 app        the screen; board: how it draws a board
 runner     the screen on one thread, the game on another
+mcp        the tools of a language model in place of the screen
 local      a game in this process
 contest    a game over MQTT
 """
 
 #: What to write in place of a bot's name.
 HUMAN = "human"
+#: A language model, whose program calls tools.
+MCP = "mcp"
+#: Players who answer at a desk.
+AT_DESKS = (HUMAN, MCP)

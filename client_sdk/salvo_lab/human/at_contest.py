@@ -8,7 +8,7 @@ from random import Random
 from salvo.client import GameReport
 from salvo.events import Event
 from salvo.seat import Seat
-from salvo_lab.human.runner import check_terminal
+from salvo_lab.human.runner import check_terminal, sit_down
 
 
 def check() -> None:
@@ -21,4 +21,4 @@ def play(seat: Seat, random: Random, games: int | None, listener: Callable[[Even
     from salvo_lab.human.channel import Channel
     from salvo_lab.human.contest import play_there
 
-    return play_there(Channel(), seat, random, games, listener)
+    return play_there(Channel(), sit_down, seat, random, games, listener)

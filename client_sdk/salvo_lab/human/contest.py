@@ -20,7 +20,6 @@ from salvo.seat import Seat
 from salvo.team import Team
 from salvo.view import Shot, View
 from salvo_lab.human.channel import Answer, Channel, Clock, FleetAsked, Line, Link, Over, Salvo, Seen, Taunt, Told
-from salvo_lab.human.runner import sit_down
 from salvo_lab.human.snapshot import Snapshot, result_words
 
 #: A deadline that moved by less has not moved: it is computed again for every picture.
@@ -246,7 +245,12 @@ def _moved(before: float | None, after: float | None) -> bool:
 
 
 def play_there(
-    desk: Channel, seat: Seat, random: Random, games: int | None, listener: Callable[[Event], None] | None = None
+    desk: Channel,
+    sit_down: Callable[[Channel, Callable[[], None]], None],
+    seat: Seat,
+    random: Random,
+    games: int | None,
+    listener: Callable[[Event], None] | None = None,
 ) -> list[GameReport]:
     """Let a person play in a contest until it leaves; see :class:`Person`.
 

@@ -11,7 +11,6 @@ from salvo.rules import Fleet, RuleBook
 from salvo.view import View
 from salvo_lab.arena import Outcome
 from salvo_lab.human.channel import Again, Channel, FleetAsked, Over, Salvo, Seen, Told
-from salvo_lab.human.runner import sit_down
 from salvo_lab.human.snapshot import Snapshot, result_words
 
 
@@ -56,11 +55,18 @@ class Human(Bot):
 
 
 def play_here(
-    desk: Channel, rules: RuleBook, play_one: Callable[[int], Outcome], first: int, *, again: bool = True
+    desk: Channel,
+    sit_down: Callable[[Channel, Callable[[], None]], None],
+    rules: RuleBook,
+    play_one: Callable[[int], Outcome],
+    first: int,
+    *,
+    again: bool = True,
 ) -> list[Outcome]:
     """Let a person play at a table with bots until it leaves.
 
     Args:
+        sit_down: lets the person see and answer while games are played.
         rules: of all games.
         play_one: plays the game of a number; one of its bots is a :class:`Human` at this desk.
         first: number of the first game; the next one has the next number, so the starter alternates where the rules

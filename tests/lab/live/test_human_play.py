@@ -126,7 +126,7 @@ def test_without_a_terminal_the_error_says_so(words: tuple[str, ...]) -> None:
 def test_two_people_at_one_terminal_are_refused() -> None:
     done = run("play", "human", "human")
     assert done.returncode == 1
-    assert done.stderr.startswith("error: one_human: 2 times human; one person plays at a terminal")
+    assert done.stderr.startswith("error: one_human: human and human; one person or model plays in one process")
 
 
 def _rival(url: str) -> None:

@@ -1,0 +1,28 @@
+"""A language model as the player of a contest, the entry point ``mcp`` of ``salvo.players``."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from random import Random
+
+from salvo.client import GameReport
+from salvo.events import Event
+from salvo.seat import Seat
+
+#: Loaded when it plays, so that a missing extra is named, and not a plugin that cannot be loaded.
+_TOOLS = "salvo_lab.human.mcp"
+
+
+def check() -> None:
+    """Make sure that the extra is there; see :class:`salvo.client.ContestPlayer`."""
+    importlib.import_module(_TOOLS)
+
+
+def play(seat: Seat, random: Random, games: int | None, listener: Callable[[Event], None] | None) -> list[GameReport]:
+    """Let the model play; see :class:`salvo.client.ContestPlayer`."""
+    from salvo_lab.human.channel import Channel
+    from salvo_lab.human.contest import play_there
+    from salvo_lab.human.mcp import sit_down
+
+    return play_there(Channel(), sit_down, seat, random, games, listener)
