@@ -1,18 +1,18 @@
-"""Doors for programs that speak the protocol of an older Battleship system.
+"""Gateways to older Battleship systems: one package each, ``xbs``, ``smackdown``, ``jsonline``, ``classic``.
 
-One module each: ``xbs``, ``smackdown``, ``jsonline``, ``classic``. A program that connects is a player like any
-other: its guest (:mod:`~salvo_gateways.guest`) sits at a table with its own session and connection, and translates. A
-gateway stores nothing about a game: guests that come back, even to a restarted gateway, learn from the server how
-their game stands. Only games that the gateway plays itself, before the table can have them, are kept in a file. An
-annex: it can be deleted. Start reading in ``guest``, then ``classic``, the smallest of the systems.
+A client of Xterm Boat Sinker is a player like any other: its handler sits at a table with its own session and
+connection, and translates. For the other three systems the gateway is the system's own server: their programs play one
+another, or a bot of ours, or a person, without a table. In the other direction our bots are clients of such servers.
+An annex: it can be deleted. Start reading in ``handler``, then ``classic``.
 
-    peer            lines to and from one program
-    guest           one program's stay: its peer, its seat, what is said on both sides
-    table_watch     what all guests of a gateway share: where the table is, the accounts, what a spectator knows of it
-    accounts        names of guests and their secrets
-    host            listens, and lets guests in
+    peer            lines to and from one client
+    handler         one client's stay
+    host            listens, and admits clients
     children        programs that the gateway starts itself
-    hidden_fleet/   games against programs that keep their fleet to themselves
+    hidden_fleet/   games against programs that hide their fleet
+    transcripts     writes the games that a gateway referees itself
+    table_watch     the table of xbs: where it is, and what a spectator knows of it
+    bot_clients/    our bots on servers of these systems
 """
 
 from typing import Final
@@ -25,27 +25,21 @@ XBS: Final = Gateway(
     rules="xbs",
     command="salvo_gateways.commands.gateway_xbs:command",
     check="salvo_gateways.xbs:check",
-    visit="salvo_gateways.visits.line:visits",
+    bot_client="salvo_gateways.bot_clients.connection:play",
     for_people=True,
 )
 SMACKDOWN: Final = Gateway(
     "Code Smackdown: |QUERY|...|END| with child processes, or over TCP.",
-    rules="smackdown",
     command="salvo_gateways.commands.gateway_smackdown:command",
-    check="salvo_gateways.smackdown:check",
-    visit="salvo_gateways.visits.line:visit_on_streams",
+    bot_client="salvo_gateways.bot_clients.connection:play_on_streams",
     appends_names=True,
 )
 JSONLINE: Final = Gateway(
-    "Battleship in JSON lines over TCP, against a built-in bot or another team.",
-    rules="alternate",
+    "Battleship in JSON lines over TCP, against a built-in bot.",
     command="salvo_gateways.commands.gateway_jsonline:command",
-    check="salvo_gateways.jsonline:check",
-    visit="salvo_gateways.visits.line:visits",
+    bot_client="salvo_gateways.bot_clients.connection:play",
 )
 CLASSIC: Final = Gateway(
-    "The two-player game of set-up, shots and replies, over TCP or its own bus.",
-    rules="spaced",
+    "The two-player game of set-up, shots and replies, over its bus or TCP.",
     command="salvo_gateways.commands.gateway_classic:command",
-    check="salvo_gateways.classic:check",
 )

@@ -16,6 +16,7 @@ from typing import Final, Protocol
 from salvo.errors import SalvoError
 from salvo.permissions import Role
 from salvo.topics import check_name
+from salvo_gateways.errors import GatewayError
 from salvo_server.storage.roster import Credentials, Roster
 from salvo_server.storage.roster_watcher import LOOK_SECONDS
 from salvo_server.storage.vault import Vault
@@ -26,10 +27,6 @@ _KNOWN_SECONDS: Final = LOOK_SECONDS + 0.5
 
 #: Accounts that one gateway keeps on the roster, each five users at the broker: as many as programs can be connected.
 MAX_GUEST_ACCOUNTS: Final = 128
-
-
-class GatewayError(SalvoError):
-    """A guest that cannot be admitted, or a gateway that cannot be opened."""
 
 
 class Accounts(Protocol):

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 def seated(bot: Bot | Adapter, name: str, seed: int | str, game: int = 1) -> Adapter:
     """Return the adapter of a bot that is prepared for a game."""
     adapter = Adapter.of(bot)
-    tell(adapter.prepare, name, seed, game)
+    call(adapter.prepare, name, seed, game)
     return adapter
 
 
@@ -49,10 +49,10 @@ def shots_of(bot: Adapter, view: View, *, skips: bool = False) -> tuple[Shot, ..
     return tuple(view.untouched.sample(1))
 
 
-def tell(method: Callable[P, None], *told: P.args, **named: P.kwargs) -> None:
-    """Call a method of an adapter; what the bot raises goes to the log, and the game goes on."""
+def call(method: Callable[P, None], *given: P.args, **named: P.kwargs) -> None:
+    """Call a method of an adapter; what the bot raises goes to the log, and the game continues."""
     try:
-        method(*told, **named)
+        method(*given, **named)
     except BotError as error:
         bot: Adapter = method.__self__  # type: ignore[attr-defined]
         _report(bot, method.__name__, error, "the game goes on")

@@ -15,7 +15,7 @@ from typing import IO, Final
 
 from salvo.errors import printable
 from salvo.programs import environment
-from salvo_gateways.accounts import GatewayError
+from salvo_gateways.errors import GatewayError
 
 log = logging.getLogger(__name__)
 

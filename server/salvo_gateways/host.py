@@ -1,4 +1,4 @@
-"""A gateway's listener: accepts programs up to a limit, and serves each on its own thread."""
+"""A gateway's listener: accepts clients up to a limit, and serves each on its own thread."""
 
 from __future__ import annotations
 
@@ -12,59 +12,45 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from salvo_gateways.accounts import GatewayError
-from salvo_gateways.guest import Guest
+from salvo_gateways.errors import GatewayError
+from salvo_gateways.handler import ClientHandler
 from salvo_gateways.peer import Framing, Lines, Peer
-from salvo_gateways.table_watch import TableWatch
 from salvo_server.brokers.embedded import open_files
 
 log = logging.getLogger(__name__)
 
-#: The most programs at once. Each takes three threads and a connection to the broker.
-MAX_GUESTS: Final = 128
-#: How long a gateway that closes lets its guests tell what has just happened.
+#: The most clients at once. Each takes three threads and a connection to the broker.
+MAX_CLIENTS: Final = 128
+#: How long a gateway that closes lets its handlers send what has just happened.
 GOODBYE_SECONDS: Final = 2.0
-
-#: Makes the guest for a peer that has just connected.
-Welcome = Callable[[Peer, TableWatch], Guest]
-
-
-def _ignore(*_: object) -> None:
-    """Most protocols need not know when the gateway opens or closes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A protocol, configured for one table; each protocol's module makes one with its ``door(book)``.
+    """A configured protocol; each protocol's package makes one with its ``door(...)``.
 
     Attributes:
-        welcome: makes the guest for a program.
-        framing: makes what splits a program's bytes into messages.
-        opened: called before the first guest is admitted.
-        closed: called after the last guest has left.
+        handler: makes what serves a client that has just connected.
+        framing: makes what splits a client's bytes into messages.
     """
 
-    welcome: Welcome
+    handler: Callable[[Peer], ClientHandler]
     framing: Callable[[], Framing] = Lines
-    opened: Callable[[TableWatch], None] = _ignore
-    closed: Callable[[], None] = _ignore
 
 
 class Host:
-    """Accepts the programs of a gateway, and serves them.
+    """Accepts the clients of a gateway, and serves them.
 
     Attributes:
         address: the host and port that it listens on, once opened.
     """
 
-    def __init__(self, watch: TableWatch, door: Door) -> None:
+    def __init__(self, door: Door) -> None:
         self.address = ("", 0)
-        self._watch = watch
         self._door = door
-        self._opened = False
         self._listener: socket.socket | None = None
-        self._guests: dict[int, tuple[Peer, threading.Thread]] = {}
-        self._active: dict[int, Guest] = {}
+        self._clients: dict[int, tuple[Peer, threading.Thread]] = {}
+        self._active: dict[int, ClientHandler] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
 
@@ -80,68 +66,57 @@ class Host:
         except OSError as error:
             raise GatewayError("cannot_listen", f"{host}:{port}: {error.strerror or error}") from None
         self.address = self._listener.getsockname()[:2]
-        self._open_door()
         threading.Thread(target=self._accept, name="gateway", daemon=True).start()
 
     def admit(self, sock: socket.socket, name: str) -> None:
-        """Admit a program that is already connected, such as a child process."""
-        self._open_door()
+        """Admit a client that is already connected, such as a child process."""
         with self._lock:
-            if len(self._guests) >= MAX_GUESTS:
+            if len(self._clients) >= MAX_CLIENTS:
                 self._make_room()
-            if self._closed.is_set() or len(self._guests) >= MAX_GUESTS:
-                log.warning("%s: refused, there are already %d guests", name, len(self._guests))
+            if self._closed.is_set() or len(self._clients) >= MAX_CLIENTS:
+                log.warning("%s: refused, there are already %d clients", name, len(self._clients))
                 sock.close()
                 return
             peer = Peer(sock, name, self._door.framing())
-            thread = threading.Thread(target=self._serve, args=(peer,), name=f"guest {name}", daemon=True)
-            self._guests[id(peer)] = peer, thread
+            thread = threading.Thread(target=self._serve, args=(peer,), name=f"client {name}", daemon=True)
+            self._clients[id(peer)] = peer, thread
             peer.start()
             thread.start()
 
     def _make_room(self) -> None:
-        """Hang up on the oldest program that has never said anything, of the address with most such programs.
+        """Hang up on the oldest client that has never sent anything, of the address with most such clients.
 
-        Silent connections, however many a stranger opens, then keep nobody out who speaks, and those of one address
+        Silent connections, however many a stranger opens, then keep nobody out who plays, and those of one address
         make room before those of others.
         """
         silent: defaultdict[str, list[Peer]] = defaultdict(list)
-        for peer, _ in self._guests.values():
+        for peer, _ in self._clients.values():
             if peer.silent:
                 silent[peer.name.rpartition(":")[0]].append(peer)
         if silent:
             oldest = max(silent.values(), key=len)[0]
-            log.warning("%s: hung up on, it has said nothing and others want its place", oldest.name)
-            del self._guests[id(oldest)]
+            log.warning("%s: hung up on, it has sent nothing and others want its place", oldest.name)
+            del self._clients[id(oldest)]
             oldest.hang_up()
 
     def close(self) -> None:
-        """Stop listening, and hang up on all guests once they have told what has happened, such as how a game ended."""
+        """Stop listening, and hang up on all clients once it is sent what has happened, such as how a game ended."""
         self._closed.set()
         if self._listener is not None:
             with contextlib.suppress(OSError):
                 self._listener.shutdown(socket.SHUT_RDWR)
             self._listener.close()
         with self._lock:
-            guests = list(self._guests.values())
+            clients = list(self._clients.values())
             active = list(self._active.values())
-        for guest in active:
-            guest.dismiss()
+        for handler in active:
+            handler.dismiss()
         end = time.monotonic() + GOODBYE_SECONDS
-        for peer, thread in guests:
+        for peer, thread in clients:
             thread.join(max(0.0, end - time.monotonic()))
             peer.hang_up()
-        for _, thread in guests:
+        for _, thread in clients:
             thread.join(10)
-        if self._opened:
-            self._door.closed()
-
-    def _open_door(self) -> None:
-        with self._lock:
-            if self._opened:
-                return
-            self._opened = True
-            self._door.opened(self._watch)
 
     def _accept(self) -> None:
         assert self._listener is not None
@@ -156,17 +131,17 @@ class Host:
 
     def _serve(self, peer: Peer) -> None:
         try:
-            guest = self._door.welcome(peer, self._watch)
+            handler = self._door.handler(peer)
             with self._lock:
-                self._active[id(peer)] = guest
+                self._active[id(peer)] = handler
             if not self._closed.is_set():
-                guest.stay()
+                handler.stay()
         except SystemExit:
             pass  # the person who plays here has left
         except Exception:
-            log.exception("%s: the gateway failed; the guest is disconnected", peer.name)
+            log.exception("%s: the gateway failed; the client is disconnected", peer.name)
         finally:
             peer.close()
             with self._lock:
-                self._guests.pop(id(peer), None)
+                self._clients.pop(id(peer), None)
                 self._active.pop(id(peer), None)

@@ -20,7 +20,8 @@ from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.rules import RuleBook
 from salvo.seat import Seat
 from salvo.table_state import Fact, NewConnection, TableState
-from salvo_gateways.accounts import Accounts, GatewayError
+from salvo_gateways.accounts import Accounts
+from salvo_gateways.errors import GatewayError
 from salvo_server.storage.roster import Credentials
 
 log = logging.getLogger(__name__)

@@ -17,10 +17,10 @@ from salvo.rules import BOOKS, RuleBook
 from salvo.unused import Unused, UnusedOption, refuse_unused
 from salvo_server.settings import ServerSettings, SettingsError
 
-#: What a server tells the gateways that it runs.
-_SAID_BY_SERVER: Final = [
-    Unused(each, lambda _: True, "with a server, which passes its own on to its gateways; leave it out")
-    for each in ("broker", "roster", "ca", "players")
+#: What a server passes to the gateways that it runs.
+_GIVEN_BY_SERVER: Final = [
+    Unused(option, lambda _: True, "with a server, which passes its own on to its gateways; leave it out")
+    for option in ("broker", "roster", "ca", "players")
 ]
 
 
@@ -29,11 +29,11 @@ class GatewayCall(NamedTuple):
 
     Attributes:
         words: those behind ``salvo gateway``.
-        table: the one that it leads to.
+        table: the one that it leads to; None for a gateway that referees its games itself.
     """
 
     words: list[str]
-    table: str
+    table: str | None
 
     @property
     def for_people(self) -> bool:
@@ -42,11 +42,12 @@ class GatewayCall(NamedTuple):
 
 
 def with_rules_of_gateways(settings: ServerSettings) -> ServerSettings:
-    """Return the settings, with the rules of the first gateway's protocol where they name none."""
+    """Return the settings, with the rules that the first gateway's table needs where they name none."""
     protocol = next((line.split(maxsplit=1)[0] for line in settings.gateways if line.strip()), "")
     if "rules" in settings.model_fields_set or protocol not in plugins.found(plugins.GATEWAYS):
         return settings
-    return ServerSettings(**settings.model_dump(exclude_unset=True) | {"rules": _gateway(protocol).rules})
+    rules = _gateway(protocol).rules
+    return ServerSettings(**settings.model_dump(exclude_unset=True) | {"rules": rules}) if rules else settings
 
 
 def read_gateway(line: str, book: RuleBook) -> GatewayCall:
@@ -56,22 +57,22 @@ def read_gateway(line: str, book: RuleBook) -> GatewayCall:
         book: what the server plays.
 
     Raises:
-        SettingsError: ``bad_setting``: no such protocol, option or opponent, or other rules than the protocol's;
+        SettingsError: ``bad_setting``: no such protocol, option or opponent, or other rules than a table needs;
             ``unused_option``.
     """
     try:
         words = shlex.split(line)
     except ValueError as error:
         raise SettingsError("bad_setting", f"gateway {line!r}: {error}") from None
-    there = plugins.found(plugins.GATEWAYS)
-    if not words or words[0] not in there:
-        raise SettingsError("bad_setting", f"gateway {line!r} does not begin with one of {', '.join(there)}")
+    known = plugins.found(plugins.GATEWAYS)
+    if not words or words[0] not in known:
+        raise SettingsError("bad_setting", f"gateway {line!r} does not begin with one of {', '.join(known)}")
     command: click.Command = plugins.imported(_gateway(words[0]).command)
     if {"-h", "--help"} & {*words}:
         raise SettingsError("bad_setting", f"gateway {line!r}: --help is for salvo gateway {words[0]}")
     try:
         context = command.make_context(words[0], words[1:])
-        refuse_unused(_SAID_BY_SERVER, given(context), context.params, lambda name: option_of(context, name))
+        refuse_unused(_GIVEN_BY_SERVER, given(context), context.params, lambda name: option_of(context, name))
     except click.ClickException as error:
         raise SettingsError("bad_setting", f"gateway {line!r}: {error.format_message()}") from None
     except UnusedOption as error:
@@ -80,8 +81,10 @@ def read_gateway(line: str, book: RuleBook) -> GatewayCall:
     if opponent in plugins.found(plugins.PLAYERS):
         alone = f"a person needs a terminal; start salvo gateway {words[0]} --opponent {opponent} in one of its own"
         raise SettingsError("bad_setting", f"gateway {line!r}: {alone}")
-    _check_rules(words[0], book)
-    return GatewayCall(words, context.params["table"])
+    table = context.params.get("table")
+    if table is not None:
+        _check_rules(words[0], book)
+    return GatewayCall(words, table)
 
 
 def _check_rules(protocol: str, book: RuleBook) -> None:

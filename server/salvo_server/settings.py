@@ -435,16 +435,6 @@ def gateway_key_path() -> Path:
     return _state("a gateway's key") / "gateway.key"
 
 
-def gateway_games_path(door: str, url: str, table: str) -> Path:
-    """Return where a gateway keeps the games that it plays itself.
-
-    Args:
-        url: the broker's, without a user.
-    """
-    name = re.sub(r"[^A-Za-z0-9.]+", "-", f"{door} {url} {table}").strip("-")
-    return _state("a gateway's games") / f"{name}.games"
-
-
 def _read_file(file: Path) -> dict[str, Any]:
     text, values = read_toml(file, partial(SettingsError, "bad_setting"))
     for key in values:

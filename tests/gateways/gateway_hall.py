@@ -23,7 +23,7 @@ from salvo.seat import Seat
 from salvo.session import Session
 from salvo.topics import check_name
 from salvo_gateways.accounts import Accounts
-from salvo_gateways.guest import Guest
+from salvo_gateways.handler import ClientHandler
 from salvo_gateways.host import Door
 from salvo_gateways.peer import Broken, Peer
 from salvo_gateways.table_watch import TableWatch
@@ -152,18 +152,19 @@ class HallWatch(TableWatch):
 
 
 class Program:
-    """The program at the other end of a guest: what it says, and what it hears, line by line."""
+    """The program at the other end of a handler: what it says, and what it hears, line by line."""
 
-    def __init__(self, hall: Hall, door: Door, name: str) -> None:
+    def __init__(self, stage: Stage, door: Door, name: str) -> None:
         self.name = name
         self.gone = self.ended = False
         self.arrived: Callable[[], None] = lambda: None
         self.told: deque[str] = deque()
-        self._hall = hall
+        self._stage = stage
         self._framing = door.framing()
         self._said: list[str | Broken] = []
-        self.guest: Guest = door.welcome(cast(Peer, self), hall.watch)
-        self._rounds: Iterator[None] = self.guest.rounds()
+        self.handler: ClientHandler = door.handler(cast(Peer, self))
+        self.handler.clock = lambda: stage.now / 1000
+        self._rounds: Iterator[None] = self.handler.rounds()
         self.stays = True
 
     # --- the program's side ---------------------------------------------------------------------------------------
@@ -172,7 +173,7 @@ class Program:
         """Send a message, and let happen what follows from it."""
         found = self._framing.feed(f"{text}{end}".encode())
         self._said += [each.decode() if isinstance(each, bytes) else each for each in found]
-        self._hall.settle()
+        self._stage.settle()
 
     def hear(self) -> str:
         """Return the next message that it got; empty when there is none and its connection has ended."""
@@ -190,9 +191,9 @@ class Program:
     def go(self) -> None:
         """Hang up."""
         self.gone = True
-        self._hall.settle()
+        self._stage.settle()
 
-    # --- the guest's side: salvo_gateways.peer.Peer -----------------------------------------------------------
+    # --- the handler's side: salvo_gateways.peer.Peer ---------------------------------------------------------------
 
     def take(self) -> list[str | Broken]:
         said, self._said = self._said, []
@@ -215,17 +216,58 @@ class Program:
     def close(self) -> None:
         self.gone = self.ended = True
 
-    # --- the hall's side ----------------------------------------------------------------------------------------------
+    # --- the stage's side ---------------------------------------------------------------------------------------------
 
     def serve(self) -> None:
-        """Let its guest do one round."""
+        """Let its handler do one round."""
         before = len(self.told)
         if self.stays:
             self.stays = next(self._rounds, self) is None
-            self._hall.traffic += (not self.stays) + abs(len(self.told) - before)
+            self._stage.traffic += (not self.stays) + abs(len(self.told) - before)
 
 
-class Hall:
+class Stage:
+    """A gateway and its clients, and a clock."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000
+        self.traffic = 0
+        self.programs: list[Program] = []
+
+    def come(self, door: Door, name: str) -> Program:
+        """Let a program come in."""
+        program = Program(self, door, name)
+        self.programs.append(program)
+        self.settle()
+        return program
+
+    def wait(self, seconds: float) -> None:
+        """Let time go by."""
+        self.now += round(seconds * 1000)
+        self.settle()
+
+    def settle(self) -> None:
+        """Continue until nobody has anything more to send."""
+        still = 0
+        for _ in range(MAX_ROUNDS):
+            before = self.activity
+            self.serve()
+            still = still + 1 if self.activity == before else 0
+            if still == 2:
+                return
+        raise AssertionError("it goes round in circles")
+
+    @property
+    def activity(self) -> int:
+        """What grows whenever something happens."""
+        return self.traffic
+
+    def serve(self) -> None:
+        for program in self.programs:
+            program.serve()
+
+
+class Hall(Stage):
     """A table with a gateway.
 
     Attributes:
@@ -234,10 +276,8 @@ class Hall:
     """
 
     def __init__(self, book: RuleBook, accounts: Accounts | None = None, **limits: Any) -> None:
-        self.now = 1_000_000
-        self.traffic = 0
+        super().__init__()
         self.wires: list[GuestsWire] = []
-        self.programs: list[Program] = []
         self.wire = ServersWire()
         self.wire.spread = self._spread
         self.watch = HallWatch(self, accounts or NoAccounts())
@@ -257,13 +297,6 @@ class Hall:
         self.wire.connect()
         self.settle()
 
-    def come(self, door: Door, name: str) -> Program:
-        """Let a program come in."""
-        program = Program(self, door, name)
-        self.programs.append(program)
-        self.settle()
-        return program
-
     def kill_gateway(self) -> None:
         """Let a gateway be gone with all its guests, without a goodbye."""
         self.programs.clear()
@@ -274,25 +307,15 @@ class Hall:
         """The table's."""
         return self.service.tables[""].referee
 
-    def wait(self, seconds: float) -> None:
-        """Let time go by."""
-        self.now += round(seconds * 1000)
-        self.settle()
+    @property
+    def activity(self) -> int:
+        return self.traffic + self.wire.published + len(self.wire.inbox)
 
-    def settle(self) -> None:
-        """Go on until all is said."""
-        still = 0
-        for _ in range(MAX_ROUNDS):
-            before = self.traffic + self.wire.published
-            self.service.step()
-            while self._unheard and not self.onlooker_is_late:
-                self.watch.receive(*self._unheard.popleft())
-            for program in self.programs:
-                program.serve()
-            still = still + 1 if self.traffic + self.wire.published == before and not self.wire.inbox else 0
-            if still == 2:
-                return
-        raise AssertionError("it goes round in circles")
+    def serve(self) -> None:
+        self.service.step()
+        while self._unheard and not self.onlooker_is_late:
+            self.watch.receive(*self._unheard.popleft())
+        super().serve()
 
     def _spread(self, topic: str, payload: bytes) -> None:
         self._unheard.append((topic, payload))

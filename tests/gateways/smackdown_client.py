@@ -1,7 +1,7 @@
 """A program of Code Smackdown, written from the protocol's text alone: the standard library, nothing of ours.
 
-As a child process: ``python smackdown_client.py OWN_NAME OPPONENT_NAME``, on standard input and output. Over TCP a test
-calls :func:`play`. It holds the server to what the text says: whatever else it is told is a ``Complaint``.
+As a child process: ``python smackdown_client.py [--mistake KIND] OWN_NAME OPPONENT_NAME``, on standard streams.
+Over TCP a test calls :meth:`Program.play`. Whatever the text does not have is a ``Complaint``.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Program:
             raise Complaint(f"{about!r} is not in the text")
 
     def check_end(self) -> None:
-        won, lost = len(self.met) == sum(self.sizes), self.afloat() == 0
+        won, lost = len(self.met) == sum(self.sizes), bool(self.fleet) and self.afloat() == 0
         if self.erred in FORFEITS:
             self.expect(self.result == "lost", f"{self.erred} is a forfeit")
         else:
@@ -143,7 +143,7 @@ class Program:
         taken: set[Cell] = set()
         for size in self.sizes:
             while True:
-                flat = self.rng.random() < 0.5
+                flat = size > self.height or (size <= self.width and self.rng.random() < 0.5)
                 x = self.rng.randrange(self.width - (size - 1) * flat)
                 y = self.rng.randrange(self.height - (size - 1) * (not flat))
                 cells = {(x + step * flat, y + step * (not flat)) for step in range(size)}
@@ -236,15 +236,17 @@ def _cell(text: str) -> Cell:
 
 
 def main() -> None:
-    rng = random.Random(":".join(sys.argv[1:]))
+    own, opponent = sys.argv[-2:]
+    mistake = sys.argv[2] if sys.argv[1] == "--mistake" else ""
+    rng = random.Random(f"{own}:{opponent}")
     out = sys.stdout.buffer
 
     def write(data: bytes) -> None:
         out.write(data)
         out.flush()
 
-    program = Program(sys.stdin.buffer.readline, write, rng)
-    print(f"{sys.argv[1]} against {sys.argv[2]}: {program.play()}", file=sys.stderr)
+    program = Program(sys.stdin.buffer.readline, write, rng, mistake=mistake, when=2)
+    print(f"{own} against {opponent}: {program.play()}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -3,42 +3,38 @@
 from __future__ import annotations
 
 import contextlib
-import os
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gateways.classic_client import Program, Tcp
-from gateways.gateway_stage import Winners, gateway, gateways, served, side_by_side, until
+from gateways.gateway_stage import hosting, written
+from salvo import sources
 from salvo.rules import BOOKS, SPACED, RuleBook
-from salvo_gateways.accounts import GatewayError
-from salvo_gateways.classic import door
+from salvo_gateways.classic import Role, check, door
+from salvo_gateways.errors import GatewayError
 from salvo_gateways.host import Door
-from salvo_server.recordings import open_recordings
+from salvo_gateways.transcripts import Transcripts
 
 HERE = Path(__file__).parent / "conversations"
-GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "4"))
 SCRIPT = f"{HERE / 'house_bots.py'}:Corners"
 SECONDS = 60.0
 
-_made = iter(range(1_000_000))
+
+def made(**options: Any) -> Door:
+    """Return a door where the script of the text's examples plays."""
+    return door(SPACED, sources.load(SCRIPT), **({"end_seconds": 0} | options))
 
 
-def made(book: RuleBook, folder: Path, **options: Any) -> Door:
-    return door(book, games=folder / f"{next(_made)}.games", **({"end_seconds": 0} | options))
-
-
-def test_the_messages_and_the_protocol_of_the_text_come_out_as_they_are_told(tmp_path: Path) -> None:
+def test_the_messages_and_the_protocol_of_the_text_come_out_as_they_are_written() -> None:
     line: Tcp | None = None
     answers = 0
-    with served(rules="spaced") as contest, contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         for step in (HERE / "classic.txt").read_text().splitlines():
             sign, _, text = step.partition(" ")
             if sign == "@":
-                make = partial(made, folder=tmp_path, role=text, opponent=SCRIPT)
-                host = stack.enter_context(gateway(contest.url, "classic", tmp_path, make))
+                host = stack.enter_context(hosting(made(role=Role(text))))
                 line = stack.enter_context(contextlib.closing(Tcp(host.address)))
             elif sign == ">":
                 assert line is not None
@@ -51,40 +47,28 @@ def test_the_messages_and_the_protocol_of_the_text_come_out_as_they_are_told(tmp
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("opponent", ["hunter", "random"])
 @pytest.mark.parametrize("leads", [False, True], ids=["as client", "as server"])
-def test_many_games_with_lines_in_pieces_and_programs_that_go_wrong_among_them(leads: bool, tmp_path: Path) -> None:
-    """Each is played again at its table, where who begins is the table's own rule, and comes out as it was."""
-    tables = ["a", "b"]
-    winners = Winners()
-    journal = tmp_path / "games.journal"
-    games = max(1, GAMES // 2 // len(tables))
-    programs: dict[str, Program] = {}
-
-    def play(table: str, address: tuple[str, int]) -> None:
+def test_whole_games_after_programs_that_went_wrong(leads: bool, opponent: str, tmp_path: Path) -> None:
+    """Each is written, and is there as the program saw it."""
+    opening = door(
+        SPACED,
+        sources.load(opponent),
+        role=Role.CLIENT if leads else Role.SERVER,
+        end_seconds=0,
+        transcripts=Transcripts("classic", tmp_path),
+    )
+    with hosting(opening) as host:
         for number, (wrong, place) in enumerate(WRONG):
-            go_wrong(address, wrong, place, number, leads=leads)
-        line = Tcp(address)
-        programs[table] = Program(line, ord(table), leads=leads)
-        programs[table].connect()
-        programs[table].play(games)
-        line.close()
-
-    def make(book: RuleBook, table: str) -> Door:
-        opponent = "hunter" if table == "a" else "random"
-        return made(book, tmp_path, opponent=opponent, role="client" if leads else "server")
-
-    with (
-        served(winners, rules="spaced", tables=tuple(tables), journal=str(journal), journal_safe="process") as contest,
-        gateways(contest, "classic", tmp_path, make, tables) as hosts,
-    ):
-        side_by_side(play, tables, hosts, SECONDS + 10 * GAMES)
-        assert [len(program.won) for program in programs.values()] == [games] * len(tables), "a program has given up"
-        until(lambda: all(len(winners.by_table.get(table, [])) >= games for table in tables), 10 * GAMES)
-    for table, program in programs.items():
-        assert [name == f"classic-guest-{table}" for name in winners.by_table[table]] == program.won
-        assert program.begun == [leads == (game % 2 == 0) for game in range(games)]
-    checked = [steps for steps, _ in open_recordings(str(journal)).check() if steps]
-    assert len(checked) == games * len(tables)
+            go_wrong(host.address, wrong, place, number, leads=leads)
+        with contextlib.closing(Tcp(host.address)) as line:
+            program = Program(line, 1, leads=leads)
+            program.connect()
+            program.play(2)
+        assert program.begun == [leads, not leads]
+        for game, won in enumerate(program.won, start=1):
+            course = written(tmp_path / f"classic-{game}.jsonl.gz")
+            assert course.winners == ("guest" if won else "house",)
 
 
 #: A reply to a shot that was not fired.
@@ -125,12 +109,7 @@ def go_wrong(address: tuple[str, int], wrong: str, turns: int, seed: int, *, lea
 
 
 def test_a_reply_that_no_fleet_can_give_ends_the_game(tmp_path: Path) -> None:
-    winners = Winners()
-    make = partial(made, folder=tmp_path, opponent=SCRIPT)
-    with (
-        served(winners, rules="spaced") as contest,
-        gateway(contest.url, "classic", tmp_path, make) as host,
-    ):
+    with hosting(made(transcripts=Transcripts("classic", tmp_path))) as host:
         for replies in (["RIaH", "RE5ECruiser"], ["RIaSCruiser"], ["RIaM", "RE5SSubmarine"], ["RIaECruiser"]):
             with contextlib.closing(Tcp(host.address)) as line:
                 program = Program(line, 1)
@@ -143,13 +122,12 @@ def test_a_reply_that_no_fleet_can_give_ends_the_game(tmp_path: Path) -> None:
                         line.send("SJ1")
                         assert program.next() == "RJ1M"
                 assert program.next() == "E"
-    assert not winners.by_table
+    assert not list(tmp_path.iterdir())
 
 
-def test_lines_may_come_in_pieces_and_with_carriage_returns_and_c_more_than_once(tmp_path: Path) -> None:
+def test_lines_may_come_in_pieces_and_with_carriage_returns_and_c_more_than_once() -> None:
     with (
-        served(rules="spaced") as contest,
-        gateway(contest.url, "classic", tmp_path, partial(made, folder=tmp_path, opponent=SCRIPT)) as host,
+        hosting(made()) as host,
         contextlib.closing(Tcp(host.address)) as line,
     ):
         line.socket.sendall(b"C\nC\r\nC\nD\n")
@@ -160,13 +138,9 @@ def test_lines_may_come_in_pieces_and_with_carriage_returns_and_c_more_than_once
         assert [program.next() for _ in range(2)] == ["RE2H", "SE5"]
 
 
-def test_a_second_program_waits_until_the_first_has_left_and_a_client_that_was_started_again_begins_anew(
-    tmp_path: Path,
-) -> None:
-    make = partial(made, folder=tmp_path, opponent=SCRIPT, rounds=1)
+def test_a_second_program_waits_until_the_first_has_left_and_a_client_that_was_started_again_begins_anew() -> None:
     with (
-        served(rules="spaced") as contest,
-        gateway(contest.url, "classic", tmp_path, make) as host,
+        hosting(made(rounds=1)) as host,
         contextlib.closing(Tcp(host.address)) as first,
         contextlib.closing(Tcp(host.address)) as second,
     ):
@@ -185,6 +159,6 @@ def test_a_second_program_waits_until_the_first_has_left_and_a_client_that_was_s
 
 
 @pytest.mark.parametrize("book", [book for book in BOOKS.values() if book is not SPACED], ids=lambda book: book.name)
-def test_a_table_whose_rules_cannot_be_told_in_this_protocol_has_no_such_gateway(book: RuleBook) -> None:
+def test_rules_that_the_protocol_cannot_express_are_refused(book: RuleBook) -> None:
     with pytest.raises(GatewayError, match="cannot be played in this protocol"):
-        door(book)
+        check(book)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from salvo.errors import ConnectionLost
-from salvo_gateways.accounts import GatewayError, RosterAccounts
+from salvo_gateways.accounts import RosterAccounts
+from salvo_gateways.errors import GatewayError
 from salvo_server.storage import roster_watcher
 from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import Roster, RosterError

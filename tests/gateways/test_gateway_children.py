@@ -9,9 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from salvo.rules import SMACKDOWN
 from salvo_gateways import children
 from salvo_gateways.children import AGAIN_SECONDS, MAX_PAUSE_SECONDS, Child
-from salvo_gateways.smackdown import Names, lines
+from salvo_gateways.smackdown import Lobby, words
 
 PROCESSES = 9
 
@@ -58,8 +59,8 @@ def test_a_program_that_finishes_its_games_is_started_again_without_a_longer_pau
 
 
 def test_a_game_that_was_forfeited_is_counted_and_was_not_finished() -> None:
-    names = Names(children=["dot"])
-    names.has_ended("dot", lines.WON)
-    names.has_ended("dot", lines.LOST, forfeited=True)
-    names.has_ended("dot", lines.LOST)
-    assert (names.games_of("dot"), names.finished_by("dot")) == (3, 2)
+    lobby = Lobby(SMACKDOWN, ["dot", "eve"])
+    for result, finished in ((words.WON, True), (words.LOST, False), (words.LOST, True)):
+        lobby.note("dot", result, finished=finished)
+    assert (lobby.games_of("dot"), lobby.finished_by("dot")) == (3, 2)
+    assert lobby.record_of("dot") == "won game 1, lost game 2"

@@ -10,12 +10,12 @@ from typing import cast
 
 import pytest
 
-from gateways.gateway_hall import Hall
+from gateways.gateway_hall import Stage
+from salvo import sources
 from salvo.rules import SPACED
 from salvo_gateways.classic import bus, door
 from salvo_gateways.classic import words as w
-from salvo_gateways.hidden_fleet import room
-from salvo_gateways.hidden_fleet.replies import Word
+from salvo_gateways.hidden_fleet.answers import Outcome
 from salvo_gateways.host import Host
 from salvo_gateways.peer import Broken
 
@@ -30,11 +30,11 @@ def cell(row: str, column: int) -> int:
         ("C", "C"),
         ("SIa", w.Shoot(cell("I", 10))),
         ("SE5", w.Shoot(cell("E", 5))),
-        ("RIaM", w.Reply(cell("I", 10), Word.MISS)),
-        ("RE5H", w.Reply(cell("E", 5), Word.HIT)),
-        ("RE6SAircraft carrier", w.Reply(cell("E", 6), Word.SUNK, "aircraftcarrier")),
-        ("RA1SSubmarine", w.Reply(cell("A", 1), Word.SUNK, "submarine")),
-        ("RF7ECruiser", w.Reply(cell("F", 7), Word.SUNK, "cruiser", last=True)),
+        ("RIaM", w.Reply(cell("I", 10), Outcome.MISS)),
+        ("RE5H", w.Reply(cell("E", 5), Outcome.HIT)),
+        ("RE6SAircraft carrier", w.Reply(cell("E", 6), Outcome.SUNK, "aircraftcarrier")),
+        ("RA1SSubmarine", w.Reply(cell("A", 1), Outcome.SUNK, "submarine")),
+        ("RF7ECruiser", w.Reply(cell("F", 7), Outcome.SUNK, "cruiser", last=True)),
     ],
 )
 def test_messages_are_read_as_the_text_has_them(text: str, message: w.Message) -> None:
@@ -67,12 +67,12 @@ def test_every_shot_and_every_reply_is_read_as_it_is_written() -> None:
     grid = SPACED.grid
     for at in range(grid.size):
         assert w.read(w.shoot(at, grid), SPACED) == w.Shoot(at)
-        for word in (Word.MISS, Word.HIT):
-            assert w.read(w.reply(at, word, "", False, grid), SPACED) == w.Reply(at, word)
+        for outcome in (Outcome.MISS, Outcome.HIT):
+            assert w.read(w.reply(at, outcome, "", False, grid), SPACED) == w.Reply(at, outcome)
         for ship in SPACED.fleet:
             for last in (False, True):
-                reply = w.read(w.reply(at, Word.SUNK, ship.name, last, grid), SPACED)
-                assert reply == w.Reply(at, Word.SUNK, ship.name.rstrip("12"), last)
+                reply = w.read(w.reply(at, Outcome.SUNK, ship.name, last, grid), SPACED)
+                assert reply == w.Reply(at, Outcome.SUNK, ship.name.rstrip("12"), last)
 
 
 @pytest.mark.parametrize(
@@ -114,14 +114,13 @@ def test_what_is_no_message_on_the_bus_is_not_kept(head: tuple[int, int]) -> Non
 
 def test_nobody_on_another_machine_names_a_third_one_that_the_gateway_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[str] = []
-    monkeypatch.setattr(bus, "_address_towards", lambda _: "127.0.0.1")
     monkeypatch.setattr(bus.Bus, "_call", lambda self, where: called.append(where))
     monkeypatch.setattr(bus, "calls", lambda own, other: True)
-    met = bus.Bus(("234.7.6.5", 0), cast(Host, None))
+    programs = bus.Bus(("234.7.6.5", 0), cast(Host, None), "127.0.0.1")
     for source in ("198.51.100.7", "192.0.2.9", "127.0.0.1"):
-        met._hear(b"A/", "192.0.2.9:4001", source)
+        programs._handle(b"A/", "192.0.2.9:4001", source)
     assert called == ["192.0.2.9:4001"] * 2
-    met.run(stopped())
+    programs.run(stopped())
 
 
 def stopped() -> threading.Event:
@@ -136,15 +135,11 @@ SHIPS = ("A1", "A2", "A3", "A4", "A6", "A7", "C1", "C2", "E2", "E3", "E4", "E5",
 
 
 @pytest.mark.parametrize(("rounds", "then"), [(None, ["Z", "D"]), (1, ["E"])])
-def test_people_see_the_end_for_some_seconds_before_the_next_set_up(
-    rounds: int | None, then: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_people_see_the_end_for_some_seconds_before_the_next_set_up(rounds: int | None, then: list[str]) -> None:
     """Z and D came in the same instant as the last reply."""
-    monkeypatch.setattr(room, "play_again", lambda *_: True)  # at the table, of which there is no broker here
-    hall = Hall(SPACED, players=2)
-    classic = door(SPACED, opponent=f"{CORNERS}:Corners", rounds=rounds, end_seconds=5, games=tmp_path / "games")
-    classic.opened(hall.watch)
-    program = hall.come(classic, "program")
+    stage = Stage()
+    classic = door(SPACED, sources.load(f"{CORNERS}:Corners"), rounds=rounds, end_seconds=5)
+    program = stage.come(classic, "program")
     program.say("C")
     program.say("D")
     assert [program.hear(), program.hear()] == ["Z", "D"]
@@ -156,9 +151,8 @@ def test_people_see_the_end_for_some_seconds_before_the_next_set_up(
         reply = program.hear()
         assert (shot[0], reply[:3]) == ("S", f"R{target}")
     assert reply == "RH7ECruiser"
-    hall.wait(4.9)
+    stage.wait(4.9)
     assert program.hear_all() == []
-    hall.wait(0.2)
+    stage.wait(0.2)
     assert program.hear_all() == then
     assert program.ended is (then == ["E"])
-    classic.closed()

@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from gateways.gateway_hall import NoAccounts
-from salvo_gateways.guest import Guest
+from gateways.gateway_stage import hosting
+from salvo_gateways.handler import ClientHandler
 from salvo_gateways.host import Door, Host
 from salvo_gateways.peer import Broken
-from salvo_gateways.table_watch import TableWatch
 
 
-class Echo(Guest):
-    """Says again what it hears, and says goodbye."""
+class Echo(ClientHandler):
+    """Sends every line back, and a goodbye."""
 
     def message_received(self, message: str) -> None:
         self.peer.send(message)
@@ -32,10 +31,8 @@ class Echo(Guest):
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
     """A gateway with four places."""
-    monkeypatch.setattr("salvo_gateways.host.MAX_GUESTS", 4)
-    opened = Host(TableWatch("mqtt://127.0.0.1:1", "", NoAccounts()), Door(Echo))
-    opened.open("127.0.0.1", 0)
-    with contextlib.closing(opened):
+    monkeypatch.setattr("salvo_gateways.host.MAX_CLIENTS", 4)
+    with hosting(Door(Echo)) as opened:
         yield opened
 
 
@@ -46,18 +43,18 @@ class Program:
         self._socket = socket.create_connection(host.address, timeout=60, source_address=(address, 0))
         self._lines = self._socket.makefile("rb")
 
-    def hear(self) -> bytes:
+    def read(self) -> bytes:
         """Return the next line; b"" once the other side has hung up."""
         try:
             return self._lines.readline()
         except OSError:
             return b""
 
-    def speak(self) -> bytes:
-        """Say something, and return what comes back."""
+    def send(self) -> bytes:
+        """Send a line, and return what comes back."""
         with contextlib.suppress(OSError):
             self._socket.sendall(b"hello\n")
-        return self.hear()
+        return self.read()
 
     def close(self) -> None:
         self._lines.close()
@@ -75,25 +72,25 @@ Come = Callable[..., Program]
 
 
 def test_silent_programs_make_room_the_oldest_of_the_address_with_most_of_them_first(come: Come) -> None:
-    """140 silent connections filled all places, for ten minutes each."""
+    """140 silent connections filled all places, for ten minutes client."""
     honest, speaking = come("127.0.0.2"), come()
-    assert speaking.speak() == b"hello\n"
+    assert speaking.send() == b"hello\n"
     silent = [come() for _ in range(10)]
     last = come("127.0.0.3")
-    assert [each.speak() for each in (last, speaking, honest)] == [b"hello\n"] * 3
-    assert [each.hear() for each in silent[:9]] == [b""] * 9
+    assert [client.send() for client in (last, speaking, honest)] == [b"hello\n"] * 3
+    assert [client.read() for client in silent[:9]] == [b""] * 9
 
 
-def test_nobody_who_has_spoken_makes_room(come: Come) -> None:
-    guests = [come() for _ in range(4)]
-    assert [each.speak() for each in guests] == [b"hello\n"] * 4
-    assert come().speak() == b""
-    assert [each.speak() for each in guests] == [b"hello\n"] * 4
+def test_nobody_that_has_sent_something_makes_room(come: Come) -> None:
+    clients = [come() for _ in range(4)]
+    assert [client.send() for client in clients] == [b"hello\n"] * 4
+    assert come().send() == b""
+    assert [client.send() for client in clients] == [b"hello\n"] * 4
 
 
-def test_guests_of_a_gateway_that_closes_say_goodbye(host: Host, come: Come) -> None:
-    guests = [come() for _ in range(2)]
-    assert [each.speak() for each in guests] == [b"hello\n"] * 2
+def test_clients_of_a_gateway_that_closes_say_goodbye(host: Host, come: Come) -> None:
+    clients = [come() for _ in range(2)]
+    assert [client.send() for client in clients] == [b"hello\n"] * 2
     host.close()
-    assert [each.hear() for each in guests] == [b"goodbye\n"] * 2
-    assert [each.hear() for each in guests] == [b""] * 2
+    assert [client.read() for client in clients] == [b"goodbye\n"] * 2
+    assert [client.read() for client in clients] == [b""] * 2

@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
+from gateways.gateway_hall import NoAccounts
 from salvo.rules import BOOKS, XBS, Grid, Repeats, RuleBook, ShipClass, Spacing
 from salvo.topics import check_name
-from salvo_gateways.accounts import GatewayError
+from salvo_gateways.errors import GatewayError
+from salvo_gateways.table_watch import TableWatch
 from salvo_gateways.xbs import door, words
 from salvo_gateways.xbs.name_registry import MAX_REASONS, NameRegistry
 
+NOWHERE = TableWatch("mqtt://127.0.0.1:1", "", NoAccounts())
 EXAMPLE = ".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."
 
 
@@ -217,7 +220,7 @@ def test_a_name_that_is_forgotten_may_be_shown_otherwise() -> None:
 @pytest.mark.parametrize("book", [book for book in BOOKS.values() if book is not XBS], ids=lambda book: book.name)
 def test_other_rules_cannot_be_told(book: RuleBook) -> None:
     with pytest.raises(GatewayError, match="xbs needs") as refused:
-        door(book)
+        door(NOWHERE, book)
     assert refused.value.code == "wrong_rules"
 
 
@@ -234,20 +237,22 @@ def test_other_rules_cannot_be_told(book: RuleBook) -> None:
     ids=str,
 )
 def test_rules_are_judged_by_what_they_are(change: dict[str, Any]) -> None:
-    assert door(replace(XBS, name="mine", grid=Grid(8, 12), fleet=(ShipClass("w", 2), ShipClass("a", 8)), goal=3))
+    assert door(
+        NOWHERE, replace(XBS, name="mine", grid=Grid(8, 12), fleet=(ShipClass("w", 2), ShipClass("a", 8)), goal=3)
+    )
     with pytest.raises(GatewayError) as refused:
-        door(replace(XBS, **change))
+        door(NOWHERE, replace(XBS, **change))
     assert refused.value.code == "wrong_rules"
 
 
 @pytest.mark.parametrize("title", ["", "a|b", "a\nb", " a"])
 def test_a_title_is_one_value(title: str) -> None:
     with pytest.raises(GatewayError) as refused:
-        door(XBS, title=title)
+        door(NOWHERE, XBS, title=title)
     assert refused.value.code == "bad_title"
 
 
 def test_a_game_takes_two_players_at_least() -> None:
     with pytest.raises(GatewayError) as refused:
-        door(XBS, most=1)
+        door(NOWHERE, XBS, most=1)
     assert refused.value.code == "bad_players"

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import socket
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gateways.gateway_stage import Winners, gateway, gateways, served, side_by_side, until
+from gateways.gateway_stage import hosting, until, written
 from gateways.jsonline_client import Client, board_of
+from salvo import sources
 from salvo.rules import ALTERNATE, BOOKS, STREAK, RuleBook
-from salvo_gateways.accounts import GatewayError
-from salvo_gateways.hidden_fleet.game import UnseenGame
+from salvo_gateways.errors import GatewayError
+from salvo_gateways.hidden_fleet.game import HiddenGame
 from salvo_gateways.host import Door
-from salvo_gateways.jsonline import door
-from salvo_server.recordings import open_recordings
+from salvo_gateways.jsonline import check, door
+from salvo_gateways.transcripts import Transcripts
 
 HERE = Path(__file__).parent / "conversations"
-GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "4"))
-SECONDS = 60.0
 
 
 def steps() -> Iterator[tuple[str, str]]:
@@ -50,11 +47,10 @@ def balanced(text: str) -> bool:
 def test_the_messages_and_the_example_run_of_the_text_come_out_as_they_are_printed(tmp_path: Path) -> None:
     client: Client | None = None
     answers = 0
-    with served(rules="streak") as contest, contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         for sign, text in steps():
             if sign == "@":
-                make = partial(made, folder=tmp_path, opponent=f"{HERE / 'house_bots.py'}:{text}")
-                host = stack.enter_context(gateway(contest.url, "jsonline", tmp_path, make))
+                host = stack.enter_context(hosting(made(STREAK, text)))
                 client = stack.enter_context(contextlib.closing(Client(host.address, 1)))
             elif sign == ">":
                 assert client is not None
@@ -71,14 +67,12 @@ def test_the_messages_and_the_example_run_of_the_text_come_out_as_they_are_print
 
 def test_programs_that_differ_from_the_text_play_whole_games_line_by_line(tmp_path: Path) -> None:
     """A game each as the gateway's own rules have it, byte by byte: cells from 0, and statuses as names."""
-    with served(rules="alternate") as contest, contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         lines: Iterator[str] = iter(())
         for number, line in enumerate((HERE / "jsonline-dialects.txt").read_text().splitlines(), start=1):
             sign, _, text = line.partition(" ")
             if sign == "@":
-                bot = f"{HERE / 'house_bots.py'}:Picture"
-                make = partial(made, folder=tmp_path, opponent=bot, status_names=text == "status names")
-                host = stack.enter_context(gateway(contest.url, "jsonline", tmp_path, make))
+                host = stack.enter_context(hosting(made(ALTERNATE, status_names=text == "status names")))
                 program = stack.enter_context(socket.create_connection(host.address, timeout=60))
                 lines = iter(stack.enter_context(program.makefile("r")))
             elif sign == ">":
@@ -87,56 +81,32 @@ def test_programs_that_differ_from_the_text_play_whole_games_line_by_line(tmp_pa
                 assert next(lines) == f"{text}\n", number
 
 
-_made = iter(range(1_000_000))
-
-
-def made(book: RuleBook, folder: Path, **options: Any) -> Door:
-    return door(book, games=folder / f"{next(_made)}.games", **options)
+def made(book: RuleBook, bot: str = "Picture", **options: Any) -> Door:
+    """Return a door where a bot of house_bots.py plays."""
+    return door(book, sources.load(f"{HERE / 'house_bots.py'}:{bot}"), **options)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("rules", ["streak", "alternate"])
-def test_many_games_with_wrong_late_doubled_and_oversized_messages_among_them(rules: str, tmp_path: Path) -> None:
-    """Each is played again at its table, and comes out there as the program saw it."""
-    tables = ["a", "b", "c", "d"] if GAMES >= 4 else ["a"]
-    winners = Winners()
-    journal = tmp_path / "games.journal"
-    clients: dict[str, list[tuple[bool, dict[int, int]]]] = {table: [] for table in tables}
-
-    def play(table: str, address: tuple[str, int]) -> None:
-        xy, end = table in "bd", "" if table in "ab" else "\n"
-        client = Client(address, ord(table), xy=xy, alternate=rules == "alternate", end=end)
-        for _ in range(GAMES // len(tables)):
-            client.play(stammer=0.15)
-            clients[table].append((client.won, dict(client.wrong)))
-        client.close()
-
-    def make(book: RuleBook, table: str) -> Door:
-        opponent = "hunter" if table in "ac" else "random"
-        return made(book, tmp_path, opponent=opponent)
-
-    with (
-        served(winners, rules=rules, tables=tuple(tables), journal=str(journal), journal_safe="process") as contest,
-        gateways(contest, "jsonline", tmp_path, make, tables) as hosts,
-    ):
-        side_by_side(play, tables, hosts, SECONDS + 10 * GAMES)
-        assert {len(played) for played in clients.values()} == {GAMES // len(tables)}, "a program has given up"
-        until(lambda: all(len(winners.by_table.get(t, [])) >= GAMES // len(tables) for t in tables), 10 * GAMES)
-    for table in tables:
-        won = [name == f"jsonline-client-{table}" for name in winners.by_table[table]]
-        assert won == [won for won, _ in clients[table]]
-        assert min(clients[table][-1][1].values()) > 0
-        assert set(clients[table][-1][1]) == {1, 2, 4}
-    checked = [steps for steps, _ in open_recordings(str(journal)).check() if steps]  # none in lobbies that are open
-    assert len(checked) == GAMES // len(tables) * len(tables)
+@pytest.mark.parametrize("book", [STREAK, ALTERNATE], ids=lambda book: book.name)
+@pytest.mark.parametrize(("xy", "opponent", "end"), [(False, "hunter", ""), (True, "random", "\n")])
+def test_whole_games_with_wrong_doubled_and_oversized_messages_among_them(
+    book: RuleBook, xy: bool, opponent: str, end: str, tmp_path: Path
+) -> None:
+    """Each is written, and is there as the program saw it."""
+    opening = door(book, sources.load(opponent), transcripts=Transcripts("jsonline", tmp_path))
+    with hosting(opening) as host:
+        client = Client(host.address, 1, xy=xy, alternate=book is ALTERNATE, end=end)
+        with contextlib.closing(client):
+            for game in (1, 2):
+                client.play(stammer=0.15)
+                assert client.wrong.keys() == {1, 2, 4}
+                course = written(tmp_path / f"jsonline-{game}.jsonl.gz")
+                assert course.winners == ("guest" if client.won else "house",)
 
 
 def test_a_program_that_contradicts_itself_is_told_at_once_and_its_false_board_at_the_end(tmp_path: Path) -> None:
-    bot = f"{HERE / 'house_bots.py'}:Picture"
-    winners = Winners()
     with (
-        served(winners, rules="streak") as contest,
-        gateway(contest.url, "jsonline", tmp_path, lambda book: made(book, tmp_path, opponent=bot)) as host,
+        hosting(made(STREAK, transcripts=Transcripts("jsonline", tmp_path))) as host,
         contextlib.closing(Client(host.address, 1)) as client,
     ):
         client.good("GAME_INVITATION")
@@ -150,7 +120,7 @@ def test_a_program_that_contradicts_itself_is_told_at_once_and_its_false_board_a
         client.good("RESULT", "SINKING")
         client.good("SHOT_REQUEST")
         answer = client.say("RESULT", "HIT")  # B5 touches the ship that has sunk
-        assert (answer["status"], "no fleet fits" in answer["message"]) == (2, True)
+        assert (answer["status"], "touches a ship that has sunk" in answer["message"]) == (2, True)
         client.good("RESULT", "MISS")
         refused = client.say("BOARD", board_of(client.fleet))
         assert (refused["status"], refused["message"]) == (2, "The game is not over yet.")
@@ -158,7 +128,7 @@ def test_a_program_that_contradicts_itself_is_told_at_once_and_its_false_board_a
         refused = client.say("BOARD", board_of(client.fleet))
         assert refused["status"] == 2
         assert "was answered as" in refused["message"]
-    assert not winners.by_table, "a game whose board is false is not written down"
+    assert not list(tmp_path.iterdir()), "a game whose board is false is not written"
 
 
 def sink_everything(client: Client) -> None:
@@ -169,23 +139,18 @@ def sink_everything(client: Client) -> None:
 
 
 def test_a_program_that_leaves_without_a_board_has_played_all_the_same(tmp_path: Path) -> None:
-    bot = f"{HERE / 'house_bots.py'}:Picture"
-    winners = Winners()
     with (
-        served(winners, rules="streak") as contest,
-        gateway(contest.url, "jsonline", tmp_path, lambda book: made(book, tmp_path, opponent=bot)) as host,
+        hosting(made(STREAK, transcripts=Transcripts("jsonline", tmp_path))) as host,
     ):
         with contextlib.closing(Client(host.address, 1)) as client:
             client.good("GAME_INVITATION")
             sink_everything(client)
-        until(lambda: winners.by_table.get("") == ["jsonline-client"])
+        until(lambda: len(list(tmp_path.iterdir())) == 1)
 
 
 def test_a_connection_that_breaks_costs_nothing_and_only_one_program_plays_at_a_time(tmp_path: Path) -> None:
-    bot = f"{HERE / 'house_bots.py'}:Picture"
     with (
-        served(rules="streak") as contest,
-        gateway(contest.url, "jsonline", tmp_path, lambda book: made(book, tmp_path, opponent=bot)) as host,
+        hosting(made(STREAK)) as host,
         contextlib.closing(Client(host.address, 1)) as client,
     ):
         client.good("GAME_INVITATION")
@@ -206,13 +171,12 @@ def test_a_connection_that_breaks_costs_nothing_and_only_one_program_plays_at_a_
 
 def test_a_fault_of_the_server_ends_the_game_with_status_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (
-        served(rules="streak") as contest,
-        gateway(contest.url, "jsonline", tmp_path, lambda book: made(book, tmp_path)) as host,
+        hosting(made(STREAK)) as host,
         contextlib.closing(Client(host.address, 1)) as client,
     ):
         client.good("GAME_INVITATION")
         with monkeypatch.context() as patched:
-            patched.setattr(UnseenGame, "guest_fires", lambda *_: 1 // 0)
+            patched.setattr(HiddenGame, "program_fires", lambda *_: 1 // 0)
             assert client.say("SHOT", client.cell((0, 0)))["status"] == 3
         assert client.say("SHOT", client.cell((0, 0)))["status"] == 2
         client.play()
@@ -220,8 +184,7 @@ def test_a_fault_of_the_server_ends_the_game_with_status_3(tmp_path: Path, monke
 
 def test_a_status_can_be_a_name(tmp_path: Path) -> None:
     with (
-        served(rules="streak") as contest,
-        gateway(contest.url, "jsonline", tmp_path, lambda book: made(book, tmp_path, status_names=True)) as host,
+        hosting(made(STREAK, status_names=True)) as host,
         contextlib.closing(Client(host.address, 1)) as client,
     ):
         assert client.say("GAME_INVITATION")["status"] == "OK"
@@ -230,11 +193,8 @@ def test_a_status_can_be_a_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("winner", ["CLIENT", "SERVER"])
 def test_a_program_that_asks_to_save_the_winner_reads_who_won_by_our_game(winner: str, tmp_path: Path) -> None:
-    opponent = f"{HERE / 'house_bots.py'}:Picture"
-    make = partial(made, folder=tmp_path, opponent=opponent, status_names=True)
     with (
-        served(rules="streak") as contest,
-        gateway(contest.url, "jsonline", tmp_path, make) as host,
+        hosting(made(STREAK, status_names=True)) as host,
         contextlib.closing(Client(host.address, 1)) as client,
     ):
         loser = "SERVER" if winner == "CLIENT" else "CLIENT"
@@ -270,8 +230,7 @@ def be_sunk(client: Client) -> None:
 @pytest.mark.long
 def test_a_flood_and_a_peer_that_reads_nothing_harm_nobody(tmp_path: Path) -> None:
     with (
-        served(rules="streak") as contest,
-        gateway(contest.url, "jsonline", tmp_path, lambda book: made(book, tmp_path)) as host,
+        hosting(made(STREAK)) as host,
         socket.create_connection(host.address) as flood,
     ):
         flood.settimeout(0.5)
@@ -285,6 +244,6 @@ def test_a_flood_and_a_peer_that_reads_nothing_harm_nobody(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "book", [book for book in BOOKS.values() if book not in (STREAK, ALTERNATE)], ids=lambda book: book.name
 )
-def test_a_table_whose_rules_cannot_be_told_in_this_protocol_has_no_such_gateway(book: RuleBook) -> None:
+def test_rules_that_the_protocol_cannot_express_are_refused(book: RuleBook) -> None:
     with pytest.raises(GatewayError, match="cannot be played in JSON lines"):
-        door(book)
+        check(book)

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-import collections
+import contextlib
 import dataclasses
-import os
 import re
-import threading
+import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from gateways.gateway_hall import Hall, Program
+from gateways.gateway_hall import Program, Stage
+from gateways.gateway_stage import hosting, written
 from gateways.smackdown_client import FORFEITS, HARMLESS
-from gateways.smackdown_side import Player, tcp_gateway
-from salvo.messages import GameWon
-from salvo.rules import SMACKDOWN, Grid, RuleBook, ShipClass
-from salvo_gateways.smackdown import door
-from salvo_server.brokers.embedded import EmbeddedBroker
-from salvo_server.contest import Contest
-from salvo_server.settings import ServerSettings
+from gateways.smackdown_client import Program as Client
+from salvo.rules import BOOKS, SMACKDOWN, Grid, RuleBook, ShipClass
+from salvo_gateways.bot_clients.smackdown import SmackdownBotClient
+from salvo_gateways.errors import GatewayError
+from salvo_gateways.smackdown import Lobby, check, door
+from salvo_gateways.smackdown.referee import MAX_AHEAD
+from salvo_gateways.transcripts import Transcripts
+from salvo_lab.bots.hunter import Hunter
 
 SCRIPTS = sorted((Path(__file__).parent / "conversations").glob("smackdown*.txt"))
-GAMES = int(os.environ.get("SALVO_GATEWAY_GAMES", "4"))
-TABLES = 4
-ANSWER_SECONDS = 3.0
+PLACED = "|RESPONSE|ship locations|0 0 H|0 1 H|0 2 H|0 3 H|0 4 H|END|"
+OPENING = ["|INFO|grid size|10 10|END|", "|INFO|num ships|5|END|", "|INFO|ship sizes|2|3|3|4|5|END|"]
+LOCATIONS = "|QUERY|ship locations|END|"
+WON = ["|INFO|won game|END|", "|INFO|end game|END|"]
+LOST = ["|INFO|lost game|END|", "|INFO|end game|END|"]
 
 
-def contest(url: str, rules: str, **given: object) -> Contest:
-    return Contest(ServerSettings(broker=url, players=2, rules=rules, **({"over_seconds": 600} | given)))  # type: ignore[arg-type]
+def two_programs(book: RuleBook = SMACKDOWN, *, placed: bool = False, **options: object) -> list[Program]:
+    stage, lobby = Stage(), Lobby(book, **options)  # type: ignore[arg-type]
+    programs = [stage.come(door(lobby), name) for name in ("player 1", "player 2")]
+    for program in programs if placed else ():
+        program.say(PLACED)
+    for program in programs if placed else ():
+        program.hear_all()
+    return programs
 
 
 def book_of(script: str) -> RuleBook:
@@ -41,167 +51,153 @@ def book_of(script: str) -> RuleBook:
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=[path.stem for path in SCRIPTS])
-def test_the_run_goes_as_it_is_written(path: Path) -> None:
+def test_the_run_is_as_it_is_written(path: Path) -> None:
     script = path.read_text()
-    steps = [line.split("\t") for line in script.splitlines() if not line.startswith("#")]
-    book = book_of(script)
-    hall, gateway = Hall(book, players=2), door(book)
-    ends: dict[str, Program] = {}
-    for way, message, source in steps:
+    programs = two_programs(book_of(script))
+    for way, message, source in [line.split("\t") for line in script.splitlines() if not line.startswith("#")]:
         assert source.startswith("-- ")
         for player in way[:-1]:
-            if player not in ends:
-                ends[player] = hall.come(gateway, player)
+            program = programs[int(player) - 1]
             if way.endswith(">"):
-                ends[player].say(message)
+                program.say(message)
             else:
-                assert (player, ends[player].hear()) == (player, message), source
-    assert [end.hear() for end in ends.values()] == ["", ""]
+                assert (player, program.hear()) == (player, message), source
+    assert [program.hear() for program in programs] == ["", ""]
 
 
 @pytest.mark.parametrize("opponent_first", [False, True], ids=["as in the text", "as on the system's own server"])
-def test_player_2_is_told_of_its_own_shots_first_or_of_those_on_its_board(opponent_first: bool) -> None:
-    hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN, opponent_first=opponent_first)
-    ends = [hall.come(gateway, "player 1"), hall.come(gateway, "player 2")]
-    for end in reversed(ends):  # whoever answers first, the first name is player 1
-        end.say("|RESPONSE|ship locations|0 0 H|0 1 H|0 2 H|0 3 H|0 4 H|END|")
-    for end in ends:
-        end.hear_all()
-        end.say("|RESPONSE|shots|0 0|9 9|END|")
-    told = [[end.hear() for _ in range(4)] for end in ends]
+def test_player_2_reads_of_its_own_shots_first_or_of_those_on_its_board(opponent_first: bool) -> None:
+    programs = two_programs(placed=True, opponent_first=opponent_first)
+    for program in programs:
+        program.say("|RESPONSE|shots|0 0|9 9|END|")
     you = ["|INFO|you hit|0 0|END|", "|INFO|you miss|9 9|END|"]
     opponent = ["|INFO|opponent hit|0 0|END|", "|INFO|opponent miss|9 9|END|"]
-    assert told == [you + opponent, opponent + you if opponent_first else you + opponent]
-
-
-PLACED = "|RESPONSE|ship locations|0 0 H|0 1 H|0 2 H|0 3 H|0 4 H|END|"
-OPENING = ["|INFO|grid size|10 10|END|", "|INFO|num ships|5|END|", "|INFO|ship sizes|2|3|3|4|5|END|"]
-WON = ["|INFO|won game|END|", "|INFO|end game|END|"]
-LOST = ["|INFO|lost game|END|", "|INFO|end game|END|"]
-
-
-def test_player_2_is_asked_for_its_locations_when_player_1_has_placed() -> None:
-    hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN)
-    first, second = hall.come(gateway, "player 1"), hall.come(gateway, "player 2")
-    assert first.hear_all() == [*OPENING, "|QUERY|ship locations|END|"]
-    assert second.hear_all() == OPENING
-    first.say(PLACED)
-    assert second.hear_all() == ["|QUERY|ship locations|END|"]
-    second.say(PLACED)
-    assert (first.hear_all(), second.hear_all()) == (["|QUERY|shots|5|END|"], [])
-    first.say("|RESPONSE|shots|9 9|END|")
-    assert second.hear_all() == ["|QUERY|shots|5|END|"]
-
-
-def test_player_2_is_asked_in_the_end_although_player_1_says_nothing() -> None:
-    hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN, answer_seconds=10)
-    first, second = hall.come(gateway, "player 1"), hall.come(gateway, "player 2")
-    hall.wait(10.5)
-    assert first.hear_all() == [*OPENING, "|QUERY|ship locations|END|", *LOST]
-    assert second.hear_all() == [*OPENING, "|QUERY|ship locations|END|"]
-    second.say(PLACED)
-    assert second.hear_all() == WON
-
-
-@pytest.mark.parametrize("offender", [0, 1])
-@pytest.mark.parametrize("answer", ["|RESPONSE|shots|0 9|1 9|2 9|3 9|4 9|5 9|END|", "|RESPONSE|shots|END|", "hello"])
-def test_a_forfeit_ends_the_game_for_both_programs_at_once(offender: int, answer: str) -> None:
-    """The other program was asked on, until the server took the offender's player out."""
-    hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN)
-    ends = [hall.come(gateway, "player 1"), hall.come(gateway, "player 2")]
-    for end in ends:
-        end.say(PLACED)
-    for end in ends[:offender]:
-        end.say("|RESPONSE|shots|9 9|END|")
-    for end in ends:
-        end.hear_all()
-    ends[offender].say(answer)
-    assert ends[offender].hear_all() == LOST
-    assert ends[1 - offender].hear_all() == WON
-    assert all(end.ended for end in ends)
-    [won] = [said for said in hall.announced if isinstance(said, GameWon)]
-    assert won.winners == (f"guest-{2 - offender}",)
-
-
-def test_a_bad_fleet_is_a_forfeit_too() -> None:
-    hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN)
-    ends = [hall.come(gateway, "player 1"), hall.come(gateway, "player 2")]
-    ends[0].say("|RESPONSE|ship locations|9 9 H|0 1 H|0 2 H|0 3 H|0 4 H|END|")
-    ends[1].say(PLACED)
-    assert [end.hear_all() for end in ends] == [
-        [*OPENING, "|QUERY|ship locations|END|", *LOST],
-        [*OPENING, "|QUERY|ship locations|END|", *WON],
+    query = "|QUERY|shots|5|END|"
+    assert [program.hear_all() for program in programs] == [
+        [*you, *opponent, query],
+        [query, *(opponent + you if opponent_first else you + opponent)],
     ]
 
 
-def test_among_three_a_forfeit_wins_nothing_yet() -> None:
-    hall, gateway = Hall(SMACKDOWN, players=3), door(SMACKDOWN)
-    ends = [hall.come(gateway, name) for name in ("player 1", "player 2", "player 3")]
-    for end in ends:
-        end.say(PLACED)
-        end.hear_all()
-    ends[0].say("hello")
-    assert ends[0].hear_all()[-2:] == LOST
-    assert ends[1].hear_all()[-1:] == ["|QUERY|shots|5|END|"]
+def test_player_2_is_asked_when_player_1_has_answered_and_answers_may_come_ahead() -> None:
+    first, second = two_programs()
+    assert first.hear_all() == [*OPENING, LOCATIONS]
+    assert second.hear_all() == OPENING
+    second.say(f"{PLACED}\n|RESPONSE|shots|9 9|END|")
+    assert (first.hear_all(), second.hear_all()) == ([], [])
+    first.say(PLACED)
+    assert (first.hear_all(), second.hear_all()) == (["|QUERY|shots|5|END|"], [LOCATIONS])
+    first.say("|RESPONSE|shots|8 8|END|")
+    assert second.hear_all()[:2] == ["|QUERY|shots|5|END|", "|INFO|you miss|9 9|END|"]
 
 
-def test_a_program_that_knows_the_fleet_without_listening_sinks_ship_by_ship() -> None:
-    """It places 2 3 3 4 5 by index, as the text has the sizes; each lies in its own row, from the left."""
-    hall, gateway = Hall(SMACKDOWN, players=2), door(SMACKDOWN)
-    ends = [hall.come(gateway, "player 1"), hall.come(gateway, "player 2")]
-    for end in ends:
-        assert end.hear_all() == [*OPENING, "|QUERY|ship locations|END|"]
-        end.say("|RESPONSE|ship locations|8 0 H|7 1 H|7 2 H|6 3 H|5 4 H|END|")
-    asked = []
-    for row, length in enumerate((2, 3, 3, 4, 5)):
-        for x in range(10 - length, 10):
-            asked += [line for line in ends[0].hear_all() if "QUERY" in line]
-            ends[0].say(f"|RESPONSE|shots|{x} {row}|END|")
-            ends[1].hear_all()
-            ends[1].say("|RESPONSE|shots|0 9|END|")
-    told = ends[1].hear_all()
-    assert asked == ["|QUERY|shots|5|END|"] * 17
-    assert told[-2:] == ["|INFO|lost game|END|", "|INFO|end game|END|"]
+def test_a_program_that_says_nothing_or_ends_has_forfeited_when_its_answer_is_due() -> None:
+    first, second = two_programs()
+    first._stage.wait(10.5)
+    assert first.hear_all() == [*OPENING, LOCATIONS, *LOST]
+    assert second.hear_all() == [*OPENING, *WON]
+    first, second = two_programs(placed=True)
+    second.say("|RESPONSE|shots|9 9|END|")
+    second.go()
+    first.say("|RESPONSE|shots|9 9|END|")
+    assert "|QUERY|shots|5|END|" in first.hear_all()  # what it sent ahead has counted
+    first.say("|RESPONSE|shots|9 9|END|")
+    assert first.hear_all() == WON
+
+
+@pytest.mark.parametrize("offender", [0, 1])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "|RESPONSE|shots|0 9|1 9|2 9|3 9|4 9|5 9|END|",
+        "|RESPONSE|shots|END|",
+        "hello",
+        "|RESPONSE|shots|" + "0 0|" * 2000 + "END|",
+        "\n".join(["|RESPONSE|shots|0 0|END|"] * (MAX_AHEAD + 2)),
+    ],
+    ids=["too many", "none", "nonsense", "oversized", "flood"],
+)
+def test_a_forfeit_ends_the_game_for_both_programs_at_once(offender: int, answer: str) -> None:
+    programs = two_programs(placed=True)
+    for program in programs[:offender]:
+        program.say("|RESPONSE|shots|9 9|END|")
+    for program in programs:
+        program.hear_all()
+    programs[offender].say(answer)
+    assert programs[offender].hear_all()[-2:] == LOST
+    assert programs[1 - offender].hear_all()[-2:] == WON
+    assert all(program.ended for program in programs)
+
+
+def test_a_bad_fleet_is_a_forfeit_too() -> None:
+    first, second = two_programs()
+    first.say("|RESPONSE|ship locations|9 9 H|0 1 H|0 2 H|0 3 H|0 4 H|END|")
+    assert first.hear_all() == [*OPENING, LOCATIONS, *LOST]
+    assert second.hear_all() == [*OPENING, *WON]
+
+
+def test_programs_wait_for_each_other_in_the_order_of_the_places() -> None:
+    stage, lobby = Stage(), Lobby(SMACKDOWN, ["ann", "bob"])
+    bob, late, ann = [stage.come(door(lobby, name), name) for name in ("bob", "bob", "ann")]
+    assert (ann.hear_all(), bob.hear_all(), late.hear_all()) == ([*OPENING, LOCATIONS], OPENING, [])
+    ann.say("hello")
+    assert (lobby.record_of("ann"), lobby.record_of("bob")) == ("lost game 1", "won game 1")
+    late.go()
+    assert stage.come(door(lobby, "ann"), "ann").hear_all() == []
+
+
+def test_a_program_that_has_answered_ahead_and_ended_plays_all_the_same() -> None:
+    stage, lobby = Stage(), Lobby(SMACKDOWN, ["ann", "bob"])
+    ann = stage.come(door(lobby, "ann"), "ann")
+    ann.say(PLACED)
+    ann.go()
+    bob = stage.come(door(lobby, "bob"), "bob")
+    bob.say(PLACED)
+    assert bob.hear_all() == [*OPENING, LOCATIONS, *WON]
+
+
+def play(address: tuple[str, int], seed: str, mistake: str = "") -> Client:
+    """Play a game over TCP, at whose end the gateway hangs up."""
+    with socket.create_connection(address, timeout=60) as connection, connection.makefile("rb") as lines:
+        client = Client(lines.readline, connection.sendall, Random(seed), mistake=mistake, when=2)
+        client.play()
+        with contextlib.suppress(ConnectionResetError):
+            assert lines.readline() == b""
+        return client
 
 
 @pytest.mark.long
-def test_whole_games_with_every_kind_of_wrong_line(tmp_path: Path) -> None:
-    """Each game has a mistake of one program; what comes of it is what the text says, and the table goes on."""
-    mistakes = collections.deque(["", *FORFEITS, *HARMLESS])
-    mistakes.rotate(-Random(GAMES).randrange(len(mistakes)))
-    kinds = [mistakes[game % len(mistakes)] for game in range(GAMES)]
-    ended: collections.Counter[str] = collections.Counter()
-    failures: list[str] = []
+@pytest.mark.parametrize("mistake", ["", *(kind for kind in FORFEITS if kind != "late"), *HARMLESS])
+def test_whole_games_with_every_kind_of_wrong_line_are_what_the_text_says(mistake: str, tmp_path: Path) -> None:
+    lobby = Lobby(SMACKDOWN, answer_seconds=60, transcripts=Transcripts("smackdown", tmp_path))
+    with hosting(door(lobby)) as host, ThreadPoolExecutor(2) as threads:
+        playing = [threads.submit(play, host.address, seed, mistake * (seed == "a")) for seed in "ab"]
+        first, second = (future.result() for future in playing)
+    assert (first.result, second.result) in {("won", "lost"), ("lost", "won"), ("tie", "tie")}
+    assert first.erred or mistake in ("", "partial", *HARMLESS)
+    assert bool(list(tmp_path.iterdir())) is (mistake not in FORFEITS)
 
-    def play(table: str, games: list[tuple[int, str]]) -> None:
-        folder = tmp_path / (table or "main")
-        folder.mkdir()
-        try:
-            with tcp_gateway(broker.url, folder, table, answer_seconds=ANSWER_SECONDS) as host:
-                for game, kind in games:
-                    rng = Random(f"{table} {game}")
-                    when = rng.choice([1, 2, 5])
-                    first = Player(host.address, (game, 1), mistake=kind, when=when, patience=ANSWER_SECONDS)
-                    second = Player(host.address, (game, 2))
-                    for each in (first, second):
-                        each.start()
-                    results = first.result(), second.result()
-                    assert results in {("won", "lost"), ("lost", "won"), ("tie", "tie")}, (kind, results)
-                    assert results[0] == "lost" or kind not in FORFEITS, (kind, results)
-                    assert first.program.erred or kind in ("", "partial", *HARMLESS), kind
-                    ended[first.program.erred] += 1
-        except BaseException as error:
-            failures.append(f"table {table!r}: {type(error).__name__}: {error}")
 
-    tables = ["", *(f"table{number}" for number in range(2, TABLES + 1))]
-    with EmbeddedBroker() as broker:
-        serving = contest(broker.url, "smackdown", tables=tables, over_seconds=1)
-        with serving.in_background():
-            shares = [list(enumerate(kinds))[number::TABLES] for number in range(TABLES)]
-            threads = [threading.Thread(target=play, args=each) for each in zip(tables, shares, strict=True)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-    assert failures == []
-    assert ended.total() == GAMES
+def test_a_bot_plays_a_program_and_the_game_is_written(tmp_path: Path) -> None:
+    stage = Stage()
+    transcripts = Transcripts("smackdown", tmp_path)
+    lobby = Lobby(
+        SMACKDOWN,
+        ["ann"],
+        bot=lambda opponent: SmackdownBotClient(Hunter(), "house", opponent, "1"),
+        transcripts=transcripts,
+    )
+    ann = stage.come(door(lobby, "ann"), "ann")
+    ann.say(PLACED)
+    for row in range(10):
+        for x in range(10):
+            ann.say(f"|RESPONSE|shots|{x} {row}|END|")
+    assert ann.hear_all()[-2:] in (WON, LOST)
+    course = written(tmp_path / "smackdown-1.jsonl.gz")
+    assert course.winners == ("ann" if "won" in lobby.record_of("ann") else "house",)
+
+
+@pytest.mark.parametrize("book", [book for book in BOOKS.values() if book is not SMACKDOWN], ids=lambda book: book.name)
+def test_rules_that_the_protocol_cannot_express_are_refused(book: RuleBook) -> None:
+    with pytest.raises(GatewayError, match="smackdown needs"):
+        check(book)

@@ -55,7 +55,7 @@ def test_the_protocol_line_by_line(scene: Scene) -> None:
     book = dataclasses.replace(XBS, name="table", goal=scene.settings.get("goal", 17))
     over_ms = 1000 * scene.settings.get("over", 300)
     hall = Hall(book, players=scene.settings["players"], over_ms=over_ms)
-    example = door(book, title="Example Game", most=4)
+    example = door(hall.watch, book, title="Example Game", most=4)
     clients: dict[str, Program] = {}
     for number, step in enumerate(scene.steps, start=scene.first + 1):
         name, _, action = step.partition(" ")
@@ -92,7 +92,8 @@ def _two_that_end_a_game_before_the_onlooker_hears_of_it(hall: Hall, example: Do
 def test_a_client_that_hears_how_a_game_ended_finds_the_next_one_open() -> None:
     """The gateway's onlooker may hear of the end a moment later than the clients, who come again at once."""
     book = dataclasses.replace(XBS, goal=1)
-    hall, example = Hall(book, players=2, over_ms=1000), door(book)
+    hall = Hall(book, players=2, over_ms=1000)
+    example = door(hall.watch, book)
     clients = _two_that_end_a_game_before_the_onlooker_hears_of_it(hall, example)
     assert not any(client.ended or client.told[-1].startswith("R|") for client in clients)
     hall.onlooker_is_late = False
@@ -103,7 +104,8 @@ def test_a_client_that_hears_how_a_game_ended_finds_the_next_one_open() -> None:
 
 def test_the_results_of_a_game_do_not_wait_for_a_gateway_that_does_not_hear_of_its_end() -> None:
     book = dataclasses.replace(XBS, goal=1)
-    hall, example = Hall(book, players=2, over_ms=60_000), door(book)
+    hall = Hall(book, players=2, over_ms=60_000)
+    example = door(hall.watch, book)
     clients = _two_that_end_a_game_before_the_onlooker_hears_of_it(hall, example)
     hall.wait(2)
     assert all(client.ended and client.told[-1].startswith("R|") for client in clients)
@@ -112,10 +114,11 @@ def test_the_results_of_a_game_do_not_wait_for_a_gateway_that_does_not_hear_of_i
 def test_a_gateway_that_closes_tells_results_first() -> None:
     """A server with --games ends with its last game, and its gateways with it."""
     book = dataclasses.replace(XBS, goal=1)
-    hall, example = Hall(book, players=2), door(book)
+    hall = Hall(book, players=2)
+    example = door(hall.watch, book)
     clients = _two_that_end_a_game_before_the_onlooker_hears_of_it(hall, example)
     for client in clients:
-        client.guest.dismiss()
+        client.handler.dismiss()
     hall.settle()
     assert all(client.ended and client.told[-1].startswith("R|") for client in clients)
 
@@ -123,12 +126,12 @@ def test_a_gateway_that_closes_tells_results_first() -> None:
 def test_a_place_that_a_gateway_left_when_it_was_killed_is_taken_with_a_new_board() -> None:
     """The client got its old board back as if a game were on, and ended."""
     hall = Hall(XBS, players=2)
-    first = hall.come(door(XBS), "ann")
+    first = hall.come(door(hall.watch, XBS), "ann")
     first.say(f"J|ann|{BOARD}")
     hall.kill_gateway()
     [listed] = hall.referee.players.values()
     assert len(listed.placements) == len(XBS.fleet)
-    example = door(XBS)
+    example = door(hall.watch, XBS)
     ann, bob = hall.come(example, "ann"), hall.come(example, "bob")
     ann.hear_all()
     ann.say(f"J|ann|{BOARD[::-1]}")
@@ -141,7 +144,8 @@ def test_a_place_that_a_gateway_left_when_it_was_killed_is_taken_with_a_new_boar
 
 
 def test_a_client_that_returns_before_its_leave_is_done_waits_for_its_name() -> None:
-    hall, example = Hall(XBS, players=2), door(XBS)
+    hall = Hall(XBS, players=2)
+    example = door(hall.watch, XBS)
     first, second = hall.come(example, "first"), hall.come(example, "second")
     first.say(f"J|ann|{BOARD}")
     second.hear_all()
@@ -157,7 +161,8 @@ def test_a_team_that_the_roster_spells_differently_plays_under_its_own_name(tmp_
     roster.add("Bob")
     for _ in range(2):  # the gateway is started again
         accounts = RosterAccounts(roster, "xbs", sleep=lambda seconds: None)
-        hall, example = Hall(XBS, accounts, players=4), door(XBS)
+        hall = Hall(XBS, accounts, players=4)
+        example = door(hall.watch, XBS)
         for name, answer in (("wopr", "J|wopr"), ("WOPR", "J|WOPR"), ("bob", "J|bob"), ("Bob", "E|name in use")):
             client = hall.come(example, name)
             client.hear_all()
@@ -168,11 +173,12 @@ def test_a_team_that_the_roster_spells_differently_plays_under_its_own_name(tmp_
 
 
 def test_each_spelling_comes_back_to_its_own_seat_also_at_a_gateway_that_was_started_again() -> None:
-    hall, example = Hall(XBS, players=2), door(XBS)
+    hall = Hall(XBS, players=2)
+    example = door(hall.watch, XBS)
     for name in ("wopr", "WOPR"):
         hall.come(example, name).say(f"J|{name}|{BOARD}")
     hall.kill_gateway()
-    example = door(XBS)
+    example = door(hall.watch, XBS)
     for name in ("WOPR", "wopr"):
         client = hall.come(example, name)
         client.say(f"J|{name}|")

@@ -29,18 +29,18 @@ from salvo.seat import Seat
 from salvo.sources import make, team_name
 from salvo.unused import Unused
 
-_NO_GATEWAY: Final = Gateway("", "", "", "")
+_NO_GATEWAY: Final = Gateway("", "")
 #: What a Code Smackdown referee appends: the bot's name and its opponent's.
 _NAMES_OF_A_CHILD: Final = 2
 
 
 def _is_elsewhere(given: Mapping[str, Any]) -> bool:
     """Whether the URL names a server of an older system."""
-    return bool(_gateway(str(given["url"])).visit)
+    return bool(_gateway(str(given["url"])).bot_client)
 
 
 def _gateway(url: str) -> Gateway:
-    """Return the older system that a URL names; one that nobody can visit where it names none."""
+    """Return the older system that a URL names; one without servers where it names none."""
     scheme = url.partition(":")[0]
     if scheme not in plugins.found(plugins.GATEWAYS):
         return _NO_GATEWAY
@@ -123,7 +123,7 @@ def join(
     if names and not (len(names) == _NAMES_OF_A_CHILD and _gateway(url).appends_names):
         raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
     if _is_elsewhere({"url": url}):
-        _visit(url, bot, names, team, games, seed, as_json)
+        _play_elsewhere(url, bot, names, team, games, seed, as_json)
         return
     person: ContestPlayer | None = plugins.load(plugins.PLAYERS, bot, object) if _is_a_person(bot) else None
     if person is not None:
@@ -162,17 +162,17 @@ def _print(report: GameReport, team: str, as_json: bool) -> None:
         click.echo(report.line(team))
 
 
-def _visit(
+def _play_elsewhere(
     url: str, bot: str, names: tuple[str, ...], team: str | None, games: int | None, seed: str | None, as_json: bool
 ) -> None:
     """Play on a server of an older system."""
     if _is_a_person(bot):
         raise click.UsageError(f"{bot} plays in contests only; name a bot")
-    visit = plugins.imported(_gateway(url).visit)
+    play = plugins.imported(_gateway(url).bot_client)
     seed = secrets.token_hex(16) if seed is None else seed
     team = team or team_name(bot)
     with closing(make(bot), team) as player:
-        for report in visit(url, player, team, names, seed, games):
+        for report in play(url, player, team, names, seed, games):
             _print(report, team, as_json)
 
 

@@ -3,88 +3,73 @@
 A message is one line over TCP, or one on the bus of the text (:mod:`.bus`). The gateway is the protocol's server, which
 leads and begins, and a program its client; or the other way round.
 
-    C  a client is there, said every second until it hears Z; a server that hears it in mid-game has a new client
+    C  a client is there, sent every second until Z comes; a server that gets it in mid-game has a new client
     Z  from the server: set-up, also for the next game
-    D  set-up is done; when both have said it the game begins, with the server and then by turns from game to game
+    D  set-up is done; when both have sent it the game begins, with the server and then by turns from game to game
     S  a shot: row letter and column, ``a`` for 10
     R  what came of it: M, H, S and the ship's name, E and the name of the last one; M again where was shot at before
     E  goodbye
 
 A message that is not understood, is out of turn, or cannot be true for any fleet, is answered with E, which ends the
 game. So does a broken connection. Some seconds after a game, in which people see its end, the gateway as server begins
-the next one, or says E after the given number. As client it calls a program, and calls again when that has ended.
+the next one, or sends E after the given number. As client it calls a program, and calls again when that has ended.
 
-The program never shows its fleet: the gateway plays the game itself and then once more at the table
-(:mod:`salvo_gateways.hidden_fleet`), with a fleet that agrees with every reply; of a game that the program has
-lost there is only one. So another team cannot play against it, but its bot can, or a person at the gateway: as the
-house's.
+The program never shows its fleet, so the gateway referees the game itself, without a table
+(:mod:`salvo_gateways.hidden_fleet`); the opponent is a bot, or a person at the gateway.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
-from salvo import sources
 from salvo.player import Bot
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter
-from salvo.topics import check_name
-from salvo_gateways.accounts import GatewayError
 from salvo_gateways.classic.bus import Frames
-from salvo_gateways.classic.guest import END_SECONDS, ClassicGuest, Role
+from salvo_gateways.classic.handler import END_SECONDS, ClassicHandler, Role
 from salvo_gateways.classic.words import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
+from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.room import Room
 from salvo_gateways.host import Door
 from salvo_gateways.peer import Lines
+from salvo_gateways.transcripts import NO_TRANSCRIPTS, Transcripts
 
 __all__ = ["END_SECONDS", "Role", "check", "door"]
 
 
 def door(
     book: RuleBook,
+    opponent: Callable[[], Bot],
     *,
-    role: str = Role.SERVER,
-    opponent: str | Callable[[], Bot] = "hunter",
+    role: Role = Role.SERVER,
     rounds: int | None = None,
     end_seconds: float = END_SECONDS,
-    name: str = "classic-guest",
-    games: Path | None = None,
     bus: bool = False,
     parted: Callable[[], None] = lambda: None,
+    transcripts: Transcripts = NO_TRANSCRIPTS,
 ) -> Door:
-    """Return a door to a table.
+    """Return a door to games by a ruleset.
 
     Args:
-        book: of the table.
-        role: the gateway's, ``server`` or ``client``.
-        opponent: a bot that ships, a bot's file, or what makes a player for each game.
+        opponent: makes a player for each game.
+        role: the gateway's.
         rounds: as server, games before it sends E; no limit when None.
         end_seconds: as server, from the end of a game to the next set-up or E.
-        name: the program's at the table.
-        games: the file that keeps games; one for each table in the user's state when not given.
         bus: whether messages come over the bus.
         parted: called when a program has left.
 
     Raises:
-        GatewayError: ``wrong_rules``: the table's game cannot be told in this protocol.
-        BotError: ``bad_bot``.
-        WireError: ``bad_name``.
+        GatewayError: ``wrong_rules``: the protocol cannot express the rules.
     """
     check(book)
-    player = sources.load(opponent) if isinstance(opponent, str) else opponent
-    room = Room("classic", book, player, check_name(name), file=games)
+    room = Room(book, opponent, transcripts)
     return Door(
-        welcome=lambda peer, watch: ClassicGuest(
-            peer, watch, room, Role(role), rounds=rounds, end_seconds=end_seconds, parted=parted
-        ),
-        framing=Frames if bus else lambda: Lines(MAX_BYTES),
-        opened=room.open,
-        closed=room.close,
+        lambda peer: ClassicHandler(peer, room, role, rounds=rounds, end_seconds=end_seconds, parted=parted),
+        Frames if bus else lambda: Lines(MAX_BYTES),
     )
 
 
 def check(book: RuleBook) -> None:
-    """Make sure that a program can be told what is played.
+    """Make sure that the protocol can express what is played.
 
     Raises:
         GatewayError: ``wrong_rules``.

@@ -1,4 +1,4 @@
-"""The bus that carries the two-player game: programs find each other by multicast, and speak over TCP.
+"""The bus that carries the two-player game: programs find each other by multicast, and connect over TCP.
 
     P/192.0.2.7:4001   to the group: here is a program, which takes calls at that address; A where it repeats this
     D/192.0.2.7:4001   to the group: it has gone
@@ -19,8 +19,8 @@ import threading
 from collections.abc import Iterable
 from typing import Final
 
-from salvo_gateways.accounts import GatewayError
 from salvo_gateways.classic.words import MAX_BYTES
+from salvo_gateways.errors import GatewayError
 from salvo_gateways.host import Host
 from salvo_gateways.peer import Broken
 from salvo_server.brokers.embedded.addresses import BrokerError, joined, split_address
@@ -29,18 +29,18 @@ log = logging.getLogger(__name__)
 
 _KIND: Final = 21
 _HEAD: Final = struct.Struct(">II")
-_HERE: Final = (b"A/", b"P/")
+_PRESENT: Final = (b"A/", b"P/")
 _GONE: Final = b"D/"
 #: The longest such message: a letter, an address and a port.
 _ADDRESS_BYTES: Final = 64
 #: Addresses that are remembered: more than one bus ever has.
-_MAX_MET: Final = 128
+_MAX_ADDRESSES: Final = 128
 _CALL_SECONDS: Final = 10.0
-_LOOK_SECONDS: Final = 0.5
+_POLL_SECONDS: Final = 0.5
 
 
 class Frames:
-    """Messages behind their length; what a program says of its address is none."""
+    """Messages behind their length; a program's address, which it sends first, is left out."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
@@ -52,14 +52,14 @@ class Frames:
         while len(self._rest) >= _HEAD.size:
             kind, length = _HEAD.unpack_from(self._rest)
             if kind != _KIND or length > MAX_BYTES:
-                self._rest.clear()  # where the next one begins, nobody knows
+                self._rest.clear()  # where the next one begins cannot be known
                 found.append(Broken("not_understood", f"a message is {_KIND}, a length up to {MAX_BYTES}, and a text"))
             elif len(self._rest) < _HEAD.size + length:
                 break
             else:
                 text = bytes(self._rest[_HEAD.size : _HEAD.size + length])
                 del self._rest[: _HEAD.size + length]
-                if not text.startswith(_HERE):
+                if not text.startswith(_PRESENT):
                     found.append(text)
         return found
 
@@ -70,63 +70,64 @@ class Frames:
 
 
 class Bus:
-    """The gateway as a program on the bus; each other one is a guest."""
+    """The gateway as a program on the bus; each other one is a client."""
 
-    def __init__(self, group: tuple[str, int], host: Host) -> None:
+    def __init__(self, group: tuple[str, int], host: Host, interface: str = "") -> None:
         """Join the group.
 
         Args:
             group: a multicast address and a port, by which programs find each other.
             host: admits the programs.
+            interface: the address of the network interface; by default the one that leads to the group.
 
         Raises:
             GatewayError: ``cannot_listen``.
         """
         self._group = group
         self._host = host
-        self._met: dict[str, socket.socket | None] = {}  # by address; with the call to it, if this side calls
+        self._calls: dict[str, socket.socket | None] = {}  # by address; with the call to it, if this side calls
         try:
-            own = _address_towards(group[0])
-            self._calls = socket.create_server((own, 0))
-            self._air = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            self._air.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self._air.bind(("", group[1]))
+            own = interface or _address_towards(group[0])
+            self._listener = socket.create_server((own, 0))
+            self._multicast = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self._multicast.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._multicast.bind(("", group[1]))
             member = socket.inet_aton(group[0]) + socket.inet_aton(own)
-            self._air.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
-            self._air.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(own))
+            self._multicast.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
+            self._multicast.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(own))
         except OSError as error:
             raise GatewayError("cannot_listen", f"{joined(*group)}: {error.strerror or error}") from None
-        self._own = joined(own, self._calls.getsockname()[1])
+        self._own = joined(own, self._listener.getsockname()[1])
 
     def run(self, stop: threading.Event) -> None:
         """Meet other programs until ``stop`` is set, which is noticed within half a second."""
-        with self._air, self._calls:
-            self._say(b"P/")
+        with self._multicast, self._listener:
+            self._announce(b"P/")
             while not stop.is_set():
-                ready, _, _ = select.select([self._air, self._calls], [], [], _LOOK_SECONDS)
-                if self._air in ready:
-                    text, (source, _) = self._air.recvfrom(_ADDRESS_BYTES)
-                    self._hear(text[:2], text[2:].decode(errors="replace"), source)
-                if self._calls in ready:
+                ready, _, _ = select.select([self._multicast, self._listener], [], [], _POLL_SECONDS)
+                if self._multicast in ready:
+                    text, (source, _) = self._multicast.recvfrom(_ADDRESS_BYTES)
+                    self._handle(text[:2], text[2:].decode(errors="replace"), source)
+                if self._listener in ready:
                     try:
-                        line, address = self._calls.accept()
+                        line, address = self._listener.accept()
                     except OSError:  # out of file descriptors: retry until some are free
-                        stop.wait(_LOOK_SECONDS)
+                        stop.wait(_POLL_SECONDS)
                     else:
                         self._host.admit(line, joined(*address))
-            self._say(_GONE)
+            self._announce(_GONE)
 
-    def _say(self, sign: bytes) -> None:
-        with contextlib.suppress(OSError):  # without a network nobody is there
-            self._air.sendto(sign + self._own.encode(), self._group)
+    def _announce(self, sign: bytes) -> None:
+        with contextlib.suppress(OSError):  # without a network nobody is reached
+            self._multicast.sendto(sign + self._own.encode(), self._group)
 
-    def _hear(self, sign: bytes, where: str, source: str) -> None:
-        call = self._met.get(where)
-        if where == self._own or (call is not None and call.fileno() != -1):  # the guest closes it when it leaves
+    def _handle(self, sign: bytes, where: str, source: str) -> None:
+        call = self._calls.get(where)
+        if where == self._own or (call is not None and call.fileno() != -1):  # its handler closes it when it leaves
             return
         if sign == _GONE:
-            self._met.pop(where, None)
-        elif sign in _HERE and (where in self._met or len(self._met) < _MAX_MET):
+            self._calls.pop(where, None)
+        elif sign in _PRESENT and (where in self._calls or len(self._calls) < _MAX_ADDRESSES):
             try:
                 self._meet(where, source)
             except (BrokerError, OSError) as error:
@@ -136,12 +137,12 @@ class Bus:
         """Call a program, or let it call; nobody on another machine can name a third one to be called."""
         first = calls(self._own, where)
         if source not in (where.rpartition(":")[0], self._own.rpartition(":")[0], "127.0.0.1"):
-            log.warning("%s says that %s is on the bus", source, where)
+            log.warning("%s announces that %s is on the bus", source, where)
         elif first:
-            self._met[where] = self._call(where)
-        elif where not in self._met:
-            self._met[where] = None
-            self._say(b"P/")  # so that it calls
+            self._calls[where] = self._call(where)
+        elif where not in self._calls:
+            self._calls[where] = None
+            self._announce(b"P/")  # so that it calls
 
     def _call(self, where: str) -> socket.socket:
         line = socket.create_connection(split_address(where, least_port=1), _CALL_SECONDS)
@@ -179,5 +180,5 @@ def _address_towards(group: str) -> str:
         try:
             probe.connect((group, 9))  # which sends nothing
         except OSError:
-            return "127.0.0.1"  # a machine without a network has programs, too
+            return "127.0.0.1"  # programs may meet on a machine without a network, too
         return str(probe.getsockname()[0])

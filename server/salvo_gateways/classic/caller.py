@@ -14,14 +14,14 @@ log = logging.getLogger(__name__)
 #: Between two calls, and for one.
 _AGAIN_SECONDS: Final = 1.0
 _CALL_SECONDS: Final = 10.0
-_LOOK_SECONDS: Final = 0.1
+_POLL_SECONDS: Final = 0.1
 
 
-def call_again_and_again(host: Host, address: tuple[str, int], stop: threading.Event) -> None:
+def call_repeatedly(host: Host, address: tuple[str, int], stop: threading.Event) -> None:
     """Call a program, and again a second after each call has ended, until ``stop`` is set.
 
     Args:
-        host: admits the program as a guest.
+        host: admits the program as a client.
     """
     where, fault = f"{address[0]}:{address[1]}", ""
     while not stop.is_set():
@@ -35,6 +35,6 @@ def call_again_and_again(host: Host, address: tuple[str, int], stop: threading.E
             fault = ""
             line.settimeout(None)
             host.admit(line, where)
-            while line.fileno() != -1 and not stop.wait(_LOOK_SECONDS):  # the guest closes it when it leaves
+            while line.fileno() != -1 and not stop.wait(_POLL_SECONDS):  # its handler closes it when it leaves
                 pass
         stop.wait(_AGAIN_SECONDS)

@@ -9,7 +9,7 @@ from typing import Final
 from salvo.errors import SalvoError
 from salvo.rules import Grid, RuleBook
 from salvo_display.pictures.marks import display_name
-from salvo_gateways.hidden_fleet.replies import Word, kind_of
+from salvo_gateways.hidden_fleet.answers import Outcome, kind_of
 
 #: The longest message has some 20 characters.
 MAX_BYTES: Final = 64
@@ -23,7 +23,7 @@ _COLUMNS: Final = string.digits[1:] + string.ascii_lowercase
 _ROWS: Final = string.ascii_uppercase
 MAX_COLUMNS: Final = len(_COLUMNS)
 MAX_ROWS: Final = len(_ROWS)
-_LETTERS: Final = {"M": Word.MISS, "H": Word.HIT, "S": Word.SUNK, "E": Word.SUNK}
+_LETTERS: Final = {"M": Outcome.MISS, "H": Outcome.HIT, "S": Outcome.SUNK, "E": Outcome.SUNK}
 
 
 class NotUnderstood(SalvoError):
@@ -42,12 +42,12 @@ class Reply:
     """``R``, what came of a shot.
 
     Attributes:
-        kind: of the ship that sank (:func:`~salvo_gateways.hidden_fleet.replies.kind_of`), else empty.
+        kind: of the ship that sank (:func:`~salvo_gateways.hidden_fleet.answers.kind_of`), else empty.
         last: whether it was the last ship.
     """
 
     cell: int
-    word: Word
+    outcome: Outcome
     kind: str = ""
     last: bool = False
 
@@ -66,13 +66,13 @@ def read(text: str, book: RuleBook) -> Message:
     if text[:1] == "S" and len(text) == 3:
         return Shoot(_read_cell(text[1:], book.grid))
     if text[:1] == "R" and text[3:4] in _LETTERS:
-        cell, letter, ship = _read_cell(text[1:3], book.grid), text[3], text[4:]
-        word = _LETTERS[letter]
-        kinds = {display_name(each.name): kind_of(each.name) for each in book.fleet}
-        if word is Word.SUNK and ship in kinds:
-            return Reply(cell, word, kinds[ship], letter == "E")
-        if word is not Word.SUNK and not ship:
-            return Reply(cell, word)
+        cell, letter, sunk = _read_cell(text[1:3], book.grid), text[3], text[4:]
+        outcome = _LETTERS[letter]
+        kinds = {display_name(ship.name): kind_of(ship.name) for ship in book.fleet}
+        if outcome is Outcome.SUNK and sunk in kinds:
+            return Reply(cell, outcome, kinds[sunk], letter == "E")
+        if outcome is not Outcome.SUNK and not sunk:
+            return Reply(cell, outcome)
     raise NotUnderstood("not_understood", f"{text[:30]!r} is no message of this protocol")
 
 
@@ -81,14 +81,14 @@ def shoot(cell: int, grid: Grid) -> str:
     return f"S{_write_cell(cell, grid)}"
 
 
-def reply(cell: int, word: Word, ship: str, last: bool, grid: Grid) -> str:
+def reply(cell: int, outcome: Outcome, ship: str, last: bool, grid: Grid) -> str:
     """Write what came of a shot.
 
     Args:
         ship: that sank, by its name in the ruleset; else empty.
         last: whether it was the last one.
     """
-    letter = "E" if last else {Word.MISS: "M", Word.HIT: "H", Word.SUNK: "S"}[word]
+    letter = "E" if last else {Outcome.MISS: "M", Outcome.HIT: "H", Outcome.SUNK: "S"}[outcome]
     return f"R{_write_cell(cell, grid)}{letter}{display_name(ship)}"
 
 

@@ -28,8 +28,8 @@ class _Doors(click.Group):
 
 @click.group(cls=_Doors)
 def gateway() -> None:
-    """Accept clients of older Battleship protocols; each is a player like any other.
+    """Accept clients of older Battleship systems.
 
-    A gateway runs on the server's machine, whose roster it adds its guests to, or on any machine with an open broker.
+    Those of xbs are players at a table, like any others. For the other systems the gateway is the system's own server.
     """
     end_with_input()

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
-from salvo.cli.checked import Checked
-from salvo_gateways.commands.gateway_guests import (
-    TABLE_RULES,
-    opponent_option,
-    serve_guests,
-    table_options,
-    table_watch,
-)
+from salvo.player import Bot
+from salvo.rules import RuleBook
+from salvo_gateways.commands.shared import opponent_option, rules_option, serve_clients, transcripts_option
 from salvo_gateways.host import Host
-from salvo_gateways.jsonline import door
+from salvo_gateways.jsonline import check, door
+from salvo_gateways.transcripts import Transcripts
 
 
-@click.command(cls=Checked, unused=TABLE_RULES)
+@click.command()
 @click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:4001", help="Where programs connect.")
-@opponent_option("The server's player: a bot that ships, or a bot's file.")
+@opponent_option("The server's player: a bot that ships, or a bot's file.", default="hunter")
 @click.option(
     "--status-names", is_flag=True, help="Write a status as its name instead of its number, and results as echoed."
 )
-@click.option("--name", default="jsonline-client", help="The program's name at the table.")
-@click.option("--games", type=click.Path(path_type=Path), help="The file that keeps games.  [default: one per table]")
-@table_options
-def command(listen: str, opponent: str, status_names: bool, name: str, games: Path | None, **table: Any) -> None:
-    """Accept clients that play Battleship in JSON lines over TCP, one at a time, at a table with the rules alternate.
+@rules_option("alternate", check)
+@transcripts_option
+def command(
+    listen: str, opponent: Callable[[], Bot], status_names: bool, book: RuleBook, transcripts: Path | None
+) -> None:
+    """Play against programs that speak Battleship in JSON lines over TCP, one at a time.
 
-    The server plays itself. A finished game is played again at the table, as the program's fleet is not known before.
+    The gateway is the system's server, and needs no other one.
     """
-    with table_watch("jsonline", **table) as watch:
-        opening = door(watch.open(), opponent=opponent, status_names=status_names, name=name, games=games)
-        serve_guests(Host(watch, opening), listen, f"programs that speak JSON lines play against {opponent}")
+    games = Transcripts("jsonline", transcripts)
+    host = Host(door(book, opponent, status_names=status_names, transcripts=games))
+    serve_clients(host, listen, "programs that speak JSON lines play")

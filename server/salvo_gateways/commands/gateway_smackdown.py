@@ -3,118 +3,121 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import shlex
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Final
 
 import click
 
-from salvo.cli.checked import Checked
 from salvo.cli.output import Integer
+from salvo.player import Bot
+from salvo.rules import RuleBook
 from salvo.topics import check_name
-from salvo.unused import Unused, is_unset
+from salvo_gateways.bot_clients.smackdown import SmackdownBotClient
 from salvo_gateways.children import Child
-from salvo_gateways.commands.gateway_guests import (
-    TABLE_RULES,
+from salvo_gateways.commands.shared import (
     ended_by_signals,
-    serve_guests,
-    table_options,
-    table_watch,
+    opponent_option,
+    rules_option,
+    serve_clients,
+    transcripts_option,
     wait_until_set,
 )
 from salvo_gateways.host import Host
-from salvo_gateways.smackdown import Names, check, child_door, door
+from salvo_gateways.smackdown import ANYBODY, Lobby, check, door
+from salvo_gateways.smackdown.match import HOUSE
+from salvo_gateways.transcripts import Transcripts
 
+_PLAYERS: Final = 2
 #: The opponent's name for a program where it cannot be known.
-_SOMEBODY = "opponent"
+_UNKNOWN: Final = "opponent"
 
 
-@click.command(
-    cls=Checked,
-    unused=[
-        Unused(
-            "opponent",
-            is_unset("commands"),
-            "without --exec: TCP clients get the name of the player there; leave it out",
-        ),
-        *TABLE_RULES,
-    ],
-)
+@click.command()
 @click.option("--exec", "commands", multiple=True, metavar="COMMAND", help="A program to start; may be repeated.")
-@click.option(
-    "--name",
-    "names",
-    multiple=True,
-    help="A program's name, in the order of --exec; those after them are given to TCP clients as they come.",
-)
-@click.option("--opponent", help="The opponent's name, for programs that are started.  [default: the other name]")
-@click.option("--listen", metavar="HOST:PORT", help="Also accept TCP clients.")
+@click.option("--name", "names", multiple=True, help="A program's name, in the order of --exec.")
+@click.option("--listen", metavar="HOST:PORT", help="Accept TCP clients.")
+@opponent_option("Let every program play a bot, in place of another program.")
 @click.option(
     "--opponent-first",
     is_flag=True,
     help="Show player 2 the shots on its board before its own, as the system's own server does.",
 )
 @click.option("--games", type=Integer(min=1), help="End when started programs have played this many.")
-@table_options
+@rules_option("smackdown", check)
+@transcripts_option
 def command(
     commands: tuple[str, ...],
     names: tuple[str, ...],
-    opponent: str | None,
     listen: str | None,
+    opponent: Callable[[], Bot] | None,
     opponent_first: bool,
     games: int | None,
-    **table: Any,
+    book: RuleBook,
+    transcripts: Path | None,
 ) -> None:
-    """Accept programs of Code Smackdown: child processes, started as COMMAND NAME OPPONENT, or over TCP.
+    """Referee Code Smackdown between two programs: child processes, started as COMMAND NAME OPPONENT, or over TCP.
 
-    A program plays one game; for the next one it is started again.
+    A program plays one game; for the next one it is started again. The gateway is the system's server, and needs no
+    other one.
     """
-    _check_names(names, len(commands), listen)
+    _check_names(names, len(commands), listen, has_bot=opponent is not None)
     if games is not None and not commands:
         raise click.UsageError("--games counts the games of --exec")
     programs = [_split(text) for text in commands]
-    mine, listed = names[: len(commands)], names[len(commands) :]
-    known = Names(listed, mine)
-    with table_watch("smackdown", **table) as watch:
-        book = watch.open()
-        check(book)
-        stop = ended_by_signals()
+    places = [*names, *[ANYBODY] * (listen is not None)] if opponent or names else [ANYBODY] * _PLAYERS
+    lobby = Lobby(
+        book,
+        places,
+        bot=None if opponent is None else partial(_house, opponent),
+        opponent_first=opponent_first,
+        transcripts=Transcripts("smackdown", transcripts),
+    )
+    stop = ended_by_signals()
 
-        def wants_more(name: str) -> bool:
-            return not stop.is_set() and (games is None or known.games_of(name) < games)
+    def wants_more(name: str) -> bool:
+        return not stop.is_set() and (games is None or lobby.games_of(name) < games)
 
-        with contextlib.ExitStack() as stack:
-            children = []
-            for program, name in zip(programs, mine, strict=True):
-                host = Host(watch, child_door(book, name, known, opponent_first=opponent_first))
-                whole = [*program, name, opponent or _other(name, names)]
-                finished = partial(known.finished_by, name)
-                children.append(Child(whole, name, host.admit, partial(wants_more, name), finished))
-                stack.callback(children[-1].close)
-                stack.callback(host.close)  # before the child is killed, which would else have forfeited
-            for child in children:
-                child.start()
-            if games is not None:
-                threading.Thread(target=_stop_after, args=(children, stop), daemon=True).start()
-            if listen:
-                tcp = Host(watch, door(book, names=known, opponent_first=opponent_first))
-                serve_guests(tcp, listen, "Code Smackdown", stop)
-            else:
-                click.echo(f"Code Smackdown: {', '.join(mine)}")
-                wait_until_set(stop)
-        for name in mine if games is not None else ():
-            click.echo(f"{name}: {known.record_of(name)}")
+    with contextlib.ExitStack() as stack:
+        children = []
+        for program, name in zip(programs, names, strict=True):
+            host = Host(door(lobby, name))
+            other = HOUSE if opponent else next((other for other in names if other != name), _UNKNOWN)
+            finished = partial(lobby.finished_by, name)
+            children.append(Child([*program, name, other], name, host.admit, partial(wants_more, name), finished))
+            stack.callback(children[-1].close)
+            stack.callback(host.close)  # before the child is killed, which would else have forfeited
+        for child in children:
+            child.start()
+        if games is not None:
+            threading.Thread(target=_stop_after, args=(children, stop), daemon=True).start()
+        if listen:
+            serve_clients(Host(door(lobby)), listen, "Code Smackdown", stop)
+        else:
+            click.echo(f"Code Smackdown: {', '.join(names)}")
+            wait_until_set(stop)
+    for name in names if games is not None else ():
+        click.echo(f"{name}: {lobby.record_of(name)}")
 
 
-def _check_names(names: Sequence[str], programs: int, listen: str | None) -> None:
+def _house(make: Callable[[], Bot], opponent: str) -> SmackdownBotClient:
+    return SmackdownBotClient(make(), HOUSE, opponent, secrets.token_hex(16))
+
+
+def _check_names(names: Sequence[str], programs: int, listen: str | None, *, has_bot: bool) -> None:
     if not programs and not listen:
         raise click.UsageError("give --exec, or --listen, or both")
-    if len(names) < programs:
+    if len(names) != programs:
         raise click.UsageError(f"{programs} times --exec, but {len(names)} times --name")
-    if len(names) > programs and not listen:
-        raise click.UsageError(f"{len(names)} times --name, but {programs} times --exec, and no --listen")
+    most = 1 if has_bot else _PLAYERS
+    if programs + bool(listen) > most:
+        raise click.UsageError(f"{most} programs at most: --exec twice, or once with --listen; once with --opponent")
+    if not has_bot and programs == 1 and not listen:
+        raise click.UsageError("one program alone: give another --exec, --listen, or --opponent")
     for name in names:
         check_name(name)
     if len({name.lower() for name in names}) < len(names):
@@ -130,10 +133,6 @@ def _split(text: str) -> list[str]:
     if not words:
         raise click.UsageError("--exec is empty")
     return words
-
-
-def _other(name: str, names: Sequence[str]) -> str:
-    return next((other for other in names if other != name), _SOMEBODY)
 
 
 def _stop_after(children: Sequence[Child], stop: threading.Event) -> None:

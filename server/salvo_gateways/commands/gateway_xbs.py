@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import click
 
-from salvo.cli.checked import Checked
+from salvo.cli.checked import DEFAULT_BROKER, Checked, ca_rule
+from salvo.cli.options import CA
 from salvo.cli.output import Integer
-from salvo_gateways.commands.gateway_guests import TABLE_RULES, serve_guests, table_options, table_watch
+from salvo.net.mqtt import BrokerUrl
+from salvo.topics import check_name
+from salvo_gateways.accounts import Accounts, OpenAccounts, RosterAccounts
+from salvo_gateways.commands.shared import serve_clients
 from salvo_gateways.host import Host
+from salvo_gateways.table_watch import TableWatch
 from salvo_gateways.xbs import MAX_PLAYERS, door
+from salvo_server.settings import gateway_key_path, roster_path
+from salvo_server.storage.roster import Roster, has_begun
+
+_NO_ROSTER: Final = Path("none")
 
 
-@click.command("xbs", cls=Checked, unused=TABLE_RULES)
+@click.command("xbs", cls=Checked, unused=[ca_rule("broker")])
 @click.option(
     "--listen", default="127.0.0.1:7948", show_default=True, metavar="HOST:PORT", help="Where clients connect."
 )
@@ -22,10 +34,51 @@ from salvo_gateways.xbs import MAX_PLAYERS, door
 @click.option(
     "--players", type=Integer(min=2), help="The server's --players, which it passes on to gateways beside it."
 )
-@table_options
-def command(listen: str, title: str, most: int, players: int | None, table: str, **where: Any) -> None:
-    """Accept clients and bots of Xterm Boat Sinker, at a table whose rules are like the book xbs."""
-    with table_watch("xbs", table=table, **where) as watch:
+@click.option("--table", default="", help="The table; the default one when not given.")
+@click.option("--broker", metavar="URL", default=DEFAULT_BROKER, help="Where the server is.")
+@click.option(
+    "--roster",
+    type=click.Path(path_type=Path),
+    metavar="FILE|none",
+    help="The roster that clients are added to; none where the broker is open to everyone.  [default: one per user]",
+)
+@CA
+def command(
+    listen: str,
+    title: str,
+    most: int,
+    players: int | None,
+    table: str,
+    broker: str,
+    roster: Path | None,
+    ca: str | None,
+) -> None:
+    """Accept clients and bots of Xterm Boat Sinker, at a table whose rules are like the book xbs.
+
+    The gateway runs on the server's machine, whose roster it adds its clients to, or anywhere with an open broker.
+    """
+    with _table_watch(broker, table, roster, ca) as watch:
         book = watch.open()
-        opening = door(book, title=title or f"Salvo {table}".strip(), most=most, players=players)
-        serve_guests(Host(watch, opening), listen, "xbs")
+        opening = door(watch, book, title=title or f"Salvo {table}".strip(), most=most, players=players)
+        serve_clients(Host(opening), listen, "xbs")
+
+
+@contextlib.contextmanager
+def _table_watch(broker: str, table: str, roster: Path | None, ca: str | None) -> Iterator[TableWatch]:
+    """Yield the table that the options name; the caller opens it.
+
+    Raises:
+        WireError: ``bad_name``.
+        RosterError: the roster cannot be used.
+    """
+    if table:
+        check_name(table, "table")
+    with contextlib.closing(TableWatch(str(BrokerUrl.parse(broker)), table, _accounts(roster), ca=ca)) as watch:
+        yield watch
+
+
+def _accounts(roster: Path | None) -> Accounts:
+    file = roster_path(roster)
+    if roster != _NO_ROSTER and (roster is not None or has_begun(file)):
+        return RosterAccounts(Roster(file), "xbs")
+    return OpenAccounts(gateway_key_path(), "xbs")

@@ -8,7 +8,7 @@ a time, under one name.
     GAME_INVITATION  a game; status 1 while another one is on
     SHOT             -> HIT, MISS or SINKING; status 2 off the board, out of turn, and where was shot at before
     SHOT_REQUEST     -> the server's shot; the same one until it is answered
-    RESULT           the answer; status 2 when no fleet agrees with all answers any more, and it can be given again
+    RESULT           the answer; status 2 when no such ship can have sunk there, and it can be given again
     BOARD            the fleet, after the game: compared with every answer; status 2 names a cell that differs
     BOARD_HISTORY    -> after the game all its shots
     anything else    UNKNOWN, status 4
@@ -25,62 +25,50 @@ Programs of the system differ from its text, and one of these signs of another d
 Status 3 is a fault of the server's and ends the game. Coordinates off the board, and fields that are missing or of the
 wrong type, are status 2; further fields are not looked at.
 
-The program's fleet is not known before the end, so the gateway plays the game itself and then once more at the table
-(:mod:`salvo_gateways.hidden_fleet`). After a broken connection or a restart of the gateway a program continues
-as if nothing had happened, unless its invitation was refused since; only a GAME_INVITATION starts over.
+The program's fleet is not known before the end, so the gateway referees the game itself, without a table
+(:mod:`salvo_gateways.hidden_fleet`). After a broken connection a program continues as if nothing had happened, unless
+its invitation was refused since; only a GAME_INVITATION starts over.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 
-from salvo import sources
+from salvo.player import Bot
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter
-from salvo.topics import check_name
-from salvo_gateways.accounts import GatewayError
+from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.room import Room
 from salvo_gateways.host import Door
-from salvo_gateways.jsonline.guest import JsonGuest
+from salvo_gateways.jsonline.handler import JsonHandler
 from salvo_gateways.jsonline.words import Values, Wording
+from salvo_gateways.transcripts import NO_TRANSCRIPTS, Transcripts
 
 __all__ = ["check", "door"]
 
 
 def door(
     book: RuleBook,
+    opponent: Callable[[], Bot],
     *,
-    opponent: str = "hunter",
     status_names: bool = False,
-    name: str = "jsonline-client",
-    games: Path | None = None,
+    transcripts: Transcripts = NO_TRANSCRIPTS,
 ) -> Door:
-    """Return a door to a table.
+    """Return a door to games by a ruleset.
 
     Args:
-        book: of the table.
-        opponent: a bot that ships or a bot's file.
+        opponent: makes a player for each game.
         status_names: whether a status is written as its name instead of its number.
-        name: the program's at the table.
-        games: the file that keeps games; one for each table in the user's state when not given.
 
     Raises:
-        GatewayError: ``wrong_rules``: the table's game cannot be told in this protocol.
-        BotError: ``bad_bot``.
-        WireError: ``bad_name``.
+        GatewayError: ``wrong_rules``: the protocol cannot express the rules.
     """
     check(book)
-    house_name = f"{sources.team_name(opponent)[:20]}-jsonline"
-    room = Room("jsonline", book, sources.load(opponent), check_name(name), house_name, games)
-    return Door(
-        welcome=lambda peer, watch: JsonGuest(peer, watch, room, Wording(book, names=status_names)),
-        framing=Values,
-        opened=room.open,
-        closed=room.close,
-    )
+    room = Room(book, opponent, transcripts)
+    return Door(lambda peer: JsonHandler(peer, room, Wording(book, names=status_names)), Values)
 
 
 def check(book: RuleBook) -> None:
-    """Make sure that a program can be told what is played.
+    """Make sure that the protocol can express what is played.
 
     Raises:
         GatewayError: ``wrong_rules``.

@@ -12,7 +12,7 @@ from typing import Any, Final
 from salvo.codec.strict_json import parse_json
 from salvo.errors import IllegalCommand, SalvoError, WireError
 from salvo.rules import Fleet, Grid, RuleBook
-from salvo_gateways.hidden_fleet.replies import Word, placement_of
+from salvo_gateways.hidden_fleet.answers import Outcome, placement_of
 from salvo_gateways.peer import Broken
 
 #: A board in the text's form has some 150 bytes, as a list of cells below 1000.
@@ -24,12 +24,12 @@ BUSY_TEXT: Final = "Server is playing the other game."
 
 _COUNTS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SHIP: Final = re.compile(r"\s*([A-Za-z])\s*(\d{1,2})\s*(?:-\s*([A-Za-z])\s*(\d{1,2})\s*)?", re.ASCII)
-_SPACE: Final = b" \t\r\n"
-_OPEN: Final = b"{["
-_CLOSE: Final = b"}]"
-_LINE_FEED: Final = 0x0A
-_BACKSLASH: Final = 0x5C
-_QUOTE: Final = 0x22
+_SPACE: Final = " \t\r\n"
+_DECODER: Final = json.JSONDecoder()
+#: What may be the beginning of a literal, a number or an escape.
+_WORD: Final = re.compile(r"[\\\w.+-]*", re.ASCII)
+_BEHIND_NOISE: Final = re.compile(r"[\n{\[]")
+_BEFORE_VALUE: Final = re.compile(r"[}\]\n](?=[ \t\r\n]*[{\[])")
 
 
 class Status(IntEnum):
@@ -50,7 +50,7 @@ class Dialect(StrEnum):
 
 
 #: What the text calls an answer to a shot.
-RESULTS: Final = {Word.MISS: "MISS", Word.HIT: "HIT", Word.SUNK: "SINKING"}
+RESULTS: Final = {Outcome.MISS: "MISS", Outcome.HIT: "HIT", Outcome.SUNK: "SINKING"}
 WORDS: Final = {result: word for word, result in RESULTS.items()}
 
 
@@ -61,85 +61,68 @@ class BadBody(SalvoError):
 class Values:
     """Finds JSON objects and lists in a row, with or without anything between them.
 
-    Anything else is a separate message, up to the next line break or bracket, and will not be understood. A value that
-    never ends is cut off where a line begins with a bracket that cannot belong to it.
+    Other text is a separate message, up to the next line break or bracket, and will not be understood. Behind a value
+    that is no JSON or too long, reading continues at a bracket that begins a line or follows another bracket's end.
     """
 
     def __init__(self) -> None:
-        self._rest = bytearray()
-        self._depth = 0
-        self._in_text = False
-        self._escaped = False
-        self._skipping = False  # up to the end of what was too long or too deep
-        self._last = self._last_sign = 0x0A  # the byte before, and the one before that is no space
+        self._text = ""  # a character for each byte
+        self._skipping = False
 
     def feed(self, data: bytes) -> Iterable[bytes | Broken]:
         """Return what has ended."""
-        found: list[bytes | Broken] = []
-        for byte in data:
-            message = self._within(byte) if self._depth else self._between(byte)
-            if message:
-                found.append(message)
-            self._last = byte
-            if byte not in _SPACE:
-                self._last_sign = byte
-        return found
+        self._text += data.decode("latin-1")
+        return list(iter(self._next, None))
 
     def write(self, message: str) -> bytes:
         """Return a message as it is sent: one a line."""
         return f"{message}\n".encode()
 
-    def _between(self, byte: int) -> bytes | Broken | None:
-        """Look for the beginning of a value; return the text before it, which is none."""
-        if byte in _OPEN or byte == _LINE_FEED:
-            before = self._take().strip(_SPACE)
-            if byte in _OPEN:
-                self._rest.append(byte)
-                self._depth = 1
-            return before
-        return self._keep(byte)
+    def _next(self) -> bytes | Broken | None:
+        if self._skipping and not self._skip():
+            return None
+        text = self._text = self._text.lstrip(_SPACE)
+        if not text:
+            return None
+        try:
+            end = _end_of_value(text) if text[0] in "{[" else _BEHIND_NOISE.search(text, 1)
+        except json.JSONDecodeError as error:
+            self._text, self._skipping = text[error.pos :], text[error.pos] not in "{["
+            return Broken("not_json", f"{error.msg} at character {error.pos + 1}")
+        length = end.start() if isinstance(end, re.Match) else end
+        if length is None and len(text) <= MAX_BYTES:
+            return None
+        self._text, self._skipping = text[length:] if length else text, length is None
+        if length is None or length > MAX_BYTES:
+            return Broken("too_long", f"a message has at most {MAX_BYTES} bytes")
+        return text[:length].rstrip(_SPACE).encode("latin-1")
 
-    def _within(self, byte: int) -> bytes | Broken | None:
-        """Look for the value's end."""
-        begins = byte in _OPEN and not self._in_text
-        if begins and self._last == _LINE_FEED and (self._skipping or self._last_sign not in b":,["):
-            return self._between(byte)
-        broken = self._keep(byte)
-        if self._in_text:
-            self._in_text = self._escaped or byte not in b'"\n'  # no string continues on the next line
-            self._escaped = not self._escaped and byte == _BACKSLASH
-        elif begins:
-            self._depth += 1
-            if self._depth > DEEPEST and not self._skipping:
-                return self._cut_off("too_deep", f"a message is nested at most {DEEPEST} levels deep")
-        elif byte in _CLOSE:
-            self._depth -= 1
-            if not self._depth:
-                return broken or self._take()
+    def _skip(self) -> bool:
+        """Drop what comes before the next value; return whether it has begun."""
+        found = _BEFORE_VALUE.search(self._text)
+        self._skipping = found is None
+        if found is not None:
+            self._text = self._text[found.end() :]
         else:
-            self._in_text = byte == _QUOTE
-        return broken
+            self._text = self._text.rstrip(" \t\r")[-1:]  # by which a value that follows may be recognised
+        return found is not None
 
-    def _keep(self, byte: int) -> Broken | None:
-        if self._skipping:
-            return None
-        self._rest.append(byte)
-        if len(self._rest) <= MAX_BYTES:
-            return None
-        return self._cut_off("too_long", f"a message has at most {MAX_BYTES} bytes")
 
-    def _cut_off(self, code: str, text: str) -> Broken:
-        self._rest.clear()
-        self._skipping = True
-        return Broken(code, text)
+def _end_of_value(text: str) -> int | None:
+    """Return where a JSON value at the beginning ends; None while more of it has to come.
 
-    def _take(self) -> bytes:
-        """Return what was kept, which is nothing of a value that was cut off, and start over."""
-        taken = bytes(self._rest)
-        self._rest.clear()
-        self._depth = 0
-        self._in_text = self._escaped = self._skipping = False
-        return taken
+    Raises:
+        JSONDecodeError: it is none.
+    """
+    try:
+        return _DECODER.raw_decode(text)[1]
+    except RecursionError:
+        return None  # then it is too long, soon
+    except json.JSONDecodeError as error:
+        begun = error.msg.startswith("Unterminated") or _WORD.fullmatch(text[error.pos :].rstrip(_SPACE))
+        if not begun:
+            raise
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +169,7 @@ class Wording:
         """Return one line."""
         shown = status.name if self.names else int(status)
         if body is None and status is not Status.OK and not self.plain:
-            miss = RESULTS[Word.MISS]
+            miss = RESULTS[Outcome.MISS]
             body = {
                 "SHOT": miss,
                 "SHOT_REQUEST": self.write_cell(0),
@@ -216,7 +199,7 @@ class Wording:
         x, y = self.book.grid.xy(cell)
         return {"x": x - 1, "y": y - 1} if self.dialect is Dialect.XY else {"row": chr(64 + y), "column": x}
 
-    def read_result(self, body: Any) -> Word:
+    def read_result(self, body: Any) -> Outcome:
         """Return what came of a shot.
 
         Raises:

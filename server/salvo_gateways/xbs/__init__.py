@@ -48,13 +48,13 @@ that their system does not allow.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Spacing, Targets
-from salvo_gateways.accounts import GatewayError
+from salvo_gateways.errors import GatewayError
 from salvo_gateways.host import Door
-from salvo_gateways.xbs.guest import FEWEST_PLAYERS, Doorway, XbsGuest
+from salvo_gateways.table_watch import TableWatch
+from salvo_gateways.xbs.handler import FEWEST_PLAYERS, Doorway, XbsHandler
 from salvo_gateways.xbs.words import speakable
 
 #: Players of a game, as many as the system's own server takes by default.
@@ -74,7 +74,7 @@ _NEEDED: Final = {
 
 
 def check(book: RuleBook) -> None:
-    """Make sure that a client can be told what is played.
+    """Make sure that the protocol can express what is played.
 
     Raises:
         GatewayError: ``wrong_rules``.
@@ -89,16 +89,19 @@ def check(book: RuleBook) -> None:
             raise GatewayError("wrong_rules", f"{text}; xbs needs ships called a to w of 2 cells or more")
 
 
-def door(book: RuleBook, *, title: str = "Salvo", most: int = MAX_PLAYERS, players: int | None = None) -> Door:
+def door(
+    watch: TableWatch, book: RuleBook, *, title: str = "Salvo", most: int = MAX_PLAYERS, players: int | None = None
+) -> Door:
     """Return the door to a table.
 
     Args:
+        watch: the table, opened.
         title: what the clients call the game.
         most: players that make the game full, 2 or more.
         players: with how many the table starts its games, where that is fixed; then there are no more.
 
     Raises:
-        GatewayError: ``wrong_rules``: the table's rules cannot be told in this protocol; ``bad_title``;
+        GatewayError: ``wrong_rules``: the protocol cannot express the table's rules; ``bad_title``;
             ``bad_players``.
     """
     check(book)
@@ -107,4 +110,4 @@ def door(book: RuleBook, *, title: str = "Salvo", most: int = MAX_PLAYERS, playe
     if most < FEWEST_PLAYERS:
         raise GatewayError("bad_players", f"{most} players are no game; it takes {FEWEST_PLAYERS} or more")
     doorway = Doorway(book, title, players or most, players or FEWEST_PLAYERS)
-    return Door(partial(XbsGuest, doorway=doorway))
+    return Door(lambda peer: XbsHandler(peer, watch, doorway))

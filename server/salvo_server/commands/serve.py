@@ -71,7 +71,10 @@ def serve(config: Path | None, **given: Any) -> None:
     if settings.transcripts is not None:
         report.folder = TranscriptFolder(settings.transcripts, report.written, identity)
         journal = kept = KeptGames(journal)
-    tables = {each.table: any(one.for_people for one in gateways if one.table == each.table) for each in gateways}
+    tables: dict[str, bool] = {}
+    for call in gateways:
+        if call.table is not None:
+            tables[call.table] = tables.get(call.table, False) or call.for_people
     listener: Listener = report if metrics is None else metrics.heard(report)
     if metrics is not None:
         journal = metrics.timed(journal)
@@ -152,9 +155,10 @@ def _gateways(contest: Contest, gateways: Sequence[GatewayCall], settings: Serve
     """Return the gateways, and where they find this server; they need not know it by its key."""
     accounts = ["--roster", "none"] if contest.roster is None else ["--roster", str(contest.roster.path)]
     options = ["--broker", contest.own_url, *accounts, *_trusted(contest, settings)]
-    for each in gateways:
-        words = ["gateway", *each.words, *options, *_fixed_number(each, settings)]
-        yield Program(f"gateway {each.words[0]}", words, {VARIABLE: settings.log_format, "SALVO_KNOWN_SERVERS": "none"})
+    for call in gateways:
+        at_table = [*options, *_fixed_number(call, settings)] if call.table is not None else []
+        words = ["gateway", *call.words, *at_table]
+        yield Program(f"gateway {call.words[0]}", words, {VARIABLE: settings.log_format, "SALVO_KNOWN_SERVERS": "none"})
 
 
 def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:

@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 
-from gateways.doors import open_door
-from gateways.smackdown_side import CLIENT, children
+from gateways.gateway_stage import open_door
 from gateways.xbs_client import FATAL, HARMLESS, REFUSED, Client, Gone, Outcome
 from gateways.xbs_games import SECONDS, Patient, Playing, Slow, small
 from kit.brokers import StartServer
@@ -34,27 +33,6 @@ from salvo_lab.bots.hunter import Hunter
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
-
-#: Code Smackdown's client at a table of three, where it is told of what others shoot at its rival, too.
-NEIGHBOUR = f"""
-import sys
-sys.path.insert(0, {str(CLIENT.parent)!r})
-import smackdown_client
-
-class Neighbour(smackdown_client.Program):
-    def expect(self, holds, what):
-        pass
-
-    def told(self, about, values):
-        if about.startswith("you "):
-            x, y = values[0].split()
-            self.tried.add((int(x), int(y)))
-            self.waiting = [(int(x), int(y))]
-        super().told(about, values)
-
-smackdown_client.Program = Neighbour
-smackdown_client.main()
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -166,41 +144,6 @@ def test_a_bot_and_clients_play_at_one_table_which_a_watcher_sees(tmp_path: Path
     assert outcome.results[0][0].encode() in seen["/game/winner"]  # mostly the hunter; the others may be lucky, or tie
 
 
-@pytest.mark.quick
-def test_programs_of_two_systems_and_a_bot_play_at_one_table(tmp_path: Path) -> None:
-    program = tmp_path / "neighbour.py"
-    program.write_text(NEIGHBOUR)
-    commands = {"smack": [sys.executable, str(program), "smack", "ann"]}
-    with (
-        table(tmp_path, rules="xbs", players=3) as (url, heard),
-        open_door(url, tmp_path, door) as address,
-        children(url, tmp_path, commands) as names,
-    ):
-        join(url, "hunter", Hunter())
-        outcome = Playing([Client(*address, "ann")]).wait()
-        heard.until(over)
-        end = time.monotonic() + SECONDS
-        while not names.record_of("smack"):
-            assert time.monotonic() < end
-            time.sleep(0.02)
-        late = Connection(url, "late", clean_session=True)
-        late.on_connect = lambda _: late.subscribe(["/players/+/board"])
-        kept: dict[str, bytes] = {}
-        while len(kept) < 3:
-            for message in late.poll(1):
-                late.acknowledge(message)
-                kept[message.topic] = message.payload
-        late.close()
-    check_points(outcome, heard)
-    assert {values[0] for values in outcome.results} == {"ann", "hunter", "smack"}
-    assert kept.keys() == {f"/players/{name}/board" for name in ("ann", "hunter", "smack")}
-    assert sum(board.count(b"X") for board in kept.values()) == sum(int(values[1]) for values in outcome.results)
-    best = max(int(values[1]) for values in outcome.results)
-    assert best > 0
-    won = ["smack", str(best)] in [values[:2] for values in outcome.results]
-    assert ("won" in names.record_of("smack") or "tie" in names.record_of("smack")) is won
-
-
 @pytest.mark.slow
 def test_many_games_with_wrong_late_partial_doubled_and_oversized_lines(tmp_path: Path) -> None:
     games, tables = int(os.environ.get("SALVO_GATEWAY_GAMES", "8")), ("", "two", "three", "four")
@@ -289,7 +232,7 @@ def test_names_of_others_are_taken_and_full_tables_say_so(tmp_path: Path, monkey
     with (
         table(tmp_path) as (url, heard),
         open_door(url, tmp_path, door) as address,
-        open_door(url, tmp_path, partial(door, most=2), name="narrow") as narrow,
+        open_door(url, tmp_path, partial(door, most=2)) as narrow,
     ):
         join(url, "bob", Hunter())
         heard.until(lambda said: any(isinstance(each, m.PlayersListed) for each in said))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gateways.classic_client import Program, Tcp
-from kit.person_at_a_terminal import SALVO, clean_environment, contest_on, shoot_cells
+from kit.person_at_a_terminal import SALVO, clean_environment, shoot_cells
 from kit.ports import Port
 from kit.terminal import Terminal
 from salvo.rules import SPACED
@@ -27,42 +27,40 @@ def test_a_person_at_a_gateway_plays_a_program_of_the_older_system(tmp_path: Pat
         finally:
             program.line.close()
 
-    with contest_on(tmp_path, rules="spaced") as url:
-        words = ["classic", "--broker", url, "--listen", port.address, "--opponent", "human", "--end-seconds", "0.1"]
-        with Terminal([SALVO, "gateway", *words], clean_environment(tmp_path)) as person:
-            assert "Waiting   ! Connecting as server" in person.until_seen(f"play against you on {port.address}")
-            program = Program(Tcp(("127.0.0.1", port.number)), 1)
-            thread = threading.Thread(target=play, daemon=True)
-            thread.start()
-            for game in (1, 2):
-                person.until_seen(f"Setup   game {game}, spaced")
-                person.press("r", "enter")
-                person.until_seen(f"Shoot   game {game}, spaced   turn {game}")  # the server begins, then the client
-                cells = [(column + 1, row + 1) for _, ship in program.fleet for row, column in ship]
-                assert f"You win. house wins game {game}" in shoot_cells(person, SPACED, cells)
-                if game == 1:
-                    person.until_seen("r: set up game 2")
-                    person.press("r")
-            # The program's end is noticed before the next set-up is asked for, or after.
-            person.until(lambda text: "! Connecting as server" in text or "r: set up game 3" in text)
-            thread.join(60)
-            person.press("q")
-            assert person.end() == 0
-            assert person.is_restored
+    words = ["classic", "--listen", port.address, "--opponent", "human", "--end-seconds", "0.1"]
+    with Terminal([SALVO, "gateway", *words], clean_environment(tmp_path)) as person:
+        assert "Waiting   ! Connecting as server" in person.until_seen(f"play against you on {port.address}")
+        program = Program(Tcp(("127.0.0.1", port.number)), 1)
+        thread = threading.Thread(target=play, daemon=True)
+        thread.start()
+        for game in (1, 2):
+            person.until_seen(f"Setup   game {game}, spaced")
+            person.press("r", "enter")
+            person.until_seen(f"Shoot   game {game}, spaced   turn {game}")  # the server begins, then the client
+            cells = [(column + 1, row + 1) for _, ship in program.fleet for row, column in ship]
+            assert f"You win. house wins game {game}" in shoot_cells(person, SPACED, cells)
+            if game == 1:
+                person.until_seen("r: set up game 2")
+                person.press("r")
+        # The program's end is noticed before the next set-up is asked for, or after.
+        person.until(lambda text: "! Connecting as server" in text or "r: set up game 3" in text)
+        thread.join(60)
+        person.press("q")
+        assert person.end() == 0
+        assert person.is_restored
     assert (program.won, program.begun, broken) == ([False, False], [False, True], [])
 
 
 @pytest.mark.long
 def test_a_person_who_leaves_a_gateway_ends_the_programs_game(tmp_path: Path, port: Port) -> None:
-    with contest_on(tmp_path, rules="spaced") as url:
-        words = ["classic", "--broker", url, "--listen", port.address, "--opponent", "human"]
-        with Terminal([SALVO, "gateway", *words], clean_environment(tmp_path)) as person:
-            person.until_seen(f"play against you on {port.address}")
-            program = Program(Tcp(("127.0.0.1", port.number)), 1)
-            program.connect()
-            person.until_seen("Setup   game 1, spaced")
-            person.press("q", "q")
-            assert person.end() == 0
-            assert "Traceback" not in person.screen.text
-            assert program.next() == ""
-            program.line.close()
+    words = ["classic", "--listen", port.address, "--opponent", "human"]
+    with Terminal([SALVO, "gateway", *words], clean_environment(tmp_path)) as person:
+        person.until_seen(f"play against you on {port.address}")
+        program = Program(Tcp(("127.0.0.1", port.number)), 1)
+        program.connect()
+        person.until_seen("Setup   game 1, spaced")
+        person.press("q", "q")
+        assert person.end() == 0
+        assert "Traceback" not in person.screen.text
+        assert program.next() == ""
+        program.line.close()

@@ -185,7 +185,7 @@ def test_a_bot_waits_for_a_busy_json_lines_server_and_begins_again_after_a_cut(s
 # --- Code Smackdown ---------------------------------------------------------------------------------------------------
 
 _BOT = " ".join([*_SALVO, "join", "smackdown:", "hunter"])
-_CHILD = f"{sys.executable} {_STANDINS / 'smackdown_child.py'}"
+_CHILD = f"{sys.executable} {Path(__file__).parents[1] / 'smackdown_client.py'}"
 
 
 def referee(start: Hall, *options: str) -> Program:
@@ -206,8 +206,7 @@ def test_bots_that_sink_each_other_at_smackdown_end_with_a_tie(start: Hall) -> N
 
 
 def test_a_bot_whose_opponent_forfeits_at_smackdown_has_won(start: Hall) -> None:
-    child = f"{_CHILD} --forfeits --wrong many --round 2"
-    program = referee(start, f"bob={child}", f"ann={_BOT}", "--faulty", "bob")
+    program = referee(start, f"bob={_CHILD} --mistake too_many", f"ann={_BOT}", "--faulty", "bob")
     program.ends_without_fault()
     [result] = [event for event in program.events if event["event"] == "result"]
     assert (result["winner"], result["rounds"]) == ("ann", 2)

@@ -97,6 +97,15 @@ ELSEWHERE = {
     ),
     "salvo join xbs://HOST:7948 mybot.py --team red": ("tests/gateways/live/test_standin_servers.py", '"xbs"'),
     "salvo join jsonline://HOST:4001 mybot.py": ("tests/gateways/live/test_standin_servers.py", '"jsonline"'),
+    "salvo gateway smackdown --listen 0.0.0.0:7949": (
+        "tests/gateways/live/test_gateway_smackdown.py",
+        '"gateway", "smackdown"',
+    ),
+    "salvo gateway jsonline --listen 0.0.0.0:4001": (
+        "tests/gateways/live/test_gateway_jsonline.py",
+        '"gateway", "jsonline"',
+    ),
+    "salvo gateway classic --bus 234.7.6.5:21210": ("tests/gateways/live/test_gateway_classic.py", '"234.7.6.5"'),
     "salvo join smackdown: mybot.py": ("tests/gateways/live/test_standin_servers.py", '"join", "smackdown:"'),
     "SALVO_TEAM=commentator SALVO_SECRET=the-one-of-the-commentator salvo web mqtt://HOST --delay 0 "
     "--listen 127.0.0.1:8081": ("tests/watch/live/test_web_front.py", '"--delay", str(delay)'),

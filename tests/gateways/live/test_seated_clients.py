@@ -15,14 +15,15 @@ from kit.programs import BROKERS
 from salvo.errors import ConnectionLost
 from salvo.events import Event, FleetWanted, GameEnded, GameTakenUp, SalvoWanted
 from salvo.messages import Limits
-from salvo_gateways.accounts import GatewayError, OpenAccounts, RosterAccounts
-from salvo_gateways.guest import Guest
+from salvo_gateways.accounts import OpenAccounts, RosterAccounts
+from salvo_gateways.errors import GatewayError
 from salvo_gateways.host import Door, Host
 from salvo_gateways.peer import Broken
 from salvo_gateways.table_watch import TableWatch
+from salvo_gateways.xbs.seated import SeatedHandler
 
 
-class Parrot(Guest):
+class Parrot(SeatedHandler):
     """Sits down as whom the program names, plays at random and tells what happens."""
 
     def message_received(self, message: str) -> None:
@@ -90,7 +91,7 @@ def parrots(contest: Guarded, kind: type[Parrot] = Parrot) -> Iterator[Host]:
     house = TableWatch(contest.url, "", RosterAccounts(contest.roster, "parrot"), pin=False)
     with contextlib.closing(house):
         house.open()
-        host = Host(house, Door(kind))
+        host = Host(Door(lambda peer: kind(peer, house)))
         host.open("127.0.0.1", 0)
         with contextlib.closing(host):
             yield host

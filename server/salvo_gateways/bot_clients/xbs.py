@@ -16,9 +16,9 @@ from salvo.rules import Fleet, Grid, RuleBook, ShipClass
 from salvo.rules.board import UnplayableBook
 from salvo.rules.books.xbs import XBS
 from salvo.view import Feed, Shot, View
-from salvo_gateways.accounts import GatewayError
-from salvo_gateways.asking import fleet_of, seated, shots_of, tell
-from salvo_gateways.visits import TryLater, Visit
+from salvo_gateways.asking import call, fleet_of, seated, shots_of
+from salvo_gateways.bot_clients import BotClient, TryLater
+from salvo_gateways.errors import GatewayError
 from salvo_gateways.xbs.words import HIT, MISS, WATER, complete, name_fault, read_board, speakable, write
 
 log = logging.getLogger(__name__)
@@ -29,11 +29,11 @@ _IN_USE: Final = "name in use"
 _BOAT: Final = re.compile(r"([A-W])([0-9]{1,3})")
 
 
-class XbsVisit(Visit):
+class XbsBotClient(BotClient):
     """One game.
 
-    After a lost connection another visit with the same name takes the game up again: the server tells the boards.
-    Of the turns before that it tells no order, so the bot has their shots and points, and no results.
+    After a lost connection another client with the same name takes the game up again: the server sends the boards.
+    Of the turns before that it sends no order, so the bot has their shots and points, and no results.
     """
 
     def __init__(self, bot: Bot | Adapter, name: str, seed: str) -> None:
@@ -61,16 +61,16 @@ class XbsVisit(Visit):
     def over(self) -> bool:
         return self._results_left is not None
 
-    def hear(self, message: str) -> Sequence[str]:
-        """Return what the bot does and says."""
+    def receive(self, message: str) -> Sequence[str]:
+        """Return what the bot does, and its chat."""
         kind, *values = message.rstrip().split("|")
         try:
-            said = self._heard(kind, values, message)
+            answers = self._answer(kind, values, message)
         except (ValueError, IndexError):
             raise GatewayError("refused_there", f"the server sends {message[:80]!r}, which cannot be read") from None
-        return [*said, *self._chat()]
+        return [*answers, *self._chat()]
 
-    def _heard(self, kind: str, values: list[str], line: str) -> Sequence[str]:
+    def _answer(self, kind: str, values: list[str], line: str) -> Sequence[str]:
         match kind:
             case "G":
                 return self._joins(values)
@@ -91,11 +91,11 @@ class XbsVisit(Visit):
             case "F":
                 self._resolve_without_shot()
                 self._turns, self._results_left = int(values[1]), int(values[2])
-                self._end_if_all_told()
+                self._end_if_complete()
             case "R" if self._results_left is not None:
                 self._ranking.append((values[0], int(values[1]), int(values[2]), int(values[3])))
                 self._results_left -= 1
-                self._end_if_all_told()
+                self._end_if_complete()
             case "J" | "H" | "L" | "K" | "P":
                 pass
             case _:
@@ -118,7 +118,7 @@ class XbsVisit(Visit):
         return [write("J", self._name, complete(self._fleet))]
 
     def _returns(self, board: str) -> None:
-        """Take back the fleet of a game that goes on; its server may write hit boats in small letters."""
+        """Take back the fleet of a running game; its server may write hit boats in small letters."""
         assert self._book is not None
         self._fleet = read_board(board.upper().replace(MISS, WATER), self._book)
         if self._fleet is None:
@@ -133,7 +133,7 @@ class XbsVisit(Visit):
             Feed(self._view).summed_up(self._earlier(players))
 
     def _earlier(self, players: Sequence[str]) -> Earlier:
-        """Sum up the boards of a game that goes on; every player has had about as many turns."""
+        """Sum up the boards of a running game; every player has had about as many turns."""
         others = {name: self._boards.get(name, "") for name in players if name != self._name}
         aimed = {
             name: tuple(cell for cell, mark in enumerate(board) if mark != WATER) for name, board in others.items()
@@ -146,7 +146,7 @@ class XbsVisit(Visit):
     # --- the game -----------------------------------------------------------------------------------------------------
 
     def _shows(self, values: list[str]) -> None:
-        """Compare a board with what was known of it: the server tells a shot in no other way."""
+        """Compare a board with what was known of it: the server shows a shot in no other way."""
         player, _, board, points, skips = values[:5]
         assert self._book is not None
         before = self._boards.get(player, WATER * self._book.grid.size)
@@ -193,14 +193,14 @@ class XbsVisit(Visit):
         result = SalvoResolved(1, self._view.turn, self._current, len(shots), sum(hits), (), (), hits, shots)
         self._unresolved = False
         Feed(self._view).resolved(result)
-        tell(self._bot.on_result, result)
+        call(self._bot.on_result, result)
 
-    def _end_if_all_told(self) -> None:
+    def _end_if_complete(self) -> None:
         if self._results_left == 0:
             self.end()
 
     def end(self) -> None:
-        if self._results_left:  # by the boards, then, which say the same
+        if self._results_left:  # by the boards, then, which agree with them
             points = self._points.items()
             self._ranking = [(name, points, self._skips[name], self._turns) for name, points in points]
         place = {
@@ -212,7 +212,7 @@ class XbsVisit(Visit):
         }
         best = [name for name, rank in place.items() if rank == 1]
         winner = best[0] if len(best) == 1 else ""
-        tell(self._bot.on_game_over, winner, stats)
+        call(self._bot.on_game_over, winner, stats)
         self.report = GameReport(1, winner, place.get(self._name, 0), stats)
 
     # --- chat ---------------------------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ class XbsVisit(Visit):
     def _reads(self, values: list[str]) -> None:
         sender, text, *group = values
         log.info("%s says%s: %s", sender or "the server", "" if any(group) or not sender else " to us", text)
-        tell(self._bot.on_message, sender, text, not any(group))
+        call(self._bot.on_message, sender, text, not any(group))
 
     def _chat(self) -> list[str]:
         unsaid, self._bot.bot.unsaid = self._bot.bot.unsaid or (), None

@@ -20,12 +20,12 @@ from salvo.rules.books.streak import STREAK
 from salvo.rules.books.xbs import XBS
 from salvo.rules.game import begin
 from salvo.view import Shot, View
-from salvo_gateways.accounts import GatewayError
-from salvo_gateways.visits import TryLater
-from salvo_gateways.visits.jsonline import JsonVisit
-from salvo_gateways.visits.line import visits
-from salvo_gateways.visits.smackdown import SmackdownVisit
-from salvo_gateways.visits.xbs import XbsVisit
+from salvo_gateways.bot_clients import TryLater
+from salvo_gateways.bot_clients.connection import play
+from salvo_gateways.bot_clients.jsonline import JsonBotClient
+from salvo_gateways.bot_clients.smackdown import SmackdownBotClient
+from salvo_gateways.bot_clients.xbs import XbsBotClient
+from salvo_gateways.errors import GatewayError
 from salvo_gateways.xbs.words import complete
 from salvo_lab.bots.hunter import Hunter
 from salvo_server.brokers.embedded.addresses import BrokerError
@@ -66,11 +66,11 @@ def test_what_a_bot_raises_when_it_hears_of_something_is_logged(caplog: pytest.L
         def on_result(self, result: m.SalvoResolved) -> None:
             raise ZeroDivisionError
 
-    visit = _at_table(Fragile([(1, 1)]))
-    visit.hear("N|we")
-    assert visit.hear(f"B|ann||{_board(_0='X')}|0|0") == []
+    client = _at_table(Fragile([(1, 1)]))
+    client.receive("N|we")
+    assert client.receive(f"B|ann||{_board(_0='X')}|0|0") == []
     [record] = caplog.records
-    failed = r"bot_raised: test_visits\.py:\d+: ZeroDivisionError \(we, on_result\); the game goes on\nTraceback"
+    failed = r"bot_raised: test_bot_clients\.py:\d+: ZeroDivisionError \(we, on_result\); the game goes on\nTraceback"
     assert re.match(failed, record.message)
 
 
@@ -106,13 +106,13 @@ EXAMPLE = """
 def test_the_example_run_of_smackdowns_text_is_played() -> None:
     across = Orientation.HORIZONTAL
     bot = Scripted([(1, 1), (1, 2)], [(2, 1), (2, 2)], [(3, 2)], fleet=[(1, 3, across), (1, 4, across)])
-    visit = SmackdownVisit(bot, "two", "one", "seed")
+    client = SmackdownBotClient(bot, "two", "one", "seed")
     answers: list[str] = []
     for line in EXAMPLE.strip().splitlines():
         if line.startswith(">"):
             assert answers.pop(0) == line[1:]
         else:
-            answers += visit.hear(line)
+            answers += client.receive(line)
     assert not answers
     assert [(result.player, result.shots, result.hits) for result in bot.results] == [
         ("two", 2, 1),
@@ -126,16 +126,16 @@ def test_the_example_run_of_smackdowns_text_is_played() -> None:
     assert bot.view.incoming == [(1, 1), (1, 4), (2, 4), (3, 3)]
     assert bot.view.marks("one")[1, 1]
     assert bot.winner == "two"
-    assert visit.report is not None
-    assert visit.report.place == 1
+    assert client.report is not None
+    assert client.report.place == 1
 
 
 def test_the_usual_fleet_is_sent_in_the_order_in_which_the_referee_has_the_sizes() -> None:
     for sizes in ("2|3|3|4|5", "5|4|3|3|2"):
-        visit = SmackdownVisit(Hunter(), "me", "it", "seed")
+        client = SmackdownBotClient(Hunter(), "me", "it", "seed")
         for line in ("|INFO|grid size|10 10|END|", f"|INFO|ship sizes|{sizes}|END|"):
-            assert visit.hear(line) == ()
-        [answer] = visit.hear("|QUERY|ship locations|END|")
+            assert client.receive(line) == ()
+        [answer] = client.receive("|QUERY|ship locations|END|")
         cells = set()
         for size, place in zip(sizes.split("|"), answer.split("|")[3:-2], strict=True):
             x, y, way = place.split()
@@ -145,12 +145,12 @@ def test_the_usual_fleet_is_sent_in_the_order_in_which_the_referee_has_the_sizes
 
 
 def test_a_referee_that_cannot_be_followed_is_named() -> None:
-    visit = SmackdownVisit(Hunter(), "me", "it", "seed")
+    client = SmackdownBotClient(Hunter(), "me", "it", "seed")
     with pytest.raises(GatewayError, match="before it has asked for ships"):
-        visit.hear("|QUERY|shots|5|END|")
+        client.receive("|QUERY|shots|5|END|")
     with pytest.raises(GatewayError, match="where numbers belong"):
-        visit.hear("|INFO|grid size|ten|END|")
-    assert visit.hear("|INFO|something new|END|") == ()
+        client.receive("|INFO|grid size|ten|END|")
+    assert client.receive("|INFO|something new|END|") == ()
 
 
 # --- JSON lines -------------------------------------------------------------------------------------------------------
@@ -215,19 +215,19 @@ class JsonServer:
 def test_a_bot_finds_out_how_a_json_lines_server_writes_and_whether_a_hit_shoots_again(
     book: RuleBook, xy: bool, names: bool
 ) -> None:
-    visit = JsonVisit(Hunter(), "me", "seed")
-    server = JsonServer(book, visit._game.fleet, xy=xy, names=names)
-    waiting = list(visit.begin())
+    client = JsonBotClient(Hunter(), "me", "seed")
+    server = JsonServer(book, client._game.fleet, xy=xy, names=names)
+    waiting = list(client.begin())
     while waiting:
-        waiting += visit.hear(server.answer(waiting.pop(0)))
+        waiting += client.receive(server.answer(waiting.pop(0)))
     assert server.game.over
-    assert visit.report is not None
-    assert (visit.report.winner == "me") is (server.game.winner == 0)
+    assert client.report is not None
+    assert (client.report.winner == "me") is (server.game.winner == 0)
     assert server.refused.count("SHOT") + server.refused.count("SHOT_REQUEST") == xy + (book is STREAK)
     if xy:
         assert isinstance(server.board, list)
         assert sorted(len(ship["position"]) for ship in server.board) == sorted(ship.length for ship in book.fleet)
-        assert all(ship["isShipSinking"] for ship in server.board) is (visit.report.winner != "me")
+        assert all(ship["isShipSinking"] for ship in server.board) is (client.report.winner != "me")
     else:
         assert isinstance(server.board, dict)
         assert {count: len(ships) if isinstance(ships, list) else 1 for count, ships in server.board.items()} == {
@@ -242,43 +242,43 @@ def test_a_bot_finds_out_how_a_json_lines_server_writes_and_whether_a_hit_shoots
 def test_after_a_server_hung_up_on_the_first_shot_its_cells_are_written_otherwise(xy: bool) -> None:
     """A bot asked a server that ends at the other notation with the same one for ever."""
     greeting = '{"type": "GAME_INVITATION", "status": 0, "message": null, "body": null}'
-    known: JsonVisit | None = None
-    wrong = JsonVisit(Hunter(), "me", "seed")
+    known: JsonBotClient | None = None
+    wrong = JsonBotClient(Hunter(), "me", "seed")
     wrong.begin()
-    assert wrong.what_the_next_knows() is None
-    if not xy:  # it takes what the first visit sends
+    assert wrong.lessons() is None
+    if not xy:  # it takes what the first client sends
         wrong._write_otherwise()
-    [shot] = wrong.hear(greeting)
+    [shot] = wrong.receive(greeting)
     assert ('"x"' in shot) is not xy
-    known = wrong.what_the_next_knows()
-    visit = JsonVisit(Hunter(), "me", "seed", known)
-    server = JsonServer(ALTERNATE, visit._game.fleet, xy=xy)
-    waiting = list(visit.begin())
+    known = wrong.lessons()
+    client = JsonBotClient(Hunter(), "me", "seed", known)
+    server = JsonServer(ALTERNATE, client._game.fleet, xy=xy)
+    waiting = list(client.begin())
     while waiting:
-        waiting += visit.hear(server.answer(waiting.pop(0)))
+        waiting += client.receive(server.answer(waiting.pop(0)))
     assert server.game.over
     assert server.refused == []
-    assert visit.what_the_next_knows() is visit
+    assert client.lessons() is client
 
 
 def test_a_visit_that_is_cut_off_after_its_first_shot_teaches_nothing() -> None:
-    visit = JsonVisit(Hunter(), "me", "seed")
-    visit.begin()
-    visit.hear('{"type": "GAME_INVITATION", "status": 0, "message": null, "body": null}')
-    visit.hear('{"type": "SHOT", "status": 0, "message": null, "body": "MISS"}')
-    assert visit.what_the_next_knows() is None
+    client = JsonBotClient(Hunter(), "me", "seed")
+    client.begin()
+    client.receive('{"type": "GAME_INVITATION", "status": 0, "message": null, "body": null}')
+    client.receive('{"type": "SHOT", "status": 0, "message": null, "body": "MISS"}')
+    assert client.lessons() is None
 
 
 def test_a_busy_json_lines_server_is_asked_later_and_one_that_contradicts_itself_is_left() -> None:
-    visit = JsonVisit(Hunter(), "me", "seed")
-    visit.begin()
+    client = JsonBotClient(Hunter(), "me", "seed")
+    client.begin()
     with pytest.raises(TryLater):
-        visit.hear('{"type": "GAME_INVITATION", "status": 1, "message": null, "body": null}')
-    visit.begin()
-    visit.hear('{"type": "GAME_INVITATION", "status": 0, "message": null, "body": null}')
-    visit.hear('{"type": "SHOT", "status": 0, "message": null, "body": "MISS"}')
+        client.receive('{"type": "GAME_INVITATION", "status": 1, "message": null, "body": null}')
+    client.begin()
+    client.receive('{"type": "GAME_INVITATION", "status": 0, "message": null, "body": null}')
+    client.receive('{"type": "SHOT", "status": 0, "message": null, "body": "MISS"}')
     with pytest.raises(GatewayError, match="the server refuses SHOT_REQUEST: 3 out of order"):
-        visit.hear('{"type": "SHOT_REQUEST", "status": 3, "message": "out of order", "body": null}')
+        client.receive('{"type": "SHOT_REQUEST", "status": 3, "message": "out of order", "body": null}')
 
 
 # --- Xterm Boat Sinker ------------------------------------------------------------------------------------------------
@@ -287,15 +287,15 @@ GREETING = "G|2.0.1|Friday|N|2|4|1|17|10|10|5|A5|B4|C3|D3|E2"
 WATER = "." * 100
 
 
-def _at_table(bot: Bot) -> XbsVisit:
-    visit = XbsVisit(bot, "we", "seed")
-    assert visit.begin() == ()
-    [join] = visit.hear(GREETING)
+def _at_table(bot: Bot) -> XbsBotClient:
+    client = XbsBotClient(bot, "we", "seed")
+    assert client.begin() == ()
+    [join] = client.receive(GREETING)
     assert join.startswith("J|we|")
     assert sorted(join[5:].replace(".", "")) == sorted("AAAAABBBBCCCDDDEE")
     for line in ("J|we", "J|ann", f"B|ann||{WATER}|0|0", f"B|we||{WATER}|0|0", "S|we|ann"):
-        assert visit.hear(line) == []
-    return visit
+        assert client.receive(line) == []
+    return client
 
 
 def _board(**marks: str) -> str:
@@ -308,13 +308,13 @@ def _board(**marks: str) -> str:
 @pytest.mark.parametrize("older", [False, True], ids=["newer order", "older order"])
 def test_a_salvo_on_an_xbs_server_is_read_from_the_boards(older: bool) -> None:
     bot = Scripted([(3, 1)], [(4, 1)])
-    visit = _at_table(bot)
-    assert visit.hear("N|we") == ["S|ann|3|1"]
+    client = _at_table(bot)
+    assert client.receive("N|we") == ["S|ann|3|1"]
     hit = [f"B|we||{WATER}|1|0", f"B|ann||{_board(_2='X')}|0|0"]
     after = ["H|we|ann|c1", *hit, "N|ann"] if not older else [*hit[::-1], "N|ann", "H|we|ann|c1"]
     for line in (*after, f"B|we||{_board(_99='0')}|1|0"):
-        assert visit.hear(line) == []
-    assert visit.hear("N|we") == ["S|ann|4|1"]
+        assert client.receive(line) == []
+    assert client.receive("N|we") == ["S|ann|4|1"]
     assert [(result.player, result.hits, result.aims) for result in bot.results] == [
         ("we", 1, (("ann", 3, 1),)),
         ("ann", 0, (("we", 10, 10),)),
@@ -327,29 +327,29 @@ def test_a_salvo_on_an_xbs_server_is_read_from_the_boards(older: bool) -> None:
 
 def test_a_bot_gives_up_a_turn_on_an_xbs_server_and_others_skip() -> None:
     bot = Scripted([], [(1, 1)])
-    visit = _at_table(bot)
-    assert visit.hear("N|we") == ["K|"]
-    assert visit.hear("N|ann") == []
-    assert visit.hear("N|we") == ["S|ann|1|1"]
+    client = _at_table(bot)
+    assert client.receive("N|we") == ["K|"]
+    assert client.receive("N|ann") == []
+    assert client.receive("N|we") == ["S|ann|1|1"]
     assert [(result.player, result.shots) for result in bot.results] == [("we", 0), ("ann", 0)]
 
 
 def test_a_game_on_an_xbs_server_ends_with_places_and_a_tie_has_no_winner() -> None:
     for points, winner, place in ((17, "", 1), (16, "we", 1), (18, "ann", 2)):
         bot = Scripted()
-        visit = _at_table(bot)
-        visit.hear("F|finished|40|2")
-        visit.hear(f"R|{'ann' if points > 17 else 'we'}|{max(points, 17)}|0|40|")
-        assert visit.report is None
-        visit.hear(f"R|{'we' if points > 17 else 'ann'}|{min(points, 17)}|0|40|")
-        assert visit.report is not None
-        assert (visit.report.winner, visit.report.place, bot.winner) == (winner, place, winner)
+        client = _at_table(bot)
+        client.receive("F|finished|40|2")
+        client.receive(f"R|{'ann' if points > 17 else 'we'}|{max(points, 17)}|0|40|")
+        assert client.report is None
+        client.receive(f"R|{'we' if points > 17 else 'ann'}|{min(points, 17)}|0|40|")
+        assert client.report is not None
+        assert (client.report.winner, client.report.place, bot.winner) == (winner, place, winner)
 
 
 def test_a_bot_comes_back_to_an_xbs_game_with_its_fleet_and_what_the_boards_show() -> None:
     bot = Scripted([(5, 5)])
-    visit = XbsVisit(bot, "we", "seed")
-    visit.hear(GREETING.replace("|N|", "|Y|"))
+    client = XbsBotClient(bot, "we", "seed")
+    client.receive(GREETING.replace("|N|", "|Y|"))
     fleet = XBS.random_fleet(generator("another", "fleet"))
     for line in (
         "J|we",
@@ -358,10 +358,10 @@ def test_a_bot_comes_back_to_an_xbs_game_with_its_fleet_and_what_the_boards_show
         f"B|ann||{_board(_0='X', _1='0')}|4|0",
         "S|ann|we",
     ):
-        assert visit.hear(line) == []
-    assert visit.hear("N|we") == ["S|ann|5|5"]
-    visit.hear(f"B|we||{_board(_0='0')}|1|0")
-    assert visit.hear("M||we reconnected|") == []
+        assert client.receive(line) == []
+    assert client.receive("N|we") == ["S|ann|5|5"]
+    client.receive(f"B|we||{_board(_0='0')}|1|0")
+    assert client.receive("M||we reconnected|") == []
     view = bot.view
     assert view is not None
     assert view.fleet.cells == fleet.cells
@@ -374,7 +374,7 @@ def test_a_bot_comes_back_to_an_xbs_game_with_its_fleet_and_what_the_boards_show
 @pytest.mark.parametrize("line", ["game is full", "game is already started", "E|name in use"])
 def test_a_table_without_room_is_tried_later(line: str) -> None:
     with pytest.raises(TryLater):
-        XbsVisit(Hunter(), "we", "seed").hear(line)
+        XbsBotClient(Hunter(), "we", "seed").receive(line)
 
 
 @pytest.mark.parametrize(
@@ -390,12 +390,12 @@ def test_a_table_without_room_is_tried_later(line: str) -> None:
     ],
 )
 def test_what_an_xbs_server_says_and_cannot_be_followed_ends_the_visit(lines: list[str], why: str) -> None:
-    visit = XbsVisit(Hunter(), "we", "seed")
+    client = XbsBotClient(Hunter(), "we", "seed")
     *before, last = lines
     for line in before:
-        visit.hear(line)
+        client.receive(line)
     with pytest.raises(GatewayError, match=why):
-        visit.hear(last)
+        client.receive(last)
 
 
 def test_a_bot_chats_on_an_xbs_server() -> None:
@@ -405,9 +405,9 @@ def test_a_bot_chats_on_an_xbs_server() -> None:
             self.say("one|two", "ann" if private else "")
 
     bot = Chatty()
-    visit = _at_table(bot)
-    assert visit.hear("M|ann|hello|All") == ["M||one/two"]
-    assert visit.hear("M|ann|psst") == ["M|ann|one/two"]
+    client = _at_table(bot)
+    assert client.receive("M|ann|hello|All") == ["M||one/two"]
+    assert client.receive("M|ann|psst") == ["M|ann|one/two"]
     assert bot.heard == [("ann", "hello", False), ("ann", "psst", True)]
 
 
@@ -447,7 +447,7 @@ def json_server(at: str, then: Callable[[socket.socket], None]) -> Callable[[soc
     """Play a game, up to the first request of this type when it is over."""
 
     def talk(line: socket.socket) -> None:
-        fleet = JsonVisit(Hunter(), "we", own_seed("seed", "we", 1))._game.fleet
+        fleet = JsonBotClient(Hunter(), "we", own_seed("seed", "we", 1))._game.fleet
         server = JsonServer(ALTERNATE, fleet)
         if at == "RESULT":  # so it wins
             server.cells.sort(key=lambda cell: cell in fleet.cells)
@@ -479,7 +479,7 @@ ENDS = [hang_up, babble, wait_in_silence]
 
 @pytest.mark.parametrize("then", [hang_up, babble, wait_in_silence])
 @pytest.mark.parametrize(
-    ("scheme", "play", "winner"),
+    ("scheme", "serve", "winner"),
     [
         pytest.param("jsonline", partial(json_server, "BOARD"), "we", id="json lines, at the board"),
         pytest.param("jsonline", partial(json_server, "RESULT"), "server", id="json lines, at the last result"),
@@ -488,28 +488,28 @@ ENDS = [hang_up, babble, wait_in_silence]
 )
 def test_a_finished_game_is_reported_whatever_the_server_does_then(
     scheme: str,
-    play: Callable[[Callable[[socket.socket], None]], Callable[[socket.socket], None]],
+    serve: Callable[[Callable[[socket.socket], None]], Callable[[socket.socket], None]],
     winner: str,
     then: Callable[[socket.socket], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The story: a server read boards in another form and ended its process; ``--games 1`` played for ever."""
-    monkeypatch.setattr("salvo_gateways.visits.line._END_SECONDS", 0.2)
-    with elsewhere(play(then)) as where:
-        [report] = visits(f"{scheme}://{where}", Hunter(), "we", (), "seed", 1)
+    monkeypatch.setattr("salvo_gateways.bot_clients.connection._END_SECONDS", 0.2)
+    with elsewhere(serve(then)) as where:
+        [report] = play(f"{scheme}://{where}", Hunter(), "we", (), "seed", 1)
     assert (report.winner, report.place) == (winner, 1 if winner == "we" else 2)
 
 
 def test_a_bot_reads_how_its_game_ended_from_a_referee_that_says_no_more() -> None:
     for said, winner in (("won", "me"), ("lost", "it"), ("tie", "")):
         bot = Scripted()
-        visit = SmackdownVisit(bot, "me", "it", "seed")
-        visit.cut_off()
-        assert visit.report is None
-        visit.hear(f"|INFO|{said} game|END|")
-        visit.cut_off()
-        assert visit.report is not None
-        assert (visit.report.winner, bot.winner) == (winner, winner)
+        client = SmackdownBotClient(bot, "me", "it", "seed")
+        client.cut_off()
+        assert client.report is None
+        client.receive(f"|INFO|{said} game|END|")
+        client.cut_off()
+        assert client.report is not None
+        assert (client.report.winner, bot.winner) == (winner, winner)
 
 
 @pytest.mark.parametrize(("query", "first"), [("", '"row"'), ("?cells=text", '"row"'), ("?cells=xy", '"x"')])
@@ -525,11 +525,11 @@ def test_the_url_of_a_json_lines_server_may_say_how_it_writes_cells(query: str, 
         wait_in_silence(line)
 
     with elsewhere(talk) as where, pytest.raises(GatewayError, match="refuses SHOT"):
-        next(visits(f"jsonline://{where}{query}", Hunter(), "me", (), "seed", 1))
+        next(play(f"jsonline://{where}{query}", Hunter(), "me", (), "seed", 1))
     assert first in shots[0]
 
 
 @pytest.mark.parametrize("url", ["jsonline://h:1?cells=yx", "jsonline://h:1?dialect=xy", "xbs://h:1?cells=xy"])
 def test_another_query_of_a_url_is_refused(url: str) -> None:
     with pytest.raises(BrokerError, match="there may be"):
-        next(visits(url, Hunter(), "me", (), "seed", 1))
+        next(play(url, Hunter(), "me", (), "seed", 1))

@@ -14,18 +14,18 @@ from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo.rules.books.alternate import ALTERNATE
 from salvo.rules.books.streak import STREAK
-from salvo_gateways.accounts import GatewayError
-from salvo_gateways.asking import tell
-from salvo_gateways.hidden_fleet.game import GUEST, HOUSE, Move, UnseenGame
-from salvo_gateways.hidden_fleet.replies import Word
+from salvo_gateways.asking import call
+from salvo_gateways.bot_clients import BotClient, TryLater
+from salvo_gateways.errors import GatewayError
+from salvo_gateways.hidden_fleet.answers import Outcome
+from salvo_gateways.hidden_fleet.game import HOUSE, PROGRAM, HiddenGame, Move
 from salvo_gateways.jsonline.words import DEEPEST, MAX_BYTES, RESULTS, Dialect, Status, Wording
-from salvo_gateways.visits import TryLater, Visit
 
 #: What the server is called; the protocol has no names.
 SERVER: Final = "server"
 
 
-class JsonVisit(Visit):
+class JsonBotClient(BotClient):
     """One game.
 
     Two things differ among servers, and are learned from what a server refuses: how a cell is written, and whether a
@@ -37,7 +37,7 @@ class JsonVisit(Visit):
         bot: Bot | Adapter,
         name: str,
         seed: str,
-        last: JsonVisit | None = None,
+        last: JsonBotClient | None = None,
         *,
         cells: Dialect = Dialect.TEXT,
     ) -> None:
@@ -51,7 +51,7 @@ class JsonVisit(Visit):
         self._bot = Adapter.of(bot)
         self._name = name
         self._seed = seed
-        self._game: UnseenGame = self._begin(last._game.book if last else ALTERNATE)
+        self._game: HiddenGame = self._begin(last._game.book if last else ALTERNATE)
         self._wording: Wording = last._wording if last else Wording(ALTERNATE, cells)
         self._notations = {self._wording.dialect}
         self._asked = ""
@@ -64,7 +64,7 @@ class JsonVisit(Visit):
         """Ask for a game."""
         return [self._ask("GAME_INVITATION")]
 
-    def hear(self, message: str) -> Sequence[str]:
+    def receive(self, message: str) -> Sequence[str]:
         """Return the next request."""
         if self._asked == "BOARD":  # what the server makes of it changes nothing
             self.end()
@@ -77,14 +77,14 @@ class JsonVisit(Visit):
         body = answer.get("body")
         match self._asked:
             case "SHOT":
-                self._game.guest_replies(self._wording.read_result(body))
+                self._game.program_answers(self._wording.read_result(body))
             case "SHOT_REQUEST":
-                move = self._game.guest_fires(self._wording.read_cell(body))
-                return [self._ask("RESULT", RESULTS[move.word])]
+                move = self._game.program_fires(self._wording.read_cell(body))
+                return [self._ask("RESULT", RESULTS[move.outcome])]
         return [self._next()]
 
-    def what_the_next_knows(self) -> JsonVisit | None:
-        """Return this visit once its connection has ended, for the next one to begin with what it has learned.
+    def lessons(self) -> JsonBotClient | None:
+        """Return this client once its connection has ended, for the next one to begin with what it has learned.
 
         None unless it has a report, or the server hung up instead of an answer to the first shot, as some do that
         write cells otherwise.
@@ -99,10 +99,10 @@ class JsonVisit(Visit):
         self._wording.dialect = Dialect.XY if self._wording.dialect is Dialect.TEXT else Dialect.TEXT
         self._notations.add(self._wording.dialect)
 
-    def _begin(self, book: RuleBook, moves: Sequence[Move] = ()) -> UnseenGame:
+    def _begin(self, book: RuleBook, moves: Sequence[Move] = ()) -> HiddenGame:
         """Begin, and repeat what has happened."""
-        game = UnseenGame(book, self._bot, self._seed, guest_begins=False)
-        game.repeat((move.seat, move.cell, move.word, "") for move in moves)
+        game = HiddenGame(book, self._bot, self._seed, program_begins=False)
+        game.repeat(moves)
         return game
 
     def _next(self) -> str:
@@ -117,7 +117,7 @@ class JsonVisit(Visit):
         if self._wording.dialect is Dialect.TEXT:
             return self._wording.write_board(self._game.fleet)
         return self._wording.write_ships(
-            self._game.fleet, {move.cell for move in self._game.moves if move.seat == GUEST}
+            self._game.fleet, {move.cell for move in self._game.moves if move.side == PROGRAM}
         )
 
     def _refused(self, answer: dict[str, Any]) -> Sequence[str]:
@@ -128,7 +128,7 @@ class JsonVisit(Visit):
         if self._asked == "SHOT" and not moves and len(self._notations) < len(Dialect):
             self._write_otherwise()
             return [self._next()]
-        hit_last = bool(moves) and moves[-1].word is not Word.MISS
+        hit_last = bool(moves) and moves[-1].outcome is not Outcome.MISS
         if self._asked in ("SHOT", "SHOT_REQUEST") and hit_last and self._game.book == ALTERNATE:
             self._game = self._begin(STREAK, moves)
             return [self._next()]
@@ -140,12 +140,12 @@ class JsonVisit(Visit):
         return json.dumps({"type": kind, "body": body})
 
     def end(self) -> None:
-        names = {HOUSE: self._name, GUEST: SERVER}
-        winner = names[GUEST if self._game.guest_won else HOUSE]
+        names = {HOUSE: self._name, PROGRAM: SERVER}
+        winner = names[PROGRAM if self._game.program_won else HOUSE]
         stats = {}
-        for seat, name in names.items():
-            words = [move.word for move in self._game.moves if move.seat == seat]
-            hits, sunk = sum(word is not Word.MISS for word in words), words.count(Word.SUNK)
-            stats[name] = PlayerStats(name, len(words), hits, sunk, len(words), 1 if name == winner else 2)
-        tell(self._bot.on_game_over, winner, stats)
+        for side, name in names.items():
+            outcomes = [move.outcome for move in self._game.moves if move.side == side]
+            hits, sunk = sum(outcome is not Outcome.MISS for outcome in outcomes), outcomes.count(Outcome.SUNK)
+            stats[name] = PlayerStats(name, len(outcomes), hits, sunk, len(outcomes), 1 if name == winner else 2)
+        call(self._bot.on_game_over, winner, stats)
         self.report = GameReport(1, winner, stats[self._name].place, stats)

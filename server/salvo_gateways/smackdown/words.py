@@ -1,6 +1,6 @@
-"""The messages of Code Smackdown as text: what the server says, and how a program's answers are read. No state.
+"""The messages of Code Smackdown as text: what a referee writes, and how a program's answers are read. No state.
 
-A message is one line, ``|KIND|about|value|...|END|``. A cell is ``x y``, from 0 and from the top left; at our tables
+A message is one line, ``|KIND|about|value|...|END|``. A cell is ``x y``, from 0 and from the top left; elsewhere here
 both count from 1.
 """
 
@@ -12,6 +12,7 @@ from typing import Final
 
 from salvo.errors import SalvoError
 from salvo.rules import Fleet, Orientation, Placement, RuleBook, ShipClass
+from salvo_gateways.peer import Broken
 
 LOCATIONS: Final = "ship locations"
 SHOTS: Final = "shots"
@@ -28,7 +29,7 @@ _MAX_SHOWN: Final = 80
 
 
 class Unreadable(SalvoError):
-    """What a program has answered means nothing."""
+    """An answer that means nothing."""
 
 
 def info(about: str, *values: str) -> str:
@@ -51,7 +52,7 @@ def opening(book: RuleBook) -> list[str]:
 
 
 def _shortest_first(book: RuleBook) -> list[ShipClass]:
-    """Return a fleet as the protocol's text has it, 2 3 3 4 5: programs that know that answer without listening."""
+    """Return a fleet as the protocol's text has it, 2 3 3 4 5: programs that know it answer without reading."""
     return sorted(book.fleet, key=lambda ship: ship.length)
 
 
@@ -65,7 +66,7 @@ def fallen(who: str, shots: Iterable[tuple[Cell, bool]]) -> list[str]:
     return [info(f"{who} {'hit' if hit else 'miss'}", f"{x} {y}") for (x, y), hit in shots]
 
 
-def read_fleet(line: str, book: RuleBook) -> Fleet:
+def read_fleet(line: str | Broken, book: RuleBook) -> Fleet:
     """Read where a program wants its ships, in the order in which their sizes were sent; ``H`` alone is horizontal.
 
     Raises:
@@ -86,7 +87,7 @@ def read_fleet(line: str, book: RuleBook) -> Fleet:
     return Fleet(book, placements)
 
 
-def read_shots(line: str, most: int) -> list[Cell]:
+def read_shots(line: str | Broken, most: int) -> list[Cell]:
     """Read a salvo; its shots may be off the grid.
 
     Args:
@@ -111,9 +112,11 @@ def _line(*fields: str) -> str:
     return "".join(f"|{field}" for field in (*fields, "END")) + "|"
 
 
-def _values(line: str, about: str) -> Sequence[str]:
+def _values(line: str | Broken, about: str) -> Sequence[str]:
+    if isinstance(line, Broken):
+        raise Unreadable(line.code, line.text)
     match line.strip().split("|"):
-        case ["", "RESPONSE", told, *values, "END", ""] if told == about:
+        case ["", "RESPONSE", answered, *values, "END", ""] if answered == about:
             return values
     raise Unreadable("not_an_answer", f"{_shown(line)} is no |RESPONSE|{about}|...|END|")
 

@@ -1,4 +1,4 @@
-"""A bot as a child process of a Code Smackdown referee."""
+"""A bot as a program of Code Smackdown."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from salvo.rules import Grid, Orientation, RuleBook, ShipClass
 from salvo.rules.board import UnplayableBook
 from salvo.rules.books.smackdown import SMACKDOWN
 from salvo.view import Feed, Shot, View
-from salvo_gateways.accounts import GatewayError
-from salvo_gateways.asking import fleet_of, seated, shots_of, tell
-from salvo_gateways.smackdown.lines import END, LOCATIONS, LOST, SHOTS, TIED, WON
-from salvo_gateways.visits import Visit
+from salvo_gateways.asking import call, fleet_of, seated, shots_of
+from salvo_gateways.bot_clients import BotClient
+from salvo_gateways.errors import GatewayError
+from salvo_gateways.smackdown.words import END, LOCATIONS, LOST, SHOTS, TIED, WON
 
 #: A round's turns: first the bot's, then its opponent's.
 _TURNS: Final = 2
 
 
-class SmackdownVisit(Visit):
+class SmackdownBotClient(BotClient):
     """One game."""
 
     def __init__(self, bot: Bot | Adapter, me: str, opponent: str, seed: str) -> None:
@@ -46,8 +46,8 @@ class SmackdownVisit(Visit):
     def over(self) -> bool:
         return self._winner is not None
 
-    def hear(self, message: str) -> Sequence[str]:
-        """Return the answer to a query; what the protocol does not have is not looked at."""
+    def receive(self, message: str) -> Sequence[str]:
+        """Return the answer to a query; what the protocol does not have is ignored."""
         match message.strip().split("|"):
             case ["", "INFO", "grid size", size, "END", ""]:
                 width, height = _numbers(size)
@@ -60,10 +60,10 @@ class SmackdownVisit(Visit):
                 [shots] = _numbers(most)
                 return [self._fired(shots)]
             case ["", "INFO", about, cell, "END", ""]:
-                self._told(about, cell)
+                self._note_shot(about, cell)
             case ["", "INFO", about, "END", ""] if about in (WON, LOST, TIED):
                 self._winner = {WON: self._me, LOST: self._opponent, TIED: ""}[about]
-                self._end_round()
+                self._resolve_round()
             case ["", "INFO", about, "END", ""] if about == END:
                 self.end()
         return ()
@@ -75,7 +75,7 @@ class SmackdownVisit(Visit):
         left = list(fleet.placements)
         values = []
         for size in self._sizes:
-            place = next(each for each in left if len(each.cells(book)) == size)
+            place = next(place for place in left if len(place.cells(book)) == size)
             left.remove(place)
             way = "H" if place.orientation is Orientation.HORIZONTAL else "V"
             values.append(f"{place.x - 1} {place.y - 1} {way}")
@@ -94,7 +94,7 @@ class SmackdownVisit(Visit):
         view = self._view
         if view is None:
             raise GatewayError("refused_there", "the referee asks for shots before it has asked for ships")
-        self._end_round()
+        self._resolve_round()
         self._round += 1
         Feed(view).begin_turn(self._first_turn, most)
         shots = shots_of(self._bot, view)
@@ -105,8 +105,8 @@ class SmackdownVisit(Visit):
     def _first_turn(self) -> int:
         return _TURNS * (self._round - 1) + 1
 
-    def _told(self, about: str, cell: str) -> None:
-        """Take in one shot of the round."""
+    def _note_shot(self, about: str, cell: str) -> None:
+        """Note one shot of the round."""
         who, _, outcome = about.partition(" ")
         if self._view is None or who not in ("you", "opponent") or outcome not in ("hit", "miss"):
             return
@@ -116,8 +116,8 @@ class SmackdownVisit(Visit):
         if shooter == self._opponent and 1 <= x <= self._grid.width and 1 <= y <= self._grid.height:
             Feed(self._view).landed(Shot(target, x, y))
 
-    def _end_round(self) -> None:
-        """Tell the bot what came of the last round."""
+    def _resolve_round(self) -> None:
+        """Show the bot what came of the last round."""
         if self._view is None or not any(self._fallen.values()):
             return
         for number, (shooter, shots) in enumerate(self._fallen.items()):
@@ -125,7 +125,7 @@ class SmackdownVisit(Visit):
             turn = self._first_turn + number
             result = SalvoResolved(1, turn, shooter, len(shots), sum(hits), (), (), hits)
             Feed(self._view).resolved(result)
-            tell(self._bot.on_result, result)
+            call(self._bot.on_result, result)
         self._fallen = {self._me: [], self._opponent: []}
 
     def end(self) -> None:
@@ -136,7 +136,7 @@ class SmackdownVisit(Visit):
             name: PlayerStats(name, tally.shots, tally.hits, 0, tally.turns, place[name])
             for name, tally in tallies.items()
         }
-        tell(self._bot.on_game_over, winner, stats)
+        call(self._bot.on_game_over, winner, stats)
         self.report = GameReport(1, winner, place[self._me], stats)
 
 

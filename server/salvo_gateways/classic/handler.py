@@ -1,4 +1,4 @@
-"""One program that plays Battle Ship for two, and the gateway's side of the protocol, as its server or its client."""
+"""The gateway's side of Battle Ship for two, as its server or its client, for one program."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from enum import Enum, StrEnum, auto
 from typing import Final
 
 from salvo.errors import SalvoError
-from salvo.events import Event
 from salvo_gateways.classic import words as w
-from salvo_gateways.guest import Guest
-from salvo_gateways.hidden_fleet.game import UnseenGame
+from salvo_gateways.handler import ClientHandler
+from salvo_gateways.hidden_fleet.game import HiddenGame
 from salvo_gateways.hidden_fleet.room import Placed, Room
 from salvo_gateways.peer import Broken, Peer
-from salvo_gateways.table_watch import TableWatch
 
 log = logging.getLogger(__name__)
 
@@ -41,16 +39,15 @@ class _State(Enum):
 
 
 class _Wrong(SalvoError):
-    """Something that a program that knows the protocol does not say now."""
+    """A message that does not belong here in the protocol."""
 
 
-class ClassicGuest(Guest):
-    """The program; one of them has the room, and a further client's C is not answered before it is free."""
+class ClassicHandler(ClientHandler):
+    """The program's handler; one has the room, and a further client's C is not answered before it is free."""
 
     def __init__(
         self,
         peer: Peer,
-        watch: TableWatch,
         room: Room,
         role: Role,
         *,
@@ -58,25 +55,25 @@ class ClassicGuest(Guest):
         end_seconds: float,
         parted: Callable[[], None],
     ) -> None:
-        super().__init__(peer, watch)
+        super().__init__(peer)
         self._room = room
         self._role = role
         self._rounds = rounds
         self._end_seconds = end_seconds
         self._parted = parted
         self._state = _State.CONNECT
-        self._game: UnseenGame | None = None
+        self._game: HiddenGame | None = None
         self._placed: Placed | None = None
         self._played = 0  # games that came to their end: who begins alternates
         self._done = self._theirs_done = False  # with the set-up
-        self._said_at = 0.0  # when C or Z was sent
+        self._sent_at = 0.0  # when C or Z was sent
         self._ended_at = 0.0
 
     # --- what the program does --------------------------------------------------------------------------------------
 
     def message_received(self, message: str) -> None:
         try:
-            self._hear(w.read(message.rstrip("\r"), self._room.book))
+            self._handle(w.read(message.rstrip("\r"), self._room.book))
         except SalvoError as error:
             self._quit(error.text)
         except Exception:
@@ -86,12 +83,9 @@ class ClassicGuest(Guest):
     def invalid_message_received(self, broken: Broken) -> None:
         self._quit(broken.text)
 
-    def event_received(self, event: Event) -> None:
-        """Nothing happens at the table."""
-
     def tick(self, now: float) -> None:
-        if self._state is _State.CONNECT and self._role is Role.CLIENT and now - self._said_at >= CLIENT_SECONDS:
-            self._said_at = now
+        if self._state is _State.CONNECT and self._role is Role.CLIENT and now - self._sent_at >= CLIENT_SECONDS:
+            self._sent_at = now
             self.peer.send(w.CLIENT)
         elif self._state is _State.ENDED and self._role is Role.SERVER:
             if now - self._ended_at >= self._end_seconds:
@@ -100,19 +94,19 @@ class ClassicGuest(Guest):
             self._be_done()
 
     def disconnected(self) -> None:
-        """A lost program counts as one that said E."""
-        self._room.give_up(self)
+        """A lost program counts as one that sent E."""
+        self._room.leave(self)
         self._parted()
 
     # --- the protocol -------------------------------------------------------------------------------------------------
 
-    def _hear(self, message: w.Message) -> None:
+    def _handle(self, message: w.Message) -> None:
         match message:
             case w.EXIT:
-                self._room.give_up(self)
+                self._room.leave(self)
                 self.end()
             case w.CLIENT if self._role is Role.SERVER:
-                self._client_is_there()
+                self._meet_client()
             case w.RESET if self._role is Role.CLIENT:
                 self._game = None
                 self._set_up()
@@ -127,8 +121,8 @@ class ClassicGuest(Guest):
             case _:
                 raise _Wrong("out_of_turn", f"{message} is not expected now")
 
-    def _client_is_there(self) -> None:
-        if self._state is _State.SETUP and self.watch.clock() - self._said_at < _CROSSING_SECONDS:
+    def _meet_client(self) -> None:
+        if self._state is _State.SETUP and self.clock() - self._sent_at < _CROSSING_SECONDS:
             return
         self._game, self._played = None, 0
         self._set_up()
@@ -148,56 +142,56 @@ class ClassicGuest(Guest):
         if self._role is Role.SERVER:
             self.peer.send(w.RESET)
         self._placed = self._room.place(self._played + 1)
-        self._said_at, self._done = self.watch.clock(), True
+        self._sent_at, self._done = self.clock(), True
         self.peer.send(w.DONE)
         if self._theirs_done:
             self._begin()
 
     def _begin(self) -> None:
         others_turn = (self._role is Role.CLIENT) != (self._played % 2 == 1)
-        self._game = self._room.begin(self, guest_begins=others_turn, placed=self._placed)
+        self._game = self._room.begin(self._placed, program_begins=others_turn)
         self._state = _State.PLAY
         self._shoot(self._game)
 
-    def _shoot(self, game: UnseenGame) -> None:
+    def _shoot(self, game: HiddenGame) -> None:
         if game.houses_turn:
             cell = game.house_fires()
             self.peer.send(w.shoot(cell, self._room.book.grid))
 
-    def _reply(self, game: UnseenGame, cell: int) -> None:
-        move = game.guest_fires(cell)
-        self.peer.send(w.reply(cell, move.word, move.ship, game.over, self._room.book.grid))
-        self._go_on(game)
+    def _reply(self, game: HiddenGame, cell: int) -> None:
+        move = game.program_fires(cell)
+        self.peer.send(w.reply(cell, move.outcome, move.ship, game.over, self._room.book.grid))
+        self._continue(game)
 
-    def _replied(self, game: UnseenGame, reply: w.Reply) -> None:
+    def _replied(self, game: HiddenGame, reply: w.Reply) -> None:
         if reply.cell != game.asked:
             raise _Wrong("out_of_turn", "a reply to a shot that was not fired")
-        game.guest_replies(reply.word, reply.kind)
+        game.program_answers(reply.outcome, reply.kind)
         if game.over is not reply.last:
-            raise _Wrong("contradiction", "E is said when the last ship sinks, and only then")
-        self._go_on(game)
+            raise _Wrong("contradiction", "E is sent when the last ship sinks, and only then")
+        self._continue(game)
 
-    def _go_on(self, game: UnseenGame) -> None:
+    def _continue(self, game: HiddenGame) -> None:
         if not game.over:
             self._shoot(game)
             return
-        self._room.finish(self)
-        self._game, self._state, self._ended_at = None, _State.ENDED, self.watch.clock()
+        self._room.record(game)
+        self._game, self._state, self._ended_at = None, _State.ENDED, self.clock()
         self._played += 1
-        if self._role is Role.SERVER:
-            self._room.claim(self)  # for the next game: the program waits
+        if self._role is Role.CLIENT:
+            self._room.leave(self)
 
     def _restart_or_exit(self) -> None:
         """Do as server what a leader chooses at the end."""
         if self._played == self._rounds:
             self.peer.send(w.EXIT)
-            self._room.give_up(self)
+            self._room.leave(self)
             self.end()
         else:
             self._set_up()
 
     def _quit(self, why: str) -> None:
         log.info("%s: %s", self.peer.name, why)
-        self._room.give_up(self)
+        self._room.leave(self)
         self.peer.send(w.EXIT)
         self.end()

@@ -1,4 +1,4 @@
-"""Carries a visit's messages: over TCP, or on this process's standard streams."""
+"""Carries a bot client's messages: over TCP, or on this process's standard streams."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from salvo.errors import SalvoError
 from salvo.player import Bot
 from salvo.programs.process import answers_apart
 from salvo.rules import own_seed
-from salvo_gateways.accounts import GatewayError
+from salvo_gateways.bot_clients import BotClient, TryLater
+from salvo_gateways.bot_clients.jsonline import JsonBotClient
+from salvo_gateways.bot_clients.smackdown import SmackdownBotClient
+from salvo_gateways.bot_clients.xbs import XbsBotClient
+from salvo_gateways.errors import GatewayError
 from salvo_gateways.jsonline.words import Dialect, Values
 from salvo_gateways.peer import Broken, Framing, Lines
-from salvo_gateways.visits import TryLater, Visit
-from salvo_gateways.visits.jsonline import JsonVisit
-from salvo_gateways.visits.smackdown import SmackdownVisit
-from salvo_gateways.visits.xbs import XbsVisit
 from salvo_server.brokers.embedded.addresses import BrokerError, split_address
 
 log = logging.getLogger(__name__)
 
 _CONNECT_SECONDS: Final = 10.0
 _AGAIN_SECONDS: Final = 1.0
-#: For what a server says when the game is over, as some say nothing.
+#: For what a server sends when the game is over, as some send nothing.
 _END_SECONDS: Final = 5.0
 _READ_BYTES: Final = 65_536
 
 
-def visits(
+def play(
     url: str, bot: Bot | Adapter, name: str, _: Sequence[str], seed: str, games: int | None
 ) -> Iterator[GameReport]:
     """Play games on a server of an older system, and come back after a lost connection.
@@ -49,7 +49,7 @@ def visits(
 
     Raises:
         BrokerError: ``bad_address``.
-        GatewayError: what :meth:`~salvo_gateways.visits.Visit.hear` raises.
+        GatewayError: what :meth:`~salvo_gateways.bot_clients.BotClient.receive` raises.
     """
     scheme, _, rest = url.partition(":")
     where, _, query = rest.strip("/").partition("?")
@@ -60,30 +60,30 @@ def visits(
         )
     cells = Dialect(query.removeprefix("cells=") or Dialect.TEXT)
     address, number, fault = split_address(where, least_port=1), 0, ""
-    last: JsonVisit | None = None
+    last: JsonBotClient | None = None
     while games is None or number < games:
         game_seed = own_seed(seed, name, number + 1)
-        visit = XbsVisit(bot, name, game_seed) if xbs else JsonVisit(bot, name, game_seed, last, cells=cells)
+        client = XbsBotClient(bot, name, game_seed) if xbs else JsonBotClient(bot, name, game_seed, last, cells=cells)
         try:
             with socket.create_connection(address, _CONNECT_SECONDS) as line:
                 fault = ""
                 line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-                _carry(visit, line, Lines() if xbs else Values())
+                _carry(client, line, Lines() if xbs else Values())
             why = f"{url} closed the connection"
         except TryLater as error:
             why = f"{url}: {error.text}"
         except OSError as error:
             why = f"cannot reach {url} ({error.strerror or error})"
         except SalvoError as error:
-            if not visit.over:
+            if not client.over:
                 raise
             why = f"{url}: {error.text}"
-        visit.cut_off()
-        if isinstance(visit, JsonVisit):
-            last = visit.what_the_next_knows() or last
-        if visit.report is not None:
+        client.cut_off()
+        if isinstance(client, JsonBotClient):
+            last = client.lessons() or last
+        if client.report is not None:
             number += 1
-            yield replace(visit.report, game=number)
+            yield replace(client.report, game=number)
             continue
         if why != fault:
             log.warning("%s; trying again every second", why)
@@ -91,28 +91,28 @@ def visits(
         time.sleep(_AGAIN_SECONDS)
 
 
-def _carry(visit: Visit, line: socket.socket, framing: Framing) -> None:
-    """Hand messages to and fro until the game or the connection ends."""
-    _send(line, visit.begin())
-    while visit.report is None:
-        line.settimeout(_END_SECONDS if visit.over else None)  # a turn of a person's may take minutes
+def _carry(client: BotClient, line: socket.socket, framing: Framing) -> None:
+    """Hand messages back and forth until the game or the connection ends."""
+    _send(line, client.begin())
+    while client.report is None:
+        line.settimeout(_END_SECONDS if client.over else None)  # a turn of a person's may take minutes
         data = line.recv(_READ_BYTES)
         if not data:
             return
         for message in framing.feed(data):
             if isinstance(message, Broken):
                 raise GatewayError("refused_there", f"the server sends something that is no message: {message.text}")
-            if message.strip() and visit.report is None:
-                _send(line, visit.hear(message.decode(errors="replace")))
+            if message.strip() and client.report is None:
+                _send(line, client.receive(message.decode(errors="replace")))
 
 
 def _send(line: socket.socket, messages: Sequence[str]) -> None:
-    said = "".join(f"{message}\n" for message in messages)
-    if said:
-        line.sendall(said.encode())
+    text = "".join(f"{message}\n" for message in messages)
+    if text:
+        line.sendall(text.encode())
 
 
-def visit_on_streams(
+def play_on_streams(
     _: str, bot: Bot | Adapter, name: str, names: Sequence[str], seed: str, __: int | None = None
 ) -> Iterator[GameReport]:
     """Play one game as a child process of a Code Smackdown referee; what the bot prints goes to standard error.
@@ -124,13 +124,13 @@ def visit_on_streams(
         Nothing: standard output is the referee's.
     """
     name, opponent = names or (name, "opponent")
-    visit = SmackdownVisit(bot, name, opponent, own_seed(seed, name, 1))
+    client = SmackdownBotClient(bot, name, opponent, own_seed(seed, name, 1))
     with answers_apart() as out:
         for line in sys.stdin:
-            for answer in visit.hear(line):
+            for answer in client.receive(line):
                 out.write(f"{answer}\n".encode())
                 out.flush()
-            if visit.report is not None:
+            if client.report is not None:
                 break
-    visit.cut_off()
+    client.cut_off()
     return iter(())

@@ -4,8 +4,8 @@
     jsonline://HOST:PORT    the program that asks, against a JSON-lines server; ?cells=xy has the first one from 0
     smackdown:              a child process of a Code Smackdown referee, on standard streams
 
-Each visit is a state machine without input or output: it gets the server's messages and returns what the bot answers.
-:mod:`~salvo_gateways.visits.line` carries them.
+Each is a state machine without input or output: it receives the server's messages and returns the bot's answers.
+:mod:`~salvo_gateways.bot_clients.connection` carries them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class TryLater(SalvoError):
     """The server plays without us: ``server_busy``."""
 
 
-class Visit(ABC):
+class BotClient(ABC):
     """One game of a bot on another system's server.
 
     Attributes:
@@ -40,19 +40,19 @@ class Visit(ABC):
         return ()
 
     @abstractmethod
-    def hear(self, message: str) -> Sequence[str]:
+    def receive(self, message: str) -> Sequence[str]:
         """Return the answers to a message, without line ends.
 
         Raises:
             TryLater: the server is in another game.
-            GatewayError: ``refused_there``, ``wrong_rules``, ``contradiction``: the visit cannot go on.
+            GatewayError: ``refused_there``, ``wrong_rules``, ``contradiction``: the game cannot continue.
         """
 
     def cut_off(self) -> None:
-        """Report a game that is over although the server says no more, or nothing that can be read."""
+        """Report a game that is over although the server sends no more, or nothing that can be read."""
         if self.over and self.report is None:
             self.end()
 
     @abstractmethod
     def end(self) -> None:
-        """Tell the bot how the game ended, and report it."""
+        """Show the bot how the game ended, and report it."""

@@ -14,10 +14,10 @@ from salvo.events import Event, FleetWanted, GameEnded, HostSeen, Refused, Said,
 from salvo.messages import State
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot, View
-from salvo_gateways.guest import Guest
 from salvo_gateways.peer import Broken, Peer
 from salvo_gateways.table_watch import TableWatch
 from salvo_gateways.xbs.name_registry import NameRegistry
+from salvo_gateways.xbs.seated import SeatedHandler
 from salvo_gateways.xbs.words import (
     Message,
     Names,
@@ -83,7 +83,7 @@ class Stage(Enum):
     DONE = auto()  # has heard how it ended, or was sent away
 
 
-class XbsGuest(Guest):
+class XbsHandler(SeatedHandler):
     """Speaks the protocol of :mod:`salvo_gateways.xbs`, which says what becomes of each message."""
 
     def __init__(self, peer: Peer, watch: TableWatch, doorway: Doorway) -> None:
@@ -207,7 +207,7 @@ class XbsGuest(Guest):
             self._send_away("protocol error")
             return
         self._stage, self._asked = Stage.JOINING, said
-        self._answer_by = self.watch.clock() + JOIN_SECONDS
+        self._answer_by = self.clock() + JOIN_SECONDS
         self._sit_down_or_not()
         if self._sent_away:
             self._turn_away()
@@ -312,7 +312,7 @@ class XbsGuest(Guest):
         if to and not hearer:
             return
         try:
-            self.say(text, hearer)
+            self.send_chat(text, hearer)
         except WireError as error:
             self._tell("chat is off" if error.code == "chat_off" else speakable(error.text))
 
@@ -335,7 +335,7 @@ class XbsGuest(Guest):
             case m.TurnBegan():
                 self._turn = announcement
             case m.CommandRefused(_, "name_taken", _) if self._stage is Stage.JOINING and self._taken_by is None:
-                self._taken_by = self.watch.clock() + TAKEN_SECONDS
+                self._taken_by = self.clock() + TAKEN_SECONDS
 
     def event_received(self, event: Event) -> None:
         """Tell what the client is to know; for changes that it reads off the session see :meth:`tick`."""
@@ -347,7 +347,7 @@ class XbsGuest(Guest):
                     self._sent_away = "game is already started"
                 else:
                     self._back = False
-                    self.session.place(self._fleet, self.watch.clock())
+                    self.session.place(self._fleet, self.clock())
             case SalvoHeard(result):
                 self._tell_salvo(result)
             case GameEnded():
@@ -509,7 +509,7 @@ class XbsGuest(Guest):
 
     def _must_wait(self) -> bool:
         """Whether a client that reads the results and comes back at once would still find the game running."""
-        now = self.watch.clock()
+        now = self.clock()
         self._results_by = self._results_by or now + MAX_GOODBYE_SECONDS
         return self.watch.news.state is State.TURN and now < self._results_by and not self.dismissed
 
@@ -635,11 +635,11 @@ class XbsGuest(Guest):
 
     def _taunt(self, shooter: str, kind: str) -> None:
         """Send one of the texts to a player from elsewhere who has just shot here, as the chat's limits allow."""
-        now, text = self.watch.clock(), self.taunt(kind)
+        now, text = self.clock(), self.taunt(kind)
         if text and now >= self._taunt_at and self._door.company.member(shooter) is None:
             self._taunt_at = now + TAUNT_SECONDS
             with contextlib.suppress(WireError):
-                self.say(text, shooter)
+                self.send_chat(text, shooter)
 
     def _tell_results(self, state: str, tallies: dict[str, m.Tally]) -> None:
         """Say how the game ended, and hang up: in the system a server has one game."""
