@@ -26,7 +26,6 @@ if TYPE_CHECKING:  # it must be imported under atheris's eyes
 
 #: An input takes microseconds; libFuzzer ends the process after so long.
 HANG_SECONDS: Final = 60
-_INSTRUMENTED: Final = [*PACKAGES, "amqtt"]
 #: What a mutation may put in beside what it has seen.
 _DICTIONARY: Final = (
     *"{}[]:,/+#",
@@ -43,7 +42,7 @@ class Figures(NamedTuple):
     """What became of one target.
 
     Attributes:
-        edges: of our code and amqtt's that were reached, as libFuzzer counts them.
+        edges: of our code that were reached, as libFuzzer counts them.
         inputs_kept: those that reached something new.
     """
 
@@ -141,7 +140,7 @@ def fuzz(name: str, *arguments: str) -> None:
     """Fuzz one target in this process; libFuzzer ends the process."""
     import atheris
 
-    with atheris.instrument_imports(include=_INSTRUMENTED):
+    with atheris.instrument_imports(include=PACKAGES):
         from fuzz.every_target import TARGETS
     logging.disable(logging.CRITICAL)
     [target] = [target for target in TARGETS if target.name == name]
