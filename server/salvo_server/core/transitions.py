@@ -1,9 +1,14 @@
 """The referee's theory in one table: what follows from every input in every state.
 
 :data:`TABLE` has a transition for each pair, and the referee takes its steps from it, so table and code cannot differ.
-The published table and the state diagram are printed from it. A state is a value (:class:`Lobby`, :class:`Turn`,
-:class:`Pause`, :class:`Over`); a step is a function of state, input and time that returns what is announced and the
-next state. A step that is not allowed raises :class:`~salvo.errors.IllegalCommand` before it has changed anything.
+The published table and the state diagram are printed from it. A step is a function of state, input and time; it returns
+what is announced and the next state. A step that is not allowed raises :class:`~salvo.errors.IllegalCommand` before it
+has changed anything.
+
+What changes: a :class:`Lobby` changes itself, until its game begins or a host opens the next one. :class:`Turn`,
+:class:`Pause` and :class:`Over` are values, new ones with each change; they have the one
+:class:`~salvo_server.core.match.Match` of a game in common, which changes itself with every shot. So a state that was
+replaced is of no further use.
 """
 
 from __future__ import annotations
