@@ -175,10 +175,10 @@ class Onlooker(ABC):
         """Take in the news of a time, epoch ms."""
         self._next = replace(self._next, at=at, clock=at - (at if self._begun_at is None else self._begun_at))
         hosted = False
-        for each in news:
-            hosted = hosted or isinstance(each, m.HostActed)
-            if not (hosted and isinstance(each, m.TurnResumed)):
-                self._hear(each)
+        for announcement in news:
+            hosted = hosted or isinstance(announcement, m.HostActed)
+            if not (hosted and isinstance(announcement, m.TurnResumed)):
+                self._hear(announcement)
         self._draw()
 
     def _hear(self, news: News) -> None:
@@ -261,7 +261,7 @@ class Onlooker(ABC):
 
     def _sunk(self, player: str, ship: str) -> None:
         sea = self._seas[player]
-        self._change(player, afloat=tuple(each for each in sea.afloat if each != ship), sunk=(*sea.sunk, ship))
+        self._change(player, afloat=tuple(other for other in sea.afloat if other != ship), sunk=(*sea.sunk, ship))
 
     def _change(self, player: str, **changed: object) -> None:
         self._seas[player] = replace(self._seas[player], **changed)  # type: ignore[arg-type]

@@ -187,5 +187,5 @@ class Book:
         there = [seat for seat, absent in enumerate(result.absent) if not absent]
         if len(there) > 1 and result.result not in self.annulled:
             names = [result.teams[seat] for seat in there]
-            figures = ([each[seat] for seat in there] for each in (result.places, result.shots, result.hits))
+            figures = ([figure[seat] for seat in there] for figure in (result.places, result.shots, result.hits))
             counting.add(names, *figures)

@@ -73,9 +73,9 @@ class Cells:
         self._news.clear()
         return {place: view for cell in self._cells.values() for place, view in cell.views().items()}
 
-    def act(self, told: Command) -> None:
+    def act(self, given: Command) -> None:
         """Give a command."""
-        self._cells[cell_of(told.table)].act(told.table, told.command)
+        self._cells[cell_of(given.table)].act(given.table, given.command)
 
     def seat(self, seats: Mapping[str, str | None], *, last: bool = False) -> None:
         """Tell the teams where their seats are, on all brokers: each team hears the one where it is.

@@ -477,7 +477,7 @@ class Director:
             elif not held and not announced:
                 self._announce(at, view, now)
             waits = waits or held or not announced
-        return [each for each in self._out if isinstance(each, Command)] if waits else None
+        return [output for output in self._out if isinstance(output, Command)] if waits else None
 
     def _hall_was_open(self, at: str, hall: TableView, now: float) -> bool:
         """Whether teams had time to come in."""

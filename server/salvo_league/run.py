@@ -22,7 +22,7 @@ def play_league(
     director: Director,
     record: Record,
     cells: Cells,
-    told: Callable[[Line], None],
+    report: Callable[[Line], None],
     waiting: Callable[[list[str], list[str]], None],
 ) -> None:
     """Play until the league is over; every line is on the disk before ``told`` is called with it.
@@ -39,7 +39,7 @@ def play_league(
         for output in director.step(time.monotonic(), time.time(), views):
             if isinstance(output, Keep):
                 record.add(output.line)
-                told(output.line)
+                report(output.line)
             else:
                 cells.act(output)
         cells.seat(director.seats(views), last=director.over)

@@ -17,7 +17,7 @@ def seat_at(place: str | None, cell: str, brokers: Mapping[str, str]) -> SeatGiv
     """
     cells = list(brokers)
     after = cells.index(cell) + 1 if cells else 0
-    further = tuple(brokers[each] for each in [*cells[after:], *cells[:after]])
+    further = tuple(brokers[other] for other in [*cells[after:], *cells[:after]])
     if place is None:
         return SeatGiven(brokers=further) if further else None
     there = "" if cell_of(place) == cell else brokers[cell_of(place)]

@@ -82,8 +82,8 @@ class Query(NamedTuple):
             return False
         if self.table and (entry.trouble or self.table != (entry.table or DEFAULT_TABLE)):
             return False
-        said = " ".join([*entry.players, entry.table or DEFAULT_TABLE, str(entry.game), entry.rules, entry.name])
-        if not all(word in said.casefold() for word in self.text.casefold().split()):
+        searched = " ".join([*entry.players, entry.table or DEFAULT_TABLE, str(entry.game), entry.rules, entry.name])
+        if not all(word in searched.casefold() for word in self.text.casefold().split()):
             return False
         day = datetime.fromtimestamp(entry.at / 1000, UTC).date()
         return (self.since is None or self.since <= day) and (self.until is None or day <= self.until)

@@ -18,7 +18,6 @@ from salvo import topics
 from salvo.cli import cli
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.programs import EndTold, read_told, write_told
-from salvo.messages import State
 from salvo_display import replay_text
 from salvo_display.page import html_page
 from salvo_display.replay import REFEREE, Replay
@@ -27,10 +26,8 @@ from salvo_server.service import Service
 from salvo_server.storage.transcript import check, read_transcript, write_transcript
 from salvo_watch.archive import Archive
 from salvo_watch.games_page import site_list
-from salvo_watch.terminal_views import RefereeWatcher, Watcher
 from salvo_watch.web.tables import END_SECONDS, Table
 from watch.told import tell
-from watch.watchers import begin, connected, lines
 
 ABORT = m.HostCommand("desk", m.HostAction.ABORT)
 #: Aborted in the first turn, in a later one, and in one with a shot.
@@ -113,19 +110,6 @@ def test_a_server_that_reveals_nothing_after_it_is_found(shots: int) -> None:
     report = verify([*first, *last[:over]])
     assert report.finding is not None
     assert "nothing is revealed" in report.finding.text
-
-
-@pytest.mark.parametrize("kind", [Watcher, RefereeWatcher])
-def test_who_follows_it_is_told_and_counts_it(kind: type[Watcher]) -> None:
-    held, watcher = connected(kind, "")
-    begin(held)
-    lines(watcher)
-    for name in ("alice", "bob"):
-        held.say(m.PlayerStats(name, 0, 0, 0, 0, 1))
-    held.say(m.GameWon(""), m.StateChanged(State.OVER))
-    told = lines(watcher)
-    assert "aborted by the host" in told
-    assert watcher.games_ended == 1
 
 
 def test_the_referees_boards_come_at_once_and_show_that_it_is_over() -> None:

@@ -51,7 +51,7 @@ def _apart(wanted: dict[str, int], count: int) -> dict[str, int]:
             taken.add(number)
     for name, number in wanted.items():
         if name not in found:
-            around = (each % count for each in range(number, number + count))
-            found[name] = next((each for each in around if each not in taken), number)
+            around = (free % count for free in range(number, number + count))
+            found[name] = next((free for free in around if free not in taken), number)
             taken.add(found[name])
     return found

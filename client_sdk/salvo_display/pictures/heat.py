@@ -102,7 +102,9 @@ class HeatMap:
     @property
     def hottest(self) -> float:
         """The highest chance of a cell that is not known to be a hit; 0 if there is none."""
-        return max((each for cell, each in enumerate(self.chances) if self.marks.get(cell) != Mark.HIT), default=0.0)
+        return max(
+            (chance for cell, chance in enumerate(self.chances) if self.marks.get(cell) != Mark.HIT), default=0.0
+        )
 
     def _texts(self) -> list[str]:
         marks = [self.marks.get(cell, "") for cell in range(self.grid.size)]

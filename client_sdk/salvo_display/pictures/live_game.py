@@ -136,7 +136,7 @@ class _Printed(io.StringIO):
     def last(self, columns: int) -> list[str]:
         """Return the last lines, without what could control the terminal."""
         lines = self.getvalue().splitlines()[-MAX_PRINTED_LINES:]
-        return ["".join(each if each.isprintable() else " " for each in line[:columns]) for line in lines]
+        return ["".join(letter if letter.isprintable() else " " for letter in line[:columns]) for line in lines]
 
 
 def _aimed(shots: Iterable[Shot], grid: Grid) -> str:
@@ -144,4 +144,4 @@ def _aimed(shots: Iterable[Shot], grid: Grid) -> str:
     cells: dict[str, list[str]] = {}
     for player, x, y in shots:
         cells.setdefault(player, []).append(grid.name(grid.cell(x, y)))
-    return ", ".join(f"{' '.join(each)} of {player}" for player, each in cells.items())
+    return ", ".join(f"{' '.join(struck)} of {player}" for player, struck in cells.items())

@@ -36,7 +36,7 @@ _WITH_LOGS: Final = "with --logs, which needs no journal; leave one of them out"
 
 @click.command(
     cls=Checked,
-    unused=[Unused(each, is_set("logs"), _WITH_LOGS) for each in ("journals", "config")],
+    unused=[Unused(option, is_set("logs"), _WITH_LOGS) for option in ("journals", "config")],
 )
 @click.argument("files", nargs=-1, type=_FILE, metavar="[FILE]...")
 @click.option("--logs", is_flag=True, help="Count the signed logs FILE..., as salvo verify reads them.")
@@ -121,7 +121,7 @@ def _tell(standings: Standings, title: str) -> None:
         return
     click.echo(f"{title}: {counted(standings.counted, 'game')}, {time_of(results[0].at)} to {time_of(results[-1].at)}")
     ranked = standings.ranked()
-    print_table(_HEADINGS, [score_cells(each, str(each.hits), str(each.shots), decimals=3) for each in ranked])
+    print_table(_HEADINGS, [score_cells(score, str(score.hits), str(score.shots), decimals=3) for score in ranked])
     for result in standings.uncounted:
         where = f" of table {result.table}" if result.table else ""
         why = "ended without a winner" if result.aborted else f"annulled by {result.annulled_by}"
@@ -147,8 +147,14 @@ def _record(standings: Standings) -> dict[str, Any]:
 
 def _result_record(result: Result) -> dict[str, Any]:
     players = [
-        {"player": each.player, "place": each.place, "shots": each.shots, "hits": each.hits, "sunk": each.sunk}
-        for each in result.players
+        {
+            "player": player.player,
+            "place": player.place,
+            "shots": player.shots,
+            "hits": player.hits,
+            "sunk": player.sunk,
+        }
+        for player in result.players
     ]
     told = {"table": result.table, "game": result.number, "at": result.at, "rules": result.rules, "players": players}
     annulled = {"annulled_at": result.annulled_at, "annulled_by": result.annulled_by}

@@ -20,7 +20,7 @@ from salvo_display.page import html_page
 from salvo_display.replay import REFEREE, Replay
 from salvo_server.recordings import JournalGames, Recording, Summary, open_recordings
 
-_Each = TypeVar("_Each")
+_Item = TypeVar("_Item")
 _OPTIONS: Final = {
     "listed": "--games",
     "checked": "--check",
@@ -43,9 +43,9 @@ _LEAVES_ASIDE: Final = {
     cls=Checked,
     unused=[
         *(
-            Unused(each, is_set(other), f"with {_OPTIONS[other]}; leave one of them out")
+            Unused(option, is_set(other), f"with {_OPTIONS[other]}; leave one of them out")
             for other, others in _LEAVES_ASIDE.items()
-            for each in others
+            for option in others
         ),
     ],
 )
@@ -120,10 +120,10 @@ def _tell(shown: Replay, view: str, turn: int | None, as_json: bool) -> None:
 
 def _check(recordings: Recording | JournalGames, as_json: bool) -> None:
     games = steps = announcements = 0
-    for of_game, said in _with_progress(recordings.check(), len(recordings)):
+    for of_game, announced in _with_progress(recordings.check(), len(recordings)):
         games += 1
         steps += of_game
-        announcements += said
+        announcements += announced
     if as_json:
         click.echo(json.dumps({"games": games, "steps": steps, "announcements": announcements}))
     else:
@@ -131,11 +131,11 @@ def _check(recordings: Recording | JournalGames, as_json: bool) -> None:
         click.echo(f"{recordings.name}: {counted}: all come out as they are recorded")
 
 
-def _with_progress(each: Iterator[_Each], count: int) -> Iterator[_Each]:
+def _with_progress(items: Iterator[_Item], count: int) -> Iterator[_Item]:
     if count == 1 or not has_terminal():
-        yield from each
+        yield from items
         return
-    with click.progressbar(each, length=count, label="games", file=sys.stderr) as progress:
+    with click.progressbar(items, length=count, label="games", file=sys.stderr) as progress:
         yield from progress
 
 
@@ -153,14 +153,14 @@ def _columns(summaries: Iterable[Summary]) -> Iterator[str]:
     rows = [("table", "game", "opened", "steps", "state", "players")]
     rows += [
         (
-            each.table or "-",
-            str(each.game),
-            replay_text.when(each.at) or "-",
-            str(each.steps),
-            f"won by {each.winner}" if each.winner else "aborted" if each.state == State.OVER else each.state,
-            each.trouble or ", ".join(each.players) or "-",
+            game.table or "-",
+            str(game.game),
+            replay_text.when(game.at) or "-",
+            str(game.steps),
+            f"won by {game.winner}" if game.winner else "aborted" if game.state == State.OVER else game.state,
+            game.trouble or ", ".join(game.players) or "-",
         )
-        for each in summaries
+        for game in summaries
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:

@@ -75,8 +75,8 @@ def watch(
             raise ConnectionLost(error.code, f"{error.text}; {hint}") from None
         raise
     finally:
-        if told := watcher.close():
-            click.echo(told, err=True)
+        if finding := watcher.close():
+            click.echo(finding, err=True)
 
 
 def _poll(watcher: Watcher, users: ScreenUsers) -> list[News]:

@@ -164,4 +164,4 @@ def _addresses(listen: str, sock: socket.socket, *, secure: bool) -> list[str]:
     port = sock.getsockname()[1]
     scheme = "https" if secure else "http"
     hosts = [*(joined(address, port) for address in lan_addresses(host)), f"{reachable(host)}:{port}"]
-    return list(dict.fromkeys(f"{scheme}://{each}/" for each in hosts))
+    return list(dict.fromkeys(f"{scheme}://{host}/" for host in hosts))

@@ -74,19 +74,19 @@ def comment(salvo: Salvo, before: Standing, after: Standing) -> str:
 def _fall(salvo: Salvo, left: list[str]) -> str:
     """Return who is out with a salvo and why, and who is left."""
     player, beaten, fates = salvo.player, " and ".join(salvo.defeated), set(salvo.defeated.values())
-    out = told = f"{beaten} {'is' if len(salvo.defeated) == 1 else 'are'} out"
+    out = sentence = f"{beaten} {'is' if len(salvo.defeated) == 1 else 'are'} out"
     if fates == {Fate.REMOVED}:
-        out = told = f"the host takes {beaten} out"
+        out = sentence = f"the host takes {beaten} out"
     elif fates == {Fate.SILENT}:
-        out = told = f"{out} after turns without a shot"
+        out = sentence = f"{out} after turns without a shot"
     elif fates == {Fate.SUNK} and player not in salvo.defeated:
-        told = f"{player} defeats {beaten}"
+        sentence = f"{player} defeats {beaten}"
     if len(left) == 1:
-        winner = " and" if told.startswith(f"{left[0]} defeats ") else f", and {left[0]}"
-        return f"{told}{winner} is the last one afloat."
+        winner = " and" if sentence.startswith(f"{left[0]} defeats ") else f", and {left[0]}"
+        return f"{sentence}{winner} is the last one afloat."
     if len(left) == 2:
         return f"{out}: {left[0]} against {left[1]} now."
-    return f"{told}; {len(left)} are left." if left else f"{told}."
+    return f"{sentence}; {len(left)} are left." if left else f"{sentence}."
 
 
 def _ships(salvo: Salvo) -> str:

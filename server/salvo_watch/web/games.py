@@ -195,10 +195,10 @@ class _Verdicts:
         """
         task = self._tasks.get(id_)
         if task is None:
-            if sum(not each.done() for each in self._tasks.values()) >= _MAX_WAITING:
+            if sum(not task.done() for task in self._tasks.values()) >= _MAX_WAITING:
                 raise SalvoError("analysis_busy", "several games are being analysed; come back in a minute")
             self._tasks[id_] = task = asyncio.create_task(self._analyse(id_))
-            done = [key for key, each in self._tasks.items() if each.done()]
+            done = [key for key, task in self._tasks.items() if task.done()]
             for key in done[: max(0, len(self._tasks) - _KEPT)]:
                 del self._tasks[key]
         await asyncio.wait([task], timeout=2)
@@ -224,7 +224,7 @@ async def _explain(file: Path, replay: Replay) -> list[str]:
         stderr=asyncio.subprocess.DEVNULL,
     )
     try:
-        said, _ = await asyncio.wait_for(process.communicate(), _EXPLAIN_SECONDS)
+        printed, _ = await asyncio.wait_for(process.communicate(), _EXPLAIN_SECONDS)
     except TimeoutError:
         raise SalvoError("analysis_failed", "the game is too long for this") from None
     finally:
@@ -234,7 +234,7 @@ async def _explain(file: Path, replay: Replay) -> list[str]:
             await process.wait()
     if process.returncode:
         raise SalvoError("analysis_failed", "the game cannot be analysed")
-    return [line.strip().replace("+-", "±") for line in said.decode().rpartition("\n\n")[2].splitlines()]
+    return [line.strip().replace("+-", "±") for line in printed.decode().rpartition("\n\n")[2].splitlines()]
 
 
 def _proven(proof: Path) -> str:

@@ -56,11 +56,11 @@ def _sources() -> Iterator[tuple[str, bytes]]:
 
 
 def _walk(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
-    for each in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if each.is_dir() and each.name != "__pycache__":
-            yield from _walk(each, f"{path}/{each.name}")
-        elif each.is_file() and not each.name.endswith((".pyc", ".pyo")):
-            yield f"{path}/{each.name}", each.read_bytes()
+    for entry in sorted(folder.iterdir(), key=lambda found: found.name):
+        if entry.is_dir() and entry.name != "__pycache__":
+            yield from _walk(entry, f"{path}/{entry.name}")
+        elif entry.is_file() and not entry.name.endswith((".pyc", ".pyo")):
+            yield f"{path}/{entry.name}", entry.read_bytes()
 
 
 def _metadata(installed: Distribution, folder: str) -> Iterator[tuple[str, bytes]]:
