@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist, fmean, stdev
+from statistics import fmean, stdev
 
 #: Standard errors on either side that make 95 % of a normal distribution.
 DEVIATIONS = 1.96
@@ -23,20 +23,15 @@ def rate_and_error(pairs: Sequence[float]) -> tuple[float, float]:
     return fmean(pairs), _deviation([*pairs, 0, 0, 1, 1])
 
 
-def change_and_error(new: Sequence[float], old: Sequence[float], looks: int = 1) -> tuple[float, float]:
+def change_and_error(new: Sequence[float], old: Sequence[float]) -> tuple[float, float]:
     """Return by how much the same pairs went better, and half the width of the 95 % interval.
-
-    Args:
-        looks: how often the interval may be computed, of more and more pairs, until one excludes 0: all of these
-            intervals together hold with 95 % (C. E. Bonferroni, 1936).
 
     As if two pairs more had been played and half of that had changed, either way (A. Agresti and Y. Min, 2005): what
     has not changed yet may still.
     """
     moved = [after - before for after, before in zip(new, old, strict=True)]
-    deviations = DEVIATIONS if looks == 1 else NormalDist().inv_cdf(1 - 0.05 / 2 / looks)
-    return fmean(moved), _deviation([*moved, -math.sqrt(0.5), math.sqrt(0.5)], deviations)
+    return fmean(moved), _deviation([*moved, -math.sqrt(0.5), math.sqrt(0.5)])
 
 
-def _deviation(scores: Sequence[float], deviations: float = DEVIATIONS) -> float:
-    return deviations * stdev(scores) / math.sqrt(len(scores))
+def _deviation(scores: Sequence[float]) -> float:
+    return DEVIATIONS * stdev(scores) / math.sqrt(len(scores))

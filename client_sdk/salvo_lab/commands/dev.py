@@ -15,13 +15,13 @@ from salvo.errors import BotError
 from salvo.sources import EXEC
 from salvo.unused import Unused, is_set
 from salvo.versions import pinned
-from salvo_lab.commands.dev_bench import BEFORE, PATIENCE_SECONDS, Bench, Signature, Trial, file_of, saved
-from salvo_lab.commands.dev_report import is_decided, lines, record
+from salvo_lab.commands.dev_bench import BEFORE, Bench, Signature, Trial, file_of, saved
+from salvo_lab.commands.dev_report import lines, record
 from salvo_lab.simulation import TURN_SECONDS
 
 #: Games against each opponent, for an error that means something.
 LEAST_GAMES = 4
-#: Games at every save, before there are more of them.
+#: Games at every save.
 GAMES = 200
 
 
@@ -39,8 +39,8 @@ GAMES = 200
 @click.option(
     "--games",
     type=Integer(min=LEAST_GAMES),
-    help="Games at every save, in pairs, divided among the opponents.  [default: 200, and more until they show "
-    f"what the save has changed, for {PATIENCE_SECONDS:.0f} seconds at most]",
+    default=GAMES,
+    help="Games at every save, in pairs, divided among the opponents.",
 )
 @RULES
 @click.option("--seed", default="dev", help="Seed of all games, the same at every save, so that changes show.")
@@ -56,7 +56,7 @@ GAMES = 200
 def dev(
     bot: str,
     against: tuple[str, ...],
-    games: int | None,
+    games: int,
     rules: str,
     seed: str,
     jobs: int | None,
@@ -76,9 +76,9 @@ def dev(
     file = file_of(bot)
     if not file.is_file():
         raise BotError("bad_bot", f"no file {file}; salvo dev plays a file whenever it is saved")
-    share = _share(GAMES if games is None else games, against)
+    share = _share(games, against)
     opponents = [_opponent(name, bot, file) for name in against]
-    bench = Bench(bot, opponents, share, rules, seed, jobs, turn_seconds, further=games is None)
+    bench = Bench(bot, opponents, share, rules, seed, jobs, turn_seconds)
 
     def report(trial: Trial, last: Trial | None) -> None:
         if as_json:
@@ -95,16 +95,11 @@ def dev(
     try:
         while True:
             seen = saved(file, seen)
-            trial, reported = None, False
-            for trial in bench.play(seen):
-                if trial.wrong or (not reported and (last is None or is_decided(trial, last))):
-                    reported = True
-                    report(trial, last)
+            trial = bench.play(seen)
             if trial is None:
                 seen = None  # whatever has changed may be undone by now
                 continue
-            if not reported:
-                report(trial, last)
+            report(trial, last)
             if trial.rounds:
                 last = trial
     except KeyboardInterrupt:

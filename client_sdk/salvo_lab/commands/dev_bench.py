@@ -27,11 +27,6 @@ QUIET_SECONDS = 0.05
 #: The same for a bot that is empty, or not there.
 EMPTY_SECONDS = 0.5
 
-#: Seconds for which games go on after a save while they do not show what it has changed.
-PATIENCE_SECONDS = 15.0
-#: At most so many times a change is judged, each time by twice as many games.
-LOOKS = 6
-
 #: What tells one state of a bot's code from another: by path, time of the last change in ns, and size.
 Signature = dict[Path, tuple[int, int]]
 
@@ -86,14 +81,12 @@ class Trial:
     Attributes:
         rounds: one for each opponent; empty when something is wrong.
         wrong: the first failure, which ended the games, or why there were none.
-        looks: how often the change of such a trial is judged.
         at: by the clock on the wall, when they were over.
     """
 
     seconds: float
     rounds: Sequence[Round] = ()
     wrong: Failed | SalvoError | None = None
-    looks: int = 1
     at: str = field(default_factory=lambda: time.strftime("%H:%M:%S"))
 
     @property
@@ -105,15 +98,6 @@ class Trial:
     def played(self) -> Trial:
         """This without the games against itself, which tell nothing when it is the version that is kept."""
         return replace(self, rounds=[each for each in self.rounds if each.against != BEFORE])
-
-    def first(self, games: int) -> Trial:
-        """Return the first games against each opponent of this, or all where there are fewer."""
-        return replace(self, rounds=[replace(played, scores=played.scores[:games]) for played in self.rounds])
-
-    @property
-    def length(self) -> int:
-        """How many games each opponent has played."""
-        return len(self.rounds[0].scores) if self.rounds else 0
 
     @property
     def games(self) -> int:
@@ -133,14 +117,11 @@ class Bench:
         seed: str,
         jobs: int | None,
         turn_seconds: float,
-        *,
-        further: bool = False,
     ) -> None:
         """Make each opponent once, in a separate process, since no save of the bot repairs what is wrong with it.
 
         Args:
             games: against each opponent, an even number.
-            further: whether to play more than these, for :data:`PATIENCE_SECONDS`.
 
         Raises:
             BotError: ``bad_bot``, ``bad_version``.
@@ -154,7 +135,6 @@ class Bench:
         self._seed = seed
         self._jobs = jobs
         self._turn_seconds = turn_seconds
-        self._looks = LOOKS if further else 1
         self._before = ""
         for name, source in opponents:
             if name == BEFORE:
@@ -165,41 +145,32 @@ class Bench:
                     self._try(name, source)
                     break
 
-    def play(self, signature: Signature) -> Iterator[Trial]:
-        """Play, and yield what all games so far have shown: at the end, and each time as many more are over.
-
-        It ends when something is wrong, and without a word when the folder has changed.
+    def play(self, signature: Signature) -> Trial | None:
+        """Play, and return what came of it; None when the folder has changed meanwhile.
 
         Args:
             signature: of the folder when it was saved.
         """
         start = time.monotonic()
-        before, rounds = self._before, [Round(name, source, []) for name, source in self._opponents]
-        itself = not before  # what is played against the bot as it was is the bot as it is
-        games = self._games
-        for _ in range(self._looks):
-            wrong: Failed | SalvoError | None = None
-            try:
-                if not before and any(name == BEFORE for name, _ in self._opponents):
-                    before = kept(self._bot)
-                rounds = self._play_more(rounds, games, before, signature)
-            except SavedAgain:
-                return
-            except (Failed, SalvoError) as error:
-                wrong = error
-            if _signature(self.file) != signature:
-                return
-            if not wrong:
-                self._before = before
-            if itself:
-                # Against itself any bot is worth 1/2; these games have shown only that what was kept plays, too.
+        before = self._before
+        rounds: list[Round] = []
+        wrong: Failed | SalvoError | None = None
+        try:
+            if not before and any(name == BEFORE for name, _ in self._opponents):
+                before = kept(self._bot)
+            rounds = self._rounds(before, signature)
+        except SavedAgain:
+            return None
+        except (Failed, SalvoError) as error:
+            wrong = error
+        if _signature(self.file) != signature:
+            return None
+        if not wrong:
+            if not self._before:
+                # Against itself any bot is worth 1/2; these games have shown only that the stored version plays, too.
                 rounds = [_halves(played) if played.against == BEFORE else played for played in rounds]
-            spent = time.monotonic() - start
-            yield Trial(spent, () if wrong else rounds, wrong, self._looks)
-            done = len(rounds[0].scores)
-            games = min(done, int(done * (PATIENCE_SECONDS - spent) / spent) // 2 * 2)
-            if wrong or games < self._games:
-                return
+            self._before = before
+        return Trial(time.monotonic() - start, rounds, wrong)
 
     def again(self, source: str, game: int) -> str:
         """Return the command that shows a game against an opponent again."""
@@ -222,20 +193,19 @@ class Bench:
             if failures:
                 raise BotError(failures[0].code, failures[0].text)
 
-    def _play_more(self, rounds: Sequence[Round], games: int, before: str, signature: Signature) -> list[Round]:
-        """Return the rounds with so many games more in each.
+    def _rounds(self, before: str, signature: Signature) -> list[Round]:
+        """Play against each opponent.
 
         Raises:
             Failed: a bot fails.
             SavedAgain: the folder has changed.
         """
-        longer = [Round(played.against, played.source or before, list(played.scores)) for played in rounds]
-        done = sum(len(played.scores) for played in rounds)
-        with progress_bar(done + games * len(rounds), "games", plain=True) as show:
-            waiting = self._waiting(signature, lambda: show(sum(len(played.scores) for played in longer)))
-            for played in longer:
-                played.scores.extend(self._scores(played, games, waiting))
-        return longer
+        rounds = [Round(name, source or before, []) for name, source in self._opponents]
+        with progress_bar(self._games * len(rounds), "games", plain=True) as show:
+            waiting = self._waiting(signature, lambda: show(sum(len(played.scores) for played in rounds)))
+            for played in rounds:
+                played.scores.extend(self._scores(played, waiting))
+        return rounds
 
     def _waiting(self, signature: Signature, show: Callable[[], None]) -> Callable[[], None]:
         """Return what is called while games are awaited; it raises :class:`SavedAgain`."""
@@ -247,12 +217,11 @@ class Bench:
 
         return look
 
-    def _scores(self, rival: Round, games: int, waiting: Callable[[], None]) -> Iterator[Score]:
+    def _scores(self, rival: Round, waiting: Callable[[], None]) -> Iterator[Score]:
         name, _ = seat_names([self._bot, rival.source])
         played = stream(
             [self._bot, rival.source],
-            games=games,
-            first=len(rival.scores) + 1,
+            games=self._games,
             seed=self._seed,
             rules=self._rules,
             jobs=self._jobs,

@@ -17,23 +17,11 @@ INDENT = " " * 10
 _PLACE = re.compile(r"(?P<file>[^:\n]+\.py):(?P<line>\d+): ")
 
 
-def is_decided(trial: Trial, last: Trial) -> bool:
-    """Whether it is clear what has become of the same games, or there are no more of them to compare."""
-    new, old = _same(trial, last)
-    return trial.length >= last.length or _verdict(new.pairs, old.pairs, trial.looks) != "undecided"
-
-
-def _same(trial: Trial, last: Trial) -> tuple[Trial, Trial]:
-    """Return the games that both have played."""
-    games = min(trial.length, last.length)
-    return trial.first(games), last.first(games)
-
-
-def _verdict(new: Sequence[float], old: Sequence[float], looks: int) -> str:
+def _verdict(new: Sequence[float], old: Sequence[float]) -> str:
     """Return in a word what has become of the same pairs."""
     if new == old:
         return "unchanged"
-    moved, unsure = change_and_error(new, old, looks)
+    moved, unsure = change_and_error(new, old)
     return "better" if moved > unsure else "worse" if moved < -unsure else "undecided"
 
 
@@ -71,8 +59,6 @@ def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = F
         yield f"{trial.at}  {told}".replace("\n", f"\n{INDENT}")
         yield from _told_whole(trace if traceback else "")
         return
-    if last is not None:
-        trial, last = _same(trial, last)
     shown = trial if last is not None else trial.played
     games = f"{shown.games} games in " if shown.rounds else ""
     yield f"{trial.at}  {_first_line(trial, last, bench)}  ({games}{trial.seconds:.1f} s)"
@@ -82,7 +68,7 @@ def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = F
             yield f"{INDENT}a tie is half a win; +- is the 95% interval"
     for each in trial.rounds if last is not None else ():
         if each.against == BEFORE:
-            yield f"{INDENT}{_since_before(each, trial.looks)}"
+            yield f"{INDENT}{_since_before(each)}"
     for lost, source in _worth_seeing(trial, last):
         yield f"{INDENT}{lost.in_words}: {bench.again(source, lost.score.game)}"
 
@@ -102,8 +88,8 @@ def _first_line(trial: Trial, last: Trial | None, bench: Bench) -> str:
             return f"{bench.file.name} plays; {BEFORE} means this version"
         kept = f", and {BEFORE} means this version" if len(trial.rounds) > len(trial.played.rounds) else ""
         return f"baseline; the next save is compared with it{kept}"
-    verdict = _verdict(trial.pairs, last.pairs, trial.looks)
-    return f"{verdict} by this save: {_change(trial.pairs, last.pairs, trial.looks)}"
+    verdict = _verdict(trial.pairs, last.pairs)
+    return f"{verdict} by this save: {_change(trial.pairs, last.pairs)}"
 
 
 def _table(trial: Trial, last: Trial | None) -> Iterator[str]:
@@ -118,14 +104,12 @@ def _table(trial: Trial, last: Trial | None) -> Iterator[str]:
     yield headings if last is None else f"{headings}  {'at ' + last.at:>11}  by this save"
     for against, pairs, old in rows:
         row = f"{against:{width}}  {_rate(pairs):>15}"
-        yield (
-            row if last is None else f"{row}  {f'{rate_and_error(old)[0]:.1%}':>11}  {_change(pairs, old, trial.looks)}"
-        )
+        yield (row if last is None else f"{row}  {f'{rate_and_error(old)[0]:.1%}':>11}  {_change(pairs, old)}")
 
 
-def _since_before(played: Round, looks: int) -> str:
+def _since_before(played: Round) -> str:
     """Return what games of the bot against itself show directly."""
-    verdict = _verdict(played.pairs, [0.5] * len(played.pairs), looks)
+    verdict = _verdict(played.pairs, [0.5] * len(played.pairs))
     found = f"{verdict} than {BEFORE}" if verdict in ("better", "worse") else verdict
     return f"since dev began: {found}, {_rate(played.pairs)} of the games against that version won"
 
@@ -135,11 +119,11 @@ def _rate(pairs: Sequence[float]) -> str:
     return f"{rate:.1%} +- {error:.1%}"
 
 
-def _change(new: Sequence[float], old: Sequence[float], looks: int) -> str:
+def _change(new: Sequence[float], old: Sequence[float]) -> str:
     """Return what has become of the same pairs."""
     if new == old:
         return "no game ended differently"
-    moved, unsure = change_and_error(new, old, looks)
+    moved, unsure = change_and_error(new, old)
     return f"{moved:+.1%} +- {unsure:.1%}"
 
 
@@ -166,15 +150,13 @@ def record(trial: Trial, last: Trial | None, bench: Bench) -> dict[str, object]:
     if trial.wrong is not None:
         text, where = _told(bench, trial.wrong)
         return told | {"error": {"code": trial.wrong.code, "text": text, "where": where}}
-    if last is not None:
-        trial, last = _same(trial, last)
     shown = trial if last is not None else trial.played
     if not shown.rounds:
         return told | {"games": 0, "opponents": [], "lost": []}
     olds = [None] * len(shown.rounds) if last is None else [each.pairs for each in last.rounds]
-    told |= {"games": shown.games} | _figures(shown.pairs, None if last is None else last.pairs, trial.looks)
+    told |= {"games": shown.games} | _figures(shown.pairs, None if last is None else last.pairs)
     told["opponents"] = [
-        {"against": each.against, "games": len(each.scores)} | _figures(each.pairs, old, trial.looks)
+        {"against": each.against, "games": len(each.scores)} | _figures(each.pairs, old)
         for each, old in zip(shown.rounds, olds, strict=True)
     ]
     told["lost"] = [
@@ -185,10 +167,10 @@ def record(trial: Trial, last: Trial | None, bench: Bench) -> dict[str, object]:
     return told
 
 
-def _figures(new: Sequence[float], old: Sequence[float] | None, looks: int) -> dict[str, object]:
+def _figures(new: Sequence[float], old: Sequence[float] | None) -> dict[str, object]:
     rate, error = rate_and_error(new)
     if old is None:
         return {"rate": rate, "plus_minus": error}
-    moved, unsure = change_and_error(new, old, looks)
-    verdict = _verdict(new, old, looks)
+    moved, unsure = change_and_error(new, old)
+    verdict = _verdict(new, old)
     return {"rate": rate, "plus_minus": error, "verdict": verdict, "change": moved, "change_plus_minus": unsure}
