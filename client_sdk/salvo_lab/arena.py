@@ -227,7 +227,7 @@ class Chronicle:
     def news(self, player: str, first: int) -> list[News]:
         """Return one player's news of the turns from index ``first`` on, counted from 0."""
         game = self._game
-        told: list[News] = []
+        news_so_far: list[News] = []
         for salvo, result in zip(game.salvos[first:], self.results()[first:], strict=True):
             fired = self.shots(salvo.aims)
             landed = [shot for shot in fired if shot.player == player]
@@ -235,8 +235,8 @@ class Chronicle:
                 fired = []
             elif game.over and salvo.turn == game.turn and self.last_aims:
                 fired = self.shots(self.last_aims)  # no one is defeated in a game for points
-            told.append((result, fired, landed))
-        return told
+            news_so_far.append((result, fired, landed))
+        return news_so_far
 
     def shots(self, aims: Iterable[Aim]) -> list[Shot]:
         """Return shots as views have them."""
@@ -277,7 +277,7 @@ class _Match:
         self._failed = [0] * len(bots)
         self._silenced: list[str] = []
         self._hearing = [
-            (seat, each) for seat, each in enumerate(self._bots) if type(each.bot).on_result is not Bot.on_result
+            (seat, bot) for seat, bot in enumerate(self._bots) if type(bot.bot).on_result is not Bot.on_result
         ]
         self._unsaid: deque[Line] = deque(maxlen=MAX_UNSAID * len(bots))  # of all bots, in order
         fleets = [self._fleet_of(seat, laid.get(name)) for seat, name in enumerate(self._names)]
@@ -291,11 +291,11 @@ class _Match:
         free = book.targets is Targets.EVERYBODY and book.repeats is not Repeats.REFUSED
         self._at_one_stroke = free and book.shots is not Shots.UNTIL_MISS
         self._fired: dict[int, Sequence[Aim]] = {}  # by turn, until listeners were called
-        self._told = 0  # how many salvos listeners were called for
+        self._reported = 0  # how many salvos listeners were called for
         self._chronicle = Chronicle(game, self._names, self._game)
         self._views = [
-            View(book, name, self._names, game, fleet, each.bot.random, partial(self._chronicle.news, name))
-            for name, each, fleet in zip(self._names, self._bots, fleets, strict=True)
+            View(book, name, self._names, game, fleet, adapter.bot.random, partial(self._chronicle.news, name))
+            for name, adapter, fleet in zip(self._names, self._bots, fleets, strict=True)
         ]
         self._choosers = [self._chooser(seat) for seat in range(len(fleets))]
 
@@ -464,12 +464,12 @@ class _Match:
 
     def _speak(self) -> None:
         results = self._chronicle.results()
-        for result in results[self._told :]:
+        for result in results[self._reported :]:
             for seat, bot in self._hearing:
                 self._call(seat, result.turn, f"turn {result.turn}, on_result", bot.on_result, result)
             if self._listener is not None:
                 self._listener(self._chronicle.shots(self._fired.pop(result.turn)), result)
-        self._told = len(results)
+        self._reported = len(results)
 
     def _pass_on(self) -> None:
         """Deliver chat lines to everybody, as a server would; replies are delivered after the next turn."""

@@ -68,7 +68,7 @@ class Clearers:
     def _collected(self) -> Iterator[tuple[int, Cleared | BotError]]:
         """Wait for answers, and return them by board; a process that has ended is no longer one of the workers."""
         ready = wait([worker.pipe for worker in self._workers if worker.tasks], LOOK_SECONDS)
-        for worker in [each for each in self._workers if each.pipe in ready]:
+        for worker in [busy for busy in self._workers if busy.pipe in ready]:
             board = worker.tasks[0]
             try:
                 answer = worker.receive()

@@ -76,8 +76,8 @@ def _take_down(
     inputs: list[m.Input] = [m.Participate(name, b"") for name in fleets]
     inputs += [m.PlaceShip(name, place.ship, place) for name, fleet in fleets.items() for place in fleet.placements]
     hurry = min(1000, table.referee.limits.placement_ms // len(inputs))  # many large fleets, and a minute for all
-    for each in inputs:
-        yield table.carry_out(each, at)
+    for step_input in inputs:
+        yield table.carry_out(step_input, at)
         at += hurry
     for turn, (player, shots) in enumerate(salvos, start=1):
         for shot in shots:

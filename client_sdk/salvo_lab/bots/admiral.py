@@ -71,16 +71,16 @@ class Admiral(Density):
 
     def _fleets(self, view: View, target: str) -> list[int]:
         """Return fleets that the target may have; none if that is too hard."""
-        told = clues(view, target)
-        known = partial(self._candidates, view, target, told)
+        known_clues = clues(view, target)
+        known = partial(self._candidates, view, target, known_clues)
         return draw_fleets(view.rules, alone=is_alone(view), known=known, random=self.random, count=FLEETS)
 
-    def _candidates(self, view: View, target: str, told: Sequence[Clue], alone: bool) -> Candidates:
+    def _candidates(self, view: View, target: str, known_clues: Sequence[Clue], alone: bool) -> Candidates:
         """Continue from the previous clues, unless they have changed, as after a restart."""
         known = self._known.get((target, alone))
-        if known is None or known.clues != told[: len(known.clues)]:
+        if known is None or known.clues != known_clues[: len(known.clues)]:
             known = self._known[target, alone] = Candidates(view.rules, alone=alone)
-        for clue in told[len(known.clues) :]:
+        for clue in known_clues[len(known.clues) :]:
             known.learn(clue)
         return known
 
@@ -126,9 +126,9 @@ def _worth(cell: int, *, covering: Sequence[int], split: Sequence[int], after: S
         split: by number of hits of the others, which of the fleets answer so.
         after: cells that the next salvo may be fired at.
     """
-    left = [covering[each] for each in after if each != cell]
+    left = [covering[other] for other in after if other != cell]
     answers = _split_once_more(split, covering[cell])
-    return covering[cell].bit_count() + WORTH_OF_NEXT * sum([_most_hits(each, left, shots) for each in answers])
+    return covering[cell].bit_count() + WORTH_OF_NEXT * sum([_most_hits(answer, left, shots) for answer in answers])
 
 
 def _most_hits(fleets: int, covering: Iterable[int], shots: int) -> int:

@@ -13,7 +13,7 @@ from salvo.view import View
 from salvo_display.pictures import HeatMap
 from salvo_display.pictures.marks import Mark
 from salvo_display.pictures.views import known_marks
-from salvo_lab.bots.clues import clues, is_alone, numbers_told
+from salvo_lab.bots.clues import announced_numbers, clues, is_alone
 from salvo_lab.bots.meanfield import MeanField
 from salvo_lab.bots.posterior import draw_fleets, learned, shares
 
@@ -47,9 +47,11 @@ def heat_map(
         raise BotError("unknown_target", f"{target!r} is none of those that still stand: {standing}")
     if fleets < 1:
         raise BotError("bad_heat_map", f"fleets {fleets!r}; 1 or more")
-    book, told = view.rules, clues(view, target)
+    book, known_clues = view.rules, clues(view, target)
     source = random or generator("heat map", view.game, view.turn, target)
-    drawn = draw_fleets(book, alone=is_alone(view), known=partial(learned, book, told), random=source, count=fleets)
+    drawn = draw_fleets(
+        book, alone=is_alone(view), known=partial(learned, book, known_clues), random=source, count=fleets
+    )
     return map_of(
         target,
         book.grid,
@@ -57,7 +59,7 @@ def heat_map(
         marks=known_marks(view, target),
         aimed=(book.grid.cell(x, y) for player, x, y in aimed if player == target),
         fleets=len(drawn),
-        left_out=sum(hits is None for _, hits in numbers_told(view, told)),
+        left_out=sum(hits is None for _, hits in announced_numbers(view, known_clues)),
     )
 
 

@@ -51,18 +51,18 @@ def hit_by_others(view: View, target: str) -> list[float]:
     if is_alone(view):
         return [0.0] * (len(view.results) + 1)
     others = [player for player in view.players if player not in (view.me, target)]
-    told = Counter[str]()
+    recorded = Counter[str]()
     for result in view.results:
-        told[result.player] += result.hits
+        recorded[result.player] += result.hits
     standing = len(view.players)
     tallies = view.tallies  # including turns before the oldest result
-    each = {player: (tallies[player].hits - told[player]) / (standing - 1) for player in others}
+    hits_on_each = {player: (tallies[player].hits - recorded[player]) / (standing - 1) for player in others}
     cells = len(view.rules.ship_of_cell)
-    found = [_covered(each.values(), cells)]
+    found = [_covered(hits_on_each.values(), cells)]
     for result in view.results:
-        if result.player in each and result.hits:
-            each[result.player] += result.hits / (standing - 1)
-            found.append(_covered(each.values(), cells))
+        if result.player in hits_on_each and result.hits:
+            hits_on_each[result.player] += result.hits / (standing - 1)
+            found.append(_covered(hits_on_each.values(), cells))
         else:
             found.append(found[-1])
         standing = max(2, standing - len(result.defeated))
@@ -71,7 +71,7 @@ def hit_by_others(view: View, target: str) -> list[float]:
 
 def _covered(hits: Iterable[float], cells: int) -> float:
     """Return the share of cells that were hit, if each player has hit this many different ones."""
-    return 1.0 - prod([max(0.0, 1.0 - each / cells) for each in hits])
+    return 1.0 - prod([max(0.0, 1.0 - hit / cells) for hit in hits])
 
 
 def clues(view: View, target: str) -> list[Clue]:
@@ -115,7 +115,7 @@ def clues(view: View, target: str) -> list[Clue]:
 def _before(view: View, target: str, found: Sequence[Clue], known: int) -> list[Clue]:
     """What is known without a clue: nothing, unless the oldest results are missing."""
     book = view.rules
-    told = {ship for clue in found for ship in clue.sunk}
+    known_sunk = {ship for clue in found for ship in clue.sunk}
     sunk = [book.ship_number[name] for name in view.sunk[target]] if book.sinkings is Sinkings.TOLD else []
     cells = book.grid.cell
     if book.announce is Announce.COUNT:
@@ -129,7 +129,7 @@ def _before(view: View, target: str, found: Sequence[Clue], known: int) -> list[
         aimed = mask_of(marks) & ~known
         struck = mask_of(cell for cell, hit in marks.items() if hit) & aimed
         missed = 0 if book.repeats is Repeats.MISS and not is_alone(view) else aimed & ~struck
-    lost = tuple(ship for ship in sunk if ship not in told)
+    lost = tuple(ship for ship in sunk if ship not in known_sunk)
     return [Clue((aimed,), None, struck, missed, lost, 0, hit_by_others(view, target)[0])] if aimed or lost else []
 
 
@@ -156,7 +156,7 @@ def cells_of_shots(clue: Clue) -> list[int]:
     return [cell for layer in clue.shots for cell in cells_of(layer)]
 
 
-def numbers_told(view: View, told: Iterable[Clue]) -> list[tuple[int, int | None]]:
+def announced_numbers(view: View, known_clues: Iterable[Clue]) -> list[tuple[int, int | None]]:
     """Return each salvo's shots at a board, and their hits, if only numbers are announced.
 
     None replaces a number for several boards at once, or a meaningless one because others may have hit the same cells
@@ -164,7 +164,7 @@ def numbers_told(view: View, told: Iterable[Clue]) -> list[tuple[int, int | None
     """
     if view.rules.announce is not Announce.COUNT:
         return []
-    return [(len(cells_of_shots(clue)), 0 if clue.misses else clue.hits) for clue in told if clue.shots]
+    return [(len(cells_of_shots(clue)), 0 if clue.misses else clue.hits) for clue in known_clues if clue.shots]
 
 
 def layers_of(cells: Iterable[int]) -> tuple[int, ...]:

@@ -31,13 +31,13 @@ class MeanField(Density):
     """Estimates the places of each ship so that they agree with the answers, and fires at the likeliest cells."""
 
     def density(self, view: View, target: str) -> list[float]:
-        told = clues(view, target)
+        known_clues = clues(view, target)
         sea = chart(view.rules)
-        candidates = learned(view.rules, told, is_alone(view))
+        candidates = learned(view.rules, known_clues, is_alone(view))
         if not all(candidates.places):  # a player fired at itself, say: the chances of single ships are still right
             return super().density(view, target)
         ships = [[(sea.cells[mask], sea.reach[mask]) for mask, _ in places] for places in candidates.places]
-        answers = [(cells_of_shots(clue), clue.hits) for clue in told if clue.hits is not None]
+        answers = [(cells_of_shots(clue), clue.hits) for clue in known_clues if clue.hits is not None]
         answers += [([cell], 1) for cell in cells_of(candidates.struck)]
         return chances(sea.size, ships, answers)
 
@@ -53,19 +53,19 @@ def chances(size: int, ships: Sequence[Sequence[Place]], answers: Sequence[tuple
     correction = [1.0] * size  # by cell, a factor
     found = [_shares(places, correction) for places in ships]
     for _ in range(ROUNDS):
-        lies = [fsum(each) for each in zip(*[lies for lies, _ in found], strict=True)]
+        lies = [fsum(shares) for shares in zip(*[lies for lies, _ in found], strict=True)]
         for cells, hits in answers:
             expected = fsum([lies[cell] for cell in cells])
             factor = min(_MAX_FACTOR, max(1 / _MAX_FACTOR, hits / expected)) if expected else 1.0
             for cell in cells:
                 correction[cell] *= factor
-        taken = [fsum(each) for each in zip(*[taken for _, taken in found], strict=True)]
+        taken = [fsum(shares) for shares in zip(*[taken for _, taken in found], strict=True)]
         for ship, places in enumerate(ships):
             own = found[ship][1]
             clear = [1.0 - min(_MAX_TAKEN, max(0.0, every - mine)) for every, mine in zip(taken, own, strict=True)]
             found[ship] = _shares(places, [a * b for a, b in zip(correction, clear, strict=True)])
             taken = [every - mine + now for every, mine, now in zip(taken, own, found[ship][1], strict=True)]
-    return [fsum(each) for each in zip(*[lies for lies, _ in found], strict=True)]
+    return [fsum(shares) for shares in zip(*[lies for lies, _ in found], strict=True)]
 
 
 def _shares(places: Sequence[Place], worth: Sequence[float]) -> tuple[list[float], list[float]]:
@@ -89,5 +89,5 @@ def _shares(places: Sequence[Place], worth: Sequence[float]) -> tuple[list[float
                 taken[cell] += weight
     if not total:
         return lies, taken
-    lies = [each / total for each in lies]
-    return lies, [each / total for each in taken] if apart else lies
+    lies = [lie / total for lie in lies]
+    return lies, [weight / total for weight in taken] if apart else lies

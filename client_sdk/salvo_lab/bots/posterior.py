@@ -70,7 +70,7 @@ class Candidates:
         """
         self.chart = chart(book)
         self._alone = alone
-        self._told = book.sinkings is Sinkings.TOLD
+        self._names_sunk = book.sinkings is Sinkings.TOLD
         self.digit = (3 * book.longest_salvo).bit_length()  # three ships' digits add up without a carry
         self.places = [[(mask, 0) for mask in self.chart.places[length]] for length in self.chart.lengths]
         self.sunk: set[int] = set()
@@ -99,7 +99,7 @@ class Candidates:
             if ship in clue.sunk:
                 self._ends[ship] = (self.shot, aimed & ~before, min(_MAX_SHARE, max(_LEAST_SHARE, clue.others)))
                 places = self._sinking(places, aimed, before)
-            elif self._told and ship not in self.sunk and aimed:
+            elif self._names_sunk and ship not in self.sunk and aimed:
                 afloat = ~self.shot
                 places = [pair for pair in places if pair[0] & afloat]
             if clue.hits is not None:
@@ -115,7 +115,7 @@ class Candidates:
         none.
         """
         others = min(_MAX_SHARE, self.clues[-1].others) if self.clues else 0.0
-        if not others or self._alone or not self._told:
+        if not others or self._alone or not self._names_sunk:
             return None
         return [self._weights(ship, [mask for mask, _ in places], others) for ship, places in enumerate(self.places)]
 
@@ -142,10 +142,10 @@ class Candidates:
         return [pair for pair in places if pair[0] & ~before]
 
 
-def learned(book: RuleBook, told: Sequence[Clue], alone: bool) -> Candidates:
+def learned(book: RuleBook, known_clues: Sequence[Clue], alone: bool) -> Candidates:
     """Return the candidates that agree with these clues."""
     candidates = Candidates(book, alone=alone)
-    for clue in told:
+    for clue in known_clues:
         candidates.learn(clue)
     return candidates
 
@@ -178,8 +178,8 @@ def draw_fleets(
     few = len(book.fleet) <= MAX_SHIPS_BY_KEYS
     if not few and book.announce is Announce.COUNT:
         return []
-    for each in (True, False) if alone else (False,):
-        candidates = known(each)
+    for known_alone in (True, False) if alone else (False,):
+        candidates = known(known_alone)
         if few:
             fleets = draw_by_keys(candidates, random, count, candidates.weights())
         else:
@@ -220,7 +220,7 @@ def _draw(candidates: Candidates, random: Random, count: int, weights: Weights |
     """Return five masks per fleet, in the order of :func:`_classes_of`."""
     places, total, guard = _keyed(candidates)
     margin = candidates.chart.margin
-    classes = [_classes(each) for each in _beside_certain(places, margin)]
+    classes = [_classes(ship_places) for ship_places in _beside_certain(places, margin)]
     classes += [{0: [0]} for _ in range(MAX_SHIPS_BY_KEYS - len(classes))]
     sizes = _sizes(classes, weights)
     if len(classes[0]) * len(classes[1]) > _MAX_PAIRS or len(classes[2]) * len(classes[3]) > _MAX_PAIRS:
@@ -239,7 +239,7 @@ def _draw(candidates: Candidates, random: Random, count: int, weights: Weights |
     if not ways:
         return []
     if weights is None and sum(weight for _, weight in ways) <= _EVERY * count:
-        every = [product(*each) for way, _ in ways for each, _ in _classes_of(way, classes, sizes)]
+        every = [product(*five) for way, _ in ways for five, _ in _classes_of(way, classes, sizes)]
         return [ships for combinations in every for ships in _apart(combinations, margin)]
     fleets: list[tuple[int, ...]] = []
     known: dict[int, list[float]] = {}
@@ -247,11 +247,11 @@ def _draw(candidates: Candidates, random: Random, count: int, weights: Weights |
     tries, left = count, count * _TRIES
     while tries > 0 and len(fleets) < count:
         for way, times in _spread_evenly(ways, tries, random):
-            for each, often in _spread_evenly(_classes_of(way, classes, sizes), times, random):
+            for five, often in _spread_evenly(_classes_of(way, classes, sizes), times, random):
                 if tables is None:
-                    picked = [_picks(masks, often, random) for masks in each]
+                    picked = [_picks(masks, often, random) for masks in five]
                 else:
-                    weighed = zip(each, tables, strict=True)
+                    weighed = zip(five, tables, strict=True)
                     picked = [_picks_by_weight(masks, table, often, random, known) for masks, table in weighed]
                 fleets += _apart(zip(*picked, strict=True), margin)
         left -= tries
@@ -263,10 +263,12 @@ def _draw(candidates: Candidates, random: Random, count: int, weights: Weights |
 def _sizes(classes: Sequence[Classes], weights: Weights | None) -> list[Sizes]:
     """Return by ship and key how many places there are, or what they weigh together."""
     if weights is None:
-        return [{key: len(masks) for key, masks in each.items()} for each in classes]
+        return [{key: len(masks) for key, masks in class_.items()} for class_ in classes]
     return [
-        {key: fsum([table[mask] for mask in masks]) for key, masks in each.items()} if table else dict.fromkeys(each, 1)
-        for each, table in zip_longest(classes, weights)
+        {key: fsum([table[mask] for mask in masks]) for key, masks in ship_classes.items()}
+        if table
+        else dict.fromkeys(ship_classes, 1)
+        for ship_classes, table in zip_longest(classes, weights)
     ]
 
 
@@ -283,8 +285,8 @@ def _classes_of(
     ones, others, last = way
     for a, b, some in ones:
         for c, d, more in others:
-            each = (classes[0][a], classes[1][b], classes[4][last], classes[2][c], classes[3][d])
-            yield each, some * more * sizes[4][last]
+            five_classes = (classes[0][a], classes[1][b], classes[4][last], classes[2][c], classes[3][d])
+            yield five_classes, some * more * sizes[4][last]
 
 
 def _spread_evenly(weighed: Iterable[tuple[T, float]], count: int, random: Random) -> Iterator[tuple[T, int]]:
@@ -351,27 +353,27 @@ def _keyed(candidates: Candidates) -> tuple[list[list[tuple[int, int]]], int, in
         return candidates.places, total, guard
     first = guard.bit_length()
     digit = {cell: 1 << first + 2 * number for number, cell in enumerate(cells_of(struck))}
-    told = sum(digit.values())
+    announced = sum(digit.values())
     keys: dict[int, int] = {}
     places = []
-    for each in candidates.places:
+    for place in candidates.places:
         keyed = []
-        for mask, key in each:
+        for mask, key in place:
             met = mask & struck
             if met not in keys:
                 keys[met] = sum([digit[cell] for cell in cells_of(met)])
             keyed.append((mask, key + keys[met]))
         places.append(keyed)
-    return places, total + told, guard + 2 * told
+    return places, total + announced, guard + 2 * announced
 
 
 def _beside_certain(places: list[list[tuple[int, int]]], margin: dict[int, int]) -> list[list[tuple[int, int]]]:
     """Drop places that collide with a ship whose place is certain, so that fewer draws collide."""
-    certain = [(ship, margin[each[0][0]]) for ship, each in enumerate(places) if len(each) == 1]
+    certain = [(ship, margin[place[0][0]]) for ship, place in enumerate(places) if len(place) == 1]
     for ship, taken in certain:
         places = [
-            each if number == ship else [pair for pair in each if not pair[0] & taken]
-            for number, each in enumerate(places)
+            place if number == ship else [pair for pair in place if not pair[0] & taken]
+            for number, place in enumerate(places)
         ]
     return places
 

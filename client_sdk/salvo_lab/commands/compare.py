@@ -156,7 +156,7 @@ def _lines(found: Comparison, command: Callable[[int], str], seconds: float, tra
 
 def _in_all(compared: Sequence[Comparison], others: Sequence[str]) -> str:
     """Return all verdicts in a line, with the error of all together."""
-    told = []
+    verdicts = []
     for verdict, words in (
         (Verdict.BETTER, "better than"),
         (Verdict.WORSE, "worse than"),
@@ -164,15 +164,15 @@ def _in_all(compared: Sequence[Comparison], others: Sequence[str]) -> str:
     ):
         pairs = zip(compared, others, strict=True)
         if names := [other for found, other in pairs if found.verdict is verdict and not found.failures]:
-            told.append(f"{words} {', '.join(names)}")
+            verdicts.append(f"{words} {', '.join(names)}")
     error = f"the chance that any of it is wrong is at most {percent(ERROR)}"
-    return f"in all:   {compared[0].bots[0]} is {'; '.join(told)}; {error}"
+    return f"in all:   {compared[0].bots[0]} is {'; '.join(verdicts)}; {error}"
 
 
 def _worth_seeing(compared: Sequence[Comparison], others: Sequence[str]) -> Iterator[tuple[Lost, str]]:
     """Yield of all lost games the one lost by most and the one lost by least, and the opponents."""
     lost = [(one, other) for found, other in zip(compared, others, strict=True) for one in found.lost]
-    lost.sort(key=lambda each: each[0].score.lead)
+    lost.sort(key=lambda found: found[0].score.lead)
     if lost:
         yield lost[0]
         if lost[-1][0].why == "lost by least":

@@ -92,17 +92,17 @@ class Trial:
     @property
     def pairs(self) -> list[float]:
         """What each pair was worth against all opponents, who have the same fleets in it."""
-        return [fmean(scores) for scores in zip(*(each.pairs for each in self.rounds), strict=True)]
+        return [fmean(scores) for scores in zip(*(played.pairs for played in self.rounds), strict=True)]
 
     @property
     def played(self) -> Trial:
         """This without the games against itself, which tell nothing when it is the version that is kept."""
-        return replace(self, rounds=[each for each in self.rounds if each.against != BEFORE])
+        return replace(self, rounds=[played for played in self.rounds if played.against != BEFORE])
 
     @property
     def games(self) -> int:
         """Of all rounds."""
-        return sum(len(each.scores) for each in self.rounds)
+        return sum(len(played.scores) for played in self.rounds)
 
 
 class Bench:
@@ -239,8 +239,8 @@ class Bench:
                 yield score_of(game, name)
 
 
-def _halves(each: Round) -> Round:
-    return replace(each, scores=[Score(score.game, 0.5, score.hits, score.hits) for score in each.scores])
+def _halves(played: Round) -> Round:
+    return replace(played, scores=[Score(score.game, 0.5, score.hits, score.hits) for score in played.scores])
 
 
 def _watched(file: Path) -> Iterable[Path]:

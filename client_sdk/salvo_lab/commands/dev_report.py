@@ -31,11 +31,11 @@ def _worth_seeing(trial: Trial, last: Trial | None) -> Iterator[tuple[Lost, str]
         return  # it was reported already
     earlier = last.rounds if last is not None else ()
     fell = [(lost_since(new.scores, old.scores), new.source) for new, old in zip(trial.rounds, earlier, strict=False)]
-    most = [(lost_by_most(each.scores), each.source) for each in trial.rounds]
+    most = [(lost_by_most(played.scores), played.source) for played in trial.rounds]
     for found in (fell, most):
         chosen = [(lost, source) for lost, source in found if lost is not None]
         if chosen:
-            yield min(chosen, key=lambda each: each[0].score.lead)
+            yield min(chosen, key=lambda candidate: candidate[0].score.lead)
 
 
 def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = False) -> Iterator[str]:
@@ -47,17 +47,17 @@ def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = F
     """
     trace = _trace(trial.wrong)
     if isinstance(trial.wrong, Failed):
-        text, where = _told(bench, trial.wrong)
+        text, where = _text_and_place(bench, trial.wrong)
         whose = where or trial.wrong.against
         yield f"{trial.at}  {whose + ': ' if whose else ''}{trial.wrong.failure.code}: {text}"
-        yield from _told_whole(trace if traceback else "")
+        yield from _whole_trace(trace if traceback else "")
         yield f"{INDENT}again: {traced(trial.wrong.command, trace)}"
         return
     if trial.wrong is not None:
-        text, where = _told(bench, trial.wrong)
-        told = f"{where}: {text}" if where else str(trial.wrong)
-        yield f"{trial.at}  {told}".replace("\n", f"\n{INDENT}")
-        yield from _told_whole(trace if traceback else "")
+        text, where = _text_and_place(bench, trial.wrong)
+        problem = f"{where}: {text}" if where else str(trial.wrong)
+        yield f"{trial.at}  {problem}".replace("\n", f"\n{INDENT}")
+        yield from _whole_trace(trace if traceback else "")
         return
     shown = trial if last is not None else trial.played
     games = f"{shown.games} games in " if shown.rounds else ""
@@ -66,9 +66,9 @@ def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = F
         yield from (f"{INDENT}{row}" for row in _table(trial, last))
         if last is None:
             yield f"{INDENT}a tie is half a win; +- is the 95% interval"
-    for each in trial.rounds if last is not None else ():
-        if each.against == BEFORE:
-            yield f"{INDENT}{_since_before(each)}"
+    for played in trial.rounds if last is not None else ():
+        if played.against == BEFORE:
+            yield f"{INDENT}{_since_before(played)}"
     for lost, source in _worth_seeing(trial, last):
         yield f"{INDENT}{lost.in_words}: {bench.again(source, lost.score.game)}"
 
@@ -77,7 +77,7 @@ def _trace(wrong: Failed | SalvoError | None) -> str:
     return wrong.failure.trace if isinstance(wrong, Failed) else wrong.trace if isinstance(wrong, BotError) else ""
 
 
-def _told_whole(trace: str) -> Iterator[str]:
+def _whole_trace(trace: str) -> Iterator[str]:
     if trace:
         yield indent(trace.rstrip(), INDENT)
 
@@ -86,8 +86,8 @@ def _first_line(trial: Trial, last: Trial | None, bench: Bench) -> str:
     if last is None:
         if not trial.played.rounds:
             return f"{bench.file.name} plays; {BEFORE} means this version"
-        kept = f", and {BEFORE} means this version" if len(trial.rounds) > len(trial.played.rounds) else ""
-        return f"baseline; the next save is compared with it{kept}"
+        remembered = f", and {BEFORE} means this version" if len(trial.rounds) > len(trial.played.rounds) else ""
+        return f"baseline; the next save is compared with it{remembered}"
     verdict = _verdict(trial.pairs, last.pairs)
     return f"{verdict} by this save: {_change(trial.pairs, last.pairs)}"
 
@@ -95,8 +95,8 @@ def _first_line(trial: Trial, last: Trial | None, bench: Bench) -> str:
 def _table(trial: Trial, last: Trial | None) -> Iterator[str]:
     """Yield a row for each opponent and one for all, under one of headings."""
     rounds = trial.rounds if last is not None else trial.played.rounds
-    olds = [each.pairs for each in last.rounds] if last is not None else [each.pairs for each in rounds]
-    rows = [(each.against, each.pairs, old) for each, old in zip(rounds, olds, strict=True)]
+    olds = [played.pairs for played in last.rounds] if last is not None else [played.pairs for played in rounds]
+    rows = [(played.against, played.pairs, old) for played, old in zip(rounds, olds, strict=True)]
     if len(rows) > 1:
         rows.append(("all", trial.pairs if last is not None else trial.played.pairs, last.pairs if last else []))
     width = max(len("against"), *(len(against) for against, _, _ in rows))
@@ -127,7 +127,7 @@ def _change(new: Sequence[float], old: Sequence[float]) -> str:
     return f"{moved:+.1%} +- {unsure:.1%}"
 
 
-def _told(bench: Bench, wrong: Failed | SalvoError) -> tuple[str, str]:
+def _text_and_place(bench: Bench, wrong: Failed | SalvoError) -> tuple[str, str]:
     """Return a text without the line that it names, and the line as editors open it, where it is the bot's."""
     text = wrong.failure.text if isinstance(wrong, Failed) else wrong.text
     found = _PLACE.match(text)
@@ -139,32 +139,32 @@ def _told(bench: Bench, wrong: Failed | SalvoError) -> tuple[str, str]:
 
 def record(trial: Trial, last: Trial | None, bench: Bench) -> dict[str, object]:
     """Return what came of a save for JSON."""
-    told: dict[str, object] = {"seconds": round(trial.seconds, 3)}
+    values: dict[str, object] = {"seconds": round(trial.seconds, 3)}
     if isinstance(trial.wrong, Failed):
         failure = trial.wrong.failure
-        text, where = _told(bench, trial.wrong)
-        return told | {
+        text, where = _text_and_place(bench, trial.wrong)
+        return values | {
             "failure": {"player": failure.player, "game": failure.game, "turn": failure.turn, "code": failure.code}
             | {"text": text, "where": where, "again": trial.wrong.command}
         }
     if trial.wrong is not None:
-        text, where = _told(bench, trial.wrong)
-        return told | {"error": {"code": trial.wrong.code, "text": text, "where": where}}
+        text, where = _text_and_place(bench, trial.wrong)
+        return values | {"error": {"code": trial.wrong.code, "text": text, "where": where}}
     shown = trial if last is not None else trial.played
     if not shown.rounds:
-        return told | {"games": 0, "opponents": [], "lost": []}
-    olds = [None] * len(shown.rounds) if last is None else [each.pairs for each in last.rounds]
-    told |= {"games": shown.games} | _figures(shown.pairs, None if last is None else last.pairs)
-    told["opponents"] = [
-        {"against": each.against, "games": len(each.scores)} | _figures(each.pairs, old)
-        for each, old in zip(shown.rounds, olds, strict=True)
+        return values | {"games": 0, "opponents": [], "lost": []}
+    olds = [None] * len(shown.rounds) if last is None else [played.pairs for played in last.rounds]
+    values |= {"games": shown.games} | _figures(shown.pairs, None if last is None else last.pairs)
+    values["opponents"] = [
+        {"against": played.against, "games": len(played.scores)} | _figures(played.pairs, old)
+        for played, old in zip(shown.rounds, olds, strict=True)
     ]
-    told["lost"] = [
+    values["lost"] = [
         {"why": lost.why, "game": lost.score.game, "hits": lost.score.hits, "rival_hits": lost.score.rival_hits}
         | {"again": bench.again(source, lost.score.game)}
         for lost, source in _worth_seeing(trial, last)
     ]
-    return told
+    return values
 
 
 def _figures(new: Sequence[float], old: Sequence[float] | None) -> dict[str, object]:

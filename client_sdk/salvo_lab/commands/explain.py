@@ -47,37 +47,37 @@ def explain(
     explainer = Explainer(seed, fleets)
     count = len(salvos_of(replay, turn))
     with progress_bar(count, "salvos", plain=as_json) as progress:
-        told = explain_game(replay, explainer, turn=turn, progress=progress)
+        explanations = explain_game(replay, explainer, turn=turn, progress=progress)
     if html is not None:
-        write_page(html, reasons.html_page(replay, told, fleets if turn is None else None))
+        write_page(html, reasons.html_page(replay, explanations, fleets if turn is None else None))
         click.echo(f"page: {html}", err=True)
     if as_json:
-        _tell_programs(replay, told, turn)
+        _print_records(replay, explanations, turn)
     elif turn is None:
-        click.echo("\n".join([replay_text.heading(replay), *reasons.game_lines(replay, told, fleets)]))
+        click.echo("\n".join([replay_text.heading(replay), *reasons.game_lines(replay, explanations, fleets)]))
     else:
         click.echo(replay_text.heading(replay))
-        for each in told:
-            _tell_salvo(replay, each)
+        for explanation in explanations:
+            _print_salvo(replay, explanation)
 
 
-def _tell_programs(replay: Replay, told: Sequence[Explanation], turn: int | None) -> None:
-    for each in told:
-        boards = {} if turn is None else {"boards": reasons.boards_record(each)}
-        click.echo(json.dumps({**reasons.salvo_record(each), **boards}))
+def _print_records(replay: Replay, explanations: Sequence[Explanation], turn: int | None) -> None:
+    for explanation in explanations:
+        boards = {} if turn is None else {"boards": reasons.boards_record(explanation)}
+        click.echo(json.dumps({**reasons.salvo_record(explanation), **boards}))
     if turn is None:
-        for player, own in reasons.accounts(replay, told).items():
+        for player, own in reasons.accounts(replay, explanations).items():
             click.echo(json.dumps(reasons.account_record(player, reasons.outcome(replay, player), own)))
 
 
-def _tell_salvo(replay: Replay, told: Explanation) -> None:
-    click.echo(replay_text.salvo_line(replay.frame(told.player, told.turn)))
-    for rival, drawn in told.maps.items():
+def _print_salvo(replay: Replay, explanation: Explanation) -> None:
+    click.echo(replay_text.salvo_line(replay.frame(explanation.player, explanation.turn)))
+    for rival, drawn in explanation.maps.items():
         click.echo()
-        click.echo(reasons.knowledge_line(rival, told.known[rival]))
+        click.echo(reasons.knowledge_line(rival, explanation.known[rival]))
         click.echo(drawn.draw(_paint) if has_terminal() else str(drawn).translate(PLAIN))
     click.echo()
-    click.echo("\n".join(reasons.salvo_lines(told, replay.header.rules.book)))
+    click.echo("\n".join(reasons.salvo_lines(explanation, replay.header.rules.book)))
 
 
 def _paint(text: str, colour: Colour) -> str:

@@ -44,14 +44,14 @@ def new(file: str, program: bool) -> None:
 def _write_project(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        there = [each.name for each in PROJECT if (folder / each.name).exists()]
+        there = [template.name for template in PROJECT if (folder / template.name).exists()]
         if there:
             raise BotError("bad_file", f"{folder} has {', '.join(there)} already; name another folder")
-        for each in PROJECT:
-            create_file(folder / each.name, each.read_bytes(), 0o666)
+        for template in PROJECT:
+            create_file(folder / template.name, template.read_bytes(), 0o666)
     except OSError as error:
         raise BotError("bad_file", f"{folder}: {error.strerror}; name another folder") from None
-    click.echo(f"{folder} is a project: {', '.join(each.name for each in PROJECT)}")
+    click.echo(f"{folder} is a project: {', '.join(template.name for template in PROJECT)}")
     place = f"cd {shlex.quote(str(folder))} && "
     for purpose, command in (
         ("a game", "python bot.py"),

@@ -85,7 +85,7 @@ _SEVERAL_AT_ONCE: Final = [
         name,
         lambda given: (
             given["games"] == 1
-            or any(given[each] is not None for each in ("record", "bank"))
+            or any(given[option] is not None for option in ("record", "bank"))
             or any(bot.startswith(EXEC) for bot in given["bots"])
         ),
         "for one game, with --record or --bank, or where programs play: those play one by one; leave it out",
@@ -113,7 +113,7 @@ _WATCHED: Final = (
 @click.option("--games", type=Integer(min=1), default=1, help="How many games.")
 @click.option(
     "--seats",
-    type=click.Choice([each.value for each in Seats]),
+    type=click.Choice([seat.value for seat in Seats]),
     default=Seats.FIXED.value,
     help="From game to game: fixed, rotated by one seat, or paired: the same fleets and start from every side.",
 )
@@ -188,7 +188,7 @@ def play(
         return
     limits = TimeLimits(turn_seconds, bank) if turn_seconds is not None or bank is not None else None
     # Standard output is the protocol of a model, also when it has gone.
-    say = partial(click.echo, file=sys.stderr if MCP in bots else sys.stdout)
+    write = partial(click.echo, file=sys.stderr if MCP in bots else sys.stdout)
     boards = Watched(moving=has_terminal()) if watch else Boards()
     if (ctx.find_root().obj or {}).get("has_process"):
         linux.limit()
@@ -213,7 +213,7 @@ def play(
             outcomes = iter((outcome,))
         if not (as_json or _has_person(bots)) and has_terminal():
             outcomes = _with_boards(outcomes, boards)
-        _play_on(outcomes, bots, seed, game, games, recording, command, as_json, say)
+        _play_on(outcomes, bots, seed, game, games, recording, command, as_json, write)
     if warning:
         _warn(warning)
 
@@ -251,7 +251,7 @@ def _play_on(
     recording: _Recording | None,
     command: str,
     as_json: bool,
-    say: Callable[[str], None],
+    write: Callable[[str], None],
 ) -> None:
     """Play one game after the other with the same bots."""
     wins: Counter[str] = Counter()
@@ -260,22 +260,22 @@ def _play_on(
         wins.update(outcome.winners)
         ties += not outcome.winner
         if as_json:
-            say(json.dumps(_record(outcome)))
+            write(json.dumps(_record(outcome)))
         elif games == 1:
-            say(f"{winner_line(outcome.winner, outcome.places)} after {outcome.turns} salvos")
-            say(f"places: {places_line(outcome.places)}")
+            write(f"{winner_line(outcome.winner, outcome.places)} after {outcome.turns} salvos")
+            write(f"places: {places_line(outcome.places)}")
             for name in outcome.silent:
-                say(f"out:    {name}, after {arena.EMPTY_TURNS} turns in a row without a shot")
+                write(f"out:    {name}, after {arena.EMPTY_TURNS} turns in a row without a shot")
     if not as_json:
         if games > 1:
             lost = {name: games - ties - wins[name] for name in seat_names(bots)}
             scores = {name: [1.0] * wins[name] + [1 / len(bots)] * ties + [0.0] * lost[name] for name in lost}
-            say(_wins_line(wins, ties, games, {name: rate_and_error(worth) for name, worth in scores.items()}))
-        say(f"seed:   {seed}")
-        say(f"again:  {command}")
+            write(_wins_line(wins, ties, games, {name: rate_and_error(worth) for name, worth in scores.items()}))
+        write(f"seed:   {seed}")
+        write(f"again:  {command}")
         if recording is not None and wins:
-            say(f"why:    salvo explain {shlex.quote(str(recording.file(game)))}")
-            say(look_again(recording.file(game)))
+            write(f"why:    salvo explain {shlex.quote(str(recording.file(game)))}")
+            write(look_again(recording.file(game)))
 
 
 def _with_progress(outcomes: Iterator[Outcome], games: int) -> Iterator[Outcome]:

@@ -61,10 +61,10 @@ def solo(
     again = shlex.join(["salvo", "solo", bot, "--boards", str(boards), "--seed", seed, *more])
     with repeated_by(again):
         cleared = list(_with_progress(_clear_all(bot, boards, seed, book, jobs, cluster), boards, plain=as_json))
-    if trouble := next((each.trouble for each in cleared if each.trouble), ""):
+    if trouble := next((board.trouble for board in cleared if board.trouble), ""):
         click.echo(f"warning: {trouble}", err=True)
-    salvos, fired = summary([each.salvos for each in cleared]), summary([each.shots for each in cleared])
-    seconds = [each for one in cleared for each in one.seconds]
+    salvos, fired = summary([board.salvos for board in cleared]), summary([board.shots for board in cleared])
+    seconds = [second for one in cleared for second in one.seconds]
     mean_ms, worst_ms = 1000 * sum(seconds) / len(seconds), 1000 * max(seconds)
     if as_json:
         record = {"bot": bot, "boards": boards, "seed": seed, "rules": book.name}

@@ -102,15 +102,15 @@ def run(
         with _progress(number_of_games(given), len(games.games)) as played:
             play_tournament(path, given, games, jobs or cores(), played)
     except KeyboardInterrupt:
-        kept = f"{len(games.games)} of {number_of_games(given)} games are played and kept"
-        click.echo(f"\n{kept}; go on: {_command('run', file)}", err=True)
+        so_far = f"{len(games.games)} of {number_of_games(given)} games are played and kept"
+        click.echo(f"\n{so_far}; go on: {_command('run', file)}", err=True)
         raise
     finally:
         if changed := games.mend():
             click.echo(f"warning: {changed}", err=True)
         games.close()
     came_to = stand(given, games.games)
-    _tell(came_to, file, as_json)
+    _print(came_to, file, as_json)
     write_page(came_to, written)
     if not as_json:
         click.echo(f"page:   {page}")
@@ -128,15 +128,15 @@ def show(ctx: click.Context, file: Path, as_json: bool) -> None:
     given = load_tournament(path)
     seed, games = read_games(games_path(path), given.fingerprint())
     came_to = stand(given.with_seed(seed or given.seed), games)
-    _tell(came_to, file, as_json)
-    with _told_as_a_note():
+    _print(came_to, file, as_json)
+    with _as_a_note():
         check_code(games_path(path), games)
     if not came_to.complete and not as_json:
         click.echo(f"go on:  {_command('run', file)}")
 
 
 @contextmanager
-def _told_as_a_note() -> Iterator[None]:
+def _as_a_note() -> Iterator[None]:
     """Say that the bots have changed; what their games came to stands."""
     try:
         yield
@@ -179,7 +179,7 @@ def _progress(in_all: int, before: int) -> Iterator[Callable[[int], None]]:
     click.echo(f"{done / (time.monotonic() - began):.0f} games a second", err=True)
 
 
-def _tell(came_to: Standings, file: Path, as_json: bool) -> None:
+def _print(came_to: Standings, file: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(record(came_to)))
         return

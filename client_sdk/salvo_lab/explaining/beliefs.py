@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from salvo.view import View
 from salvo_lab.bots.chances import estimated
-from salvo_lab.bots.clues import Clue, is_alone, layers_of, mask_of, numbers_told
+from salvo_lab.bots.clues import Clue, announced_numbers, is_alone, layers_of, mask_of
 from salvo_lab.bots.posterior import draw_fleets, learned, shares
 
 #: Parts of the draws. Everything is counted in each part; they differ only by chance.
@@ -76,19 +76,19 @@ class Belief(NamedTuple):
         return likely, bits
 
 
-def infer(view: View, target: str, told: Sequence[Clue], random: Random, count: int) -> Belief:
+def infer(view: View, target: str, known_clues: Sequence[Clue], random: Random, count: int) -> Belief:
     """Return what can be inferred about a board.
 
     Args:
-        told: the view's clues about it.
+        known_clues: the view's clues about it.
         count: how many fleets to draw.
     """
-    book, known = view.rules, cache(partial(learned, view.rules, told))
+    book, known = view.rules, cache(partial(learned, view.rules, known_clues))
     draw = partial(draw_fleets, book, alone=is_alone(view), known=known, random=random)
     # Separately: a heavy fleet is copied within its draw, which must not count as agreement.
     drawn = [draw(count=-(-count // PARTS)) for _ in range(PARTS)]
     every = all(part == drawn[0] for part in drawn)  # all that exist, if they are few
-    unused = sum(hits is None for _, hits in numbers_told(view, told))
+    unused = sum(hits is None for _, hits in announced_numbers(view, known_clues))
     fleets = drawn[0] if every else [fleet for part in drawn for fleet in part]
     if not fleets:
         chances = tuple(estimated(view, target))

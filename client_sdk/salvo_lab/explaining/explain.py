@@ -35,7 +35,7 @@ from salvo.view import Shot, View
 from salvo_display.pictures import HeatMap
 from salvo_display.pictures.views import known_marks
 from salvo_lab.bots.chances import map_of
-from salvo_lab.bots.clues import Clue, cells_of, cells_of_shots, clues, mask_of, numbers_told
+from salvo_lab.bots.clues import Clue, announced_numbers, cells_of, cells_of_shots, clues, mask_of
 from salvo_lab.explaining.beliefs import PARTS, Belief, Numbers, entropy, infer, spread
 from salvo_lab.explaining.beliefs import numbers as numbers_of
 
@@ -89,7 +89,7 @@ class Aimed(NamedTuple):
         hit: None if the player is not told.
     """
 
-    shot: Shot
+    at: Shot
     chance: float
     fresh: bool
     hit: bool | None = None
@@ -100,11 +100,11 @@ class News(NamedTuple):
 
     Attributes:
         expected: the entropy of the possible answers.
-        told: that of the actual answer: one bit more for each halving of its probability.
+        actual: that of the actual answer: one bit more for each halving of its probability.
     """
 
     expected: float
-    told: float
+    actual: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,23 +172,23 @@ class Account(NamedTuple):
     exact: bool
 
 
-def account(told: Iterable[Explanation]) -> Account:
+def account(explanations: Iterable[Explanation]) -> Account:
     """Return the totals of one player's salvos."""
-    each = list(told)
-    hits, expected = sum(one.hits for one in each), fsum(one.expected.value for one in each)
-    best, promised = fsum(one.best_expected for one in each), fsum(one.promised for one in each)
-    lost_error = _together(one.loss.error for one in each)
+    salvos = list(explanations)
+    hits, expected = sum(one.hits for one in salvos), fsum(one.expected.value for one in salvos)
+    best, promised = fsum(one.best_expected for one in salvos), fsum(one.promised for one in salvos)
+    lost_error = _together(one.loss.error for one in salvos)
     return Account(
-        len(each),
-        sum(len(one.shots) for one in each),
+        len(salvos),
+        sum(len(one.shots) for one in salvos),
         hits,
         expected,
-        Estimate(hits - expected, _together(one.expected.error for one in each)),
-        _together(one.spread for one in each),
+        Estimate(hits - expected, _together(one.expected.error for one in salvos)),
+        _together(one.spread for one in salvos),
         best,
         Estimate(promised / best, lost_error / best) if best else Estimate(1.0, 0.0),
-        News(fsum(one.news.expected for one in each), fsum(one.news.told for one in each)),
-        all(one.exact for one in each),
+        News(fsum(one.news.expected for one in salvos), fsum(one.news.actual for one in salvos)),
+        all(one.exact for one in salvos),
     )
 
 
@@ -214,24 +214,24 @@ class Explainer:
 
     def look(self, view: View) -> Outlook:
         """Return what a player can infer now, at the beginning of its turn."""
-        told = {player: clues(view, player) for player in view.players if player != view.me}
-        beliefs = {player: self._belief(view, player, known) for player, known in told.items()}
-        return Outlook(view, told, beliefs, 0.5 / self._count)
+        known_clues = {player: clues(view, player) for player in view.players if player != view.me}
+        beliefs = {player: self._belief(view, player, known) for player, known in known_clues.items()}
+        return Outlook(view, known_clues, beliefs, 0.5 / self._count)
 
-    def _belief(self, view: View, target: str, told: list[Clue]) -> Belief:
+    def _belief(self, view: View, target: str, known_clues: list[Clue]) -> Belief:
         """Draw again only if there is new information; if all players have the same, once for all of them."""
         whose = "" if view.rules.announce is Announce.CELLS else view.me
         latest = self._latest.get((whose, target))
-        if latest is None or latest[0] != told:
-            random = generator("explain", self._seed, target, len(told))
-            latest = self._latest[whose, target] = (told, infer(view, target, told, random, self._count))
+        if latest is None or latest[0] != known_clues:
+            random = generator("explain", self._seed, target, len(known_clues))
+            latest = self._latest[whose, target] = (known_clues, infer(view, target, known_clues, random, self._count))
         return latest[1]
 
 
 class _Fired(NamedTuple):
     """A shot as it was fired; ``void`` if the rules call it a miss in any case."""
 
-    shot: Shot
+    at: Shot
     cell: int
     fresh: bool
     void: bool
@@ -241,23 +241,25 @@ class Outlook:
     """What a player can infer when its turn begins."""
 
     def __init__(
-        self, view: View, told: Mapping[str, Sequence[Clue]], beliefs: Mapping[str, Belief], least: float
+        self, view: View, known_clues: Mapping[str, Sequence[Clue]], beliefs: Mapping[str, Belief], least: float
     ) -> None:
         """Copy what is needed of the view, which will change.
 
         Args:
-            told: by rival.
+            known_clues: by rival.
             beliefs: by rival.
             least: assumed probability of an answer that agrees with no fleet.
         """
         self._book, self._me = view.rules, view.me
         self._turn, self._allowed = view.turn, view.shots
-        self._known = {player: _knowledge(view, player, told[player], beliefs[player].unused) for player in told}
-        self._marks = {player: known_marks(view, player) for player in told}
+        self._known = {
+            player: _knowledge(view, player, known_clues[player], beliefs[player].unused) for player in known_clues
+        }
+        self._marks = {player: known_marks(view, player) for player in known_clues}
         self._beliefs = beliefs
         self._least = least
         self._open = [_Fired(shot, view.rules.grid.cell(shot.x, shot.y), True, False) for shot in view.untouched]
-        self._fresh = {each.shot for each in self._open}
+        self._fresh = {fired.at for fired in self._open}
         self._own = set(view.fleet.cells)
         self._struck = {view.rules.grid.cell(*cell) for cell in view.incoming}
 
@@ -269,18 +271,16 @@ class Outlook:
             over: whether the salvo ended the game: if it is short, that is why.
         """
         fired = self._fired(shots)
-        at_rivals = [each for each in fired if each.shot.player != self._me]
-        hits = result.hits - sum(self._hits_itself(each) for each in fired)
+        at_rivals = [shot for shot in fired if shot.at.player != self._me]
+        hits = result.hits - sum(self._hits_itself(shot) for shot in fired)
         outcomes = [None] * len(shots) if result.outcomes_if_told is None else list(result.outcomes_if_told)
-        aimed = [
-            Aimed(each.shot, self._chance(each), each.fresh, hit) for each, hit in zip(fired, outcomes, strict=True)
-        ]
+        aimed = [Aimed(shot.at, self._chance(shot), shot.fresh, hit) for shot, hit in zip(fired, outcomes, strict=True)]
         expected = [self._expected(at_rivals, part) for part in range(PARTS)]
-        promised = [self._expected([each for each in at_rivals if each.fresh], part) for part in range(PARTS)]
+        promised = [self._expected([shot for shot in at_rivals if shot.fresh], part) for part in range(PARTS)]
         best = self.best(len(shots) if over else max(self._allowed, len(shots)))
         cross = self._best_by_part(len(best))
         rivals = dict.fromkeys(
-            shot.player for shot in [*shots, *(each.shot for each in best)] if shot.player != self._me
+            shot.player for shot in [*shots, *(aimed_at.at for aimed_at in best)] if shot.player != self._me
         )
         numbers = self._numbers(at_rivals)
         return Explanation(
@@ -295,10 +295,10 @@ class Outlook:
             spread(numbers),
             _estimate(promised).value,
             best,
-            _estimate([most - kept for most, kept in zip(cross, promised, strict=True)]),
+            _estimate([most - own for most, own in zip(cross, promised, strict=True)]),
             self._news_of_number(numbers, hits)
             if result.outcomes_if_told is None
-            else self._news_of_each(fired, outcomes),
+            else self._news_of_outcomes(fired, outcomes),
             all(self._beliefs[rival].fleets for rival in rivals),
         )
 
@@ -309,7 +309,7 @@ class Outlook:
             count: the most to return; by default as many as the turn has.
         """
         chosen = self._best(self._allowed if count is None else count)
-        return tuple(Aimed(each.shot, self._chance(each), True) for each in chosen)
+        return tuple(Aimed(shot.at, self._chance(shot), True) for shot in chosen)
 
     def _fired(self, shots: Sequence[Shot]) -> list[_Fired]:
         fired: list[_Fired] = []
@@ -323,20 +323,20 @@ class Outlook:
             before.add(shot)
         return fired
 
-    def _hits_itself(self, each: _Fired) -> bool:
-        return each.shot.player == self._me and each.cell in self._own and not each.void
+    def _hits_itself(self, shot: _Fired) -> bool:
+        return shot.at.player == self._me and shot.cell in self._own and not shot.void
 
-    def _chance(self, each: _Fired, part: int | None = None) -> float:
+    def _chance(self, shot: _Fired, part: int | None = None) -> float:
         """Return the chance of a hit, by all draws or a part of them."""
-        if each.void or each.shot.player == self._me:
-            return float(self._hits_itself(each))
-        belief = self._beliefs[each.shot.player]
-        return (belief.chances if part is None else belief.parts[part])[each.cell]
+        if shot.void or shot.at.player == self._me:
+            return float(self._hits_itself(shot))
+        belief = self._beliefs[shot.at.player]
+        return (belief.chances if part is None else belief.parts[part])[shot.cell]
 
     def _best(self, count: int, parts: Iterable[int] = range(PARTS)) -> list[_Fired]:
         """Return the fresh shots with most expected hits, counted by some parts of the draws."""
         chosen = list(parts)
-        ranked = sorted(self._open, key=lambda each: -fsum([self._chance(each, part) for part in chosen]))
+        ranked = sorted(self._open, key=lambda shot: -fsum([self._chance(shot, part) for part in chosen]))
         return ranked[:count]
 
     def _best_by_part(self, count: int) -> list[float]:
@@ -345,14 +345,14 @@ class Outlook:
         return [self._expected(self._best(count, others[part]), part) for part in range(PARTS)]
 
     def _expected(self, shots: Iterable[_Fired], part: int) -> float:
-        return fsum([self._chance(each, part) for each in shots])
+        return fsum([self._chance(shot, part) for shot in shots])
 
     def _by_rival(self, fired: Iterable[_Fired]) -> dict[str, list[int]]:
         """Return by rival the cells at which a hit is possible."""
         cells: dict[str, list[int]] = {}
-        for each in fired:
-            if each.shot.player != self._me and not each.void:
-                cells.setdefault(each.shot.player, []).append(each.cell)
+        for shot in fired:
+            if shot.at.player != self._me and not shot.void:
+                cells.setdefault(shot.at.player, []).append(shot.cell)
         return cells
 
     def _numbers(self, fired: Iterable[_Fired]) -> Numbers:
@@ -362,14 +362,14 @@ class Outlook:
         likely = numbers[hits] if hits < len(numbers) else 0.0
         return News(entropy(numbers), self._bits(likely))
 
-    def _news_of_each(self, fired: Sequence[_Fired], outcomes: Sequence[bool | None]) -> News:
-        expected = told = 0.0
-        met = self._by_rival(each for each, hit in zip(fired, outcomes, strict=True) if hit)
+    def _news_of_outcomes(self, fired: Sequence[_Fired], outcomes: Sequence[bool | None]) -> News:
+        expected = actual = 0.0
+        met = self._by_rival(shot for shot, hit in zip(fired, outcomes, strict=True) if hit)
         for rival, cells in self._by_rival(fired).items():
             likely, bits = self._beliefs[rival].answer(cells, met.get(rival, ()))
             expected += bits
-            told += self._bits(likely)
-        return News(expected, told)
+            actual += self._bits(likely)
+        return News(expected, actual)
 
     def _bits(self, likely: float) -> float:
         return log2(1 / max(likely, self._least))
@@ -381,17 +381,17 @@ class Outlook:
             self._book.grid,
             belief.chances,
             marks=self._marks[rival],
-            aimed=(each.cell for each in fired if each.shot.player == rival),
+            aimed=(shot.cell for shot in fired if shot.at.player == rival),
             fleets=len(belief.fleets),
             left_out=self._known[rival].unused,
         )
 
 
-def _knowledge(view: View, target: str, told: Sequence[Clue], unused: int) -> Knowledge:
+def _knowledge(view: View, target: str, known_clues: Sequence[Clue], unused: int) -> Knowledge:
     named = view.rules.sinkings is Sinkings.TOLD
-    fired = [clue for clue in told if clue.shots]
+    fired = [clue for clue in known_clues if clue.shots]
     shot = mask_of(cell for clue in fired for cell in cells_of_shots(clue))
-    struck, answers = mask_of(cell for clue in fired for cell in cells_of(clue.struck)), numbers_told(view, fired)
+    struck, answers = mask_of(cell for clue in fired for cell in cells_of(clue.struck)), announced_numbers(view, fired)
     return Knowledge(
         tuple(view.afloat(target)) if named else None,
         view.sunk[target] if named else (),
@@ -405,5 +405,5 @@ def _knowledge(view: View, target: str, told: Sequence[Clue], unused: int) -> Kn
 def _estimate(parts: Sequence[float]) -> Estimate:
     """Return the mean over the parts, and its standard error."""
     mean = fsum(parts) / len(parts)
-    squares = fsum((each - mean) ** 2 for each in parts)
+    squares = fsum((part - mean) ** 2 for part in parts)
     return Estimate(mean, float((squares / (len(parts) - 1) / len(parts)) ** 0.5))

@@ -1,4 +1,4 @@
-"""An explained game told: in lines for people, as records for programs, and as a page with heat maps."""
+"""An explained game: in lines for people, as records for programs, and as a page with heat maps."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from salvo_display.replay import REFEREE, Replay
 from salvo_lab.explaining.explain import Account, Aimed, Estimate, Explanation, Knowledge, News, account
 
 
-def salvo_lines(told: Explanation, book: RuleBook) -> list[str]:
+def salvo_lines(salvo: Explanation, book: RuleBook) -> list[str]:
     """Return what there is to say of one salvo, but for the maps."""
     grid = book.grid
-    fired = f"{len(told.shots)} of {told.allowed}" if len(told.shots) != told.allowed else str(told.allowed)
+    fired = f"{len(salvo.shots)} of {salvo.allowed}" if len(salvo.shots) != salvo.allowed else str(salvo.allowed)
     of = "the number of hits" if book.announce is Announce.COUNT else "hit or miss of each shot"
-    bits = f"{told.news.told:.2f} bits by {of}, {told.news.expected:.2f} typical"
+    bits = f"{salvo.news.actual:.2f} bits by {of}, {salvo.news.expected:.2f} typical"
     return [
-        f"fired: {_named(told.shots, grid) or 'nothing'}",
-        f"best:  {_named(told.best, grid) or 'nothing was left to fire at'}",
-        f"hits:  {told.hits} with {fired} shots, {told.expected} expected, {told.best_expected:.2f} at best",
-        f"luck:  {_signed(told.luck.value, 2)} hits; such a salvo usually has +- {told.spread:.2f}",
-        f"lost:  {told.loss} expected hits, against the best salvo",
+        f"fired: {_named(salvo.shots, grid) or 'nothing'}",
+        f"best:  {_named(salvo.best, grid) or 'nothing was left to fire at'}",
+        f"hits:  {salvo.hits} with {fired} shots, {salvo.expected} expected, {salvo.best_expected:.2f} at best",
+        f"luck:  {_signed(salvo.luck.value, 2)} hits; such a salvo usually has +- {salvo.spread:.2f}",
+        f"lost:  {salvo.loss} expected hits, against the best salvo",
         f"news:  {bits}; one bit halves the possible fleets",
     ]
 
 
 def knowledge_line(rival: str, known: Knowledge) -> str:
     """Return what a player knew of a rival's board."""
-    each = ", ".join(f"{'?' if hits is None else hits} of {shots}" for shots, hits in known.answers)
-    told = [f"{known.shots} cells shot at", f"{known.hits} hits" + (f": {each}" if each else "")]
+    answers = ", ".join(f"{'?' if hits is None else hits} of {shots}" for shots, hits in known.answers)
+    parts = [f"{known.shots} cells shot at", f"{known.hits} hits" + (f": {answers}" if answers else "")]
     if known.afloat is not None:
-        told.insert(0, f"afloat: {', '.join(known.afloat) or 'nothing'}")
-        told.insert(1, f"sunk: {', '.join(known.sunk) or 'nothing'}")
-    return f"knew of {rival}: {'; '.join(told)}"
+        parts.insert(0, f"afloat: {', '.join(known.afloat) or 'nothing'}")
+        parts.insert(1, f"sunk: {', '.join(known.sunk) or 'nothing'}")
+    return f"knew of {rival}: {'; '.join(parts)}"
 
 
 def _named(shots: Sequence[Aimed], grid: Grid) -> str:
     """Return shots with their chances, a rival at a time."""
     by_rival: dict[str, list[str]] = {}
-    for each in shots:
-        name = grid.name(grid.cell(each.shot.x, each.shot.y))
-        told = "" if each.hit is None else " hit" if each.hit else " miss"
-        by_rival.setdefault(each.shot.player, []).append(f"{name} {percentage(each.chance)}%{told}")
+    for shot in shots:
+        name = grid.name(grid.cell(shot.at.x, shot.at.y))
+        outcome_word = "" if shot.hit is None else " hit" if shot.hit else " miss"
+        by_rival.setdefault(shot.at.player, []).append(f"{name} {percentage(shot.chance)}%{outcome_word}")
     return "; ".join(f"{rival} {', '.join(cells)}" for rival, cells in by_rival.items())
 
 
@@ -62,18 +62,18 @@ LEGEND: Final = (
 )
 
 
-def table_lines(told: Sequence[Explanation]) -> list[str]:
+def table_lines(salvos: Sequence[Explanation]) -> list[str]:
     """Return a line for each of one salvo or more, under a line of headings."""
-    names = max(6, *(len(each.player) for each in told))
-    turns = max(4, len(str(told[-1].turn)))
+    names = max(6, *(len(salvo.player) for salvo in salvos))
+    turns = max(4, len(str(salvos[-1].turn)))
     lines = [f"{'turn':>{turns}}  {'player':<{names}}  shots  hits  expected  best   luck  bits  typical"]
-    for each in told:
+    for salvo in salvos:
         # What was fired may seem better than the best by an error of sampling.
-        best = max(each.best_expected, each.promised)
+        best = max(salvo.best_expected, salvo.promised)
         lines.append(
-            f"{each.turn:>{turns}}  {each.player:<{names}}  {len(each.shots):>5}  {each.hits:>4}"
-            f"  {each.expected.value:>8.2f}  {best:>4.2f}  {_signed(each.luck.value, 2):>5}"
-            f"  {each.news.told:>4.2f}  {each.news.expected:>7.2f}"
+            f"{salvo.turn:>{turns}}  {salvo.player:<{names}}  {len(salvo.shots):>5}  {salvo.hits:>4}"
+            f"  {salvo.expected.value:>8.2f}  {best:>4.2f}  {_signed(salvo.luck.value, 2):>5}"
+            f"  {salvo.news.actual:>4.2f}  {salvo.news.expected:>7.2f}"
         )
     return lines
 
@@ -92,35 +92,35 @@ def verdict_line(player: str, came: str, found: Account) -> str:
     )
 
 
-def method_line(told: Sequence[Explanation], fleets: int) -> str:
+def method_line(salvos: Sequence[Explanation], fleets: int) -> str:
     """Return how all this was reckoned."""
-    guessed = sum(not each.exact for each in told)
-    vague = sum(any(known.unused for known in each.known.values()) for each in told)
+    guessed = sum(not salvo.exact for salvo in salvos)
+    vague = sum(any(known.unused for known in salvo.known.values()) for salvo in salvos)
     parts = [f"chances: up to {fleets} fleets sampled for each board", "+- in brackets: sampling error"]
     if guessed:
-        parts[0] += f"; estimated ship by ship, without an error, in {guessed} of {len(told)} salvos"
+        parts[0] += f"; estimated ship by ship, without an error, in {guessed} of {len(salvos)} salvos"
     if vague:
         parts.append(
-            f"luck is rough in {vague} of {len(told)} salvos: answers that are too hard to take in are left out"
+            f"luck is rough in {vague} of {len(salvos)} salvos: answers that are too hard to take in are left out"
         )
     return "; ".join(parts)
 
 
-def accounts(replay: Replay, told: Sequence[Explanation]) -> dict[str, Account]:
+def accounts(replay: Replay, salvos: Sequence[Explanation]) -> dict[str, Account]:
     """Return luck and skill of all players who have fired."""
-    own = {player: [each for each in told if each.player == player] for player in replay.players}
-    return {player: account(each) for player, each in own.items() if each}
+    own = {player: [salvo for salvo in salvos if salvo.player == player] for player in replay.players}
+    return {player: account(item) for player, item in own.items() if item}
 
 
-def game_lines(replay: Replay, told: Sequence[Explanation], fleets: int) -> list[str]:
+def game_lines(replay: Replay, salvos: Sequence[Explanation], fleets: int) -> list[str]:
     """Return what there is to say of a whole game: all salvos, luck and skill of each player."""
-    if not told:
+    if not salvos:
         return ["no salvo was fired"]
-    verdicts = [verdict_line(player, outcome(replay, player), own) for player, own in accounts(replay, told).items()]
-    return [*table_lines(told), *LEGEND, "", *verdicts, method_line(told, fleets)]
+    verdicts = [verdict_line(player, outcome(replay, player), own) for player, own in accounts(replay, salvos).items()]
+    return [*table_lines(salvos), *LEGEND, "", *verdicts, method_line(salvos, fleets)]
 
 
-def html_page(replay: Replay, told: Sequence[Explanation], fleets: int | None) -> str:
+def html_page(replay: Replay, salvos: Sequence[Explanation], fleets: int | None) -> str:
     """Return a page with the heat maps of salvos, and what there is to say of each.
 
     Args:
@@ -130,16 +130,16 @@ def html_page(replay: Replay, told: Sequence[Explanation], fleets: int | None) -
         "salvo_lab/explaining/reasons.html.j2",
         name=replay.name,
         heading=replay_text.heading(replay),
-        game=None if fleets is None else game_lines(replay, told, fleets),
-        salvos=[_salvo(replay, each) for each in told],
+        game=None if fleets is None else game_lines(replay, salvos, fleets),
+        salvos=[_salvo(replay, salvo) for salvo in salvos],
     )
 
 
-def _salvo(replay: Replay, told: Explanation) -> tuple[str, Iterable[HeatMap], list[str]]:
+def _salvo(replay: Replay, salvo: Explanation) -> tuple[str, Iterable[HeatMap], list[str]]:
     """Return the heading, the heat maps and the lines of a salvo."""
-    known = [knowledge_line(rival, told.known[rival]) for rival in told.maps]
-    lines = [*known, *salvo_lines(told, replay.header.rules.book)]
-    return replay_text.salvo_line(replay.frame(told.player, told.turn)), told.maps.values(), lines
+    known = [knowledge_line(rival, salvo.known[rival]) for rival in salvo.maps]
+    lines = [*known, *salvo_lines(salvo, replay.header.rules.book)]
+    return replay_text.salvo_line(replay.frame(salvo.player, salvo.turn)), salvo.maps.values(), lines
 
 
 def outcome(replay: Replay, player: str) -> str:
@@ -152,30 +152,30 @@ def outcome(replay: Replay, player: str) -> str:
     return "won" if player == last.winner else "lost"
 
 
-# --- told for programs --------------------------------------------------------------------------------------------
+# --- for programs --------------------------------------------------------------------------------------------------
 
 
-def salvo_record(told: Explanation) -> dict[str, Any]:
+def salvo_record(salvo: Explanation) -> dict[str, Any]:
     """Return a salvo for programs."""
     return {
-        "turn": told.turn,
-        "player": told.player,
-        "allowed": told.allowed,
-        "shots": [_shot_record(each) for each in told.shots],
-        "hits": told.hits,
-        "expected": _estimate_record(told.expected),
-        "luck": _estimate_record(told.luck),
-        "spread": round(told.spread, 4),
-        "best": {"expected": round(told.best_expected, 4), "shots": [_shot_record(each) for each in told.best]},
-        "lost": _estimate_record(told.loss),
-        "bits": _news_record(told.news),
-        "exact": told.exact,
+        "turn": salvo.turn,
+        "player": salvo.player,
+        "allowed": salvo.allowed,
+        "shots": [_shot_record(shot) for shot in salvo.shots],
+        "hits": salvo.hits,
+        "expected": _estimate_record(salvo.expected),
+        "luck": _estimate_record(salvo.luck),
+        "spread": round(salvo.spread, 4),
+        "best": {"expected": round(salvo.best_expected, 4), "shots": [_shot_record(shot) for shot in salvo.best]},
+        "lost": _estimate_record(salvo.loss),
+        "bits": _news_record(salvo.news),
+        "exact": salvo.exact,
     }
 
 
-def boards_record(told: Explanation) -> dict[str, Any]:
+def boards_record(salvo: Explanation) -> dict[str, Any]:
     """Return for programs what was known of the rivals' boards before a salvo."""
-    return {rival: _board_record(each, told.known[rival]) for rival, each in told.maps.items()}
+    return {rival: _board_record(item, salvo.known[rival]) for rival, item in salvo.maps.items()}
 
 
 def _board_record(drawn: HeatMap, known: Knowledge) -> dict[str, Any]:
@@ -207,9 +207,9 @@ def account_record(player: str, came: str, found: Account) -> dict[str, Any]:
     }
 
 
-def _shot_record(each: Aimed) -> dict[str, Any]:
-    told = {} if each.hit is None else {"hit": each.hit}
-    return {**each.shot._asdict(), "chance": round(each.chance, 4), "fresh": each.fresh, **told}
+def _shot_record(shot: Aimed) -> dict[str, Any]:
+    outcome_record = {} if shot.hit is None else {"hit": shot.hit}
+    return {**shot.at._asdict(), "chance": round(shot.chance, 4), "fresh": shot.fresh, **outcome_record}
 
 
 def _estimate_record(found: Estimate) -> dict[str, float]:
@@ -217,4 +217,4 @@ def _estimate_record(found: Estimate) -> dict[str, float]:
 
 
 def _news_record(news: News) -> dict[str, float]:
-    return {"told": round(news.told, 4), "expected": round(news.expected, 4)}
+    return {"told": round(news.actual, 4), "expected": round(news.expected, 4)}

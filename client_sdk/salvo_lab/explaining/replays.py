@@ -20,7 +20,7 @@ class Explained(PlayerOnlooker):
     """Explains one player's salvos.
 
     Attributes:
-        told: in order.
+        explanations: in order.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class Explained(PlayerOnlooker):
             tick: called after each.
         """
         super().__init__(header, me)
-        self.told: list[Explanation] = []
+        self.explanations: list[Explanation] = []
         self._explainer = explainer
         self._turn = turn
         self._tick = tick
@@ -50,7 +50,7 @@ class Explained(PlayerOnlooker):
             assert self._view is not None
             shots, in_rounds = self._view.salvos[-1].shots, self.book.order is Order.ROUNDS
             over = bool(set(result.defeated) - {self._me} and self._view.winners) and not in_rounds
-            self.told.append(self._outlooks.pop(result.turn).judge(shots, result, over=over))
+            self.explanations.append(self._outlooks.pop(result.turn).judge(shots, result, over=over))
             self._tick()
         return fired
 
@@ -95,4 +95,6 @@ def explain(
         name: Explained(replay.header, name, explainer, turn, lambda: progress(next(done))) for name in replay.players
     }
     replay.show(onlookers)
-    return sorted((each for onlooker in onlookers.values() for each in onlooker.told), key=lambda each: each.turn)
+    return sorted(
+        (salvo for onlooker in onlookers.values() for salvo in onlooker.explanations), key=lambda salvo: salvo.turn
+    )

@@ -187,8 +187,8 @@ class Table(App[str]):
 
     def _look(self) -> None:
         news = self._desk.news()
-        for each in news:
-            self._hear(each)
+        for item in news:
+            self._hear(item)
         if news:
             with contextlib.suppress(NoMatches):  # the page is being taken down
                 self._show()

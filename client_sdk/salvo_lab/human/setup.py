@@ -113,7 +113,7 @@ class Setup:
                 offered.setdefault(grid.cell(*other_end), placement)
         if not offered:
             # Another ship in the way says more than the edge of the grid.
-            refusal = min(refusals, key=lambda each: each.code == "off_grid")
+            refusal = min(refusals, key=lambda refused: refused.code == "off_grid")
             raise IllegalCommand(
                 refusal.code, f"no room for {display_name(ship)} from {grid.name(cell)}: {refusal.text}"
             )

@@ -48,13 +48,13 @@ class _Reply(NamedTuple):
     """What came of a call: its value, or an error's code, text and trace.
 
     Attributes:
-        said: chat lines, each a text and to whom; None for what is no text.
+        lines: chat lines, each a text and to whom; None for what is no text.
         code: as :meth:`salvo_lab.loaded_code.LoadedCode.fresh`.
     """
 
     value: Any = None
     error: tuple[str, str, str] | None = None
-    said: Sequence[tuple[Any, Any]] = ()
+    lines: Sequence[tuple[Any, Any]] = ()
     code: Mapping[str, str] = {}
 
 
@@ -117,7 +117,7 @@ class Apart(Bot):
         """
         self.process.give((method, given, self._news()))
         reply = _reply(self.process, self._seconds, self._waiting)
-        for text, to in reply.said:
+        for text, to in reply.lines:
             self.say(text, to)
         self.code.update(reply.code)
         if reply.error is not None:
@@ -228,15 +228,15 @@ class _Seat:
 
     def answer(self, method: str, given: Sequence[Any], news: _News) -> _Reply:
         """Carry out a call."""
-        value, error, said = None, None, []
+        value, error, lines = None, None, []
         try:
             self._read(news)
             value = getattr(self if hasattr(self, method) else self._adapter, method)(*given)
-            said = [(_plain(line.text), _plain(line.to)) for line in self._adapter.bot.unsaid or ()]
+            lines = [(_plain(line.text), _plain(line.to)) for line in self._adapter.bot.unsaid or ()]
         except BotError as raised:
             error = (str(raised.code), raised.text, raised.trace)
         self._adapter.bot.unsaid = deque(maxlen=MAX_UNSAID)
-        return _Reply(value, error, said)
+        return _Reply(value, error, lines)
 
     def make(self) -> None:
         """Have a new bot from now on."""

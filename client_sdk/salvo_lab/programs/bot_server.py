@@ -39,24 +39,24 @@ from salvo.view import Feed, Shot, View
 class _Game:
     """One game of a bot: the lines that it gets become its view."""
 
-    def __init__(self, kind: type[Bot], told: GameTold) -> None:
+    def __init__(self, kind: type[Bot], first: GameTold) -> None:
         self._adapter = Adapter(made(kind))
         self._bot = self._adapter.bot
-        self._book = told.rules
+        self._book = first.rules
         check_playable(self._book)
-        self._number = told.game
+        self._number = first.game
         self._view: View | None = None
-        self._adapter.prepare(told.me, told.seed_text, told.game)
+        self._adapter.prepare(first.me, first.seed_text, first.game)
 
     def fleet(self, asked: FleetAsked) -> Answer:
         fleet = tuple(map(m.ShipPlace.of, self._adapter.fleet(self._book).placements))
-        return Answer(id=asked.id, fleet=fleet, say=self._said(), stays=True)
+        return Answer(id=asked.id, fleet=fleet, say=self._new_lines(), stays=True)
 
     def turn(self, asked: TurnAsked) -> Answer:
         view = self._view
         if view is None:
             view = self._view = _new_view(self._bot, self._book, asked)
-        self._hear(asked.results, asked.heard)
+        self._receive(asked.results, asked.heard)
         for x, y in asked.landed:
             Feed(view).landed(Shot(view.me, x, y))
         already = len(view.fired_this_turn)
@@ -66,28 +66,28 @@ class _Game:
         shots = self._adapter.salvo(view)
         Feed(view).fired(shots)
         fired = tuple(shots) or None
-        return Answer(id=asked.id, shots=fired, skip=None if fired else True, say=self._said(), stays=True)
+        return Answer(id=asked.id, shots=fired, skip=None if fired else True, say=self._new_lines(), stays=True)
 
-    def end(self, told: EndTold) -> None:
-        self._hear(told.results, told.heard)
-        stats = {name: m.PlayerStats(name, **each) for name, each in told.stats.items()}
-        self._adapter.on_game_over("" if isinstance(told.winner, list) else told.winner, stats)
+    def end(self, last: EndTold) -> None:
+        self._receive(last.results, last.heard)
+        stats = {name: m.PlayerStats(name, **item) for name, item in last.stats.items()}
+        self._adapter.on_game_over("" if isinstance(last.winner, list) else last.winner, stats)
 
     def close(self) -> None:
         self._adapter.close()
 
-    def _said(self) -> tuple[LineSaid, ...]:
+    def _new_lines(self) -> tuple[LineSaid, ...]:
         """Return the bot's chat lines since the last call."""
         unsaid, self._bot.unsaid = self._bot.unsaid or (), None
         return tuple(LineSaid(line.text, line.to) for line in unsaid)
 
-    def _hear(self, results: Iterable[ResultTold], heard: Iterable[HeardBody]) -> None:
-        for told in results:
+    def _receive(self, results: Iterable[ResultTold], heard: Iterable[HeardBody]) -> None:
+        for news in results:
             if self._view is not None:
-                if told.fired is not None and not self._view.fired_this_turn:  # from before this process was started
-                    Feed(self._view).fired(told.fired)
-                Feed(self._view).resolved(told.result)
-            self._adapter.on_result(told.result)
+                if news.fired is not None and not self._view.fired_this_turn:  # from before this process was started
+                    Feed(self._view).fired(news.fired)
+                Feed(self._view).resolved(news.result)
+            self._adapter.on_result(news.result)
         for line in heard:
             self._adapter.on_message(line.sender, line.text, line.private)
 
@@ -111,24 +111,24 @@ class BotServer:
             BotError: the bot fails.
             WireError: it is no line of this protocol.
         """
-        told = read_told(line)
-        where = {GameTold: "prepare", EndTold: "on_game_over", FleetAsked: "place_fleet"}.get(type(told), "turn")
+        line_read = read_told(line)
+        where = {GameTold: "prepare", EndTold: "on_game_over", FleetAsked: "place_fleet"}.get(type(line_read), "turn")
         try:
-            self._answer(told, out)
+            self._answer(line_read, out)
         except BotError as error:
             raise BotError(error.code, placed(error.text, where), error.trace) from error.__cause__
 
-    def _answer(self, told: GameTold | FleetAsked | TurnAsked | EndTold, out: IO[bytes]) -> None:
-        if isinstance(told, GameTold):
+    def _answer(self, line_read: GameTold | FleetAsked | TurnAsked | EndTold, out: IO[bytes]) -> None:
+        if isinstance(line_read, GameTold):
             self.close()
-            self._game = _Game(self._kind, told)
+            self._game = _Game(self._kind, line_read)
             return
         if self._game is None:
-            raise WireError("wrong_shape", f"{told.type}: the first line tells the game")
-        if isinstance(told, EndTold):
-            self._game.end(told)
+            raise WireError("wrong_shape", f"{line_read.type}: the first line tells the game")
+        if isinstance(line_read, EndTold):
+            self._game.end(line_read)
             return
-        answer = self._game.fleet(told) if isinstance(told, FleetAsked) else self._game.turn(told)
+        answer = self._game.fleet(line_read) if isinstance(line_read, FleetAsked) else self._game.turn(line_read)
         out.write(write_answer(answer))
         out.flush()
 

@@ -125,8 +125,8 @@ def end_all(workers: Iterable[WorkerProcess]) -> None:
 
 
 def _run(inherited: Iterable[Connection], group: Any, work: Callable[..., None], pipe: Connection, *given: Any) -> None:
-    for each in inherited:
-        each.close()
+    for connection in inherited:
+        connection.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the parent ends this one
     linux.lead_session()
     if linux.IS_HERE:

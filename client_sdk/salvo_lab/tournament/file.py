@@ -168,9 +168,9 @@ class Tournament(Model):
 
     def fingerprint(self) -> dict[str, str]:
         """Return what must be the same in all games of a tournament, beside the code of bots, by subject."""
-        said = self.model_dump(mode="json")
-        bots = said.pop("bots")
-        marks = {key: json.dumps(value) for key, value in said.items()}
+        values = self.model_dump(mode="json")
+        bots = values.pop("bots")
+        marks = {key: json.dumps(value) for key, value in values.items()}
         marks |= {"rules": f"{self.rules} {digest_of(self.rules)}".strip(), "bots": json.dumps(list(bots))}
         marks |= {f"bot {name}": _pinned(source) for name, source in bots.items()}
         return marks | {"salvo": __version__}
@@ -197,15 +197,15 @@ def load_tournament(path: Path) -> Tournament:
     return tournament
 
 
-def mistake(path: Path, text: str, key: str, told: str, table: str = "") -> TournamentError:
+def mistake(path: Path, text: str, key: str, problem: str, table: str = "") -> TournamentError:
     """Return an error with the line of a file that says a key."""
-    return TournamentError("bad_tournament", at_line(path, text, key, told, table))
+    return TournamentError("bad_tournament", at_line(path, text, key, problem, table))
 
 
-def at_line(path: Path, text: str, key: str, told: str, table: str = "") -> str:
+def at_line(path: Path, text: str, key: str, problem: str, table: str = "") -> str:
     """Return what is wrong behind the line of a file that says a key."""
     line = line_of(text, key, table) or (line_of(text, table) if table else 0)
-    return f"{path}, line {line}: {told}" if line else f"{path}: {told}"
+    return f"{path}, line {line}: {problem}" if line else f"{path}: {problem}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,23 +232,23 @@ class Kind(Generic[M]):
         Raises:
             SalvoError: what :attr:`error` makes; the text names file and line.
         """
-        text, said = read_toml(path, self.error)
+        text, values = read_toml(path, self.error)
         try:
-            return self.model(**said)
+            return self.model(**values)
         except ValidationError as error:
-            raise self._explained(path, text, said, error.errors(include_url=False)[0]) from None
+            raise self._explained(path, text, values, error.errors(include_url=False)[0]) from None
 
-    def _explained(self, path: Path, text: str, said: dict[str, Any], error: ErrorDetails) -> SalvoError:
+    def _explained(self, path: Path, text: str, values: dict[str, Any], error: ErrorDetails) -> SalvoError:
         """Return pydantic's first complaint as the house says it."""
-        key, told, table = self._complaint(said, error)
-        return self.error(at_line(path, text, key, told, table))
+        key, problem, table = self._complaint(values, error)
+        return self.error(at_line(path, text, key, problem, table))
 
-    def _complaint(self, said: dict[str, Any], error: ErrorDetails) -> tuple[str, str, str]:
+    def _complaint(self, values: dict[str, Any], error: ErrorDetails) -> tuple[str, str, str]:
         """Return the key, what is wrong with it, and the table that it is in."""
         place = [str(part) for part in error["loc"] if part != "[key]"]
         if not place:  # of several keys together
             key = error["type"]
-            return key, f"{key} is {said.get(key)!r}; {error['msg']}", ""
+            return key, f"{key} is {values.get(key)!r}; {error['msg']}", ""
         where, first = ".".join(place[:2]), place[0]
         table = first if len(place) > 1 and first in self.tables else ""
         key = place[-1] if table else first  # an item of a list is told with its list

@@ -184,7 +184,7 @@ class GamesFile:
 
 
 def _as_line(game: Played) -> dict[str, Any]:
-    return {key: said for key, said in asdict(game).items() if key != "code" or said}
+    return {key: value for key, value in asdict(game).items() if key != "code" or value}
 
 
 def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Played]]:

@@ -83,10 +83,10 @@ def page(came_to: Standings) -> str:
     """Return the page; without the seed as long as games are left, since it reveals their fleets."""
     rows = came_to.rows
     ends = [end for row in rows for end in (row.rating.low, row.rating.high)]
-    told = [mu for course in came_to.course.values() for mu in course]
+    ratings = [mu for course in came_to.course.values() for mu in course]
     best = [mu for row in rows[:_BEST] for mu in came_to.course[row.name]]
     upwards = _Scale(min(best) - 1, max(best) + 1, _COURSE)
-    little = _Scale(min(told) - 1, max(told) + 1, _SMALL_HEIGHT)
+    little = _Scale(min(ratings) - 1, max(ratings) + 1, _SMALL_HEIGHT)
     return _rendered(
         came_to=came_to,
         given=came_to.tournament,
@@ -117,7 +117,9 @@ def page(came_to: Standings) -> str:
 def _closest(games: Iterable[Played]) -> Close | None:
     """Return the game whose first two were apart by the fewest hits, of several the longest; none with a strike."""
     close = [_close(game) for game in games if not any(game.strikes) and not any(game.forfeited) and len(game.bots) > 1]
-    return min(close, key=lambda each: (abs(each.hits[0] - each.hits[1]), -each.game.turns), default=None)
+    return min(
+        close, key=lambda candidate: (abs(candidate.hits[0] - candidate.hits[1]), -candidate.game.turns), default=None
+    )
 
 
 def _close(game: Played) -> Close:

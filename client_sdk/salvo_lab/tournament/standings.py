@@ -134,7 +134,7 @@ def record(standings: Standings) -> dict[str, Any]:
                 "bots": list(game.bots),
                 "places": list(game.places),
                 "turns": game.turns,
-                "strikes": {bot: list(told) for bot, told in zip(game.bots, game.strikes, strict=True) if told},
+                "strikes": {bot: list(causes) for bot, causes in zip(game.bots, game.strikes, strict=True) if causes},
                 "forfeited": [bot for bot, out in zip(game.bots, game.forfeited, strict=True) if out],
                 "again": command_of(game, tournament),
             }
