@@ -16,6 +16,7 @@ PACKAGES: Final = {
     "mosquitto": "mosquitto",
     "postgresql": "postgresql",
     "node": "nodejs",
+    "npm": "npm",
     "perl": "perl",
     "chromium": "chromium chromium-driver",
     "haproxy": "haproxy",

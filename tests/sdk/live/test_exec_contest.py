@@ -9,10 +9,8 @@ import shlex
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,11 +18,9 @@ from kit.brokers import Broker, StartServer
 from kit.players import SECONDS, Heard, join, over
 from kit.processes import started
 from kit.programs import needs
+from kit.same_games import SEED, HeardAll, in_arena, one_fleet
 from salvo import messages as m
-from salvo.player import Bot
-from salvo.rules import SALVO, Placement
 from salvo.sources import make
-from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.templates import FOLDER
@@ -39,54 +35,12 @@ PROGRAMS = {
     "javascript": f"node {FOLDER}/program.js",
 }
 OTHERS = [("perl", "perl"), ("javascript", "node")]
-SEED = "7"
-
-Shots = list[tuple[str, int, int]]
-Game = tuple[Mapping[str, set[Placement]], Shots, list[m.SalvoResolved]]
-
-
-class HeardAll(Heard):
-    """Keeps what the teams have sent, too."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.commands: list[m.Input] = []
-
-    def __call__(self, table: str, now: int, command: m.Input | None, announcements: Any) -> None:
-        if command is not None:
-            self.commands.append(command)
-        super().__call__(table, now, command, announcements)
-
-    def game(self) -> Game:
-        fleets: dict[str, set[Placement]] = {}
-        for command in self.commands:
-            if isinstance(command, m.PlaceShip):
-                fleets.setdefault(command.player, set()).add(command.placement)
-        landed = [(shot.to, shot.x, shot.y) for shot in self.of(m.ShotLanded)]
-        return fleets, landed, self.of(m.SalvoResolved)
-
-
-def in_arena(first: Bot) -> Game:
-    shots: Shots = []
-    results: list[m.SalvoResolved] = []
-
-    def listen(fired: Any, result: m.SalvoResolved) -> None:
-        shots.extend(fired[: result.shots])
-        results.append(result)
-
-    outcome = arena.play({"ann": first, "bob": RandomBot()}, seed=SEED, listener=listen)
-    first.close()
-    return {name: set(fleet.placements) for name, fleet in outcome.fleets.items()}, shots, results
 
 
 def start(url: str, command: str, games: int = 1) -> AbstractContextManager[subprocess.Popen[str]]:
     arguments = ["join", url, f"exec:{command}", "--team", "ann", "--games", str(games), "--seed", SEED]
     environment = os.environ | {"SALVO_SECRET": "ashes", "SALVO_KNOWN_SERVERS": "none"}
     return started([SALVO_COMMAND, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-def one_fleet(said: list[m.Announcement]) -> bool:
-    return sum(isinstance(a, m.PlacementJudged) and a.approved for a in said) >= len(SALVO.fleet)
 
 
 @pytest.mark.long

@@ -1,0 +1,28 @@
+// What a line of chat may be: one line on every screen (SALVO-CHAT-3).
+
+import { WireError } from "./errors.js";
+
+const MOST = 200;
+const REFUSED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
+const SEEN = /[^\p{Cf}\p{Mn}\p{Me}\p{Zs}]/u;
+
+/** @param {string} text */
+function checkLength(text) {
+  const length = [...text].length;
+  if (length < 1 || length > MOST) throw new WireError("bad_text", `${length} characters; a line has 1..${MOST}`);
+}
+
+/** Return a received text, which must be a line. @param {string} text */
+export function checkText(text) {
+  checkLength(text);
+  if (REFUSED.test(text)) throw new WireError("bad_text", "a line has no control characters, line ends or changes of direction");
+  if (!SEEN.test(text)) throw new WireError("bad_text", "nothing in it can be seen; a line has one visible character at least");
+  return text;
+}
+
+/** Return a text as it is sent: without trailing white space, normalised. @param {string} text */
+export function cleanText(text) {
+  const trimmed = text.replace(/[\s\u001c-\u001f\u0085]+$/u, "");
+  checkLength(trimmed);
+  return checkText(trimmed.normalize("NFC"));
+}

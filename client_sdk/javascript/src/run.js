@@ -1,0 +1,75 @@
+// The last line of a bot's file: it plays wherever the file is started (Node.js).
+
+import { botClass } from "./bot.js";
+import { SalvoError } from "./errors.js";
+
+/**
+ * Play: in the contest that SALVO_URL names, else on standard streams, for `salvo play mybot.js hunter`.
+ *
+ * Reads `SALVO_URL`, `SALVO_TEAM`, `SALVO_SECRET`, `SALVO_TABLE`, `SALVO_GAMES`, `SALVO_SEED` and `SALVO_CA`. Errors end
+ * the program with one line on standard error and exit code 1. Does nothing in a file that another one imports, such as
+ * its test.
+ *
+ * @param {import("./bot.js").BotClass | ((view: import("./view.js").View) => import("./bot.js").Answer)} given
+ * @returns {Promise<void>}
+ */
+export async function run(given) {
+  const stack = new Error().stack ?? "";
+  try {
+    const Player = botClass(given);
+    if (typeof process === "undefined") throw new SalvoError("bad_bot", "in a browser, call play(Bot, url, team)");
+    if (!(await isStarted(stack))) return;
+    if (process.env.SALVO_URL) await contest(Player, process.env.SALVO_URL);
+    else await streams(Player);
+  } catch (error) {
+    if (typeof process === "undefined") throw error;
+    console.error(error instanceof SalvoError ? `error: ${error.message}` : error);
+    process.exit(1);
+  }
+}
+
+/** Whether the file that calls `run` is the one that Node.js was started with. @param {string} stack */
+async function isStarted(stack) {
+  const [{ pathToFileURL }, { realpathSync }] = await Promise.all([import("node:url"), import("node:fs")]);
+  const caller = stack.split("\n").find((line) => line.includes("file://") && !line.includes(import.meta.url)) ?? "";
+  return process.argv[1] !== undefined && caller.includes(pathToFileURL(realpathSync(process.argv[1])).href);
+}
+
+/** @param {import("./bot.js").BotClass} Player @param {string} url */
+async function contest(Player, url) {
+  const [{ play, reportLine }, { readFileSync }, { parse }] = await Promise.all([import("./contest.js"), import("node:fs"), import("node:path")]);
+  const { SALVO_TEAM, SALVO_SECRET, SALVO_TABLE, SALVO_GAMES, SALVO_SEED, SALVO_CA } = process.env;
+  const team = SALVO_TEAM || teamName(parse(process.argv[1]).name);
+  const stopped = new AbortController();
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.once(signal, () => {
+    process.exitCode = signal === "SIGINT" ? 130 : 143;
+    stopped.abort();
+  });
+  const reports = await play(Player, url, team, {
+    secret: SALVO_SECRET || null, table: SALVO_TABLE ?? "", games: games(SALVO_GAMES), ca: SALVO_CA ? readFileSync(SALVO_CA) : null,
+    signal: stopped.signal, ...(SALVO_SEED ? { seed: SALVO_SEED } : {}),
+  });
+  for (const report of reports) console.log(reportLine(report, team));
+}
+
+/** @param {string | undefined} given */
+function games(given) {
+  if (!given) return null;
+  if (!/^[1-9][0-9]{0,8}$/.test(given)) {
+    throw new SalvoError("bad_setting", `SALVO_GAMES is "${given.slice(0, 40)}": give a whole number from 1 on, or leave it out to play on`);
+  }
+  return Number(given);
+}
+
+/** @param {string} file */
+const teamName = (file) => file.replace(/[^A-Za-z0-9_-]/g, "-").replace(/^[-_]+|[-_]+$/g, "").slice(0, 24) || "bot";
+
+/** @param {import("./bot.js").BotClass} Player */
+async function streams(Player) {
+  if (process.stdin.isTTY) {
+    throw new SalvoError("bad_bot", `play a game with: salvo play ${process.argv[1]} hunter; or name a contest in SALVO_URL`);
+  }
+  const [{ answerLines }, { createInterface }] = await Promise.all([import("./streams.js"), import("node:readline")]);
+  console.log = console.info = console.error; // standard output is for answers
+  await answerLines(Player, createInterface({ input: process.stdin }), (answer) => process.stdout.write(`${answer}\n`));
+}
