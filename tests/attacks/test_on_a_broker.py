@@ -21,7 +21,7 @@ from kit.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subsc
 from kit.socketless import Hall, run
 from salvo.permissions import Role
 from salvo_server.brokers.embedded import edges, peers
-from salvo_server.brokers.embedded.broker import Broker
+from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.limits import READ_BYTES, BrokerLimits
 from salvo_server.brokers.embedded.pace import Pace
 from salvo_server.brokers.embedded.peers import Peer
@@ -430,12 +430,12 @@ def _never_look_for_life(patch: Patch) -> None:
 
 def _let_newcomers_stay(patch: Patch) -> None:
     _without(connect_seconds=1000.0)(patch)
-    patch.setattr(Broker, "make_room", lambda self: None)
+    patch.setattr(HardenedBroker, "make_room", lambda self: None)
 
 
 def _let_half_requests_stay(patch: Patch) -> None:
     _without(connect_seconds=1000.0)(patch)
-    patch.setattr(Broker, "_make_room_for_websocket", lambda self: None)
+    patch.setattr(HardenedBroker, "_make_room_for_websocket", lambda self: None)
 
 
 def _count_no_frames(patch: Patch) -> None:

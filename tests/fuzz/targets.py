@@ -66,7 +66,7 @@ from salvo.seal import MAX_RECAP_BLOB_BYTES, Blob, make_blob, parse_blob
 from salvo.topics import TOPICS, Publisher
 from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.addresses import split_address
-from salvo_server.brokers.embedded.broker import Broker
+from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.dialects import read_properties
 from salvo_server.brokers.embedded.edges import WebSocketEdge
 from salvo_server.brokers.embedded.limits import WEBSOCKET_READ_BYTES, Access, BrokerLimits
@@ -428,10 +428,13 @@ def _loop() -> asyncio.AbstractEventLoop:
     return asyncio.new_event_loop()
 
 
+_CONFIG: Final = {"listeners": {"default": {"type": "tcp", "bind": "127.0.0.1:0"}}, "plugins": {}}
+
+
 @cache
-def _broker() -> Broker:
+def _broker() -> HardenedBroker:
     """One broker for all inputs: sessions and retained messages of some are there for others, up to its limits."""
-    return Broker({}, BrokerLimits(), Access())
+    return HardenedBroker(_CONFIG, {}, BrokerLimits(), Access())
 
 
 async def _connect(data: bytes) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from kit.raw import connect_packet
-from salvo_server.brokers.embedded.broker import Broker
+from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.limits import READ_BYTES, Access, BrokerLimits
 from salvo_server.brokers.embedded.peers import Peer
 
@@ -37,7 +37,7 @@ class Line:
         is_open: whether the broker has not ended it.
     """
 
-    def __init__(self, broker: Broker, user: str, *, greets: bool = True) -> None:
+    def __init__(self, broker: HardenedBroker, user: str, *, greets: bool = True) -> None:
         self.heard = bytearray()
         self.to_send = b""
         self.is_open = True
@@ -79,7 +79,8 @@ class Hall:
     """A broker with its clients; to be made within :func:`run`."""
 
     def __init__(self, access: Access, **limits: Any) -> None:
-        self.broker = Broker({}, BrokerLimits(**limits), access)
+        config = {"listeners": {"default": {"type": "tcp", "bind": "127.0.0.1:0"}}, "plugins": {}}
+        self.broker = HardenedBroker(config, {}, BrokerLimits(**limits), access)
         self.lines: list[Line] = []
 
     def connect(self, *users: str) -> list[Line]:

@@ -15,15 +15,18 @@ from salvo_server.brokers import embedded
 def fresh(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """As if nothing had imported the broker or its libraries yet."""
     for name in list(sys.modules):
-        if name.startswith(("websockets", "salvo_server.brokers.embedded.")):
+        if name.startswith(("amqtt", "websockets", "salvo_server.brokers.embedded.")):
             monkeypatch.delitem(sys.modules, name)
     for name in ("addresses", "broker", "packets", "peers", "runner", "sessions"):
         monkeypatch.delattr(embedded, name, raising=False)
     return monkeypatch
 
 
-def test_without_its_library_the_embedded_broker_says_how_to_get_it(fresh: pytest.MonkeyPatch) -> None:
-    hide("websockets", fresh)
+@pytest.mark.parametrize("library", ["amqtt", "websockets"])
+def test_without_its_libraries_the_embedded_broker_says_how_to_get_them(
+    library: str, fresh: pytest.MonkeyPatch
+) -> None:
+    hide(library, fresh)
     with pytest.raises(MissingExtra) as raised:
         embedded.EmbeddedBroker()
     assert "battleship-salvo[server]" in str(raised.value)
@@ -31,9 +34,11 @@ def test_without_its_library_the_embedded_broker_says_how_to_get_it(fresh: pytes
 
 
 def test_another_missing_module_is_not_explained_away(fresh: pytest.MonkeyPatch) -> None:
-    hide("errno", fresh)
-    fresh.delitem(sys.modules, "errno")
-    with pytest.raises(ModuleNotFoundError, match="errno"):
+    hide("transitions", fresh)
+    fresh.delitem(sys.modules, "transitions", raising=False)
+    for name in [name for name in sys.modules if name.startswith("transitions.")]:
+        fresh.delitem(sys.modules, name)
+    with pytest.raises(ModuleNotFoundError, match="transitions"):
         embedded.EmbeddedBroker()
 
 

@@ -18,7 +18,7 @@ from kit.broker_process import BrokerProcess
 from kit.brokers import serving
 from kit.raw import Raw, packet, publish_packet, retained_at, subscribe_packet, text
 from salvo_server.brokers.embedded.addresses import listening
-from salvo_server.brokers.embedded.broker import MAX_ACCEPTED, TCP_LISTENER, Broker
+from salvo_server.brokers.embedded.broker import MAX_ACCEPTED, HardenedBroker
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, BrokerLimits
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
 from salvo_server.core.log_throttle import PAUSE_SECONDS, Throttle
@@ -244,7 +244,8 @@ def test_a_storm_of_connections_is_taken_a_few_at_a_turn_and_loses_none() -> Non
 async def take_a_storm(count: int) -> None:
     listener = listening("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    taking = Broker({TCP_LISTENER: listener}, BrokerLimits(), Access())
+    config = {"listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}}, "plugins": {}}
+    taking = HardenedBroker(config, {"default": listener}, BrokerLimits(), Access())
     await taking.start()
     with contextlib.ExitStack() as stack:
         for _ in range(count):

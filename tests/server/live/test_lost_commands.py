@@ -16,7 +16,7 @@ from kit.players import Heard, join, over, until_online
 from kit.processes import started
 from salvo import messages as m
 from salvo_server.brokers.embedded import EmbeddedBroker
-from salvo_server.brokers.embedded.broker import Broker
+from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.packets import Message
 from salvo_server.brokers.embedded.sessions import Session
 from salvo_server.contest import Contest
@@ -34,15 +34,15 @@ def losing(monkeypatch: pytest.MonkeyPatch) -> Losing:
 
     def lose(kind: str, number: int) -> None:
         taken: Counter[str] = Counter()
-        publish = Broker.publish
+        publish = HardenedBroker.publish
 
-        def lossy(self: Broker, sender: Session, message: Message, *given: Any) -> None:
+        def lossy(self: HardenedBroker, sender: Session, message: Message, *given: Any) -> None:
             of_the_kind = message.topic.endswith(b"/" + kind.encode())
             taken[sender.client_id] += of_the_kind
             if not (of_the_kind and taken[sender.client_id] == number):
                 publish(self, sender, message, *given)
 
-        monkeypatch.setattr(Broker, "publish", lossy)
+        monkeypatch.setattr(HardenedBroker, "publish", lossy)
 
     return lose
 

@@ -239,7 +239,7 @@ def test_a_missing_extra_names_the_command_that_installs_it() -> None:
     for module, command, extra in (
         ("rich.columns", "watch --help", "terminal"),
         ("pydantic_settings", "serve --help", "server"),
-        ("websockets", "serve --listen 127.0.0.1:0", "server"),
+        ("amqtt", "serve --listen 127.0.0.1:0", "server"),
     ):
         done = subprocess.run(
             [sys.executable, "-c", code.format(module=module, command=command)],

@@ -1,4 +1,4 @@
-"""The embedded broker, in the server's own process, for demo, development and tests.
+"""The embedded broker: amqtt in the server's own process, hardened, for demo, development and tests.
 
 A contest runs on mosquitto; this one needs no installation. A message goes
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["EmbeddedBroker"]
 
 #: What the optional part brings that the broker imports.
-_EXTRA = "websockets"
+_EXTRA = ("amqtt", "websockets")
 
 
 def __getattr__(name: str) -> Any:
@@ -36,7 +36,7 @@ def __getattr__(name: str) -> Any:
     try:
         from salvo_server.brokers.embedded import runner
     except ModuleNotFoundError as error:
-        if error.name is not None and error.name.partition(".")[0] == _EXTRA:
+        if error.name is not None and error.name.partition(".")[0] in _EXTRA:
             raise MissingExtra("the embedded broker", "server") from None
         raise
     return runner.EmbeddedBroker

@@ -1,9 +1,9 @@
-"""The embedded broker: its listeners, its connections, and the way of a message between two of them.
+"""amqtt's broker, rewritten where stock amqtt 0.12.1 falls short.
 
-What is between two connections is synchronous: the faults of amqtt 0.12.1, which it once extended, came from tasks that
-overtake each other or from checks that one of several paths forgot.
+amqtt starts and stops. What is between two connections is in this package, synchronous,
+because each of amqtt's faults came from tasks that overtake each other or from checks that one of several paths forgot:
 
-- every publication, retained or not, live or a will, goes through :meth:`Broker.publish` and its one check;
+- every publication, retained or not, live or a will, goes through :meth:`HardenedBroker.publish` and its one check;
 - a client is authenticated before it can touch another one's session;
 - QoS 1 stays in flight until it is acknowledged, over any number of connections, in order;
 - MQTT 5 is translated, keep-alive is enforced, ``$share`` refused instead of silently never served;
@@ -17,6 +17,10 @@ import logging
 import socket
 import ssl
 from collections.abc import Collection
+from typing import Any
+
+from amqtt.broker import Broker
+from amqtt.contexts import ListenerType
 
 from salvo_server.brokers.embedded.addresses import BACKLOG
 from salvo_server.brokers.embedded.edges import Listener, TcpEdge, TransportEdge, WebSocketEdge
@@ -33,9 +37,8 @@ from salvo_server.brokers.embedded.wills import Wills
 
 log = logging.getLogger(__name__)
 
-#: The listeners: MQTT over TCP, over WebSocket, and that of this process's own server, on the loopback interface only,
-#: never through TLS and always open.
-TCP_LISTENER, WEBSOCKET_LISTENER, OWN_LISTENER = "tcp", "websocket", "own"
+#: The listener of this process's own server, on the loopback interface only, never through TLS and always open.
+OWN_LISTENER = "own"
 
 
 #: Connections of a listener that one turn of the loop takes; the others wait in the system. A TLS handshake costs a
@@ -43,8 +46,8 @@ TCP_LISTENER, WEBSOCKET_LISTENER, OWN_LISTENER = "tcp", "websocket", "own"
 MAX_ACCEPTED = 4
 
 
-class Broker:
-    """A broker with the sessions and the routing of this package.
+class HardenedBroker(Broker):
+    """amqtt's broker with the sessions and the routing of this package.
 
     Attributes:
         peers: the connections.
@@ -56,6 +59,7 @@ class Broker:
 
     def __init__(
         self,
+        config: dict[str, Any],
         sockets: dict[str, socket.socket],
         limits: BrokerLimits,
         access: Access,
@@ -67,11 +71,12 @@ class Broker:
         """Prepare a broker.
 
         Args:
-            sockets: those that listen already, by listener.
+            sockets: one that listens, for each listener of the configuration.
             tls: for all of them.
             hosts: names of this machine, and of other machines whose pages may connect.
             server_first: whether connections to all but the own listener wait in the system until :meth:`open`.
         """
+        super().__init__(config)
         self.limits = limits
         self.access = access
         self._hosts = hosts
@@ -91,8 +96,7 @@ class Broker:
         self._over_websocket = Listener(self.web_edges, limits.websockets, self._welcome_websocket, web_read)
         self._sockets = sockets
         self._server_first = server_first
-        self._servers: dict[str, asyncio.Server] = {}
-        self._closed: set[str] = set()  # listeners that are not open yet
+        self._closed: list[tuple[Any, socket.socket]] = []
         self._tls = (
             None if tls is None else TlsListener(tls, limits.connections, limits.connect_seconds, self.seldom.warn)
         )
@@ -120,31 +124,32 @@ class Broker:
 
     # --- connections --------------------------------------------------------------------------------------------
 
-    async def start(self) -> None:
-        """Serve on the sockets."""
+    async def _create_server_instance(
+        self, listener_name: str, listener_type: ListenerType, address: str | None, port: int, ssl_context: Any
+    ) -> Any:
+        """Serve on a socket that listens already, without amqtt's streams."""
+        sock = self._sockets[listener_name]
+        if listener_name == OWN_LISTENER:
+            greet = self._greet_own
+        else:
+            greet = self._greet_tcp if listener_type is ListenerType.TCP else self._greet_websocket
         loop = asyncio.get_running_loop()
-        greet = {
-            TCP_LISTENER: self._greet_tcp,
-            WEBSOCKET_LISTENER: self._greet_websocket,
-            OWN_LISTENER: self._greet_own,
-        }
-        for name, sock in self._sockets.items():
-            server = await loop.create_server(greet[name], sock=sock, backlog=MAX_ACCEPTED, start_serving=False)
-            self._servers[name] = server
-            if self._server_first and name != OWN_LISTENER:
-                self._closed.add(name)
-            else:
-                await self._accept(name)
+        server = await loop.create_server(greet, sock=sock, backlog=MAX_ACCEPTED, start_serving=False)
+        if self._server_first and listener_name != OWN_LISTENER:
+            self._closed.append((server, sock))
+        else:
+            await self._accept(server, sock)
+        return server
 
-    async def _accept(self, listener: str) -> None:
-        await self._servers[listener].start_serving()
-        self._sockets[listener].listen(BACKLOG)  # asyncio has set it to what it takes at once
+    async def _accept(self, server: Any, sock: socket.socket) -> None:
+        await server.start_serving()
+        sock.listen(BACKLOG)  # asyncio has set it to what it takes at once
 
     async def open(self) -> None:
         """Accept the connections of others than the server, those that have waited first."""
-        closed, self._closed = self._closed, set()
-        for name in closed:
-            await self._accept(name)
+        closed, self._closed = self._closed, []
+        for server, sock in closed:
+            await self._accept(server, sock)
 
     def _greet_own(self) -> asyncio.BaseProtocol:
         return TcpEdge(self._over_tcp)
@@ -219,13 +224,13 @@ class Broker:
         for _ in range(2):
             await asyncio.sleep(0)
         for server in self._servers.values():
-            server.close()
+            if server.instance is not None:
+                server.instance.close()
         for peer in list(self.peers):
             peer.cut_off()
         while self._abort_all():
             await asyncio.sleep(0)
-        for server in self._servers.values():
-            await server.wait_closed()
+        await super().shutdown()
 
     def _abort_all(self) -> bool:
         """Abort the connections, those without a peer too; return whether there was one."""

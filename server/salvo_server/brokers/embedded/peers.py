@@ -50,7 +50,7 @@ class Edge(Protocol):
 
 
 class Hub(Protocol):
-    """What a connection needs of its broker, :class:`~salvo_server.brokers.embedded.broker.Broker`."""
+    """What a connection needs of its broker, :class:`~salvo_server.brokers.embedded.broker.HardenedBroker`."""
 
     limits: BrokerLimits
     access: Access

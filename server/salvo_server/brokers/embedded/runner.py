@@ -9,14 +9,16 @@ import socket
 import ssl
 import threading
 from collections.abc import Collection, Mapping
-from typing import Final
+from typing import Any, Final
 
 from salvo_server.brokers.embedded import open_files
-from salvo_server.brokers.embedded.addresses import BrokerError, listening, reachable, split_address
-from salvo_server.brokers.embedded.broker import OWN_LISTENER, TCP_LISTENER, WEBSOCKET_LISTENER, Broker
+from salvo_server.brokers.embedded.addresses import BrokerError, joined, listening, reachable, split_address
+from salvo_server.brokers.embedded.broker import OWN_LISTENER, HardenedBroker
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
 from salvo_server.brokers.embedded.tls import ServerTls
 
+#: amqtt tells every step at level INFO and repeats in words what an error already says.
+_AMQTT_LOG_LEVEL = logging.ERROR
 #: How long clients have to receive what was published before the end: the pause without progress, and the total.
 STILL_SECONDS: Final = 1.0
 LAST_MESSAGES_SECONDS: Final = 5.0
@@ -24,7 +26,7 @@ _LOOK_SECONDS: Final = 0.02
 
 
 class EmbeddedBroker:
-    """The broker in this process.
+    """amqtt in this process.
 
     Use it as a context manager, or call :meth:`start` and :meth:`stop`.
     """
@@ -62,7 +64,7 @@ class EmbeddedBroker:
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
-        self._serving: Broker | None = None
+        self._serving: HardenedBroker | None = None
         self._bound: dict[str, tuple[str, int]] = {}
         self._sockets: dict[str, socket.socket] = {}
         self._failure: BaseException | None = None
@@ -70,12 +72,12 @@ class EmbeddedBroker:
     @property
     def host(self) -> str:
         """The host that MQTT over TCP is spoken on."""
-        return self._bound[TCP_LISTENER][0]
+        return self._bound["default"][0]
 
     @property
     def port(self) -> int:
         """The port that MQTT over TCP is spoken on."""
-        return self._bound[TCP_LISTENER][1]
+        return self._bound["default"][1]
 
     @property
     def url(self) -> str:
@@ -96,9 +98,9 @@ class EmbeddedBroker:
     @property
     def websocket_url(self) -> str | None:
         """Where clients connect over WebSocket."""
-        if WEBSOCKET_LISTENER not in self._bound:
+        if "websocket" not in self._bound:
             return None
-        host, port = self._bound[WEBSOCKET_LISTENER]
+        host, port = self._bound["websocket"]
         scheme = "ws" if self._tls is None else "wss"
         return f"{scheme}://{reachable(host)}:{port}/mqtt"
 
@@ -120,20 +122,22 @@ class EmbeddedBroker:
             TlsError: ``bad_tls``.
         """
         self._context = None if self._tls is None else self._tls.context()
+        logging.getLogger("amqtt").setLevel(_AMQTT_LOG_LEVEL)
         logging.getLogger("websockets").setLevel(logging.CRITICAL)
+        logging.getLogger("transitions").setLevel(logging.ERROR)
         open_files.allow(2 * self._limits.connections)
-        self._sockets = {TCP_LISTENER: listening(*self._listen)}
+        self._sockets = {"default": listening(*self._listen)}
         if self._websocket is not None:
             try:
-                self._sockets[WEBSOCKET_LISTENER] = listening(*self._websocket)
+                self._sockets["websocket"] = listening(*self._websocket)
             except BrokerError:
-                self._sockets[TCP_LISTENER].close()
+                self._sockets["default"].close()
                 raise
         if self._tls is not None or self._server_first:
             self._sockets[OWN_LISTENER] = listening("127.0.0.1", 0)
         hosts = {
-            TCP_LISTENER: self._listen[0],
-            WEBSOCKET_LISTENER: (self._websocket or self._listen)[0],
+            "default": self._listen[0],
+            "websocket": (self._websocket or self._listen)[0],
             OWN_LISTENER: "127.0.0.1",
         }
         self._bound = {name: (hosts[name], sock.getsockname()[1]) for name, sock in self._sockets.items()}
@@ -177,7 +181,8 @@ class EmbeddedBroker:
     async def _serve(self, ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        broker = self._serving = Broker(
+        broker = self._serving = HardenedBroker(
+            self._config(),
             self._sockets,
             self._limits,
             self._access,
@@ -193,7 +198,7 @@ class EmbeddedBroker:
         await self._deliver(broker)
         await broker.shutdown()
 
-    async def _deliver(self, broker: Broker) -> None:
+    async def _deliver(self, broker: HardenedBroker) -> None:
         """Let the last messages arrive, such as a winner's name; who takes nothing in does not hold up the end."""
         now = asyncio.get_running_loop().time
         end, least = now() + LAST_MESSAGES_SECONDS, broker.clients.owed
@@ -208,3 +213,11 @@ class EmbeddedBroker:
         if loop is not None and broker is not None:
             with contextlib.suppress(RuntimeError):  # it has just been stopped
                 loop.call_soon_threadsafe(broker.review_sessions)
+
+    def _config(self) -> dict[str, Any]:
+        listeners: dict[str, dict[str, Any]] = {"default": {"type": "tcp", "bind": joined(*self._bound["default"])}}
+        if "websocket" in self._bound:
+            listeners["websocket"] = {"type": "ws", "bind": joined(*self._bound["websocket"])}
+        if OWN_LISTENER in self._bound:
+            listeners[OWN_LISTENER] = {"type": "tcp", "bind": joined(*self._bound[OWN_LISTENER])}
+        return {"listeners": listeners, "plugins": {}}
