@@ -16,13 +16,9 @@ from typing import Any
 from diagram import edges
 from fates import FATES
 from salvo.errors import CODES
-from salvo.machine import markdown
+from salvo.machine import Transition, markdown
 from salvo.messages import State
-from salvo.session.joining import JOINING
-from salvo.session.machine import Arrow
-from salvo.session.placing import PLACING
-from salvo.session.playing import PLAYING
-from salvo.session.session import FOLLOWING, RETURNING, SERVER
+from salvo.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING, SERVER
 from salvo.topics import TOPICS
 from salvo_server.core.outages import OUTAGES
 from salvo_server.core.transitions import STATES, TABLE, Answer, Event, TableState
@@ -106,7 +102,7 @@ def errors() -> str:
 
 
 #: The machines of a client, by what they are about.
-MACHINES = {
+MACHINES: dict[str, tuple[Transition[Any, Any, Any], ...]] = {
     "Joining: the request to take part": JOINING,
     "Placing: the fleet": PLACING,
     "Playing: the turns": PLAYING,
@@ -118,29 +114,15 @@ MACHINES = {
 
 def client() -> str:
     """The transition tables of our client: its states, then what each event does in them."""
-    return "\n".join(line for title, arrows in MACHINES.items() for line in machine(title, arrows))
+    return "\n".join(machine(title, transitions) for title, transitions in MACHINES.items())
 
 
-def machine(title: str, arrows: Sequence[Arrow[Any, Any]]) -> list[str]:
-    """One machine's states and arrows."""
-    states = type(arrows[0].sources[0])
+def machine(title: str, transitions: Sequence[Transition[Any, Any, Any]]) -> str:
+    """One machine's states and transitions."""
+    states = type(transitions[0].sources[0])
     lines = [f"### {title}", "", "| state | meaning |", "|---|---|"]
     lines += [f"| `{state.name.lower()}` | {state.value} |" for state in states]
-    lines += ["", "| event | in | then | the client |", "|---|---|---|---|"]
-    for arrow in arrows:
-        sources = (
-            "any" if set(arrow.sources) == set(states) else ", ".join(f"`{s.name.lower()}`" for s in arrow.sources)
-        )
-        target = "the same" if arrow.target is None else f"`{arrow.target.name.lower()}`"
-        lines.append(f"| {arrow.event.value} | {sources} | {target} | {does(arrow)} |")
-    return [*lines, ""]
-
-
-def does(arrow: Arrow[Any, Any]) -> str:
-    """What a client does at an arrow, as the action's docstring says it."""
-    said = "nothing" if arrow.action is None else arrow.action.__doc__ or ""
-    [first, *_] = said.splitlines()
-    return f"{first[:1].lower()}{first[1:].rstrip('.')}"
+    return "\n".join([*lines, "", markdown(transitions, "the client"), ""])
 
 
 def fates() -> str:

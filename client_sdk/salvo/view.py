@@ -159,7 +159,7 @@ class Untouched(Collection[Shot]):
                 del self._left[player]
             self._deck = self._all = None
 
-    def go_on_from(self, former: Untouched) -> None:
+    def continue_from(self, former: Untouched) -> None:
         """Draw on as an earlier set of the same game would have, so that coming back does not change the game."""
         if self._boards() == former._boards():
             self._deck, self._unshuffled, self._drawn = former._deck, former._unshuffled, former._drawn

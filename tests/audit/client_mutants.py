@@ -151,13 +151,12 @@ MUTANTS: Final = (
         "does nothing about a ship that was refused",
         """
 from salvo.session.placing import Placing
+from salvo.session.tables import PlacingAction
 send = Placing._send
 def once(self, now):
     if not self.sent_at:
         send(self, now)
-Placing._send = once
-import salvo.session.placing as placing
-placing.PLACING = tuple(a._replace(action=once) if a.action is send else a for a in placing.PLACING)
+Placing.DOES = {**Placing.DOES, PlacingAction.SEND: once}
 """,
     ),
     _spec("SEAL-1", "seal/base64", "leaves the padding away", (_BLOB, _BLOB + '.rstrip("=")')),

@@ -33,7 +33,7 @@ from salvo.messages import State
 from salvo.rules import SALVO, SMACKDOWN, Grid, Placement, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo.session.returning import ReturningState
+from salvo.session.tables import ReturningState
 from salvo.view import Shot
 from salvo_server.storage.identity import Identity
 

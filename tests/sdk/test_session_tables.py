@@ -14,22 +14,34 @@ from kit.scripted_server import ScriptedServer
 from salvo import messages as m
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
 from salvo.errors import IllegalCommand
-from salvo.events import FleetWanted, GameEnded, Refused, SalvoWanted
+from salvo.events import Event, FleetWanted, GameEnded, Refused, SalvoWanted
+from salvo.machine import Machine, Transition
 from salvo.messages import State
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo.session.joining import JOINING, JoiningEvent, JoiningState
-from salvo.session.machine import Arrow, Machine
-from salvo.session.placing import PLACING, PlacingEvent, PlacingState
-from salvo.session.playing import PLAYING, PlayingEvent, PlayingState
-from salvo.session.returning import ReturningEvent, ReturningState
-from salvo.session.session import (
+from salvo.session.actor import Actor
+from salvo.session.tables import (
     FOLLOWING,
+    JOINING,
+    PLACING,
+    PLAYING,
     RETURNING,
     SERVER,
+    JoiningAction,
+    JoiningEvent,
+    JoiningState,
+    PlacingAction,
+    PlacingEvent,
+    PlacingState,
+    PlayingAction,
+    PlayingEvent,
+    PlayingState,
+    ReturningEvent,
+    ReturningState,
     ServerEvent,
     ServerState,
+    SessionAction,
     TableEvent,
     TableState,
 )
@@ -75,9 +87,15 @@ class Team:
     def commands(self) -> list[str]:
         return [type(command).__name__ for command in self.server.commands(SEALER)]
 
-    def machine(self, name: str) -> Machine[Any, Any]:
-        found: Machine[Any, Any] = getattr(self.session, f"_{name}")
+    def machine(self, name: str) -> Machine[Any, Any, Any]:
+        found: Machine[Any, Any, Any] = getattr(self.session, f"_{name}")
         return found
+
+    def take(self, name: str, event: Any) -> list[Event]:
+        machine = self.machine(name)
+        if isinstance(machine, Actor):
+            return machine.take(event, self.server.now)
+        return self.session._take(machine, event, self.server.now)
 
 
 Step = Callable[[Team], object]
@@ -184,7 +202,7 @@ def unconfirmed_news(team: Team) -> None:
     team.tick(11)
 
 
-TABLES: dict[str, tuple[tuple[Arrow[Any, Any], ...], type[Enum]]] = {
+TABLES: dict[str, tuple[tuple[Transition[Any, Any, Any], ...], type[Enum]]] = {
     "joining": (JOINING, JoiningEvent),
     "placing": (PLACING, PlacingEvent),
     "playing": (PLAYING, PlayingEvent),
@@ -234,31 +252,31 @@ EVERY_PAIR = [
     for state in WAYS[name]
     for event in events
 ]
-#: What an action sends and tells; one that is not here changes only what the session knows.
-EFFECTS: dict[str, tuple[set[str], set[type]]] = {
-    "Joining._send": ({"ParticipationRequest"}, set()),
-    "Joining._leave": ({"Leave"}, set()),
-    "Joining._report": (set(), {Refused}),
-    "Placing._ask": (set(), {FleetWanted}),
-    "Placing._send": ({"PlaceShip"}, set()),
-    "Playing._ask": (set(), {SalvoWanted}),
-    "Playing._send_again": ({"Fire"}, set()),
-    "Playing._send_all_again": ({"Fire", "Skip"}, set()),
-    "Playing._send_skip_again": ({"Skip"}, set()),
-    "Playing._tell_end": (set(), {GameEnded}),
-    "Session._ask": ({"ParticipationRequest"}, set()),
-    "Session._open_lobby": ({"ParticipationRequest"}, set()),
-    "Session._server_is_back": ({"ParticipationRequest"}, set()),
+#: What an action sends, and reports to the player; one that is not here changes only what the session knows.
+EFFECTS: dict[Enum | None, tuple[set[str], set[type]]] = {
+    JoiningAction.SEND_REQUEST: ({"ParticipationRequest"}, set()),
+    JoiningAction.SEND_LEAVE: ({"Leave"}, set()),
+    JoiningAction.REPORT_REFUSAL: (set(), {Refused}),
+    PlacingAction.ASK_PLAYER: (set(), {FleetWanted}),
+    PlacingAction.SEND: ({"PlaceShip"}, set()),
+    PlayingAction.ASK_PLAYER: (set(), {SalvoWanted}),
+    PlayingAction.SEND_SHOTS: ({"Fire"}, set()),
+    PlayingAction.SEND_SHOTS_AND_SKIP: ({"Fire", "Skip"}, set()),
+    PlayingAction.SEND_SKIP: ({"Skip"}, set()),
+    PlayingAction.REPORT_END: (set(), {GameEnded}),
+    SessionAction.REQUEST_RECAP: ({"ParticipationRequest"}, set()),
+    SessionAction.OPEN_LOBBY: ({"ParticipationRequest"}, set()),
+    SessionAction.RESUME: ({"ParticipationRequest"}, set()),
 }
 
 
-def test_every_state_has_a_way_into_it_and_every_event_an_arrow() -> None:
-    for name, (arrows, events) in TABLES.items():
-        states: type[Enum] = type(arrows[0].sources[0])
+def test_every_state_has_a_way_into_it_and_every_event_a_transition() -> None:
+    for name, (transitions, events) in TABLES.items():
+        states: type[Enum] = type(transitions[0].sources[0])
         assert set(WAYS[name]) == set(states), name
-        assert {arrow.event for arrow in arrows} == set(events), name
-        pairs = [(source, arrow.event) for arrow in arrows for source in arrow.sources]
-        assert len(pairs) == len(set(pairs)), f"{name}: two arrows for one state and event"
+        assert {transition.event for transition in transitions} == set(events), name
+        pairs = [(source, transition.event) for transition in transitions for source in transition.sources]
+        assert len(pairs) == len(set(pairs)), f"{name}: two transitions for one state and event"
 
 
 @pytest.mark.parametrize(("name", "state", "event"), EVERY_PAIR)
@@ -272,12 +290,13 @@ def test_every_state_takes_every_event_as_its_table_says(name: str, state: Enum,
     team.session.take_outbox()
     machine = team.machine(name)
     assert machine.state is state
-    [arrow] = [a for a in TABLES[name][0] if a.event is event and state in a.sources] or [Arrow((state,), event)]
-    told = machine.handle(event, team.server.now)
-    assert machine.state is (arrow.target or state)
-    sent, telling = EFFECTS.get(getattr(arrow.action, "__qualname__", ""), (set(), set()))
+    candidates = [line for line in TABLES[name][0] if line.event is event and state in line.sources]
+    [transition] = candidates or [Transition((state,), event)]
+    reported = team.take(name, event)
+    assert machine.state is (transition.target or state)
+    sent, reports = EFFECTS.get(transition.action, (set(), set()))
     assert set(team.commands()) == sent
-    assert {type(each) for each in told} == telling
+    assert {type(report) for report in reported} == reports
 
 
 # --- what brings each event about ------------------------------------------------------------------------------------
@@ -427,9 +446,9 @@ def test_every_event_comes_of_what_its_name_says(stimulus: Stimulus, monkeypatch
     handed: list[Enum] = []
     handle = Machine.handle
 
-    def record(self: Machine[Any, Any], event: Enum, now: float = 0.0) -> Any:
+    def record(self: Machine[Any, Any, Any], event: Enum) -> Any:
         handed.append(event)
-        return handle(self, event, now)
+        return handle(self, event)
 
     monkeypatch.setattr(Machine, "handle", record)
     team = Team()
@@ -529,6 +548,15 @@ def test_what_comes_late_or_twice_leaves_every_state_as_it_should(stimulus: Stim
         else:
             found.append(team.machine(name).state.name.lower())
     assert " ".join(found) == LATE[name_of(stimulus)]
+
+
+@pytest.mark.parametrize(("name", "state"), [(name, state) for name, ways in WAYS.items() for state in ways])
+def test_fleet_and_view_are_there_exactly_in_the_states_that_have_them(name: str, state: Enum) -> None:
+    team = Team()
+    WAYS[name][state](team)
+    placing, playing = team.machine("placing").state, team.machine("playing").state
+    assert (team.session.fleet is None) == (placing in (PlacingState.NO_FLEET, PlacingState.CHOOSING))
+    assert (team.session.view is None) == (playing is PlayingState.NO_GAME)
 
 
 def test_every_event_has_a_stimulus() -> None:

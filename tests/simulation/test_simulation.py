@@ -14,8 +14,8 @@ from salvo.codec.command_writer import write_shot
 from salvo.codec.header import read_header
 from salvo.fairness.witness import Witness
 from salvo.session import Session
-from salvo.session.joining import JOINING, JoiningEvent
-from salvo.session.playing import PLAYING, Playing, PlayingEvent
+from salvo.session.playing import Playing
+from salvo.session.tables import JOINING, PLAYING, JoiningEvent, PlayingEvent
 from salvo.view import Feed, Shot, View
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.effects import Effects
@@ -277,13 +277,13 @@ def _fire_again_with_the_same_bytes(patch: pytest.MonkeyPatch) -> None:
 
 
 def _never_ask_again_to_take_part(patch: pytest.MonkeyPatch) -> None:
-    arrows = [arrow for arrow in JOINING if arrow.event is not JoiningEvent.NO_ANSWER]
-    patch.setattr("salvo.session.joining.JOINING", arrows)
+    transitions = [transition for transition in JOINING if transition.event is not JoiningEvent.NO_ANSWER]
+    patch.setattr("salvo.session.joining.JOINING", transitions)
 
 
 def _never_send_a_salvo_again(patch: pytest.MonkeyPatch) -> None:
-    arrows = [arrow for arrow in PLAYING if arrow.event is not PlayingEvent.NO_RESULT]
-    patch.setattr("salvo.session.playing.PLAYING", arrows)
+    transitions = [transition for transition in PLAYING if transition.event is not PlayingEvent.NO_RESULT]
+    patch.setattr("salvo.session.playing.PLAYING", transitions)
 
 
 def _take_a_repeated_shot_for_another_one(patch: pytest.MonkeyPatch) -> None:

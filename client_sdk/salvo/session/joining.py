@@ -3,66 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
-from typing import Final
+from typing import ClassVar
 
 from salvo import messages as m
 from salvo.errors import ImpostorError
 from salvo.events import Event, Refused, ServerMet
 from salvo.rules import generator
 from salvo.seal import fingerprint
-from salvo.session.machine import Arrow, Machine
+from salvo.session.actor import Actor, Does
+from salvo.session.news import SILENCE_SECONDS, Table
 from salvo.session.outbox import Outbox
-from salvo.session.table import PATIENCE_SECONDS, SILENCE_SECONDS, Table
-
-#: The shortest and the longest pause between two requests to take part. Each is random, so that teams whose requests
-#: were lost in one flood do not all ask again at once.
-ASK_AGAIN_SECONDS: Final = (3.0, 8.0)
-#: How long to wait for ``/game/server``, which tells whether to seal the secret. It is retained, so it comes with the
-#: first messages; a server of the plain specification has no such topic, and its teams have a minute to place.
-SERVER_SECONDS: Final = 2.0
-
-
-class JoiningState(Enum):
-    """What has become of the request to take part."""
-
-    IDLE = "requests nothing: the team has its place, waits for the next lobby, or wants no game"
-    MEETING = "wants to send a request, and waits for `/game/server`, which says whether to seal it"
-    ASKING = "has sent a request, and has no answer"
-    DISPUTED = "has sent a request; its name was refused, perhaps to another program that used it"
-    LEAVING = "has left the lobby, and is still listed"
+from salvo.session.tables import (
+    ASK_AGAIN_SECONDS,
+    JOINING,
+    PATIENCE_SECONDS,
+    SERVER_SECONDS,
+    JoiningAction,
+    JoiningEvent,
+    JoiningState,
+)
 
 
-class JoiningEvent(Enum):
-    """What can happen to the request."""
-
-    WANTED = "a place, the old place, or the recap is wanted"
-    SERVER_MET = "`/game/server` is known"
-    SERVER_SILENT = f"no `/game/server` for {SERVER_SECONDS:g} s, from a server not known to have a key"
-    NO_ANSWER = (
-        f"no answer for {ASK_AGAIN_SECONDS[0]:g} to {ASK_AGAIN_SECONDS[1]:g} s, at random (SALVO-JOIN-16); for "
-        f"{PATIENCE_SECONDS:g} s while waiting for a recap or leaving"
-    )
-    ANSWERED = "the name is listed, as news, or the recap arrives"
-    GAME_ON = "`wrong_state`: a game is running without the team"
-    NAME_REFUSED = "`not_in_roster` or `sealed_required`"
-    STILL_REFUSED = f"in the lobby, {PATIENCE_SECONDS:g} s without being listed"
-    UNWANTED = "the player wants no game"
-    LEFT = "the player leaves the lobby while it is listed"
-    LEFT_UNLISTED = "the player leaves the lobby before it is listed"
-    STRUCK_OFF = "the name is no longer listed, as news"
-    UNUSABLE = "a recap arrives before the rules or the list that it belongs to"
-
-
-class Joining(Machine[JoiningState, JoiningEvent]):
-    """The request to take part.
+class Joining(Actor[JoiningState, JoiningEvent, JoiningAction]):
+    """The request to take part; every method changes this object.
 
     Attributes:
         awaits_recap: whether the answer is a recap, for which the team should not wait long.
     """
 
     def __init__(self, table: Table, outbox: Outbox, *, always_seal: bool) -> None:
-        super().__init__(self, JOINING, JoiningState.IDLE)
+        super().__init__(JOINING, JoiningState.IDLE)
         self.awaits_recap = False
         self._table = table
         self._outbox = outbox
@@ -70,7 +40,7 @@ class Joining(Machine[JoiningState, JoiningEvent]):
         self._met = False
         self._keys: m.ServerKeys | None = None
         self._entered = 0.0  # when the machine came to wait: for the server, or for the end of a dispute
-        self._due: float | None = None  # when to send again; None: not before time was told
+        self._due: float | None = None  # when to send again; None: not before the next tick
         self._unanswered_since: float | None = None
         self._refused: Refused | None = None
         self._pauses = generator(table.team, "pauses")  # not the bot's: a lost message must not change what it draws
@@ -78,7 +48,7 @@ class Joining(Machine[JoiningState, JoiningEvent]):
     # --- the server ---------------------------------------------------------------------------------------------
 
     def meet(self, keys: m.ServerKeys | None, profile: str) -> list[Event]:
-        """Take in the server's identity, which is fixed for the length of the session (SALVO-IDENT-2).
+        """Compare and store the server's identity, which is fixed for the length of the session (SALVO-IDENT-2).
 
         Only the key ``sign`` identifies it. A server without keys may be given some at any time.
 
@@ -98,24 +68,24 @@ class Joining(Machine[JoiningState, JoiningEvent]):
         self._keys = keys
         return [] if met else [ServerMet(keys, profile)]
 
-    # --- what comes from the session ----------------------------------------------------------------------------
+    # --- from the session ---------------------------------------------------------------------------------------
 
     def want(self, now: float) -> list[Event]:
         """Ask, at once if the server is known."""
-        events = self.handle(JoiningEvent.WANTED, now)
-        return [*events, *self.go_on(now)]
+        events = self.take(JoiningEvent.WANTED, now)
+        return [*events, *self.proceed(now)]
 
-    def go_on(self, now: float) -> list[Event]:
+    def proceed(self, now: float) -> list[Event]:
         """Ask if the server is known by now and there is something to ask."""
-        return self.handle(JoiningEvent.SERVER_MET, now) if self._met else []
+        return self.take(JoiningEvent.SERVER_MET, now) if self._met else []
 
     def refuse_name(self, refused: Refused, now: float) -> None:
         """Note a refusal that was sent to the name, whichever program used it."""
-        self.handle(JoiningEvent.NAME_REFUSED, now)
+        self.take(JoiningEvent.NAME_REFUSED, now)
         if self.state is JoiningState.DISPUTED:
             self._refused = refused
 
-    def heard_refusal(self) -> None:
+    def answered(self) -> None:
         """Note that the server does answer."""
         self._unanswered_since = None
 
@@ -133,24 +103,22 @@ class Joining(Machine[JoiningState, JoiningEvent]):
         events: list[Event] = []
         waited = now - self._entered
         if self.state is JoiningState.MEETING and waited > SERVER_SECONDS and not self._always_seal:
-            events += self.handle(JoiningEvent.SERVER_SILENT, now)
+            events += self.take(JoiningEvent.SERVER_SILENT, now)
         if self._due is None:
             self._due = now + PATIENCE_SECONDS
         if now > self._due and may_ask:
-            events += self.handle(JoiningEvent.NO_ANSWER, now)
+            events += self.take(JoiningEvent.NO_ANSWER, now)
         if refusal_counts and waited > PATIENCE_SECONDS:
-            events += self.handle(JoiningEvent.STILL_REFUSED, now)
+            events += self.take(JoiningEvent.STILL_REFUSED, now)
         return events
 
     # --- actions ------------------------------------------------------------------------------------------------
 
-    def _wait(self, now: float) -> None:
-        """Wait for the server, unless it is known."""
+    def _await_server(self, now: float) -> None:
         self._forget(now)
         self._entered = now
 
-    def _send(self, now: float) -> None:
-        """Send the request, sealed if the server has a key (SALVO-IDENT-4)."""
+    def _send_request(self, now: float) -> None:
         pause = PATIENCE_SECONDS if self.awaits_recap else self._pauses.uniform(*ASK_AGAIN_SECONDS)
         self._due = now + pause
         if self._unanswered_since is None:
@@ -158,45 +126,30 @@ class Joining(Machine[JoiningState, JoiningEvent]):
         self._outbox.ask_for_place(None if self._keys is None else self._keys.seal)
 
     def _forget(self, now: float) -> None:
-        """Forget the request."""
         self._unanswered_since = self._refused = None
 
-    def _dispute(self, now: float) -> None:
-        """Send the request again at once: it may be lost, and the refusal may be for another program."""
+    def _send_at_once(self, now: float) -> None:
         self._entered = self._due = now
 
-    def _report(self, now: float) -> Sequence[Event]:
-        """Tell the player that it was refused."""
+    def _report_refusal(self, now: float) -> Sequence[Event]:
         refused, self._refused = self._refused, None
         return [] if refused is None else [refused]
 
-    def _ask_later(self, now: float) -> None:
-        """Send the request again later: the server repeats what is missing."""
+    def _send_later(self, now: float) -> None:
         self._forget(now)
         self._due = now + PATIENCE_SECONDS
 
-    def _leave(self, now: float) -> None:
-        """Send a message that the team leaves (SALVO-JOIN-15)."""
+    def _send_leave(self, now: float) -> None:
         self._forget(now)
         self._due = None
         self._outbox.leave()
 
-
-_S, _E = JoiningState, JoiningEvent
-_OUT = (_S.ASKING, _S.DISPUTED)
-JOINING = (
-    Arrow(tuple(_S), _E.WANTED, _S.MEETING, Joining._wait),
-    Arrow((_S.MEETING,), _E.SERVER_MET, _S.ASKING, Joining._send),
-    Arrow((_S.MEETING,), _E.SERVER_SILENT, _S.ASKING, Joining._send),
-    Arrow(_OUT, _E.NO_ANSWER, None, Joining._send),
-    Arrow((_S.LEAVING,), _E.NO_ANSWER, None, Joining._leave),
-    Arrow((_S.MEETING, *_OUT), _E.ANSWERED, _S.IDLE, Joining._forget),
-    Arrow(_OUT, _E.GAME_ON, _S.IDLE, Joining._forget),
-    Arrow((_S.ASKING,), _E.NAME_REFUSED, _S.DISPUTED, Joining._dispute),
-    Arrow((_S.DISPUTED,), _E.STILL_REFUSED, _S.ASKING, Joining._report),
-    Arrow((_S.MEETING, *_OUT), _E.UNWANTED, _S.IDLE, Joining._forget),
-    Arrow(tuple(_S), _E.LEFT, _S.LEAVING, Joining._leave),
-    Arrow(tuple(_S), _E.LEFT_UNLISTED, _S.IDLE, Joining._leave),
-    Arrow((_S.LEAVING,), _E.STRUCK_OFF, _S.IDLE),
-    Arrow((_S.IDLE, *_OUT), _E.UNUSABLE, _S.ASKING, Joining._ask_later),
-)
+    DOES: ClassVar[Does] = {
+        JoiningAction.AWAIT_SERVER: _await_server,
+        JoiningAction.SEND_REQUEST: _send_request,
+        JoiningAction.SEND_LEAVE: _send_leave,
+        JoiningAction.FORGET: _forget,
+        JoiningAction.SEND_AT_ONCE: _send_at_once,
+        JoiningAction.REPORT_REFUSAL: _report_refusal,
+        JoiningAction.SEND_LATER: _send_later,
+    }

@@ -12,12 +12,12 @@ from salvo.codec.log import message_digest
 from salvo.fairness.witness import Witness
 from salvo.rules import Placement
 from salvo.seal import Sealer, salt_of
-from salvo.session.table import Table
+from salvo.session.news import Table
 from salvo.view import Shot
 
 
 class Outbox:
-    """Messages to publish, in order; the witness learns what the team commands.
+    """Messages to publish, in order; the witness learns what the team commands; every method changes this object.
 
     Every command is signed when it is written: a repetition never has the bytes of the first one, whose nonce may be
     used up.

@@ -4,55 +4,29 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from enum import Enum
 from random import Random
-from typing import Final
+from typing import ClassVar
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
 from salvo.events import Event, GameEnded, SalvoHeard, SalvoWanted
 from salvo.rules import Fleet, Placement, RuleBook
-from salvo.session.machine import Arrow, Machine
+from salvo.session.actor import Actor, Does
+from salvo.session.news import Table
 from salvo.session.outbox import Outbox
-from salvo.session.table import PATIENCE_SECONDS, Table
+from salvo.session.tables import (
+    PATIENCE_SECONDS,
+    PATIENCE_SHARE,
+    PLAYING,
+    PlayingAction,
+    PlayingEvent,
+    PlayingState,
+)
 from salvo.view import Feed, Shot, View
 
-#: A salvo is sent again after at most this share of the turn's time, so that even a short turn has room for it.
-PATIENCE_SHARE: Final = 1 / 3
 
-
-class PlayingState(Enum):
-    """Whose move it is."""
-
-    NO_GAME = "the team plays no game"
-    WAITING = "it is another player's turn, or the team's own turn is over"
-    DECIDING = "the player was asked for a salvo"
-    FIRED = "the turn's shots are sent, and there is no result yet"
-    SKIPPED = "a skip is sent, and there is no result yet"
-    ENDED = "the game is over, and the player knows how it ended"
-
-
-class PlayingEvent(Enum):
-    """What can happen in a game."""
-
-    TAKEN_UP = "the first turn begins, or a recap is about an unknown game"
-    OWN_TURN = "a turn begins in which this team has shots left"
-    OTHERS_TURN = "another turn begins"
-    FIRED = "the player fires, and its shots are sent"
-    SKIPPED = "the player skips, and its skip is sent"
-    NO_RESULT = (
-        f"no result for {PATIENCE_SECONDS:g} s, or a third of the turn if that is less; before the deadline, while the "
-        "server is online and no recap is awaited"
-    )
-    RESOLVED = "the result arrives, or a recap shows that the turn is over"
-    TIME_UP = "`turn_timeout` or `bank_empty`"
-    RECALLED = "the awaited recap arrives during the turn"
-    ENDED = "state `over`, last result, winner and all statistics have arrived, and agree"
-    FORGOTTEN = "a lobby opens"
-
-
-class Playing(Machine[PlayingState, PlayingEvent]):
-    """The game that this team plays.
+class Playing(Actor[PlayingState, PlayingEvent, PlayingAction]):
+    """The game that this team plays; every method changes this object and its view.
 
     Attributes:
         view: what the player knows; None between games.
@@ -61,7 +35,7 @@ class Playing(Machine[PlayingState, PlayingEvent]):
     """
 
     def __init__(self, table: Table, outbox: Outbox, random: Random) -> None:
-        super().__init__(self, PLAYING, PlayingState.NO_GAME)
+        super().__init__(PLAYING, PlayingState.NO_GAME)
         self.view: View | None = None
         self.stats: dict[str, m.PlayerStats] = {}
         self.winners: tuple[str, ...] | None = None
@@ -71,7 +45,7 @@ class Playing(Machine[PlayingState, PlayingEvent]):
         self._turn: m.TurnBegan | None = None
         self._deadline = 0.0
         self._begun: m.TurnContext | None = None  # the turn that the view is in
-        self._due: float | None = None  # when to send the salvo again; None: not before time was told
+        self._due: float | None = None  # when to send the salvo again; None: not before the next tick
 
     def reseed(self, random: Random) -> None:
         """Use another source of randomness from now on."""
@@ -91,7 +65,7 @@ class Playing(Machine[PlayingState, PlayingEvent]):
         self._send_on(view, shots)
         view.shots -= len(shots)
         self._due = None
-        self.handle(PlayingEvent.FIRED)
+        self.take(PlayingEvent.FIRED)
 
     def skip(self) -> None:
         """Give up the shots that are left.
@@ -103,7 +77,7 @@ class Playing(Machine[PlayingState, PlayingEvent]):
         view.shots = 0
         self._due = None
         self._outbox.skip(m.TurnContext(view.game, view.turn))
-        self.handle(PlayingEvent.SKIPPED)
+        self.take(PlayingEvent.SKIPPED)
 
     def _playing(self) -> View:
         if self.view is None:
@@ -113,7 +87,7 @@ class Playing(Machine[PlayingState, PlayingEvent]):
     # --- the news -----------------------------------------------------------------------------------------------
 
     def turn_began(self, turn: m.TurnBegan, now: float, fleet: Fleet | None) -> None:
-        """Take in a turn; :meth:`begin_turn` begins it."""
+        """Note a turn; :meth:`begin_turn` begins it."""
         last = self._turn
         if last is not None and (turn.game, turn.turn) < (last.game, last.turn):
             return
@@ -126,10 +100,10 @@ class Playing(Machine[PlayingState, PlayingEvent]):
         known, team, players = view is not None and view.game == turn.game, self._table.team, self._table.players
         if not known and fleet is not None and rules is not None and team in players:
             self.view = View(rules, team, players, turn.game, fleet, self._random)
-            self.handle(PlayingEvent.TAKEN_UP)
+            self.take(PlayingEvent.TAKEN_UP)
 
     def begin_turn(self) -> list[Event]:
-        """Begin the last turn that was heard, once: ask the player for the shots that it has not fired yet."""
+        """Begin the last turn that was announced, once: ask the player for the shots that it has not fired yet."""
         turn, view = self._turn, self.view
         if turn is None or view is None or view.game != turn.game:
             return []
@@ -139,7 +113,7 @@ class Playing(Machine[PlayingState, PlayingEvent]):
         self._begun = occasion
         left = turn.shots - len(view.fired_this_turn) if turn.player == self._table.team else 0
         self._put_in_turn(view, turn, left)
-        return self.handle(PlayingEvent.OWN_TURN if left else PlayingEvent.OTHERS_TURN)
+        return self.take(PlayingEvent.OWN_TURN if left else PlayingEvent.OTHERS_TURN)
 
     def _put_in_turn(self, view: View, turn: m.TurnBegan, left: int) -> None:
         Feed(view).begin_turn(turn.turn, left, self._deadline)
@@ -151,19 +125,21 @@ class Playing(Machine[PlayingState, PlayingEvent]):
             Feed(self.view).landed(Shot(self._table.team, x, y))
 
     def resolved(self, result: m.SalvoResolved) -> list[Event]:
-        """Take in a result, once."""
+        """Apply a result to the view, once."""
         view = self.view
         if view is None or result.game != view.game or result.turn <= view.resolved_turn:
             return []
         Feed(view).resolved(result)
         if self._turn is None or result.turn >= self._turn.turn:
-            self.handle(PlayingEvent.RESOLVED)
+            self.take(PlayingEvent.RESOLVED)
         return [SalvoHeard(result)]
 
     def reveal(self, player: str, ships: tuple[Placement, ...]) -> None:
-        """Take in a fleet that is shown at the end."""
+        """Note a fleet that is shown at the end."""
         if self.view is not None and player in self.view.players:
-            with contextlib.suppress(IllegalCommand):  # from another game: a broker that was killed may have kept it
+            with contextlib.suppress(
+                IllegalCommand
+            ):  # from another game: a broker that was killed may have retained it
                 self.view.revealed[player] = Fleet(self.view.rules, ships)
 
     def end(self) -> list[Event]:
@@ -177,7 +153,7 @@ class Playing(Machine[PlayingState, PlayingEvent]):
             return []
         if not self.winners and self.stats.keys() - view.players:
             return []  # the view was begun with an old list of players; a recap has the whole one
-        return self.handle(PlayingEvent.ENDED) if self.stats.keys() >= set(view.players) else []
+        return self.take(PlayingEvent.ENDED) if self.stats.keys() >= set(view.players) else []
 
     # --- time and recaps ----------------------------------------------------------------------------------------
 
@@ -193,26 +169,26 @@ class Playing(Machine[PlayingState, PlayingEvent]):
         elif due is None or now > due:
             self._due = now + min(PATIENCE_SECONDS, PATIENCE_SHARE * (turn.deadline - turn.now) / 1000)
             if due is not None:
-                self.handle(PlayingEvent.NO_RESULT)
+                self.take(PlayingEvent.NO_RESULT)
 
     def take_up(self, recap: m.Recap, rules: RuleBook, fleet: Fleet, *, awaited: bool) -> None:
-        """Go on where the server has the game."""
+        """Continue where the server has the game."""
         known = self.view
         view = self.view = self._rebuild(recap, rules, fleet)
         if known is None or known.game != view.game:
             self._begun = None
-            self.handle(PlayingEvent.TAKEN_UP)
+            self.take(PlayingEvent.TAKEN_UP)
             return
         self._take_over_shots(known, view, awaited)
-        view.untouched.go_on_from(known.untouched)
+        view.untouched.continue_from(known.untouched)
         turn = self._turn
         if turn is None or self._begun != m.TurnContext(turn.game, turn.turn) or view.resolved_turn >= turn.turn:
-            self.handle(PlayingEvent.RESOLVED)
+            self.take(PlayingEvent.RESOLVED)
             return
         # The player may still be thinking: it is not asked again, and its answer stays valid.
         self._put_in_turn(view, turn, min(known.shots, turn.shots - len(view.fired_this_turn)))
         if awaited:
-            self.handle(PlayingEvent.RECALLED)
+            self.take(PlayingEvent.RECALLED)
 
     def _take_over_shots(self, known: View, view: View, awaited: bool) -> None:
         """Take over shots on their way, which the recap lacks."""
@@ -221,7 +197,7 @@ class Playing(Machine[PlayingState, PlayingEvent]):
             return
         if awaited:
             # A broker that was killed may have lost them, or only the first, in which case the others were refused and
-            # their nonces are used up. So they are signed again; game, turn and number keep each from counting twice.
+            # their nonces are used up. So they are signed again; game, turn and number prevent that one counts twice.
             self._send_on(view, on_their_way)
         else:
             # A second recap, requested before the first came: what it lacks is sent already.
@@ -259,27 +235,22 @@ class Playing(Machine[PlayingState, PlayingEvent]):
 
     # --- actions ------------------------------------------------------------------------------------------------
 
-    def _ask(self, now: float) -> list[Event]:
-        """Ask the player for its shots."""
+    def _ask_player(self, now: float) -> list[Event]:
         return [] if self.view is None else [SalvoWanted(self.view)]
 
-    def _send_again(self, now: float) -> None:
-        """Send the turn's shots again, newly signed (SALVO-FIRE-13)."""
+    def _send_shots_again(self, now: float) -> None:
         if self.view is not None:
             self._send(self.view, self.view.fired_this_turn, 1)
 
     def _send_skip_again(self, now: float) -> None:
-        """Send the skip again, newly signed."""
         if self._begun is not None:
             self._outbox.skip(self._begun)
 
     def _send_all_again(self, now: float) -> None:
-        """Send the turn's shots and the skip again, newly signed."""
-        self._send_again(now)
+        self._send_shots_again(now)
         self._send_skip_again(now)
 
-    def _tell_end(self, now: float) -> list[Event]:
-        """Tell the player how the game ended."""
+    def _report_end(self, now: float) -> list[Event]:
         if self.view is None:
             return []
         winners = self.winners or ()
@@ -288,25 +259,14 @@ class Playing(Machine[PlayingState, PlayingEvent]):
         return [GameEnded(self.view.game, winner, stats, aborted=not self.winners)]
 
     def _forget(self, now: float) -> None:
-        """Forget the game."""
         self.view = self._turn = self._begun = None
         self.stats, self.winners = {}, None
 
-
-_S, _E = PlayingState, PlayingEvent
-_TURN = (_S.DECIDING, _S.FIRED, _S.SKIPPED)
-_GAME = (_S.WAITING, *_TURN)
-PLAYING = (
-    Arrow(tuple(_S), _E.TAKEN_UP, _S.WAITING),
-    Arrow(_GAME, _E.OWN_TURN, _S.DECIDING, Playing._ask),
-    Arrow(_TURN, _E.OTHERS_TURN, _S.WAITING),
-    Arrow((_S.DECIDING,), _E.FIRED, _S.FIRED),
-    Arrow((_S.DECIDING, _S.FIRED), _E.SKIPPED, _S.SKIPPED),
-    Arrow((_S.FIRED,), _E.NO_RESULT, None, Playing._send_again),
-    Arrow((_S.SKIPPED,), _E.NO_RESULT, None, Playing._send_all_again),
-    Arrow((_S.SKIPPED,), _E.RECALLED, None, Playing._send_skip_again),
-    Arrow(_TURN, _E.RESOLVED, _S.WAITING),
-    Arrow(_TURN, _E.TIME_UP, _S.WAITING),
-    Arrow(_GAME, _E.ENDED, _S.ENDED, Playing._tell_end),
-    Arrow(tuple(_S), _E.FORGOTTEN, _S.NO_GAME, Playing._forget),
-)
+    DOES: ClassVar[Does] = {
+        PlayingAction.ASK_PLAYER: _ask_player,
+        PlayingAction.SEND_SHOTS: _send_shots_again,
+        PlayingAction.SEND_SKIP: _send_skip_again,
+        PlayingAction.SEND_SHOTS_AND_SKIP: _send_all_again,
+        PlayingAction.REPORT_END: _report_end,
+        PlayingAction.FORGET: _forget,
+    }

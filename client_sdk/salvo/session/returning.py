@@ -1,39 +1,18 @@
-"""Returning: what a team does until the recap has told it all that it missed (SALVO-JOIN-12)."""
+"""Reading recaps, which have all that a team missed (SALVO-JOIN-12), and refusing old ones."""
 
 from __future__ import annotations
-
-from enum import Enum
 
 from salvo import messages as m
 from salvo.codec.recap_reader import read_recap
 from salvo.errors import SealError, WireError
 from salvo.messages import State
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Sealer, derive_key, key_to_team, open_blob, parse_blob
+from salvo.session.tables import ReturningState
 from salvo.view import View
 
 
-class ReturningState(Enum):
-    """Whether the team knows how its game stands."""
-
-    CURRENT = "has missed nothing"
-    RETURNING = "may have missed news: begins no turn and repeats no salvo before the recap"
-    DOUBTING = "the signed log contradicts the news: as `returning`, and trusts only a recap"
-
-
-class ReturningEvent(Enum):
-    """What can happen to that knowledge."""
-
-    CONNECTED = "the connection or the server is back, and there is a fleet or a game"
-    CONNECTED_NEW = "the connection is back, and there is neither fleet nor game"
-    UNUSABLE = "a recap arrives before the rules or the list that it belongs to"
-    TAKEN_UP = "a recap is accepted"
-    NOTHING_MISSED = "outside of a game, the team is listed, as news, or `wrong_state`"
-    DOUBTED = "in a game, the signed log does not confirm the news"
-    FORGOTTEN = "a lobby opens"
-
-
 def open_recap(payload: bytes, name: str, secret: str, sealer: Sealer) -> m.Recap | None:
-    """Return what a sealed recap says; None if it does not open, or is not readable."""
+    """Open a sealed recap; None if it does not open, or is not readable."""
     try:
         blob = parse_blob(payload.decode(), MAX_RECAP_BLOB_BYTES)
         key = sealer.key if blob.salt == sealer.salt else derive_key(secret, blob.salt)

@@ -1,22 +1,16 @@
 """The session of one team at one table, without a socket and without a clock.
 
-A :class:`Session` takes in what arrived and when, and returns events: what to ask the bot, and what the bot may learn.
-It turns messages into the events of its machines, whose tables say what follows:
-
-    joining    the request to take part, and the old place
-    placing    the fleet
-    playing    the view, and the salvo of a turn
-    returning  the recap after an absence, or a doubt
-    following  the state of the table, and the server's presence
-
-Messages to publish come out as ``Publication``.
+A :class:`Session` is a reducer: :meth:`Session.receive` and :meth:`Session.handle_timer` take what arrived and when,
+change the session, and return events: what to ask the player, and what it may learn. Messages to publish wait in
+:meth:`Session.take_outbox`. Read :mod:`salvo.session.tables` first: it says what follows from what. Here messages
+become the events of those tables; ``joining``, ``placing`` and ``playing`` carry out what the tables ask for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from enum import Enum
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
+from typing import ClassVar
 
 from salvo import messages as m
 from salvo import topics
@@ -25,63 +19,43 @@ from salvo.codec.announcements import SEAT, Publication
 from salvo.errors import CODES, IllegalCommand, WireError
 from salvo.events import Event, GameTakenUp, HostSeen, Refused, Said, Seated, ServerSeen
 from salvo.fairness.witness import Witness
+from salvo.machine import E, Machine, S
 from salvo.messages import State
 from salvo.rules import Fleet, RuleBook
 from salvo.seal import Sealer
-from salvo.session.joining import Joining, JoiningEvent, JoiningState
-from salvo.session.machine import Arrow, Machine
+from salvo.session.joining import Joining
+from salvo.session.news import Reports, Table
 from salvo.session.outbox import Outbox
-from salvo.session.placing import Placing, PlacingEvent
-from salvo.session.playing import Playing, PlayingEvent
-from salvo.session.returning import ReturningEvent, ReturningState, is_old, open_recap
-from salvo.session.table import Reports, Table
+from salvo.session.placing import Placing
+from salvo.session.playing import Playing
+from salvo.session.returning import is_old, open_recap
+from salvo.session.tables import (
+    FOLLOWING,
+    RETURNING,
+    SERVER,
+    JoiningEvent,
+    JoiningState,
+    PlacingEvent,
+    PlayingEvent,
+    ReturningEvent,
+    ReturningState,
+    ServerEvent,
+    ServerState,
+    SessionAction,
+    TableEvent,
+    TableState,
+)
 from salvo.topics import Reader
 from salvo.view import Shot, View
 
 
-class TableState(Enum):
-    """What the team takes the table's state to be."""
-
-    UNHEARD = "no message about it yet"
-    LOBBY = "the lobby is open"
-    TURN = "a game is running"
-    OVER = "a game is over"
-    DOUBTED = "a game was running; a broker that was killed says that the lobby is open, perhaps an old message"
-
-
-class TableEvent(Enum):
-    """What can be heard of the table's state."""
-
-    LOBBY = "state `lobby`"
-    OLD_LOBBY = "state `lobby`, retained, while the team plays the game that the server names"
-    TURN = "state `turn`"
-    OVER = "state `over`"
-    CONFIRMED = "the team is listed, as news, the server names another game, or a recap of a lobby arrives"
-    DENIED = "a recap of a game is accepted"
-
-
-class ServerState(Enum):
-    """Whether the server is there, as far as is known."""
-
-    HERE = "online"
-    AWAY = "offline, or paused by its journal"
-
-
-class ServerEvent(Enum):
-    """What `/game/server` can say."""
-
-    ONLINE = "online, retained"
-    ONLINE_NEWS = "online, as news: a server publishes it after every connection, even if its absence went unnoticed"
-    OFFLINE = "offline or paused"
-
-
 class Session:
-    """One team at one table.
+    """One team at one table; every method but the queries changes this object.
 
     Attributes:
         wants_to_play: whether to ask for a seat in the next lobby.
         chat: whether the server lets players chat (SALVO-CHAT-7).
-        witness: compares what the server says with what it signs.
+        witness: compares what the server announces with what it signs.
         tap: if set, called with every announcement, and whether it was retained, before its consequences are handled;
             for gateways that translate the news.
     """
@@ -117,9 +91,9 @@ class Session:
         self._joining = Joining(self._table, self._outbox, always_seal=always_seal)
         self._placing = Placing(self._table, self._outbox)
         self._playing = Playing(self._table, self._outbox, random)
-        self._returning = Machine(self, RETURNING, ReturningState.CURRENT)
-        self._following = Machine(self, FOLLOWING, TableState.UNHEARD)
-        self._server = Machine(self, SERVER, ServerState.HERE)
+        self._returning = Machine(RETURNING, ReturningState.CURRENT)
+        self._following = Machine(FOLLOWING, TableState.UNHEARD)
+        self._server = Machine(SERVER, ServerState.HERE)
         self._newest_recap: m.Recap | None = None  # of this game
         self._connected_at: float | None = None
         self._reports = Reports(self._table)
@@ -133,17 +107,17 @@ class Session:
 
     @property
     def rules(self) -> RuleBook | None:
-        """The table's rules; None before they were heard."""
+        """The table's rules; None before they were announced."""
         return self._table.rules
 
     @property
     def game(self) -> int:
-        """The number of the table's game; 0 before it was heard."""
+        """The number of the table's game; 0 before it was announced."""
         return self._table.game
 
     @property
     def state(self) -> State | None:
-        """The state of the table; None before it was heard."""
+        """The state of the table; None before it was announced."""
         state = self._following.state
         if state is TableState.UNHEARD:
             return None
@@ -169,7 +143,7 @@ class Session:
         filters = [
             topic.filter(self.table, player="+" if topic in _OF_ALL_PLAYERS else self.name)
             for topic in topics.TOPICS
-            if topic in _HEARD
+            if topic in _READ
         ]
         return [topics.SEAT.filter(player=self.name), *filters]
 
@@ -182,12 +156,12 @@ class Session:
         self._connected_at = now
         self._table.listed = False
         self.witness.connected_anew()
-        to_come_back = self.view is not None or self.fleet is not None
-        self._returning.handle(ReturningEvent.CONNECTED if to_come_back else ReturningEvent.CONNECTED_NEW)
+        rejoins = self.view is not None or self.fleet is not None
+        self._take(self._returning, ReturningEvent.CONNECTED if rejoins else ReturningEvent.CONNECTED_NEW)
         if self._wanted:
             self._ask(now)
         else:
-            self._joining.handle(JoiningEvent.UNWANTED)
+            self._joining.take(JoiningEvent.UNWANTED)
 
     def take_outbox(self) -> list[Publication]:
         """Return the messages to publish, and clear them."""
@@ -228,10 +202,10 @@ class Session:
         """
         self.wants_to_play = False
         if self.state is not State.LOBBY:
-            self._joining.handle(JoiningEvent.UNWANTED)
+            self._joining.take(JoiningEvent.UNWANTED)
             return
-        self._placing.handle(PlacingEvent.DROPPED)
-        self._joining.handle(JoiningEvent.LEFT if self._table.listed else JoiningEvent.LEFT_UNLISTED)
+        self._placing.take(PlacingEvent.DROPPED)
+        self._joining.take(JoiningEvent.LEFT if self._table.listed else JoiningEvent.LEFT_UNLISTED)
 
     def say(self, text: str, to: str = "") -> Publication:
         """Return the message for a chat line to everybody, or to one other player; it is not part of the game.
@@ -261,13 +235,13 @@ class Session:
         self._playing.tick(now, may_send=here and self._returning.state is ReturningState.CURRENT)
         doubts = self.witness.doubts(now)
         if doubts and self.view is not None:
-            events += self._returning.handle(ReturningEvent.DOUBTED, now)
+            events += self._take(self._returning, ReturningEvent.DOUBTED, now)
         for request in self.missed_log(now):
             self._outbox.add(request)
         return [*doubts, *events, *self._waiting(now)]
 
     def receive(self, topic: str, payload: bytes, retained: bool, now: float) -> list[Event]:
-        """Take in one message.
+        """Apply one message.
 
         Args:
             retained: whether it was a retained message.
@@ -285,7 +259,7 @@ class Session:
             return []
         if address.topic is topics.SEAT and not address.table and address.player == self.name:
             return [Seated(SEAT.read(payload) if payload else None)]
-        if address.table != self.table or address.topic not in _HEARD:
+        if address.table != self.table or address.topic not in _READ:
             return []
         if address.player not in ("", self.name) and address.topic not in _OF_ALL_PLAYERS:
             return []
@@ -295,14 +269,14 @@ class Session:
         if address.topic is topics.LOG:
             return list(self.witness.logged(payload, now))
         announcement = read_announcement(address, payload)
-        self._reports.heard_of_table = True
+        self._reports.table_known = True
         if self.tap is not None and announcement is not None:
             self.tap(announcement, retained)
         if not retained:
             self.witness.heard(announcement, now)
-        return self._heard(announcement, retained, now)
+        return self._apply(announcement, retained, now)
 
-    def _heard(self, announcement: m.Announcement | None, retained: bool, now: float) -> list[Event]:
+    def _apply(self, announcement: m.Announcement | None, retained: bool, now: float) -> list[Event]:
         playing, table = self._playing, self._table
         match announcement:
             case m.RulesAnnounced():
@@ -346,6 +320,11 @@ class Session:
                 pass
         return []
 
+    def _take(self, machine: Machine[S, E, SessionAction], event: E, now: float = 0.0) -> list[Event]:
+        """Change a machine's state and act as its table says."""
+        action = machine.handle(event)
+        return [] if action is None else self.DOES[action](self, now) or []
+
     @property
     def _wanted(self) -> bool:
         """Whether a place, or what happened in its game, is worth asking for."""
@@ -375,26 +354,26 @@ class Session:
         if not status.status_topic:
             here = status.online and not status.paused
             online = ServerEvent.ONLINE if retained else ServerEvent.ONLINE_NEWS
-            self._server.handle(online if here else ServerEvent.OFFLINE, now)
+            self._take(self._server, online if here else ServerEvent.OFFLINE, now)
             events.append(ServerSeen(here))
-        return [*events, *self._joining.go_on(now)]
+        return [*events, *self._joining.proceed(now)]
 
     def _note_game(self, game: int) -> None:
         former = self.game
         if game != former:
-            self._following.handle(TableEvent.CONFIRMED)
+            self._take(self._following, TableEvent.CONFIRMED)
         if former and game != former and self.state is State.LOBBY:
-            self._placing.handle(PlacingEvent.DROPPED)
+            self._placing.take(PlacingEvent.DROPPED)
         self._table.game = game
 
-    def _server_is_back(self, now: float) -> None:
+    def _resume(self, now: float) -> None:
         """In a game as after a new connection; otherwise ask for a place, and treat no ship as approved."""
         if self.view is not None:
             self.connected(now)  # it may repeat old news: only the recap counts
         elif self.wants_to_play:
-            self._ask_anew(now)
+            self._rejoin(now)
 
-    def _server_is_here(self, now: float) -> None:
+    def _confirm(self, now: float) -> None:
         """In its game as after a new connection; otherwise ask, unless listed or in state `over`."""
         settled = self.state is State.OVER or (self.state is State.LOBBY and self._table.listed)
         if self.view is not None:
@@ -403,9 +382,9 @@ class Session:
         elif self.wants_to_play and not settled:
             # The request may have been lost. A status comes when a game without this team is cleared, too; then a lobby
             # begins, where the team asks anyway.
-            self._ask_anew(now)
+            self._rejoin(now)
 
-    def _ask_anew(self, now: float) -> None:
+    def _rejoin(self, now: float) -> None:
         """Ask a server that may have lost its list; otherwise it answers with the recap."""
         self._table.listed = False
         self._placing.doubt()
@@ -415,7 +394,7 @@ class Session:
         event = TableEvent[state.name]
         if event is TableEvent.LOBBY and retained and self.view is not None and self.view.game == self.game:
             event = TableEvent.OLD_LOBBY
-        return [*self._following.handle(event, now), *self._end()]
+        return [*self._take(self._following, event, now), *self._end()]
 
     def _open_lobby(self, now: float) -> list[Event]:
         """Forget the game, and ask for a place if one is wanted."""
@@ -424,17 +403,17 @@ class Session:
 
     def _forget_game(self, now: float) -> None:
         """Forget the game."""
-        self._playing.handle(PlayingEvent.FORGOTTEN)
-        self._placing.handle(PlacingEvent.DROPPED)
-        self._returning.handle(ReturningEvent.FORGOTTEN)
-        self._joining.handle(JoiningEvent.UNWANTED)
+        self._playing.take(PlayingEvent.FORGOTTEN)
+        self._placing.take(PlacingEvent.DROPPED)
+        self._take(self._returning, ReturningEvent.FORGOTTEN)
+        self._joining.take(JoiningEvent.UNWANTED)
         self._newest_recap = None
         self._table.players, self._table.listed = (), False
 
     def _players_listed(self, names: tuple[str, ...], retained: bool, now: float) -> list[Event]:
         named = not retained and self.name in names
         if named:
-            self._following.handle(TableEvent.CONFIRMED)
+            self._take(self._following, TableEvent.CONFIRMED)
         table = self._table
         was_listed, table.players, table.listed = table.listed, names, self.name in names
         struck_off = was_listed and not table.listed
@@ -443,21 +422,21 @@ class Session:
         if self.state is not State.LOBBY:
             return []
         if named and self.view is None:
-            self._returning.handle(ReturningEvent.NOTHING_MISSED)
+            self._take(self._returning, ReturningEvent.NOTHING_MISSED)
         if struck_off:
-            self._joining.handle(JoiningEvent.STRUCK_OFF)
-            self._placing.handle(PlacingEvent.DROPPED)
+            self._joining.take(JoiningEvent.STRUCK_OFF)
+            self._placing.take(PlacingEvent.DROPPED)
             return self._ask(now) if self.wants_to_play else []
-        # A retained list that already has the name means that the team comes back; then the recap has what to place.
+        # A retained list that already has the name means that the team rejoins; then the recap has what to place.
         if named and not was_listed:
-            self._joining.handle(JoiningEvent.ANSWERED)
-            return self._placing.handle(PlacingEvent.NEEDED, now)
+            self._joining.take(JoiningEvent.ANSWERED)
+            return self._placing.take(PlacingEvent.NEEDED, now)
         return []
 
     # --- refusals -----------------------------------------------------------------------------------------------
 
     def _refused(self, code: str, text: str, now: float) -> list[Event]:
-        self._joining.heard_refusal()
+        self._joining.answered()
         match code:
             case "not_in_roster" | "sealed_required":
                 if not self._has_place:
@@ -475,13 +454,13 @@ class Session:
                 self._reports.left_out_of = self.game
                 text = CODES[code].meaning  # the server's text is about the time, even if the game began early
             case "turn_timeout" | "bank_empty":
-                self._playing.handle(PlayingEvent.TIME_UP)
+                self._playing.take(PlayingEvent.TIME_UP)
         return [Refused(code, text)]
 
     def _refused_by_state(self, text: str) -> list[Event]:
         if self.view is None:
-            self._joining.handle(JoiningEvent.GAME_ON)
-            self._returning.handle(ReturningEvent.NOTHING_MISSED)
+            self._joining.take(JoiningEvent.GAME_ON)
+            self._take(self._returning, ReturningEvent.NOTHING_MISSED)
         if self._table.listed:
             return [Refused("wrong_state", text)]
         return [] if self.view is not None else self._reports.game_on(self.state)
@@ -507,7 +486,7 @@ class Session:
         rules = table.rules
         if rules is None or (recap.turn and not players):
             return self._await_recap(now)  # a broker that was killed has lost the rules; the server repeats them
-        self._following.handle(TableEvent.DENIED if recap.turn else TableEvent.CONFIRMED)
+        self._take(self._following, TableEvent.DENIED if recap.turn else TableEvent.CONFIRMED)
         self._newest_recap, table.players, table.listed, table.game = recap, players, True, recap.game
         if not recap.turn:
             self.witness.came_back(recap.game)
@@ -516,17 +495,17 @@ class Session:
             fleet = Fleet(rules, recap.fleet) if whole else None
         except IllegalCommand:  # forged rules on an open broker; the server's come again
             return self._await_recap(now)
-        self._returning.handle(ReturningEvent.TAKEN_UP)
-        self._joining.handle(JoiningEvent.ANSWERED)
+        self._take(self._returning, ReturningEvent.TAKEN_UP)
+        self._joining.take(JoiningEvent.ANSWERED)
         if fleet is None:
             return self._complete_fleet(recap, now)
         self._placing.recall(fleet)
         return self._take_up(recap, rules, fleet, state is not ReturningState.CURRENT) if recap.turn else []
 
     def _await_recap(self, now: float) -> list[Event]:
-        self._returning.handle(ReturningEvent.UNUSABLE)
+        self._take(self._returning, ReturningEvent.UNUSABLE)
         self._joining.awaits_recap = True
-        return self._joining.handle(JoiningEvent.UNUSABLE, now)
+        return self._joining.take(JoiningEvent.UNUSABLE, now)
 
     def _complete_fleet(self, recap: m.Recap, now: float) -> list[Event]:
         """Send what the recap lacks, unless it has only just been sent."""
@@ -534,7 +513,7 @@ class Session:
         on_its_way = self.fleet is not None and self._placing.sent_at >= (self._connected_at or 0.0)
         if on_its_way or self.state is not State.LOBBY:
             return []
-        return self._placing.handle(PlacingEvent.NEEDED, now)
+        return self._placing.take(PlacingEvent.NEEDED, now)
 
     def _take_up(self, recap: m.Recap, rules: RuleBook, fleet: Fleet, awaited: bool) -> list[Event]:
         known = self.view is not None
@@ -544,34 +523,17 @@ class Session:
         begun: list[Event] = [] if known else [GameTakenUp(recap.game)]
         return [*begun, *(self._end() if self.state is State.OVER else self._playing.begin_turn())]
 
+    DOES: ClassVar[Mapping[SessionAction, Callable[[Session, float], list[Event] | None]]] = {
+        SessionAction.REQUEST_RECAP: _ask,
+        SessionAction.OPEN_LOBBY: _open_lobby,
+        SessionAction.FORGET_GAME: _forget_game,
+        SessionAction.RESUME: _resume,
+        SessionAction.CONFIRM: _confirm,
+    }
 
-RETURNING = (
-    Arrow((ReturningState.CURRENT,), ReturningEvent.CONNECTED, ReturningState.RETURNING),
-    Arrow(tuple(ReturningState), ReturningEvent.CONNECTED_NEW, ReturningState.CURRENT),
-    Arrow((ReturningState.CURRENT,), ReturningEvent.UNUSABLE, ReturningState.RETURNING),
-    Arrow(tuple(ReturningState), ReturningEvent.TAKEN_UP, ReturningState.CURRENT),
-    Arrow(tuple(ReturningState), ReturningEvent.NOTHING_MISSED, ReturningState.CURRENT),
-    Arrow((ReturningState.CURRENT,), ReturningEvent.DOUBTED, ReturningState.DOUBTING, Session._ask),
-    Arrow(tuple(ReturningState), ReturningEvent.FORGOTTEN, ReturningState.CURRENT),
-)
-_GAME = (TableState.TURN, TableState.OVER, TableState.DOUBTED)
-FOLLOWING = (
-    Arrow((TableState.UNHEARD,), TableEvent.LOBBY, TableState.LOBBY),
-    Arrow(_GAME, TableEvent.LOBBY, TableState.LOBBY, Session._open_lobby),
-    Arrow(tuple(TableState), TableEvent.OLD_LOBBY, TableState.DOUBTED),
-    Arrow(tuple(TableState), TableEvent.TURN, TableState.TURN),
-    Arrow(tuple(TableState), TableEvent.OVER, TableState.OVER),
-    Arrow((TableState.DOUBTED,), TableEvent.CONFIRMED, TableState.LOBBY, Session._forget_game),
-    Arrow((TableState.DOUBTED,), TableEvent.DENIED, TableState.TURN),
-)
-SERVER = (
-    Arrow((ServerState.AWAY,), ServerEvent.ONLINE, ServerState.HERE, Session._server_is_back),
-    Arrow((ServerState.AWAY,), ServerEvent.ONLINE_NEWS, ServerState.HERE, Session._server_is_back),
-    Arrow((ServerState.HERE,), ServerEvent.ONLINE_NEWS, None, Session._server_is_here),
-    Arrow((ServerState.HERE,), ServerEvent.OFFLINE, ServerState.AWAY),
-)
-#: Topics of its table that a session listens to; the other public ones repeat them in the specification's form.
-_HEARD = frozenset(
+
+#: Topics of its table that a session reads; the other public ones repeat them in the specification's form.
+_READ = frozenset(
     {
         *(topic for topic in topics.TOPICS if topic.reader is Reader.OWNER and topic is not topics.SEAT),
         topics.STATE,
@@ -589,5 +551,5 @@ _HEARD = frozenset(
         topics.HOSTED,
     }
 )
-#: Topics that a session hears for all players; of the others, only those of its own player.
+#: Topics that a session reads for all players; of the others, only those of its own player.
 _OF_ALL_PLAYERS = frozenset({topics.STATS, topics.FLEET})

@@ -1,4 +1,4 @@
-"""What a team has heard of its table, how long it waits for more, and what it reports when it hears nothing."""
+"""What a team knows of its table, and what it reports when no news arrives."""
 
 from __future__ import annotations
 
@@ -9,27 +9,23 @@ from salvo.events import Event, Waits
 from salvo.messages import FIRST_PROTOCOL, Protocol, State
 from salvo.rules import RuleBook
 
-#: How long a placement, a salvo or a request for the recap may go unanswered before it is sent again. A server that
-#: derives keys for a full queue answers within three seconds; under a flood it may drop the first message, which a
-#: second one makes up for.
-PATIENCE_SECONDS: Final = 3.0
 #: After this long without news, the cause is probably wrong settings: retained messages come at once, answers soon.
 SILENCE_SECONDS: Final = 5.0
 
 
 @dataclass(slots=True)
 class Table:
-    """The table's news that more than one machine needs.
+    """The table's news that more than one machine needs; the session changes it.
 
     Attributes:
         name: empty for the default table.
         team: this team's name.
-        rules: None before they were heard.
-        protocol: what its server speaks, as far as was heard.
+        rules: None before they were announced.
+        protocol: what its server speaks, as far as is known.
         turn_ms: time for a turn; a shorter one is cut by the team's bank.
-        game: its number; 0 before it was heard.
+        game: its number; 0 before it was announced.
         players: the names on its list.
-        listed: whether the list has this team's name, as far as was heard since the connection came up.
+        listed: whether the list has this team's name, as far as is known since the connection came up.
     """
 
     name: str
@@ -43,19 +39,19 @@ class Table:
 
 
 class Reports:
-    """Tells the player, once a game, why nothing happens."""
+    """Reports to the player, once a game, why nothing happens."""
 
     def __init__(self, table: Table) -> None:
-        self.heard_of_table = False
+        self.table_known = False
         self.left_out_of: int | None = None  # the game whose lobby the team left without a complete fleet
         self._table = table
-        self._told: set[tuple[str, int]] = set()
+        self._reported: set[tuple[str, int]] = set()
 
     def once(self, code: str, game: int, event: Event) -> list[Event]:
         """Return the event, the first time."""
-        if (code, game) in self._told:
+        if (code, game) in self._reported:
             return []
-        self._told.add((code, game))
+        self._reported.add((code, game))
         return [event]
 
     def _wait(self, code: str, text: str, game: int = 0) -> list[Event]:
@@ -78,9 +74,9 @@ class Reports:
         return self._wait("name_taken", text + cure, self._table.game)
 
     def silence(self, connected_seconds: float, unanswered: bool) -> list[Event]:
-        """Report that nothing is heard of the table, or that a request has no answer."""
+        """Report that no news of the table arrives, or that a request has no answer."""
         table = self._table
-        if not self.heard_of_table:
+        if not self.table_known:
             if connected_seconds <= SILENCE_SECONDS:
                 return []
             where = f"table {table.name!r}" if table.name else "the default table"
