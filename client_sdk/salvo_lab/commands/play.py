@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 import click
 
@@ -30,7 +30,6 @@ from salvo.cli.output import (
     winner_line,
 )
 from salvo.errors import BotError, SalvoError
-from salvo.programs import environment, linux
 from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
@@ -43,6 +42,7 @@ from salvo_lab import arena
 from salvo_lab.arena import Outcome
 from salvo_lab.chance import warn_of_chance
 from salvo_lab.commands.failures import failure_lines, repeated_by
+from salvo_lab.commands.kept import Kept, who_ended
 from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
 from salvo_lab.human import AT_DESKS, HUMAN, MCP
 from salvo_lab.intervals import rate_and_error
@@ -190,32 +190,38 @@ def play(
     # Standard output is the protocol of a model, also when it has gone.
     write = partial(click.echo, file=sys.stderr if MCP in bots else sys.stdout)
     boards = Watched(moving=has_terminal()) if watch else Boards()
-    if (ctx.find_root().obj or {}).get("has_process"):
-        linux.limit()
-        environment.keep_that_of_bots()
-    with contextlib.ExitStack() as leaving:
-        if games > 1:
-            nowhere = leaving.enter_context(open(os.devnull, "w", encoding="utf-8"))
-            leaving.enter_context(contextlib.redirect_stdout(nowhere))
-        elif MCP in bots or (as_json and HUMAN not in bots):
-            leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
-        table = _Table(load_book(rules), seed, game, games, Seats(seats), recording)
-        outcomes = _seat(bots, table, partial(_make, limits, leaving, _warn), boards)
-        leaving.enter_context(repeated_by(command))
-        if watch:
-            with boards:
-                outcomes = iter((next(outcomes),))
-        warning = ""
-        if games == 1 and recording is None and limits is None and not programs and not _has_person(bots):
-            outcome = next(outcomes)
-            once_more = partial(_make, limits, leaving, lambda text: None)
-            warning = warn_of_chance(outcome, boards, lambda other: next(_seat(bots, table, once_more, other)))
-            outcomes = iter((outcome,))
-        if not (as_json or _has_person(bots)) and has_terminal():
-            outcomes = _with_boards(outcomes, boards)
-        _play_on(outcomes, bots, seed, game, games, recording, command, as_json, write)
-    if warning:
-        _warn(warning)
+    kept = Kept(game)
+
+    def play_here() -> None:
+        with contextlib.ExitStack() as leaving:
+            if games > 1:
+                nowhere = leaving.enter_context(open(os.devnull, "w", encoding="utf-8"))
+                leaving.enter_context(contextlib.redirect_stdout(nowhere))
+            elif MCP in bots or (as_json and HUMAN not in bots):
+                leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
+            table = _Table(load_book(rules), seed, game, games, Seats(seats), recording, kept)
+            outcomes = _seat(bots, table, partial(_make, limits, leaving, _warn), boards)
+            leaving.enter_context(repeated_by(command))
+            if watch:
+                with boards:
+                    outcomes = iter((next(outcomes),))
+            warning = ""
+            if games == 1 and recording is None and limits is None and not programs and not _has_person(bots):
+                outcome = next(outcomes)
+                once_more = partial(_make, limits, leaving, lambda text: None)
+                warning = warn_of_chance(outcome, boards, lambda other: next(_seat(bots, table, once_more, other)))
+                outcomes = iter((outcome,))
+            if not (as_json or _has_person(bots)) and has_terminal():
+                outcomes = _with_boards(outcomes, boards)
+            _play_on(outcomes, bots, seed, game, games, recording, command, as_json, write)
+        if warning:
+            _warn(warning)
+
+    @repeated_by(command)
+    def blame(code: int) -> NoReturn:
+        raise who_ended(bots, kept.game, seed, rules, Seats(seats), code)
+
+    kept.play(ctx, play_here, blame)
 
 
 def _warn(text: str) -> None:
@@ -318,7 +324,11 @@ def _wins_line(wins: Counter[str], ties: int, games: int, rates: Mapping[str, tu
 
 
 class _Table(NamedTuple):
-    """What games are played by."""
+    """What games are played by.
+
+    Attributes:
+        kept: learns which game is on.
+    """
 
     book: RuleBook
     seed: str
@@ -326,6 +336,7 @@ class _Table(NamedTuple):
     games: int
     seats: Seats
     recording: _Recording | None
+    kept: Kept
 
 
 def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Adapter], boards: Boards) -> Iterator[Outcome]:
@@ -376,9 +387,10 @@ def _sitting_down(person: str) -> Callable[[Channel, Callable[[], None]], None]:
 
 
 def _games(bots: dict[str, Adapter], table: _Table, boards: Boards) -> Iterator[Outcome]:
-    book, seed, first, count, seats, recording = table
+    book, seed, first, count, seats, recording, kept = table
     exchanged = places_alike([type(adapter.bot) for adapter in bots.values()])
     for number in range(first, first + count):
+        kept.game = number
         order, fleets, starter = seating(seats, list(bots), seed, number, book, exchanged=exchanged)
         if recording is None:
             seated = {name: bots[name] for name in order}

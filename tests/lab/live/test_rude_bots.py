@@ -236,6 +236,16 @@ def test_a_bots_environment_has_no_secrets_and_its_own_variables(
     assert not [line for line in (done.stdout + done.stderr).splitlines() if line.startswith(("strike", "failed"))]
 
 
+ONE = [
+    (),
+    ("--json",),
+    ("--record", "game.jsonl"),
+    ("--bank", "100"),
+    ("--games", "3", "--bank", "100"),
+    ("--games", "3", "--record", "game-{game}.jsonl"),
+]
+
+
 @pytest.mark.parametrize("options", [(), ("--games", "2")], ids=" ".join)
 def test_games_end_where_the_ends_of_processes_are_ignored(options: tuple[str, ...], tmp_path: Path) -> None:
     """As in what some daemons start."""
@@ -247,6 +257,31 @@ def test_games_end_where_the_ends_of_processes_are_ignored(options: tuple[str, .
         [sys.executable, "-c", ignoring, *command], cwd=tmp_path, capture_output=True, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("options", ONE, ids=" ".join)
+def test_a_bot_that_ends_the_commands_own_process_is_named(options: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(HEAD + "class Bot(Fine):\n    def misbehave(self, view):\n        os._exit(0)\n")
+    done = _salvo(tmp_path, "play", "random", "mine.py", "--seed", "1", "--game", "2", *options)
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    told, again = done.stderr.splitlines()
+    assert told.startswith("error: bot_crashed: ended the process: exit code 0 (mine, turn 3; seed 1, game 2)")
+    assert again.startswith("again: salvo play random mine.py --seed 1")
+
+
+def test_a_bot_that_kills_the_commands_own_process_leaves_nothing(tmp_path: Path) -> None:
+    does = "os.fork() or time.sleep(600)\n        os.kill(os.getpid(), signal.SIGKILL)\n"
+    (tmp_path / "mine.py").write_text(HEAD + f"class Bot(Fine):\n    def misbehave(self, view):\n        {does}")
+    with _watched(tmp_path):
+        done = _salvo(tmp_path, "play", "random", "mine.py", "--seed", "1")
+    assert "error: bot_crashed: ended the process: killed by SIGKILL (mine, turn " in done.stderr
+
+
+def test_a_bot_that_leaves_processes_in_one_game_leaves_none_behind(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(HEAD + BOTS["leaves a program in a session of its own"])
+    with _watched(tmp_path):
+        done = _salvo(tmp_path, "play", "random", "mine.py", "--seed", "1")
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 #: Whatever it can reach is a strike.
