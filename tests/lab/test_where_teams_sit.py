@@ -26,7 +26,8 @@ _IMPORT_ALL = """
 import importlib, pkgutil, salvo, salvo_lab
 for package in (salvo, salvo_lab):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        if not module.name.endswith("__main__") and ".templates." not in module.name:
+        # The protocol's own package chooses by sys.platform, which no test can change in time.
+        if not module.name.endswith(("__main__", "human.mcp")) and ".templates." not in module.name:
             importlib.import_module(module.name)
 """
 
