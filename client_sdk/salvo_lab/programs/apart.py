@@ -184,6 +184,8 @@ def _reply(process: WorkerProcess, seconds: float, waiting: Callable[[], object]
     end = time.monotonic() + seconds
     while not (process.pipe.closed or wait([process.pipe, process.sentinel], min(_LOOK_SECONDS, seconds))):
         waiting()
+        if process.has_ended:
+            break
         if time.monotonic() >= end:
             process.kill()
             raise Lost("bot_hangs", f"did not answer within {seconds:g} s")

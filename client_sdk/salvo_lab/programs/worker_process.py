@@ -69,8 +69,13 @@ class WorkerProcess:
 
     @property
     def sentinel(self) -> int:
-        """For :func:`multiprocessing.connection.wait`: ready when the process has ended, whoever has its pipe open."""
+        """For :func:`multiprocessing.connection.wait`: ready when the process and its copies have ended."""
         return int(self._process.sentinel)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended, though something that it has started may hold pipe and sentinel open."""
+        return not self._process.is_alive()
 
     def give(self, task: Any) -> None:
         """Send a task."""

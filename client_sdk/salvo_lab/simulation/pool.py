@@ -134,7 +134,7 @@ class Pool(Generic[R]):
                     raise BotError(*answer)
                 else:
                     worker.is_ready = True
-            elif worker.is_stuck(self._patience(worker)):
+            elif worker.has_ended or worker.is_stuck(self._patience(worker)):
                 self._bury(worker)
         while self._lost:
             yield self._play_apart(self._lost.pop(), waiting)
