@@ -12,7 +12,7 @@ import { SalvoError } from "./errors.js";
 /** @typedef {import("./announcements.js").Tally} Tally */
 /** @typedef {{turn: number, shots: Shot[], result: Result}} OwnSalvo */
 
-/** Cards shuffled at a time: whoever draws once does not pay for a whole deck. */
+/** Cards shuffled at a time: a bot that draws only once does not pay for a whole deck. */
 const BATCH = 24;
 
 /** @param {Shot} shot */

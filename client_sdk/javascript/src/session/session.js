@@ -70,7 +70,7 @@ export class Session {
   /** @type {ServerKeys | null} */
   #keys = null;
   #entered = 0;
-  /** @type {number | null} when to ask again; null: not before time was told */
+  /** @type {number | null} when to ask again; null until the first call with the time */
   #askDue = null;
   /** @type {number | null} */
   #unansweredSince = null;
