@@ -6,18 +6,21 @@ them are immutable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from random import Random
-from threading import Event
-from typing import TypeVar
+from threading import Event, Thread
+from typing import Final, TypeVar
 
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot
 from salvo_lab.human.snapshot import Snapshot
 
 _Wanted = TypeVar("_Wanted")
+#: How long a game's thread may take to end when the person leaves; a bot may never return.
+_GOODBYE_SECONDS: Final = 3.0
 
 
 class PersonLeft(BaseException):
@@ -215,6 +218,31 @@ class Channel:
             self.left.set()
         self._answers.put(answer)
         self.wake()
+
+
+@contextmanager
+def game_thread(desk: Channel, play: Callable[[], None]) -> Iterator[Thread]:
+    """Yield the thread on which a game is played, not started yet; the end of the block ends the game.
+
+    Args:
+        play: plays games over the channel, and ends by ``PersonLeft``; whatever else it raises is news.
+    """
+    game = Thread(target=_play, args=(desk, play), name="game", daemon=True)
+    try:
+        yield game
+    finally:
+        desk.answer(Leave())
+        if game.is_alive():
+            game.join(_GOODBYE_SECONDS)
+
+
+def _play(desk: Channel, play: Callable[[], None]) -> None:
+    try:
+        play()
+    except PersonLeft:
+        pass
+    except BaseException as error:
+        desk.tell(Broken(error))
 
 
 _Each = TypeVar("_Each")

@@ -26,14 +26,13 @@ from salvo_lab.human.channel import (
     Channel,
     Clock,
     FleetAsked,
-    Leave,
     Line,
     Link,
     Over,
-    PersonLeft,
     Salvo,
     Seen,
     Told,
+    game_thread,
 )
 from salvo_lab.human.channel import News as DeskNews
 from salvo_lab.human.snapshot import Snapshot
@@ -49,8 +48,6 @@ MAX_NEWS: Final = 50
 MAX_WAIT_SECONDS: Final = 45.0
 #: How often the desk is looked at meanwhile.
 _LOOK_SECONDS: Final = 0.05
-#: How long a game's thread may take to end when the client has gone; a bot may think for ever.
-_GOODBYE_SECONDS: Final = 3.0
 
 
 class Sitting:
@@ -251,24 +248,10 @@ def sit_down(desk: Channel, play: Callable[[], None]) -> None:
         Exception: whatever the game raised.
     """
     sitting = Sitting(desk)
-    game = threading.Thread(target=_play, args=(desk, play), name="game", daemon=True)
-    try:
+    with game_thread(desk, play) as game:
         anyio.run(_serve, sitting, game)
-    finally:
-        desk.answer(Leave())
-        if game.is_alive():
-            game.join(_GOODBYE_SECONDS)
     if sitting.error is not None:
         raise sitting.error
-
-
-def _play(desk: Channel, play: Callable[[], None]) -> None:
-    try:
-        play()
-    except PersonLeft:
-        pass
-    except BaseException as error:
-        desk.tell(Broken(error))
 
 
 async def _serve(sitting: Sitting, game: threading.Thread) -> None:

@@ -5,17 +5,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from typing import Final
 
 from salvo.errors import SalvoError
 from salvo_lab.human import HUMAN
 from salvo_lab.human.app import Table
-from salvo_lab.human.channel import Broken, Channel, Leave, PersonLeft, Told
-
-#: How long a game's thread may take to say goodbye when the person leaves; a bot may think for ever.
-_GOODBYE_SECONDS: Final = 3.0
+from salvo_lab.human.channel import Channel, Told, game_thread
 
 
 def check_terminal() -> None:
@@ -41,27 +36,13 @@ def sit_down(desk: Channel, play: Callable[[], None]) -> None:
         Exception: whatever the game raised.
     """
     table = Table(desk)
-    game = threading.Thread(target=_play, args=(desk, play), name="game", daemon=True)
-    with _log_at(desk):
+    with _log_at(desk), game_thread(desk, play) as game:
         game.start()
-        try:
-            left = table.run()
-        finally:
-            desk.answer(Leave())
-            game.join(_GOODBYE_SECONDS)
+        left = table.run()
     if table.error is not None:
         raise table.error
     if left not in ("left", "broken"):
         raise KeyboardInterrupt
-
-
-def _play(desk: Channel, play: Callable[[], None]) -> None:
-    try:
-        play()
-    except PersonLeft:
-        pass
-    except BaseException as error:
-        desk.tell(Broken(error))
 
 
 class _DeskLog(logging.Handler):
