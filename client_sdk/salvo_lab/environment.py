@@ -190,7 +190,8 @@ class Battleship(AECEnv):  # type: ignore[misc]
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        if action is None or not 0 <= action < len(self._mask(agent)) or not self._mask(agent)[action]:
+        mask = self._mask(agent)
+        if action is None or not 0 <= action < len(mask) or not mask[action]:
             raise BotError("bad_salvo", f"action {action} of {agent} is not legal now; action_mask has those that are")
         self._cumulative_rewards[agent] = 0
         self._clear_rewards()
@@ -267,8 +268,8 @@ class Battleship(AECEnv):  # type: ignore[misc]
         view = self._views[agent]
         if agent == self.agent_selection and not self.terminations[agent]:
             opponents = set(view.opponents)  # reads the news, from which `untouched` follows
-            for action, shot in enumerate(actions):
-                mask[action] = shot.player in opponents and shot in view.untouched
+            legal = {shot for shot in view.untouched if shot.player in opponents}
+            mask[:-1] = [shot in legal for shot in actions]
             mask[-1] = not mask.any()
         return mask
 
