@@ -178,9 +178,6 @@ class BoardRules:
         Raises:
             UnplayableBook: names the field.
         """
-        self._check_fleet()
-
-    def _check_fleet(self) -> None:
         if not 1 <= len(self.fleet) <= MAX_SHIPS or len(self.ship_number) != len(self.fleet):
             raise self._unplayable("fleet", f"a fleet has 1..{MAX_SHIPS} ships and no name twice")
         longest = max(self.grid.width, self.grid.height)
@@ -209,7 +206,7 @@ class BoardRules:
     @cached_property
     def choices(self) -> tuple[tuple[Choice, ...], ...]:
         """Every place of each ship on an empty grid, in the order of ``fleet``; 180 for a ship of two on 10 x 10."""
-        return choices_of(self)
+        return tuple([_choices(self, ship.name, ship.length) for ship in self.fleet])
 
 
 def mask_of(cells: Iterable[int]) -> int:
@@ -237,11 +234,6 @@ def with_margin(mask: int, grid: Grid, spacing: Spacing) -> int:
 #: One legal place of a ship on an empty grid: its cells, and two bit masks, with bit 0 for cell 0 and so on: the ship's
 #: cells, and all cells that no other ship may occupy then, including the ship's own.
 Choice = tuple[Placement, tuple[int, ...], int, int]
-
-
-def choices_of(rules: BoardRules) -> tuple[tuple[Choice, ...], ...]:
-    """Return every place of each ship, row by row, in the order of the ruleset; ``rules.choices`` has them, too."""
-    return tuple([_choices(rules, ship.name, ship.length) for ship in rules.fleet])
 
 
 def _choices(rules: BoardRules, ship: str, length: int) -> tuple[Choice, ...]:
