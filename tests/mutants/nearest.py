@@ -43,6 +43,41 @@ PARTS: Final = {
         ("client_sdk/salvo/session/*.py",),
         ("tests/sdk/test_session.py", "tests/sdk/test_session_tables.py", "tests/sdk/test_chatting.py"),
     ),
+    "recovery": Part(
+        tuple(
+            f"server/salvo_server/core/{name}.py"
+            for name in ("admission", "chat", "inbox", "journal", "play", "recovery", "retained_sync", "table")
+        ),
+        tuple(f"tests/server/test_{name}.py" for name in ("service", "recovery", "chat", "resend", "refused_requests")),
+    ),
+    "storage": Part(
+        ("server/salvo_server/storage/*.py", "server/salvo_server/storage/journal/*.py"),
+        tuple(
+            f"tests/server/test_{name}.py"
+            for name in ("journal", "identity", "roster", "roster_csv", "transcript", "transcripts", "backup")
+        ),
+    ),
+    "rules": Part(
+        tuple(f"client_sdk/salvo/rules/{name}.py" for name in ("board", "book", "files", "fleet")),
+        ("tests/sdk/test_rules.py", "tests/sdk/test_books.py", "tests/sdk/test_rule_files.py"),
+    ),
+    "codec": Part(
+        tuple(
+            f"client_sdk/salvo/codec/{name}.py"
+            for name in (
+                *("announcement_reader", "announcement_writer", "header", "json_codec", "log", "log_reader"),
+                *("recap", "recap_reader", "recap_writer", "rules", "strict_json", "transcript"),
+            )
+        ),
+        (
+            "tests/sdk/test_codec.py",
+            "tests/sdk/test_recap.py",
+            "tests/sdk/test_strict_json.py",
+            "tests/conformance/test_vectors.py::test_vector",
+            "tests/server/test_log.py",
+            "tests/server/test_transcript.py",
+        ),
+    ),
     "witness": Part(("client_sdk/salvo/fairness/witness.py",), ("tests/sdk/test_witness.py",)),
     "commands": Part(
         tuple(f"client_sdk/salvo/codec/{name}.py" for name in ("commands", "command_reader", "command_writer")),

@@ -2,12 +2,14 @@
 
     python tests/mutants/run.py --draw 300 --seed 2026           300 errors drawn from all parts
     python tests/mutants/run.py engine witness --draw 60         from some parts; their names stand in nearest.py
+    python tests/mutants/run.py --again before.json              those of an earlier report by --json
     python tests/mutants/run.py --transitions core/referee.py:TRANSITIONS    the lines of a table
 
 Each error is planted in a copy of the tree, and the tests nearest to it run until one fails. The same seed draws the
 same errors from the same code. Those that live are listed as they are found, and again at the end. What no test can
-find, because the code means the same, may be accepted in accepted.toml, with a reason. The exit code is 1 if fewer than
-``--least`` percent of the others are found, and 2 if nothing could be tried or accepted.toml is out of date.
+find, because the code means the same, may be accepted in accepted.toml, with a reason. A test that finds one must pass
+on the code as it is, right after. The exit code is 1 if fewer than ``--least`` percent of the others are found, or one
+that an earlier report has as found, and 2 if nothing could be tried or accepted.toml is out of date.
 
 Why not mutmut 3: it draws no sample (its issue 278), takes every test that executes a function for one of it, however
 far away, and changes nothing outside functions, where our tables stand.
@@ -71,6 +73,15 @@ class Tree:
         """Yield all mutants of a part."""
         for file in self.files(part):
             yield from mutants(file, (self.root / file).read_text())
+
+    def again(self, keys: Sequence[Key]) -> dict[Key, tuple[str, Mutant]]:
+        """Return the mutants of other versions that the code still has, also of a module that has moved."""
+        every = [(part, mutant) for part in self.parts for mutant in self.mutants(part)]
+        here = {mutant.key: (part, mutant) for part, mutant in reversed(every)}
+        moved = {mutant.key[1:]: (part, mutant) for part, mutant in reversed(every)}
+        known = {mutant.file for _, mutant in every}
+        found = {key: here.get(key) or (None if key.file in known else moved.get(key[1:])) for key in keys}
+        return {key: planted for key, planted in found.items() if planted}
 
     def transitions(self, file: str, table: str) -> Iterator[Mutant]:
         """Yield all mutants of a table."""
@@ -230,10 +241,18 @@ def main(arguments: Sequence[str], tree: Tree, accepted: str) -> int:
     """Plant errors, print what became of them, and return the exit code."""
     given = _parser(tree).parse_args(arguments)
     extra: tuple[str, ...] = ()
+    before: dict[Key, str] = {}
+    still: dict[Key, tuple[str, Mutant]] = {}
     try:
         reasons = Accepted(accepted)
         reasons.check(tree)
-        if given.transitions:
+        if given.again:
+            listed = json.loads(given.again.read_text())["mutants"]
+            before = {Key(*(each[name] for name in Key._fields)): each["killer"] for each in listed}
+            still = tree.again(list(before))
+            planted = list(still.values())
+            given.draw = len(planted)
+        elif given.transitions:
             module, _, table = given.transitions.partition(":")
             part, file = tree.find(module)
             planted, extra = [(part, mutant) for mutant in tree.transitions(file, table)], (_COMPARES_THE_DOCUMENT,)
@@ -247,7 +266,12 @@ def main(arguments: Sequence[str], tree: Tree, accepted: str) -> int:
         print("interrupted; above is what was found until then", file=sys.stderr)
         return 130
     print(json.dumps(report.as_json(), indent=1) if given.json else "\n".join(report.lines()))
-    return 2 if report.mistaken else int(report.share() < given.least)
+    living = {trial.mutant.key for trial in report.survivors}
+    lost = [key for key, (_, mutant) in still.items() if before[key] and mutant.key in living]
+    for title, keys in (("gone", before.keys() - still.keys()), ("no more found", lost)):
+        for key in sorted(keys):
+            print(f"{title}: {key.file} {key.place}: {key.before}  ->  {key.after}  ({before[key]})", file=sys.stderr)
+    return 2 if report.mistaken else int(bool(lost) or report.share() < given.least)
 
 
 def _parser(tree: Tree) -> argparse.ArgumentParser:
@@ -255,6 +279,7 @@ def _parser(tree: Tree) -> argparse.ArgumentParser:
     parser.add_argument(
         "part", nargs="*", choices=[*tree.parts, []], help=f"of {', '.join(tree.parts)}; all by default"
     )
+    parser.add_argument("--again", type=Path, metavar="JSON", help="try those of an earlier report that still exist")
     parser.add_argument("--transitions", metavar="MODULE:TABLE", help="plant errors in a table instead")
     parser.add_argument("--draw", type=int, default=300, help="errors to plant (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=2026, help="of the draw (default: %(default)s)")

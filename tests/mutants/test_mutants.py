@@ -70,6 +70,42 @@ def test_tests_that_fail_by_themselves_find_nothing(tree: Tree, capsys: pytest.C
 
 
 @pytest.mark.long
+def test_a_test_that_fails_by_luck_finds_nothing(tree: Tree, capsys: pytest.CaptureFixture[str]) -> None:
+    """It passes twice, while the tests are tried without an error, and fails from then on."""
+    test = "from pathlib import Path\n"
+    test += "def test_luck():\n    with Path('times').open('a+') as f: f.write('.'); assert f.tell() < 3"
+    (tree.root / "test_tiny.py").write_text(test)
+    assert main(["--draw", "1"], tree, "") == 2
+    assert "test_tiny.py::test_luck fails without any error, though not always" in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_those_of_an_earlier_report_are_tried_again_and_must_be_found(
+    tree: Tree, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path_factory.mktemp("report") / "before.json"
+    assert main(["--json", "--least", "0"], tree, "") == 0
+    report.write_text(capsys.readouterr().out)
+    (tree.root / "source" / "tiny.py").rename(tree.root / "source" / "moved.py")
+    (tree.root / "source" / "moved.py").write_text("\n" + TINY.replace("a > b", "b < a"))
+    (tree.root / "test_tiny.py").write_text("from moved import fits\ndef test_tiny():\n    assert fits(3)")
+    assert main(["--again", str(report), "--least", "0"], tree, "") == 1
+    told = capsys.readouterr().err
+    assert "gone: source/tiny.py larger: return a if a > b else b  ->  return a if a >= b else b" in told
+    assert (
+        "no more found: source/tiny.py fits: return size <= 10  ->  return size <= 11  (test_tiny.py::test_tiny)"
+        in told
+    )
+
+
+def test_a_test_is_named_whole(tree: Tree) -> None:
+    test = "import pytest\n@pytest.mark.parametrize('a', ['x - y [z] z'])\ndef test_a(a): assert a == '] - '"
+    (tree.root / "test_tiny.py").write_text(test)
+    with Copy(tree.root, tree.sources) as copy:
+        assert copy.run(["test_tiny.py"], 60) == "test_tiny.py::test_a[x - y [z] z]"
+
+
+@pytest.mark.long
 def test_a_test_that_hangs_is_ended(tree: Tree) -> None:
     (tree.root / "test_tiny.py").write_text("def test_hangs():\n    while True: pass")
     with Copy(tree.root, tree.sources) as copy:
