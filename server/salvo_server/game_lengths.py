@@ -17,6 +17,8 @@ TURNS: Final[dict[str, dict[int, int]]] = {
     "alternate": {2: 112, 4: 227, 8: 466},
     "spaced": {2: 99, 4: 206, 8: 430},
     "standard": {2: 111, 4: 238, 8: 483},
+    "apart": {2: 82, 4: 168, 8: 348},
+    "scattered": {2: 81, 4: 173, 8: 354},
 }
 #: Standard deviation of the turns of a game of two to four, as a part of their mean; measured likewise.
 SPREAD: Final = 0.22

@@ -19,7 +19,9 @@ from salvo.messages import State
 from salvo.player import Bot
 from salvo.rules import (
     ALTERNATE,
+    APART,
     SALVO,
+    SCATTERED,
     SMACKDOWN,
     SPACED,
     STANDARD,
@@ -103,12 +105,21 @@ PLANS = (
     ),
     *(
         Plan(f"{book.name}-{players}-{n}", players, f"{book.name}-{players}-{n}", n / 20, book=book, closed=n == 2)
-        for book in (SMACKDOWN, XBS, STREAK, ALTERNATE, SPACED, STANDARD)
+        for book in (SMACKDOWN, XBS, STREAK, ALTERNATE, SPACED, STANDARD, APART, SCATTERED)
         for players, n in ((2, 1), (2, 2), (4, 1))
     ),
     *(
-        Plan(f"{book.name}-3-silent", 3, f"{book.name}-hush", silent=silent, counted=False, book=book)
-        for book, silent in ((SMACKDOWN, 1), (XBS, 3), (STREAK, 1), (ALTERNATE, 1), (SPACED, 1), (STANDARD, 1))
+        Plan(f"{book.name}-3-silent", 3, f"{book.name}-hush", silent=3 if book is XBS else 1, counted=False, book=book)
+        for book, silent in (
+            (SMACKDOWN, 1),
+            (XBS, 3),
+            (STREAK, 1),
+            (ALTERNATE, 1),
+            (SPACED, 1),
+            (STANDARD, 1),
+            (APART, 1),
+            (SCATTERED, 1),
+        )
     ),
     Plan("smackdown-2-tie", 2, "tie-115", book=SMACKDOWN, bots=("random",)),
     Plan("xbs-2-tie", 2, "tie-0", book=XBS, bots=("random",)),

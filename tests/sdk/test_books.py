@@ -60,6 +60,8 @@ def test_the_fleets_are_those_of_the_specifications() -> None:
         "alternate": [4, 3, 3, 2, 2, 2, 1, 1, 1, 1],
         "spaced": [5, 4, 3, 2, 2],
         "standard": [5, 4, 3, 3, 2],
+        "apart": [5, 4, 3, 3, 2],
+        "scattered": [5, 4, 3, 2, 2],
     }
     assert {book.grid for book in BOOKS.values()} == {Grid(10, 10)}
     assert XBS.goal == 17
@@ -414,6 +416,8 @@ NOT_TOLD = {
     "alternate": {"points"},
     "spaced": {"points"},
     "standard": {"points"},
+    "apart": {"points"},
+    "scattered": {"points"},
 }
 
 

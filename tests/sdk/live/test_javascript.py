@@ -106,7 +106,7 @@ def test_the_package_has_the_version_of_the_distribution_and_no_registry() -> No
 
 @pytest.mark.slow
 def test_the_judge_passes_everything_that_it_claims(installed: Path) -> None:
-    books = "smackdown,xbs,streak,alternate,spaced,standard"
+    books = "smackdown,xbs,streak,alternate,spaced,standard,apart,scattered"
     claims = f"context,log,keys,recap,repairs,resends,returns,sealed,tables,versions,{books}"
     command = [sys.executable, "-m", "salvo", "check", "--claims", claims, "--", "node", str(installed / "mybot.js")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
