@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from salvo.machine import Transition
+from salvo.state_machine import Transition
 
 
 class Fate(StrEnum):

@@ -16,9 +16,9 @@ from typing import Any
 from diagram import edges
 from fates import FATES
 from salvo.errors import CODES
-from salvo.machine import Transition, markdown
 from salvo.messages import State
 from salvo.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING, SERVER
+from salvo.state_machine import Transition, markdown
 from salvo.topics import TOPICS
 from salvo_server.core.outages import OUTAGES
 from salvo_server.core.transitions import STATES, TABLE, Answer, Event, TableState

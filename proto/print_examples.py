@@ -22,7 +22,7 @@ from salvo.codec import log, log_reader
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.recap_reader import read_recap
 from salvo.rules import SALVO
-from salvo.rules.game import draw_fair_starter
+from salvo.rules.starter import draw_fair_starter
 
 VECTORS: Final = Path(__file__).parent / "vectors"
 SECRET: Final = "cockadoodledoo"

@@ -22,7 +22,7 @@ from salvo.notebook import Pictured
 from salvo.rules import Announce, Ending, Fleet, Grid, RuleBook, Sinkings
 
 #: Loaded on first use, so that a bot that shows nothing imports no drawing code.
-_PICTURES: Final = "salvo_display.pictures.views"
+_PICTURES: Final = "salvo_display.boards.views"
 
 
 class Shot(NamedTuple):

@@ -21,7 +21,7 @@ from salvo.messages import State
 from salvo.rules import Fleet, Order, Placement, Repeats, RuleBook
 from salvo.step import Step
 from salvo.view import Feed, Shot, View
-from salvo_display.pictures.marks import Mark, picture
+from salvo_display.boards.marks import Mark, picture
 
 #: The view that knows everything.
 REFEREE: Final = "referee"

@@ -17,13 +17,14 @@ from typing import Any
 from salvo import surroundings
 from salvo.adapter import Adapter
 from salvo.bot_errors import placed
-from salvo.chat import clean_text
+from salvo.chat_text import clean_text
 from salvo.errors import BotError
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.notebook import Pictured
 from salvo.player import MAX_UNSAID, Answer, Bot, Line
 from salvo.rules import SALVO, Announce, Fleet, Grid, Order, Repeats, RuleBook, Shots, Targets, generator, own_seed
-from salvo.rules.game import Game, begin, draw_starter, set_starter
+from salvo.rules.game import Game, begin
+from salvo.rules.starter import draw_starter, set_starter
 from salvo.view import Feed, News, Shot, View, board_shots
 
 #: Turns in a row without a shot that defeat a player, as in a contest by default (SALVO-TURN-6).

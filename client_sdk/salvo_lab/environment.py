@@ -21,7 +21,8 @@ from typing import Any, Final
 from salvo.errors import BotError, MissingExtra
 from salvo.rules import Announce, RuleBook, Sinkings, generator, own_seed
 from salvo.rules.files import load_book
-from salvo.rules.game import Game, begin, draw_starter, set_starter
+from salvo.rules.game import Game, begin
+from salvo.rules.starter import draw_starter, set_starter
 from salvo.view import Feed, Shot, View, board_shots
 from salvo_lab.arena import EMPTY_TURNS, Chronicle
 

@@ -10,9 +10,9 @@ from functools import singledispatch
 
 from salvo.messages import PlayerStats
 from salvo.notebook import Pictured
-from salvo_display.pictures.boards import fleet_page, laid
-from salvo_display.pictures.html import Bar, beside, figures
-from salvo_display.pictures.views import view_page
+from salvo_display.boards.notebook_boards import fleet_page, laid
+from salvo_display.boards.notebook_html import Bar, beside, figures
+from salvo_display.boards.views import view_page
 from salvo_lab.arena import Failure, Outcome
 from salvo_lab.comparison import Comparison
 from salvo_lab.intervals import percent

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from salvo.codec.programs import Answer, Told
+from salvo.codec.program_lines import Answer, Told
 from salvo.programs.exec_bot import ExecBot
 from salvo.programs.process import Program
 from salvo.rules import SALVO, Grid, ShipClass

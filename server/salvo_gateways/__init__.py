@@ -3,7 +3,7 @@
 A client of Xterm Boat Sinker is a player like any other: its handler sits at a table with its own session and
 connection, and translates. For the other three systems the gateway is the system's own server: their programs play one
 another, or a bot of ours, or a person, without a table. In the other direction our bots are clients of such servers.
-An annex: it can be deleted. Start reading in ``handler``, then ``classic``.
+An annex: it can be deleted. Start reading in ``client_handler``, then ``classic``.
 
     peer            lines to and from one client
     handler         one client's stay

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.handler import ClientHandler
 from salvo_gateways.peer import Framing, Lines, Peer
 from salvo_server.brokers.embedded import open_files
 

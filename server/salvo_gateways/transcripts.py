@@ -11,7 +11,7 @@ from typing import Final
 
 from salvo.errors import SalvoError
 from salvo.rules import Fleet, RuleBook
-from salvo.rules.game import set_starter
+from salvo.rules.starter import set_starter
 from salvo.view import Shot
 from salvo_lab.recording import take_down
 from salvo_server.storage.transcript import write_transcript

@@ -16,12 +16,12 @@ from typing import Final
 from salvo import messages as m
 from salvo.messages import HostAction, State
 from salvo_lab.tournament.schedule import Match
-from salvo_league.book import Book
-from salvo_league.draw import next_on_ladder, next_round
-from salvo_league.file import OVER_SECONDS, Format, LeagueError
-from salvo_league.lines import Annulled, Assigned, Back, Began, Closing, Line, Plain, Result, Voided
+from salvo_league.league_file import OVER_SECONDS, Format, LeagueError
+from salvo_league.league_record import Annulled, Assigned, Back, Began, Closing, Line, Plain, Result, Voided
+from salvo_league.league_state import Book
+from salvo_league.pairing import next_on_ladder, next_round
 from salvo_league.seating import best_place
-from salvo_league.views import TableView
+from salvo_league.table_views import TableView
 from salvo_server.places import cell_of, place_of
 
 #: The default table: where teams come in, and where those play whose clients know no seats. Each cell has its own.

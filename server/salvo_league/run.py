@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from salvo_league.cells import Cells
+from salvo_league.all_brokers import Cells
 from salvo_league.director import Director, Keep
-from salvo_league.lines import Line, Record
+from salvo_league.league_record import Line, Record
 
 #: How often it looks at the tables when nothing is heard.
 _LOOK_SECONDS: Final = 0.25

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from salvo.permissions import Role
-from salvo_display.page import emblems, text_of
-from salvo_display.page.qr import qr_code
-from salvo_display.page.rendering import policy, render
+from salvo_display.web_page import emblems, text_of
+from salvo_display.web_page.qr import qr_code
+from salvo_display.web_page.rendering import policy, render
 from salvo_server.storage.roster import Member
 
 #: Characters of a secret that stand together, so that who types it keeps the place.

@@ -30,7 +30,7 @@ from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.brokers.mosquitto.marks import Marks
 from salvo_server.core.inbox import Publishers
-from salvo_server.core.journal import Journal, JournalUnavailable
+from salvo_server.core.journal_interface import Journal, JournalUnavailable
 from salvo_server.core.recovery import Openings
 from salvo_server.core.server_status import last_will
 from salvo_server.core.table import Follower, Table

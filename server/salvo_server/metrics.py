@@ -26,9 +26,8 @@ from salvo.errors import MissingExtra
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker, open_files
 from salvo_server.brokers.embedded.addresses import is_known_host, listening, reachable, split_address
-from salvo_server.core.journal import Batch, Journal, JournalUnavailable, Saved
+from salvo_server.core.journal_interface import Batch, Journal, JournalUnavailable, JournalWrapper, Saved
 from salvo_server.service import Listener, Service
-from salvo_server.storage.journal.wrapper import JournalWrapper
 
 try:
     from prometheus_client import CollectorRegistry, Histogram, MetricsHandler, ProcessCollector

@@ -14,7 +14,8 @@ from salvo.step import Step
 from salvo.table_state import TableState
 from salvo.text_files import lines_of
 from salvo_display.replay import Replay
-from salvo_server.core.journal import GameOpened, JournalError
+from salvo_server.core.journal_interface import GameOpened, JournalError
+from salvo_server.log_verification import verify_file
 from salvo_server.storage.transcript import (
     LINE_CHECK_BYTES,
     Transcript,
@@ -25,7 +26,6 @@ from salvo_server.storage.transcript import (
     until_forgotten,
     write_transcript,
 )
-from salvo_server.verify import verify_file
 
 if TYPE_CHECKING:
     from salvo_server.storage.journal.database import JournalReader

@@ -19,7 +19,7 @@ from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.step import Step
-from salvo_display.pictures.marks import Mark
+from salvo_display.boards.marks import Mark
 from salvo_display.replay import REFEREE, Frame, RefereeOnlooker, ship_letter, told_to
 from salvo_server.core.table import Follower, Table
 

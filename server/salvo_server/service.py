@@ -30,7 +30,7 @@ from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.effects import Effects
 from salvo_server.core.inbox import Inbox
-from salvo_server.core.journal import Batch, Journal, JournalUnavailable
+from salvo_server.core.journal_interface import Batch, Journal, JournalUnavailable
 from salvo_server.core.log import Resends
 from salvo_server.core.outages import Duty, Outages, Presence
 from salvo_server.core.play import Play

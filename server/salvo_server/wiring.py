@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from salvo_server.core.admission import Admission, EntryList
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.core.chat import Chat
+from salvo_server.core.chat_relay import Chat
 from salvo_server.core.clock import epoch_clock, steady_clock
 from salvo_server.core.effects import Effects
 from salvo_server.core.inbox import Inbox, Publishers
-from salvo_server.core.journal import Batch, Journal
+from salvo_server.core.journal_interface import Batch, Journal
 from salvo_server.core.log import Resends
 from salvo_server.core.outages import Outages
 from salvo_server.core.play import Play

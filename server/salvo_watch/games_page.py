@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from salvo_display import replay_text
-from salvo_display.page import house_style, text_of
-from salvo_display.page.badges import badges_of
-from salvo_display.page.rendering import policy, render
+from salvo_display.web_page import house_style, text_of
+from salvo_display.web_page.badges import badges_of
+from salvo_display.web_page.rendering import policy, render
 from salvo_server.storage.transcript_folder import DEFAULT_TABLE
 from salvo_watch.archive import Entry, Query
 
@@ -101,7 +101,7 @@ def note_page(
     """
     style = house_style()
     return render(
-        "salvo_display/page/note.html.j2",
+        "salvo_display/web_page/note.html.j2",
         style=style,
         policy=policy(style),
         title=title,

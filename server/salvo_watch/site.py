@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from salvo.errors import SalvoError
-from salvo_display.page import Setting, html_page
+from salvo_display.web_page import Setting, html_page
 from salvo_server.storage.transcript_folder import PROOF
 from salvo_watch.archive import Archive, Entry, transcript_of
 from salvo_watch.games_page import TITLE, note_page, site_list

@@ -38,11 +38,11 @@ from salvo.table_state import (
     TurnClock,
 )
 from salvo.topics import Reader
-from salvo_display.pictures.lines import OUT
-from salvo_display.pictures.marks import Mark, picture
+from salvo_display.boards.marks import Mark, picture
+from salvo_display.boards.terminal_lines import OUT
 from salvo_display.replay import ship_letter
 from salvo_display.replay_text import won_line
-from salvo_display.screen import Board, draw_boards, draw_page, draw_players
+from salvo_display.terminal_screen import Board, draw_boards, draw_page, draw_players
 
 #: The view from public topics alone.
 EVERYBODY: Final = "everybody"

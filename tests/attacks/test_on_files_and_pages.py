@@ -20,11 +20,11 @@ from salvo import errors
 from salvo.errors import SalvoError
 from salvo_server.brokers.embedded import EmbeddedBroker, broker
 from salvo_server.contest import check_start
-from salvo_server.core.journal import Batch, GameOpened
+from salvo_server.core.journal_interface import Batch, GameOpened
+from salvo_server.log_verification import reading, verify_lines
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.roster import Roster
-from salvo_server.verify import reading, verify_lines
 
 HOSTILE = "\033]0;owned\007\033[2J\u202e"
 

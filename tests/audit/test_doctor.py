@@ -18,7 +18,7 @@ from kit.ports import Port
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl
 from salvo_audit.commands.doctor import doctor
-from salvo_audit.doctor import Finding, Target, Verdict, is_here, machine, reach
+from salvo_audit.doctor import Finding, Target, Verdict, host_checks, is_here, reach
 from salvo_server.contest import check_start
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings, SettingsError
@@ -46,7 +46,7 @@ def one(findings: Any) -> Finding:
 
 def test_files_that_only_their_owner_reads_are_well(tmp_path: Path) -> None:
     Roster(tmp_path / "roster.json").add("red")
-    found = one(machine.check_files(here(tmp_path)))
+    found = one(host_checks.check_files(here(tmp_path)))
     assert (found.verdict, "roster.json, roster.json.key" in found.text) == (Verdict.PASS, True)
 
 
@@ -56,7 +56,7 @@ def test_files_that_only_their_owner_reads_are_well(tmp_path: Path) -> None:
 def test_a_file_with_secrets_that_others_read_is_named_with_its_cure(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"x")
     (tmp_path / name).chmod(0o640)
-    found = one(machine.check_files(here(tmp_path)))
+    found = one(host_checks.check_files(here(tmp_path)))
     assert found.verdict is Verdict.FAIL
     assert found.cure == f"chmod 600 {tmp_path / name}"
 
@@ -88,7 +88,7 @@ def test_a_server_starts_with_no_file_that_others_may_change(
             SettingsError, match=rf"^file_rights: .* {mode:04o}: others could change it; chmod 600 {file}"
         ):
             check_start(settings)
-        assert one(machine.check_files(here(tmp_path))).verdict is Verdict.FAIL
+        assert one(host_checks.check_files(here(tmp_path))).verdict is Verdict.FAIL
 
 
 def test_a_lost_roster_is_a_failure_and_the_doctor_begins_none(tmp_path: Path, nowhere: str) -> None:
@@ -96,7 +96,7 @@ def test_a_lost_roster_is_a_failure_and_the_doctor_begins_none(tmp_path: Path, n
     roster = Roster(tmp_path / "roster.json")
     roster.add("red")
     roster.path.unlink()
-    found = one(machine.check_files(here(tmp_path, profile="contest")))
+    found = one(host_checks.check_files(here(tmp_path, profile="contest")))
     assert (found.verdict, "--new" in found.cure) == (Verdict.FAIL, True)
     done = CliRunner(env={"SALVO_PROFILE": "contest"}).invoke(doctor, [nowhere, "--roster", str(roster.path)])
     assert found.line in done.stdout
@@ -107,13 +107,13 @@ def test_the_key_of_the_certificate_is_a_secret_too(tmp_path: Path) -> None:
     key = tmp_path / "tls.key"
     key.touch(0o644)
     key.chmod(0o644)
-    found = one(machine.check_files(here(tmp_path, tls_key=key)))
+    found = one(host_checks.check_files(here(tmp_path, tls_key=key)))
     assert (found.verdict, found.cure) == (Verdict.FAIL, f"chmod 600 {key}")
 
 
 def test_what_a_real_journal_writes_is_its_owners_alone(tmp_path: Path) -> None:
     journal = DatabaseJournal(str(tmp_path / "games.journal"))
-    found = one(machine.check_files(here(tmp_path)))
+    found = one(host_checks.check_files(here(tmp_path)))
     journal.close()
     assert found.verdict is Verdict.PASS
     assert {"games.journal", "games.journal.key", "games.journal-wal"} <= set(found.text.split(": ")[1].split(", "))
@@ -121,7 +121,7 @@ def test_what_a_real_journal_writes_is_its_owners_alone(tmp_path: Path) -> None:
 
 def test_another_machines_files_are_left_alone() -> None:
     target = Target(BrokerUrl.parse("contest.example"))
-    for check in (machine.check_files, machine.check_disk, machine.check_ports):
+    for check in (host_checks.check_files, host_checks.check_disk, host_checks.check_ports):
         assert one(check(target)).verdict is Verdict.SKIP
 
 
@@ -139,26 +139,26 @@ def test_a_disk_that_is_nearly_full_is_a_failure(
     free: int, verdict: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: _Usage(2**40, 2**40 - free, free))
-    assert one(machine.check_disk(here(tmp_path))).verdict is verdict
+    assert one(host_checks.check_disk(here(tmp_path))).verdict is verdict
 
 
 def test_a_port_that_another_program_has_is_a_failure_and_the_brokers_own_is_not(tmp_path: Path, port: Port) -> None:
     with socket.create_server(("127.0.0.1", port.number)):
         target = here(tmp_path, listen=port.address)
         target.url = BrokerUrl.parse(port.address)
-        found = one(machine.check_ports(target))
+        found = one(host_checks.check_ports(target))
         assert (found.verdict, f":{port.number}'" in found.cure) == (Verdict.FAIL, True)
         target.answering.add(target.url)
-        assert one(machine.check_ports(target)).verdict is Verdict.PASS
+        assert one(host_checks.check_ports(target)).verdict is Verdict.PASS
     target.answering.clear()
-    assert one(machine.check_ports(target)).text == f"{port.address} is free"
+    assert one(host_checks.check_ports(target)).text == f"{port.address} is free"
 
 
 def test_a_taken_port_for_websockets_is_a_failure_too(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         target = here(tmp_path, websocket=f"127.0.0.1:{taken.getsockname()[1]}")
         target.answering.add(target.url)
-        assert [found.verdict for found in machine.check_ports(target)] == [Verdict.PASS, Verdict.FAIL]
+        assert [found.verdict for found in host_checks.check_ports(target)] == [Verdict.PASS, Verdict.FAIL]
 
 
 # --- TLS ----------------------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def _software(monkeypatch: pytest.MonkeyPatch, python: str, needed: list[str], i
         about["Provides-Extra"] = extra
     monkeypatch.setattr(metadata, "metadata", lambda _: about)
     monkeypatch.setattr(metadata, "version", version)
-    return one(machine.check_python(Target(BrokerUrl.parse("x"))))
+    return one(host_checks.check_python(Target(BrokerUrl.parse("x"))))
 
 
 def test_an_old_library_is_named_with_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:

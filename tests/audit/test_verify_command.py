@@ -15,9 +15,9 @@ from salvo import messages as m
 from salvo.cli import cli
 from salvo.errors import SalvoError
 from salvo.seal import fingerprint
+from salvo_server.log_verification import verify_file
 from salvo_server.recordings import open_recordings
 from salvo_server.storage.identity import Identity
-from salvo_server.verify import verify_file
 
 HONEST = Played("honest", SMALL, trouble=0.1).play()
 LINES = HONEST.proof()

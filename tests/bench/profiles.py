@@ -29,10 +29,10 @@ from salvo.rules import SALVO
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.core.log import TableLog
 from salvo_server.core.table import Table, seat
+from salvo_server.log_verification import verify_lines
 from salvo_server.storage.roster import Roster
 from salvo_server.storage.transcript import no_status
 from salvo_server.storage.transcript_folder import proof_lines
-from salvo_server.verify import verify_lines
 
 TABLES: Final = 4
 #: What a team of the SDK asks for, of what is said at every salvo.

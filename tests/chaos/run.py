@@ -42,13 +42,13 @@ from salvo import messages as m
 from salvo.codec.steps import read_input
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl
-from salvo_server.core.journal import JournalError, SavedGame
+from salvo_server.core.journal_interface import JournalError, SavedGame
 from salvo_server.core.recovery import execute_step, open_table
+from salvo_server.log_verification import verify_file
 from salvo_server.storage.journal.database import JournalReader
 from salvo_server.storage.roster import Entry, Roster
 from salvo_server.storage.transcript import check, no_status, read_transcript
 from salvo_server.storage.transcript_folder import DEFAULT_TABLE, PROOF
-from salvo_server.verify import verify_file
 
 SALVO = [sys.executable, "-m", "salvo"]
 BOT = Path(__file__).with_name("bot.py")

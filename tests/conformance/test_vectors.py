@@ -41,13 +41,13 @@ from salvo.errors import CODES, Answered, SalvoError
 from salvo.net.inbound import Inbound
 from salvo.permissions import Role
 from salvo.rules import SALVO, Fleet, generator
-from salvo.rules.game import draw_starter
+from salvo.rules.starter import draw_starter
 from salvo.view import Feed, Shot, View, board_shots
 from salvo_server.core.authenticator import Authenticator
+from salvo_server.log_verification import verify_lines
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.register import Account, Register
-from salvo_server.verify import verify_lines
 
 VECTORS = Path(__file__).parents[2] / "proto" / "vectors"
 _key = functools.cache(seal.derive_key)

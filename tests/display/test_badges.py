@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo_display.page.badges import COLOURS, EMBLEMS, badge_of, badges_of
+from salvo_display.web_page.badges import COLOURS, EMBLEMS, badge_of, badges_of
 
 NAMES = st.sets(st.text(max_size=8), max_size=20)
 

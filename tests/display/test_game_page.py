@@ -18,11 +18,11 @@ from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, hidden_from_alice, pl
 from kit.page_games import golden_replay
 from kit.pages import RUDE, Read, large_game, rude_game
 from salvo.rules import SALVO, SMACKDOWN, Announce, Fleet, RuleBook
-from salvo_display.page import html_page
-from salvo_display.page.moves import CODES
-from salvo_display.page.rendering import render
-from salvo_display.pictures.marks import Mark
+from salvo_display.boards.marks import Mark
 from salvo_display.replay import REFEREE, Replay, ReplayError
+from salvo_display.web_page import html_page
+from salvo_display.web_page.moves import CODES
+from salvo_display.web_page.rendering import render
 
 GAMES = (
     "2-players-clock",
@@ -224,7 +224,7 @@ def test_a_name_is_text_wherever_it_stands(view: str) -> None:
 
 def test_a_template_that_names_what_it_is_not_given_makes_no_page() -> None:
     with pytest.raises(UndefinedError, match="'policy' is undefined"):
-        render("salvo_display/page/base.html.j2", style="")
+        render("salvo_display/web_page/base.html.j2", style="")
 
 
 def test_a_page_has_nothing_from_elsewhere_and_runs_its_own_script_only() -> None:

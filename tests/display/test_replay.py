@@ -13,9 +13,9 @@ from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, hidden_from_a
 from salvo.rules import SALVO, Fleet
 from salvo.rules.book import Announce
 from salvo_display import replay_text
-from salvo_display.page import html_page
-from salvo_display.pictures.marks import Mark
+from salvo_display.boards.marks import Mark
 from salvo_display.replay import REFEREE, Replay, ReplayError
+from salvo_display.web_page import html_page
 from salvo_server.storage.transcript import execute, read_transcript
 
 

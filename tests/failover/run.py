@@ -36,8 +36,8 @@ from kit.mosquitto import Mosquitto
 from kit.postgresql import PostgreSQL
 from salvo import topics
 from salvo.net.mqtt import Connection
+from salvo_server.log_verification import verify_file
 from salvo_server.storage.transcript_folder import PROOF
-from salvo_server.verify import verify_file
 
 FAULTS = ("kill", "freeze", "cut_database", "cut_broker")
 #: With the journal in a file nothing is between server and journal, and a frozen server keeps its lock.

@@ -42,7 +42,7 @@ from salvo.codec.command_reader import (
 from salvo.codec.command_writer import write_participation, write_say
 from salvo.codec.commands import HOST, PLACE, read_ship
 from salvo.codec.header import Header, read_first_line, read_header, write_header
-from salvo.codec.programs import answered_fleet, read_answer, read_told
+from salvo.codec.program_lines import answered_fleet, read_answer, read_told
 from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.codec.steps import read_input, write_input
@@ -73,15 +73,15 @@ from salvo_server.brokers.embedded.limits import WEBSOCKET_READ_BYTES, Access, B
 from salvo_server.brokers.embedded.peers import Peer
 from salvo_server.brokers.embedded.plain_http import head_of, refusal
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.core.journal import GameOpened, JournalError, SavedGame, StepTaken
+from salvo_server.core.journal_interface import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.core.recovery import recover
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
+from salvo_server.log_verification import ProofError, compare_stories, verify_lines
 from salvo_server.storage.identity import Identity, IdentityError, load_identity
 from salvo_server.storage.roster import Roster, RosterError
 from salvo_server.storage.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
 from salvo_server.storage.transcript_folder import proof_lines
-from salvo_server.verify import ProofError, compare_stories, verify_lines
 
 _ROOT = Path(__file__).parents[2]
 _VECTORS = _ROOT / "proto" / "vectors"

@@ -14,13 +14,13 @@ from salvo.errors import (
 )
 from salvo.rules import SMACKDOWN, SPACED, STREAK, XBS
 from salvo_gateways.classic.bus import Frames, calls
-from salvo_gateways.classic.words import NotUnderstood, Reply, Shoot, reply, shoot
-from salvo_gateways.classic.words import read as read_classic
+from salvo_gateways.classic.protocol_text import NotUnderstood, Reply, Shoot, reply, shoot
+from salvo_gateways.classic.protocol_text import read as read_classic
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.jsonline.words import BadBody, Dialect, Values, Wording, read_request
+from salvo_gateways.jsonline.protocol_text import BadBody, Dialect, Values, Wording, read_request
 from salvo_gateways.peer import Broken, Lines
-from salvo_gateways.smackdown import words as smackdown
-from salvo_gateways.xbs import words as xbs
+from salvo_gateways.smackdown import protocol_text as smackdown
+from salvo_gateways.xbs import protocol_text as xbs
 from salvo_server.brokers.embedded.addresses import BrokerError
 
 

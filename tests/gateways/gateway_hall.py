@@ -23,7 +23,7 @@ from salvo.seat import Seat
 from salvo.session import Session
 from salvo.topics import check_name
 from salvo_gateways.accounts import Accounts
-from salvo_gateways.handler import ClientHandler
+from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.host import Door
 from salvo_gateways.peer import Broken, Peer
 from salvo_gateways.table_watch import TableWatch

@@ -26,7 +26,7 @@ from salvo_gateways.bot_clients.jsonline import JsonBotClient
 from salvo_gateways.bot_clients.smackdown import SmackdownBotClient
 from salvo_gateways.bot_clients.xbs import XbsBotClient
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.xbs.words import complete
+from salvo_gateways.xbs.protocol_text import complete
 from salvo_lab.bots.hunter import Hunter
 from salvo_server.brokers.embedded.addresses import BrokerError
 

@@ -14,7 +14,7 @@ from gateways.gateway_hall import Stage
 from salvo import sources
 from salvo.rules import SPACED
 from salvo_gateways.classic import bus, door
-from salvo_gateways.classic import words as w
+from salvo_gateways.classic import protocol_text as w
 from salvo_gateways.hidden_fleet.answers import Outcome
 from salvo_gateways.host import Host
 from salvo_gateways.peer import Broken

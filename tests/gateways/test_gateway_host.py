@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from gateways.gateway_stage import hosting
-from salvo_gateways.handler import ClientHandler
+from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.host import Door, Host
 from salvo_gateways.peer import Broken
 

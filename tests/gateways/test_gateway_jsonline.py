@@ -10,7 +10,7 @@ import pytest
 
 from salvo.errors import SalvoError, WireError
 from salvo.rules import STREAK
-from salvo_gateways.jsonline.words import BadBody, Dialect, Status, Values, Wording, read_request, same_ships
+from salvo_gateways.jsonline.protocol_text import BadBody, Dialect, Status, Values, Wording, read_request, same_ships
 from salvo_gateways.peer import Broken
 
 LONG = b'{"a": "' + b"x" * 9000 + b'"}'

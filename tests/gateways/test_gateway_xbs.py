@@ -13,7 +13,7 @@ from salvo.rules import BOOKS, XBS, Grid, Repeats, RuleBook, ShipClass, Spacing
 from salvo.topics import check_name
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.table_watch import TableWatch
-from salvo_gateways.xbs import door, words
+from salvo_gateways.xbs import door, protocol_text
 from salvo_gateways.xbs.name_registry import MAX_REASONS, NameRegistry
 
 NOWHERE = TableWatch("mqtt://127.0.0.1:1", "", NoAccounts())
@@ -25,9 +25,9 @@ def rows(*lines: str) -> str:
 
 
 def test_the_texts_example_of_a_board_is_a_fleet_and_back() -> None:
-    fleet = words.read_board(EXAMPLE, XBS)
+    fleet = protocol_text.read_board(EXAMPLE, XBS)
     assert fleet is not None
-    assert words.complete(fleet) == EXAMPLE
+    assert protocol_text.complete(fleet) == EXAMPLE
 
 
 def test_every_fleet_is_a_board_and_back() -> None:
@@ -35,7 +35,7 @@ def test_every_fleet_is_a_board_and_back() -> None:
     for seed in range(200):
         for book in (XBS, tall):
             fleet = book.random_fleet(Random(seed))
-            assert words.read_board(words.complete(fleet), book) == fleet
+            assert protocol_text.read_board(protocol_text.complete(fleet), book) == fleet
 
 
 @pytest.mark.parametrize(
@@ -57,22 +57,22 @@ def test_every_fleet_is_a_board_and_back() -> None:
 )
 def test_an_illegal_board_is_none(before: str, after: str) -> None:
     assert before in EXAMPLE
-    assert words.read_board(EXAMPLE.replace(before, after, 1), XBS) is None
+    assert protocol_text.read_board(EXAMPLE.replace(before, after, 1), XBS) is None
 
 
 def test_a_boat_does_not_go_on_in_the_next_row() -> None:
     book = replace(XBS, grid=Grid(3, 3), fleet=(ShipClass("a", 2),), goal=None)
-    assert words.read_board(rows(". . A", "A . .", ". . ."), book) is None
-    assert words.read_board(rows(". . A", ". . A", ". . ."), book) is not None
+    assert protocol_text.read_board(rows(". . A", "A . .", ". . ."), book) is None
+    assert protocol_text.read_board(rows(". . A", ". . A", ". . ."), book) is not None
 
 
 def test_a_board_shows_its_owner_boats_in_capitals_and_others_what_was_shot_at() -> None:
     book = replace(XBS, grid=Grid(3, 2), fleet=(ShipClass("q", 2),), goal=None)
-    fleet = words.read_board(rows(". Q Q", ". . ."), book)
+    fleet = protocol_text.read_board(rows(". Q Q", ". . ."), book)
     assert fleet is not None
-    assert words.complete(fleet, [(2, 1), (1, 2)]) == rows(". Q Q", "0 . .")
-    assert words.masked({(2, 1): True, (1, 2): False}, book.grid) == rows(". X .", "0 . .")
-    assert words.square(2, 1) == "b1"
+    assert protocol_text.complete(fleet, [(2, 1), (1, 2)]) == rows(". Q Q", "0 . .")
+    assert protocol_text.masked({(2, 1): True, (1, 2): False}, book.grid) == rows(". X .", "0 . .")
+    assert protocol_text.square(2, 1) == "b1"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_board_shows_its_owner_boats_in_capitals_and_others_what_was_shot_at()
     ],
 )
 def test_a_message_is_its_type_and_its_values(line: str, kind: str, values: tuple[str, ...]) -> None:
-    said = words.read(line)
+    said = protocol_text.read(line)
     assert said is not None
     assert (said.kind, said.values) == (kind, values)
     assert said.value(9) == ""
@@ -93,24 +93,24 @@ def test_a_message_is_its_type_and_its_values(line: str, kind: str, values: tupl
 
 @pytest.mark.parametrize("line", ["", " ", "|", "g", "GG", "X|1", "hello", "\u0130|x"])
 def test_anything_else_is_no_message(line: str) -> None:
-    assert words.read(line) is None
+    assert protocol_text.read(line) is None
 
 
 @pytest.mark.parametrize(("text", "number"), [("7", 7), ("07", 7), ("-1", 0), ("1e2", 0), ("", 0), ("\u0667", 0)])
 def test_a_number_is_plain_digits(text: str, number: int) -> None:
-    said = words.read(f"S|ann|{text}")
+    said = protocol_text.read(f"S|ann|{text}")
     assert said is not None
     assert said.number(2) == number
 
 
 def test_no_length_of_digits_costs_time() -> None:
-    said = words.read("S|ann|" + "9" * 4000)
+    said = protocol_text.read("S|ann|" + "9" * 4000)
     assert said is not None
     assert said.number(2) == 0
 
 
 def test_a_text_from_elsewhere_is_one_value() -> None:
-    assert words.speakable(" a|b\x1b[2J\u2028c ") == "a/b [2J c"
+    assert protocol_text.speakable(" a|b\x1b[2J\u2028c ") == "a/b [2J c"
 
 
 @pytest.mark.parametrize(
@@ -135,11 +135,11 @@ def test_a_text_from_elsewhere_is_one_value() -> None:
     ],
 )
 def test_a_name_is_the_systems_and_fits_the_board(name: str, fault: str) -> None:
-    assert words.name_fault(name, 10) == fault
+    assert protocol_text.name_fault(name, 10) == fault
 
 
 def test_other_names_are_shown_so_that_each_means_one_player() -> None:
-    names = words.Names(10, "dead_meat", "dead meat")
+    names = protocol_text.Names(10, "dead_meat", "dead meat")
     players = ("dead_meat", "ann", "the-very-long-one", "the-very-long-two", "7up", "x", "me", "All")
     shown = [names.shown(player) for player in players]
     assert shown == ["dead meat", "ann", "the-very~1", "the-very~2", "x7up~1", "x~1", "me~1", "All~1"]
@@ -202,13 +202,13 @@ def test_a_reason_for_skipping_belongs_to_one_turn_of_a_player_that_is_here_or_m
 
 def test_a_second_name_at_the_table_is_legal_and_each_spelling_has_its_own() -> None:
     longest = "x" * 26  # as wide as the widest board
-    seats = [words.second_seated_name(name) for name in ("wopr", "WOPR", "an ne", "an_ne", longest)]
+    seats = [protocol_text.second_seated_name(name) for name in ("wopr", "WOPR", "an ne", "an_ne", longest)]
     assert len({check_name(seat).lower() for seat in seats}) == 5
 
 
 def test_a_name_that_is_forgotten_may_be_shown_otherwise() -> None:
     called = {"an_ne": "an ne"}
-    names = words.Names(10, "bob", "bob", lambda name: called.get(name, ""))
+    names = protocol_text.Names(10, "bob", "bob", lambda name: called.get(name, ""))
     assert names.shown("an_ne") == "an ne"
     called["an_ne"] = "an_ne"
     assert names.shown("an_ne") == "an ne"

@@ -15,7 +15,7 @@ from salvo.rules import XBS, Fleet
 from salvo_gateways.accounts import RosterAccounts
 from salvo_gateways.host import Door
 from salvo_gateways.xbs import door
-from salvo_gateways.xbs.words import complete, second_seated_name
+from salvo_gateways.xbs.protocol_text import complete, second_seated_name
 from salvo_server.storage.roster import Roster
 
 BOARD = ".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."

@@ -9,7 +9,7 @@ from salvo.step import Step
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.recording import play_at_table
-from salvo_server.core.journal import Batch, GameOpened, StepTaken
+from salvo_server.core.journal_interface import Batch, GameOpened, StepTaken
 from salvo_server.storage.journal.database import DatabaseJournal
 
 BOTS = {"ann": Hunter, "bob": RandomBot}

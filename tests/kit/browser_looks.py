@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kit.browser import Browser
-from salvo_display.pictures.html import Colour, luminance
+from salvo_display.boards.notebook_html import Colour, luminance
 
 
 def colour(window: Browser, selector: str, what: str) -> Colour:

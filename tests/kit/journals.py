@@ -6,7 +6,7 @@ from pathlib import Path
 
 import sqlalchemy as sql
 
-from salvo_server.core.journal import SavedGame
+from salvo_server.core.journal_interface import SavedGame
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.transcript import repeat_game, until_forgotten, write_transcript
 

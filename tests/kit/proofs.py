@@ -20,10 +20,10 @@ from salvo.rules.book import Announce
 from salvo.step import Step
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
+from salvo_server.log_verification import ProofReport, verify_lines
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import no_status
 from salvo_server.storage.transcript_folder import proof_lines
-from salvo_server.verify import ProofReport, verify_lines
 
 IDENTITY = Identity(bytes(range(32)))
 

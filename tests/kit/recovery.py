@@ -24,7 +24,7 @@ from salvo_server.core.table import Table
 from salvo_server.referee_view import RefereeViews
 from salvo_server.service import Resume, Service
 from salvo_server.storage.journal.database import DatabaseJournal
-from salvo_server.storage.journal.kept import KeptGames
+from salvo_server.storage.journal.games_in_play import KeptGames
 from salvo_server.storage.transcript import repeat_game
 from salvo_server.storage.transcript_folder import proof_lines
 

@@ -21,9 +21,9 @@ from salvo.cli import main
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, Grid, RuleBook
 from salvo.view import Shot, View
-from salvo_display.pictures.lines import Boards, board_lines
-from salvo_display.pictures.live_game import Watched
-from salvo_display.pictures.marks import Mark
+from salvo_display.boards.marks import Mark
+from salvo_display.boards.terminal_game import Watched
+from salvo_display.boards.terminal_lines import Boards, board_lines
 from salvo_display.replay import REFEREE, Frame
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter

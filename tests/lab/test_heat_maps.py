@@ -14,9 +14,9 @@ from salvo.errors import BotError
 from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS, SALVO, SMACKDOWN, Grid, Repeats, RuleBook, ShipClass, generator
 from salvo.view import Feed, Shot, View
-from salvo_display.pictures import HeatMap
-from salvo_display.pictures.heat import percentage
-from salvo_display.pictures.marks import Mark
+from salvo_display.boards import HeatMap
+from salvo_display.boards.heat_map import percentage
+from salvo_display.boards.marks import Mark
 from salvo_lab import arena
 from salvo_lab.bots.chances import heat_map
 from salvo_lab.bots.hunter import Hunter

@@ -24,7 +24,7 @@ from kit.proofs import SMALL
 from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS, Fleet, Grid, RuleBook
 from salvo.view import Feed, Shot, View
-from salvo_display.pictures.marks import Mark, display_name
+from salvo_display.boards.marks import Mark, display_name
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.human.app import Mode, Table

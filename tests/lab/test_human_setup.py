@@ -9,7 +9,7 @@ import pytest
 
 from salvo.errors import IllegalCommand
 from salvo.rules import BOOKS, Fleet, Grid, Orientation, Placement, RuleBook, ShipClass
-from salvo_display.pictures.marks import Mark
+from salvo_display.boards.marks import Mark
 from salvo_lab.human.setup import Setup
 
 SPACED = BOOKS["spaced"]

@@ -7,7 +7,7 @@ import pytest
 from kit.person import fleet_in_rows, view_of
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.view import Feed, Shot, View
-from salvo_display.pictures.marks import Mark
+from salvo_display.boards.marks import Mark
 from salvo_lab.human.board import COLOURS, TARGET_COLOURS
 from salvo_lab.human.snapshot import SUNK, Snapshot, incoming_words, result_words
 

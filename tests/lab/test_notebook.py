@@ -13,9 +13,9 @@ import pytest
 from salvo.messages import PlayerStats
 from salvo.rules import BOOKS, SALVO, Fleet, Grid, RuleBook, Sinkings, generator
 from salvo.view import Feed, Shot, View
-from salvo_display.pictures import HeatMap
-from salvo_display.pictures.html import COLOURS, ink, luminance, shade
-from salvo_display.pictures.marks import Mark
+from salvo_display.boards import HeatMap
+from salvo_display.boards.marks import Mark
+from salvo_display.boards.notebook_html import COLOURS, ink, luminance, shade
 from salvo_lab import arena
 from salvo_lab.arena import Failure, Outcome
 from salvo_lab.bots.chances import heat_map
@@ -272,6 +272,6 @@ def test_a_summary_shows_mean_error_and_histogram() -> None:
 
 
 def test_nothing_of_it_is_imported_before_somebody_looks() -> None:
-    code = "import salvo, sys; salvo.View, salvo.Fleet; print('salvo_display.pictures' in sys.modules)"
+    code = "import salvo, sys; salvo.View, salvo.Fleet; print('salvo_display.boards' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"

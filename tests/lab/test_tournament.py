@@ -29,7 +29,7 @@ from salvo_lab.tournament.playing import play_games
 from salvo_lab.tournament.run import play_tournament, schedule, stand
 from salvo_lab.tournament.schedule import Match, games_of, number_of_games, swiss_round, whole_schedule
 from salvo_lab.tournament.standings import points_by_bot, record, standings
-from salvo_server.standings.counting import points_of
+from salvo_server.standings.points_and_ratings import points_of
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from salvo.view import View
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_league.book import Book
 from salvo_league.director import HALL, Command, Director, Keep
-from salvo_league.file import League
-from salvo_league.lines import Assigned, Drawn, Line, Result, Voided
-from salvo_league.views import TableView
+from salvo_league.league_file import League
+from salvo_league.league_record import Assigned, Drawn, Line, Result, Voided
+from salvo_league.league_state import Book
+from salvo_league.table_views import TableView
 from salvo_server.places import cell_of, place_of
 
 STEP_SECONDS = 0.5

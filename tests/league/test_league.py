@@ -13,13 +13,13 @@ from league.league_model import HOST, World, by_name
 from salvo import messages as m
 from salvo.messages import State
 from salvo_league.director import Director
-from salvo_league.file import League, LeagueError
-from salvo_league.lines import Annulled, Assigned, Drawn, Result, Voided
+from salvo_league.league_file import League, LeagueError
+from salvo_league.league_record import Annulled, Assigned, Drawn, Result, Voided
 from salvo_league.seating import best_place, seat_at
-from salvo_server.core.journal import Result as Ended
+from salvo_server.core.journal_interface import Result as Ended
 from salvo_server.places import cell_of, cells_of, place_of, table_of, told
 from salvo_server.standings.chronicle import Chronicle
-from salvo_server.standings.counting import Counting, Score
+from salvo_server.standings.points_and_ratings import Counting, Score
 
 NAMES = [f"bot{number:02}" for number in range(16)]
 FORMATS: list[dict[str, Any]] = [

@@ -11,7 +11,7 @@ import pytest
 
 from kit.command_line import run
 from kit.results import HOUR, NOON, annulled, result
-from salvo_server.core.journal import Batch, GameEnded, GameOpened, ResultAnnulled
+from salvo_server.core.journal_interface import Batch, GameEnded, GameOpened, ResultAnnulled
 from salvo_server.standings.chronicle import EVENING_GAP_MS
 from salvo_server.storage.journal.database import DatabaseJournal
 

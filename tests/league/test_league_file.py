@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from salvo_league.file import load_league
+from salvo_league.league_file import load_league
 
 TEXT = 'name = "evening \u00fc"\nrounds = 2\ntable_size = 2\n'
 

@@ -8,8 +8,8 @@ from statistics import fmean
 import pytest
 
 from league.league_model import World, graded
-from salvo_league.file import Format, League
-from salvo_league.lines import Result
+from salvo_league.league_file import Format, League
+from salvo_league.league_record import Result
 
 NAMES = [f"bot{number:02}" for number in range(24)]
 #: How strong each is, from one that only fires at random to one that always hunts.

@@ -13,8 +13,8 @@ from kit.command_line import run
 from kit.lengths import turns
 from salvo import messages as m
 from salvo_lab.tournament.schedule import sizes_of_tables
-from salvo_league.file import LeagueError, load_league
-from salvo_league.plan import Plan
+from salvo_league.league_file import LeagueError, load_league
+from salvo_league.league_planner import Plan
 
 
 @pytest.mark.long

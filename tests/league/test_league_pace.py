@@ -8,7 +8,7 @@ import pytest
 
 from kit.paced import set_by_a_host
 from salvo.messages import Limits
-from salvo_league.file import load_league
+from salvo_league.league_file import load_league
 from salvo_server.game_lengths import turns_of
 
 

@@ -9,10 +9,10 @@ import pytest
 from league.league_model import World
 from salvo import messages as m
 from salvo.messages import State
-from salvo_league.book import Book
 from salvo_league.director import HALL, SEAT_SECONDS
-from salvo_league.file import OVER_SECONDS, League
-from salvo_league.lines import Assigned, Plain, Result
+from salvo_league.league_file import OVER_SECONDS, League
+from salvo_league.league_record import Assigned, Plain, Result
+from salvo_league.league_state import Book
 
 CUP = League(name="cup", rounds=4, table_size=2, tables=("t1", "t2"), wait_seconds=5, seed="1")
 TEAMS = ["ann", "bob", "cid", "dan"]

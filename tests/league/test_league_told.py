@@ -11,10 +11,10 @@ import pytest
 from kit.command_line import run
 from league.league_model import World
 from salvo.messages import State
-from salvo_league.book import Book
 from salvo_league.commands import league as command
-from salvo_league.file import CHANGE_SECONDS, League, load_league
-from salvo_league.lines import Assigned, Drawn, Record, Result, record_path
+from salvo_league.league_file import CHANGE_SECONDS, League, load_league
+from salvo_league.league_record import Assigned, Drawn, Record, Result, record_path
+from salvo_league.league_state import Book
 from salvo_server.game_lengths import duration, longest
 
 ACCOUNT = {"SALVO_TEAM": "desk", "SALVO_SECRET": "s"}

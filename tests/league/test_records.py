@@ -9,8 +9,8 @@ import pytest
 
 from kit.tournaments import played
 from salvo_lab.tournament.games import GamesFile
-from salvo_league.file import League
-from salvo_league.lines import Drawn, Record, Result
+from salvo_league.league_file import League
+from salvo_league.league_record import Drawn, Record, Result
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from kit.followed_tables import CASES, Case, Outside
 from salvo.codec.published import read_published
-from salvo_league.views import FOLLOWED, Views
+from salvo_league.table_views import FOLLOWED, Views
 
 
 class LeagueView(Outside):

@@ -20,7 +20,7 @@ from kit.players import Heard, salvos
 from kit.web_front import web_front
 from pictures.game import Film
 from pictures.tree import play, topic_tree
-from salvo_display.page import html_page
+from salvo_display.web_page import html_page
 from salvo_lab.commands.explain import explain
 from salvo_lab.commands.play import play as play_here
 from salvo_server.contest import Contest

@@ -38,7 +38,8 @@ from salvo.rules import (
     generator,
     random_fleet,
 )
-from salvo.rules.game import Game, begin, set_starter
+from salvo.rules.game import Game, begin
+from salvo.rules.starter import set_starter
 from salvo.view import Shot, View
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter

@@ -17,7 +17,7 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec import announcements as a
 from salvo.codec import commands as c
-from salvo.codec import header, log, log_reader, programs, recap, recap_writer, steps, transcript
+from salvo.codec import header, log, log_reader, program_lines, recap, recap_writer, steps, transcript
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.json_codec import Codec
 from salvo.errors import WireError
@@ -30,7 +30,7 @@ CONTEXT = m.ShotContext(1, 9, 2, "b")
 RESULT = m.SalvoResolved(1, 9, "a", 2, 1, (m.SunkShip("b", "raft"),), ("b",), (True, False), (("b", 3, 4), ("b", 1, 2)))
 PLAYED = Played("codec", SMALL, trouble=0.2).play()
 ENTRIES = [log_reader.read_entry(log_reader.take_apart(line[:-1])[0]) for line in PLAYED.proof()]
-HEARD = (programs.HeardBody("b", "Ahoy!", True),)
+HEARD = (program_lines.HeardBody("b", "Ahoy!", True),)
 VIEW = m.RefereeView(
     1,
     9,
@@ -42,7 +42,7 @@ VIEW = m.RefereeView(
     "a",
     ("a", "b"),
 )
-TURN = programs.TurnAsked(
+TURN = program_lines.TurnAsked(
     "turn",
     1,
     1,
@@ -55,7 +55,7 @@ TURN = programs.TurnAsked(
     fired=(Shot("b", 1, 2),),
     boards={"b": ".X0"},
     afloat={"b": ["raft"]},
-    results=(programs.ResultTold(RESULT, (Shot("b", 3, 4),)),),
+    results=(program_lines.ResultTold(RESULT, (Shot("b", 3, 4),)),),
     landed=((1, 2),),
     heard=HEARD,
 )
@@ -132,11 +132,12 @@ CASES = {
     },
     "hidden": Case(log_reader.HIDDEN, log_reader.Hidden(5, m.Fire("a", "b", 3, 4))),
     "recap": Case(recap.RECAP, _recap()),
-    "game": Case(programs.TOLD["game"], programs.GameTold("game", 1, 1, "a", 7, "7", SALVO)),
-    "fleet asked": Case(programs.TOLD["fleet"], programs.FleetAsked("fleet", 1, 1, 500)),
-    "turn asked": Case(programs.TOLD["turn"], TURN),
+    "game": Case(program_lines.TOLD["game"], program_lines.GameTold("game", 1, 1, "a", 7, "7", SALVO)),
+    "fleet asked": Case(program_lines.TOLD["fleet"], program_lines.FleetAsked("fleet", 1, 1, 500)),
+    "turn asked": Case(program_lines.TOLD["turn"], TURN),
     "answer": Case(
-        programs.ANSWER, programs.Answer(id=1, shots=(Shot("b", 1, 2),), say=(programs.LineSaid("hi", "b"),))
+        program_lines.ANSWER,
+        program_lines.Answer(id=1, shots=(Shot("b", 1, 2),), say=(program_lines.LineSaid("hi", "b"),)),
     ),
 }
 #: The kinds of messages that grow by optional fields (SALVO-VERSION-2).
@@ -306,7 +307,7 @@ def test_a_reason_too_long_for_a_record_is_cut_before_anybody_hears_it() -> None
 def test_messages_and_codec_are_imported_without_pydantic() -> None:
     """It takes longer than everything else; a bot in the arena needs no codec, and `--help` needs none."""
     code = (
-        "import sys, salvo.messages, salvo.codec, salvo.codec.log, salvo.codec.programs; "
+        "import sys, salvo.messages, salvo.codec, salvo.codec.log, salvo.codec.program_lines; "
         "print('pydantic' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)

@@ -24,7 +24,7 @@ import pytest
 
 from kit.processes import processes, started
 from kit.programs import needs
-from salvo.codec.programs import TurnAsked
+from salvo.codec.program_lines import TurnAsked
 from salvo.errors import BotError
 from salvo.messages import SalvoResolved
 from salvo.player import Bot

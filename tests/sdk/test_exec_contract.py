@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from salvo.codec.programs import read_answer, read_told
+from salvo.codec.program_lines import read_answer, read_told
 from salvo.errors import WireError
 
 FOLDER = Path(__file__).parents[2] / "proto" / "exec"

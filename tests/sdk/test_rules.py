@@ -34,7 +34,8 @@ from salvo.rules import (
 )
 from salvo.rules import fleet as drawing
 from salvo.rules.fleet import _drawn_mask
-from salvo.rules.game import Game, draw_fair_starter, draw_starter
+from salvo.rules.game import Game
+from salvo.rules.starter import draw_fair_starter, draw_starter
 from salvo_lab.testing import board, draw
 
 H, V = Orientation.HORIZONTAL, Orientation.VERTICAL

@@ -15,7 +15,6 @@ from salvo import messages as m
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
 from salvo.errors import IllegalCommand
 from salvo.events import Event, FleetWanted, GameEnded, Refused, SalvoWanted
-from salvo.machine import Machine, Transition
 from salvo.messages import State
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
@@ -45,6 +44,7 @@ from salvo.session.tables import (
     TableEvent,
     TableState,
 )
+from salvo.state_machine import Machine, Transition
 from salvo.view import Shot
 from salvo_server.storage.identity import Identity
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kit.services import serve
 from kit.stage import TEAMS, Stage
 from kit.unbrokered import Wire
-from salvo import chat, topics
+from salvo import chat_text, topics
 from salvo import messages as m
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
@@ -22,8 +22,8 @@ from salvo.codec.command_writer import write_participation, write_say
 from salvo.codec.commands import Line
 from salvo.errors import WireError
 from salvo.net.inbound import Inbound
-from salvo_server.core.chat import LINES_AT_ONCE, TABLE_LINES_AT_ONCE
-from salvo_server.core.journal import Batch, Journal, JournalUnavailable
+from salvo_server.core.chat_relay import LINES_AT_ONCE, TABLE_LINES_AT_ONCE
+from salvo_server.core.journal_interface import Batch, Journal, JournalUnavailable
 from salvo_server.service import Service
 
 
@@ -148,7 +148,7 @@ def test_a_line_that_cannot_be_read_counts_as_said_and_the_rest_is_not_read(
         read.append(payload)
         raise WireError("bad_text", "of the test")
 
-    monkeypatch.setattr("salvo_server.core.chat.read_say", refuse)
+    monkeypatch.setattr("salvo_server.core.chat_relay.read_say", refuse)
     for _ in range(100):
         say(stage, "ann", "\x1b[2J")
     assert len(read) == LINES_AT_ONCE
@@ -269,14 +269,14 @@ def test_a_line_is_acknowledged_once(stage: Stage) -> None:
 @given(st.text(st.characters(), max_size=250))
 def test_what_may_be_said_may_be_shown_and_said_again(text: str) -> None:
     try:
-        clean = chat.clean_text(text)
+        clean = chat_text.clean_text(text)
     except WireError as error:
         error.text.encode()
         return
-    assert 1 <= len(clean) <= chat.MAX_TEXT_LENGTH
+    assert 1 <= len(clean) <= chat_text.MAX_TEXT_LENGTH
     assert len(clean.splitlines()) == 1
     assert unicodedata.is_normalized("NFC", clean)
-    assert chat.clean_text(clean) == clean
+    assert chat_text.clean_text(clean) == clean
     assert read_say(write_say(text, "bob")) == Line(clean, "bob")
 
 

@@ -16,14 +16,14 @@ from salvo import messages as m
 from salvo.codec.announcements import STANDINGS
 from salvo.messages import Limits
 from salvo_server.commands.serve_report import ServeReport
-from salvo_server.core.journal import Result, ResultAnnulled, when
+from salvo_server.core.journal_interface import Result, ResultAnnulled, when
+from salvo_server.log_verification import verify_file
 from salvo_server.service import Service
 from salvo_server.standings.chronicle import EVENING_GAP_MS, Chronicle
+from salvo_server.standings.from_logs import read_logs
 from salvo_server.standings.live import CountedJournal, LiveStandings
-from salvo_server.standings.logs import read_logs
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.transcript_folder import PROOF, TranscriptFolder
-from salvo_server.verify import verify_file
 
 TABLES = st.sampled_from(["", "blue", "red"])
 TEAMS = [f"team{number}" for number in range(6)]

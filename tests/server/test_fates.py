@@ -8,9 +8,9 @@ from fates import ARRIVALS, FATES, Event, Fate, Outcome
 from kit.deriver import Deriver
 from salvo import messages as m
 from salvo.codec.command_reader import SignedShot, read_command
-from salvo.machine import Machine
 from salvo.rules import SALVO
 from salvo.seal import Sealer, make_blob, parse_blob
+from salvo.state_machine import Machine
 from salvo.topics import parse
 from salvo_server.core import authenticator
 from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Proof, Waiting

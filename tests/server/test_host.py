@@ -16,9 +16,9 @@ from salvo.codec.header import read_header, write_header
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, SALVO, SMACKDOWN, STREAK, XBS, Ending, Fleet, Order, RuleBook, Starter, generator
 from salvo.view import Feed, View
+from salvo_server.core.game_states import Over, Pause, Turn
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
-from salvo_server.core.turn import Over, Pause, Turn
 from salvo_server.storage.transcript import no_status
 from server import test_referee_books as books
 

@@ -26,7 +26,7 @@ from salvo.codec.command_writer import write_host, write_placement
 from salvo.messages import Limits, State
 from salvo.permissions import Role
 from salvo.seal import Sealer, derive_key
-from salvo_server.core.journal import SavedGame
+from salvo_server.core.journal_interface import SavedGame
 from salvo_server.service import Service
 from salvo_server.storage.register import Account, Register
 from salvo_server.storage.transcript import check, execute, read_transcript, repeat_game

@@ -23,7 +23,7 @@ from alembic.runtime.migration import MigrationContext
 from kit.journals import connection_of
 from salvo import messages as m
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.journal import (
+from salvo_server.core.journal_interface import (
     Batch,
     GameEnded,
     GameOpened,

@@ -30,7 +30,8 @@ from salvo.codec.command_writer import write_participation, write_placement, wri
 from salvo.net.inbound import Inbound
 from salvo.permissions import Action, Role
 from salvo.rules import SALVO, Fleet, Orientation, Placement
-from salvo.rules.game import Game, draw_starter
+from salvo.rules.game import Game
+from salvo.rules.starter import draw_starter
 from salvo.seal import SALT_BYTES, Sealer
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.referee_view import RefereeViews

@@ -9,8 +9,8 @@ import pytest
 
 from kit.stage import Stage
 from salvo import messages as m
-from salvo.machine import Machine
-from salvo_server.core.journal import Batch, Journal, JournalUnavailable
+from salvo.state_machine import Machine
+from salvo_server.core.journal_interface import Batch, Journal, JournalUnavailable
 from salvo_server.core.outages import OUTAGES, Duty, Event, Presence
 from salvo_server.service import JOURNAL_CHECK_MS, JOURNAL_RETRY_MS
 from simulation import crypto

@@ -15,7 +15,7 @@ from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.recording import play_at_table
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.journal import (
+from salvo_server.core.journal_interface import (
     Batch,
     GameEnded,
     GameOpened,
@@ -28,7 +28,7 @@ from salvo_server.core.journal import (
 from salvo_server.recordings import open_recordings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.journal.database import DatabaseJournal
-from salvo_server.storage.journal.kept import KeptGames
+from salvo_server.storage.journal.games_in_play import KeptGames
 from salvo_server.storage.transcript import check, read_transcript
 from salvo_server.storage.transcript_folder import PROOF, TranscriptFolder
 

@@ -19,9 +19,8 @@ from salvo.codec.steps import read_input, write_input
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, XBS, Orientation, Placement
-from salvo_server.core.journal import Batch, Journal, JournalError, JournalUnavailable
+from salvo_server.core.journal_interface import Batch, Journal, JournalError, JournalUnavailable, JournalWrapper
 from salvo_server.service import JOURNAL_RETRY_MS, Service
-from salvo_server.storage.journal.wrapper import JournalWrapper
 
 INPUTS: tuple[m.Input, ...] = (
     m.Participate("ann", b""),

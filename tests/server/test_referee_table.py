@@ -28,10 +28,10 @@ from salvo.rules import (
     Targets,
 )
 from salvo_server import core
+from salvo_server.core.game_states import Over, Pause, Turn
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.referee import Referee
 from salvo_server.core.transitions import ACCEPTED, STATES, TABLE, Answer, Event, TableState
-from salvo_server.core.turn import Over, Pause, Turn
 
 NOW = 1_000_000
 LATER = NOW + 100  # when the input comes that a case is about

@@ -11,7 +11,7 @@ from kit.proofs import IDENTITY
 from kit.recovery import LoggedWorld
 from salvo.codec.command_writer import write_resend
 from salvo.messages import State
-from salvo_server.core.journal import Batch, JournalUnavailable
+from salvo_server.core.journal_interface import Batch, JournalUnavailable
 from salvo_server.core.log import MAX_ENTRIES, MAX_REQUESTS, PAUSE_MS, Resends, TableLog
 from salvo_server.service import JOURNAL_RETRY_MS
 

@@ -13,7 +13,7 @@ import pytest
 from kit.command_line import run
 from kit.ports import Port
 from salvo_server import standby
-from salvo_server.core.journal import Batch, GameOpened, Holding, Journal, JournalError
+from salvo_server.core.journal_interface import Batch, GameOpened, Holding, Journal, JournalError
 from salvo_server.running import announced, running_servers
 from salvo_server.settings import ServerSettings, SettingsError, load_settings
 from salvo_server.standby import Interrupted, ServerConnection, Standby, StandDown

@@ -15,7 +15,15 @@ from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import MAX_ANNOUNCEMENT_BYTES, STANDINGS, Publication
 from salvo_server.contest import Followers
-from salvo_server.core.journal import Batch, GameEnded, Journal, JournalUnavailable, Result, ResultAnnulled, result_of
+from salvo_server.core.journal_interface import (
+    Batch,
+    GameEnded,
+    Journal,
+    JournalUnavailable,
+    Result,
+    ResultAnnulled,
+    result_of,
+)
 from salvo_server.core.table import Follower
 from salvo_server.referee_view import RefereeViews
 from salvo_server.standings.chronicle import EVENING_GAP_MS, MOST_ROWS, MOST_UNCOUNTED, Chronicle

@@ -24,6 +24,8 @@ from salvo.text_files import read_secret
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.recording import play_at_table
 from salvo_lab.tournament.file import load_tournament
+from salvo_server.log_verification import verify_file
+from salvo_server.log_verification.findings import UNPROVEN
 from salvo_server.recordings import open_recordings
 from salvo_server.settings import load_settings
 from salvo_server.storage.identity import load_identity
@@ -31,8 +33,6 @@ from salvo_server.storage.lines_file import LinesFile, whole_lines
 from salvo_server.storage.roster import Roster
 from salvo_server.storage.roster_csv import read_entries
 from salvo_server.storage.transcript import check, read_transcript, write_transcript
-from salvo_server.verify import verify_file
-from salvo_server.verify.report import UNPROVEN
 
 ROOT = Path(__file__).parents[2]
 Change = Callable[[bytes], bytes]

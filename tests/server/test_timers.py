@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from salvo_server.core.clock import steady_clock
-from salvo_server.core.journal import GameOpened, Saved, SavedGame, StepTaken
+from salvo_server.core.journal_interface import GameOpened, Saved, SavedGame, StepTaken
 from salvo_server.core.play import Timers
 
 

@@ -19,13 +19,13 @@ from salvo.rules.game import Game
 from salvo.session import Session
 from salvo.step import Step
 from salvo.view import Shot, View
-from salvo_server.core.journal import Result, result_of, when
+from salvo_server.core.journal_interface import Result, result_of, when
 from salvo_server.core.log import GameLog, game_secret
 from salvo_server.core.match import Player
 from salvo_server.core.recovery import execute_step, open_table
 from salvo_server.core.referee import Referee
+from salvo_server.log_verification import verify_lines
 from salvo_server.storage.identity import Identity
-from salvo_server.verify import verify_lines
 from simulation.disk import every_game
 from simulation.world import Broken
 

@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.journal import (
+from salvo_server.core.journal_interface import (
     Batch,
     GameOpened,
     Journal,

@@ -19,8 +19,9 @@ from salvo.session.tables import JOINING, PLAYING, JoiningEvent, PlayingEvent
 from salvo.view import Feed, Shot, View
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.effects import Effects
+from salvo_server.core.game_states import Turn
 from salvo_server.core.inbox import Inbox
-from salvo_server.core.journal import Batch, SavedGame
+from salvo_server.core.journal_interface import Batch, SavedGame
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.log import Resends, TableLog
 from salvo_server.core.match import Match
@@ -29,7 +30,6 @@ from salvo_server.core.recovery import Openings, Recovered, open_table, recover
 from salvo_server.core.referee import Referee
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.table import Table
-from salvo_server.core.turn import Turn
 from salvo_server.service import Service
 from simulation import crypto, faults, game, run, sharing
 from simulation.disk import SimJournal, every_game

@@ -17,10 +17,10 @@ from salvo import messages as m
 from salvo import topics
 from salvo.cli import cli
 from salvo.codec.announcement_reader import read_announcement
-from salvo.codec.programs import EndTold, read_told, write_told
+from salvo.codec.program_lines import EndTold, read_told, write_told
 from salvo_display import replay_text
-from salvo_display.page import html_page
 from salvo_display.replay import REFEREE, Replay
+from salvo_display.web_page import html_page
 from salvo_server.metrics import Metrics
 from salvo_server.service import Service
 from salvo_server.storage.transcript import check, read_transcript, write_transcript

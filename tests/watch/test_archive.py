@@ -16,7 +16,7 @@ from kit.pages import RUDE, Read
 from salvo.errors import SalvoError
 from salvo_display.replay import REFEREE
 from salvo_server import recordings
-from salvo_server.core.journal import Batch, StepTaken
+from salvo_server.core.journal_interface import Batch, StepTaken
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.transcript import Transcript, check, read_transcript, write_transcript
 from salvo_watch.archive import Archive, Query, transcript_of

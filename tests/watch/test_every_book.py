@@ -36,11 +36,11 @@ from salvo.view import Shot, View
 from salvo_server.core.log import TableLog
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
+from salvo_server.log_verification import verify_lines
 from salvo_server.referee_view import RefereeViews
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import no_status
 from salvo_server.storage.transcript_folder import proof_lines
-from salvo_server.verify import verify_lines
 from salvo_watch.terminal_views import RefereeWatcher, TeamWatcher, Watcher
 from watch.watchers import Held, connected
 

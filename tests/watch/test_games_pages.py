@@ -21,7 +21,7 @@ from kit.archives import commit
 from kit.golden_games import GOLDEN
 from kit.pages import RUDE, Read
 from kit.web_front import WebFront
-from salvo_display.page import html_page
+from salvo_display.web_page import html_page
 from salvo_server.recordings import open_recordings
 from salvo_server.storage.transcript import check, read_transcript
 from salvo_watch.archive import Archive, Entry, Query

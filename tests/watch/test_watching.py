@@ -20,7 +20,7 @@ from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import SALVO, XBS, Grid, Orientation, Placement, generator, random_fleet
-from salvo_display.pictures.marks import Mark
+from salvo_display.boards.marks import Mark
 from salvo_watch import terminal_views
 from salvo_watch.commands import watch
 from salvo_watch.terminal_views import (

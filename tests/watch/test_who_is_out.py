@@ -15,8 +15,8 @@ from salvo import messages as m
 from salvo.messages import Fate
 from salvo.step import Step
 from salvo_display import replay_text
-from salvo_display.page import html_page
 from salvo_display.replay import REFEREE, Replay
+from salvo_display.web_page import html_page
 from salvo_server.commands.serve_report import ServeReport
 from salvo_watch.terminal_views import Watcher
 from salvo_watch.web.tables import Table

@@ -21,7 +21,7 @@ from salvo.rules.books import BOOKS
 from salvo.view import View
 from salvo_lab.comparison import compare
 from salvo_server.commands.setting_options import setting_options
-from salvo_server.core import chat
+from salvo_server.core import chat_relay
 from salvo_server.settings import ServerSettings
 from salvo_server.standings import chronicle
 from salvo_server.storage import roster
@@ -76,7 +76,7 @@ def _claims() -> dict[str, list[tuple[Path, str]]]:
     rulesets = len(BOOKS)
     settings = {name: field.default for name, field in ServerSettings.model_fields.items()}
     comparison = inspect.signature(compare).parameters
-    pause = int(1 / chat.LINES_A_SECOND)
+    pause = int(1 / chat_relay.LINES_A_SECOND)
     percent, margin = comparison["confidence"].default, comparison["margin"].default
     return {
         "rulesets": [
@@ -91,7 +91,7 @@ def _claims() -> dict[str, list[tuple[Path, str]]]:
         ],
         "a bot's folder": [(CLIENT, f"up to {versions.MAX_FILES:,} files and {versions.MAX_BYTES // 10**6} MB")],
         "chat": [
-            (CLIENT, f"{words[chat.LINES_AT_ONCE]} lines at once and then one every {words[pause]} seconds"),
+            (CLIENT, f"{words[chat_relay.LINES_AT_ONCE]} lines at once and then one every {words[pause]} seconds"),
         ],
         "viewers of an account": [
             (CLIENT, f"`red.1` to `red.{roster.SCREENS}`"),

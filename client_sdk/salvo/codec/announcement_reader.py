@@ -8,7 +8,7 @@ from typing import Final
 
 from salvo import messages as m
 from salvo import topics
-from salvo.chat import check_text
+from salvo.chat_text import check_text
 from salvo.codec import announcements as body
 from salvo.codec.json_codec import Codec
 from salvo.codec.rules import check_playable

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from salvo import messages as m
 from salvo import topics
-from salvo.chat import clean_text
+from salvo.chat_text import clean_text
 from salvo.codec import commands
 from salvo.codec.commands import Line, ParticipationRequest, ResendRequest, check_host, read_envelope, read_ship
 from salvo.codec.strict_json import parse_json, read_text, same_value

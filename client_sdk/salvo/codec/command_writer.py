@@ -7,7 +7,7 @@ import json
 from typing import TypeVar
 
 from salvo import messages as m
-from salvo.chat import clean_text
+from salvo.chat_text import clean_text
 from salvo.codec import commands as body
 from salvo.codec.commands import Line, ParticipationRequest, ResendRequest, check_host
 from salvo.codec.json_codec import Codec

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final
 
 from salvo import messages as m
-from salvo.chat import clean_text
+from salvo.chat_text import clean_text
 from salvo.codec.json_codec import Codec
 from salvo.codec.strict_json import parse_json
 from salvo.coordinates import read_row

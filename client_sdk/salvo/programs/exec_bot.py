@@ -16,8 +16,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
-from salvo.chat import clean_text
-from salvo.codec.programs import (
+from salvo.chat_text import clean_text
+from salvo.codec.program_lines import (
     PROTOCOL,
     Answer,
     EndTold,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from salvo.events import Event
-from salvo.machine import A, E, Machine, S
+from salvo.state_machine import A, E, Machine, S
 
 #: The method for every action.
 Does = Mapping[Any, Callable[[Any, float], Sequence[Event] | None]]

@@ -19,7 +19,6 @@ from salvo.codec.announcements import SEAT, Publication
 from salvo.errors import CODES, IllegalCommand, WireError
 from salvo.events import Event, GameTakenUp, HostSeen, Refused, Said, Seated, ServerSeen
 from salvo.fairness.witness import Witness
-from salvo.machine import E, Machine, S
 from salvo.messages import State
 from salvo.rules import Fleet, RuleBook
 from salvo.seal import Sealer
@@ -45,6 +44,7 @@ from salvo.session.tables import (
     TableEvent,
     TableState,
 )
+from salvo.state_machine import E, Machine, S
 from salvo.topics import Reader
 from salvo.view import Shot, View
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final
 
-from salvo.machine import Transition
+from salvo.state_machine import Transition
 
 #: How long a placement, a salvo or a request for the recap may go unanswered before it is sent again. A server that
 #: derives keys for a full queue answers within three seconds; under a flood it may drop the first message, which a

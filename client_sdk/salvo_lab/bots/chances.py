@@ -10,9 +10,9 @@ from random import Random
 from salvo.errors import BotError
 from salvo.rules import Grid, generator
 from salvo.view import View
-from salvo_display.pictures import HeatMap
-from salvo_display.pictures.marks import Mark
-from salvo_display.pictures.views import known_marks
+from salvo_display.boards import HeatMap
+from salvo_display.boards.marks import Mark
+from salvo_display.boards.views import known_marks
 from salvo_lab.bots.clues import announced_numbers, clues, is_alone
 from salvo_lab.bots.meanfield import MeanField
 from salvo_lab.bots.posterior import draw_fleets, learned, shares

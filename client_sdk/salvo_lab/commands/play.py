@@ -33,11 +33,11 @@ from salvo.errors import BotError, SalvoError
 from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
-from salvo.rules.game import draw_starter
+from salvo.rules.starter import draw_starter
 from salvo.sources import EXEC, make
 from salvo.unused import Unused, is_set
-from salvo_display.pictures.lines import Boards
-from salvo_display.pictures.live_game import Watched
+from salvo_display.boards.terminal_game import Watched
+from salvo_display.boards.terminal_lines import Boards
 from salvo_lab import arena
 from salvo_lab.arena import Outcome
 from salvo_lab.chance import warn_of_chance

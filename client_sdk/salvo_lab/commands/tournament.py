@@ -27,7 +27,7 @@ from salvo_lab.tournament.page import write_page
 from salvo_lab.tournament.run import games_path, play_tournament, stand
 from salvo_lab.tournament.schedule import number_of_games
 from salvo_lab.tournament.standings import Row, Standings, command_of, record
-from salvo_server.standings.counting import plackett_luce, score_cells
+from salvo_server.standings.points_and_ratings import plackett_luce, score_cells
 
 _EXAMPLE: Final = """\
 # A tournament of bots: salvo tournament run FILE

@@ -32,8 +32,8 @@ from salvo.errors import SalvoError
 from salvo.messages import SalvoResolved
 from salvo.rules import Announce, Repeats, Sinkings, generator
 from salvo.view import Shot, View
-from salvo_display.pictures import HeatMap
-from salvo_display.pictures.views import known_marks
+from salvo_display.boards import HeatMap
+from salvo_display.boards.views import known_marks
 from salvo_lab.bots.chances import map_of
 from salvo_lab.bots.clues import Clue, announced_numbers, cells_of, cells_of_shots, clues, mask_of
 from salvo_lab.explaining.beliefs import PARTS, Belief, Numbers, entropy, infer, spread

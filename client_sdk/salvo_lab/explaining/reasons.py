@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from salvo.rules import Announce, Grid, RuleBook
 from salvo_display import replay_text
-from salvo_display.page.rendering import render
-from salvo_display.pictures import HeatMap
-from salvo_display.pictures.heat import percentage
-from salvo_display.pictures.marks import PLAIN, Mark
+from salvo_display.boards import HeatMap
+from salvo_display.boards.heat_map import percentage
+from salvo_display.boards.marks import PLAIN, Mark
 from salvo_display.replay import REFEREE, Replay
+from salvo_display.web_page.rendering import render
 from salvo_lab.explaining.explain import Account, Aimed, Estimate, Explanation, Knowledge, News, account
 
 

@@ -11,7 +11,7 @@ from salvo import messages as m
 from salvo.codec.header import Header
 from salvo.rules import Order
 from salvo.view import Shot
-from salvo_display.pictures.marks import Mark
+from salvo_display.boards.marks import Mark
 from salvo_display.replay import REFEREE, PlayerOnlooker, Replay, ReplayError
 from salvo_lab.explaining.explain import Explainer, Explanation, Outlook
 

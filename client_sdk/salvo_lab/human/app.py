@@ -21,7 +21,7 @@ from salvo.errors import CODES, MissingExtra, SalvoError, printable
 from salvo.player import check_salvo
 from salvo.rules import Announce
 from salvo.view import Shot
-from salvo_display.pictures.marks import Mark, display_name
+from salvo_display.boards.marks import Mark, display_name
 from salvo_lab.human.channel import (
     Again,
     Broken,

@@ -11,7 +11,7 @@ from typing import Final
 
 from salvo.errors import IllegalCommand
 from salvo.rules import Fleet, Orientation, Placement, RuleBook, check_placement
-from salvo_display.pictures.marks import Mark, display_name
+from salvo_display.boards.marks import Mark, display_name
 
 #: Tries to find room for the ships that are missing; each lays them all, the longest first.
 _TRIES: Final = 50

@@ -14,8 +14,8 @@ from typing import Final
 from salvo.messages import SalvoResolved
 from salvo.rules import Announce, Ending, Fleet, Grid, Repeats, RuleBook, Shots, Sinkings, Spacing
 from salvo.view import Shot, View
-from salvo_display.pictures.marks import Mark, display_name, picture
-from salvo_display.pictures.views import known_marks
+from salvo_display.boards.marks import Mark, display_name, picture
+from salvo_display.boards.views import known_marks
 from salvo_display.replay_text import counted
 
 #: A hit of a ship that has sunk, where that tells which cells it had: it stands apart from others, and has one shot.

@@ -15,7 +15,7 @@ from typing import IO
 from salvo import messages as m
 from salvo.adapter import Adapter, made
 from salvo.bot_errors import placed
-from salvo.codec.programs import (
+from salvo.codec.program_lines import (
     Answer,
     EndTold,
     FleetAsked,

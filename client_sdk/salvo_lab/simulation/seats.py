@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from salvo.player import Bot
 from salvo.rules import Fleet, RuleBook, Starter, generator
-from salvo.rules.game import draw_starter
+from salvo.rules.starter import draw_starter
 
 
 class Seats(StrEnum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from salvo.rules import SALVO, Fleet, Orientation, Placement, RuleBook
-from salvo_display.pictures.marks import column_heads, letters_of
+from salvo_display.boards.marks import column_heads, letters_of
 
 WATER = "."
 

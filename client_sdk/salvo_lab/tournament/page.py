@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from salvo.atomic_file import replace_file
-from salvo_display.page import emblems
-from salvo_display.page.rendering import policy, render
+from salvo_display.web_page import emblems
+from salvo_display.web_page.rendering import policy, render
 from salvo_lab.tournament.file import TournamentError
 from salvo_lab.tournament.games import Played
 from salvo_lab.tournament.standings import Standings, command_of, points_by_bot

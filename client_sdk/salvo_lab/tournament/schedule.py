@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from salvo.errors import MissingExtra
 from salvo.rules import Starter, generator, sample
-from salvo.rules.game import draw_starter
+from salvo.rules.starter import draw_starter
 from salvo_lab.tournament.file import Format, Tournament
 
 #: The opponent in a bye; no bot has this name.

@@ -14,8 +14,8 @@ from salvo_audit.check.catalog import CLAIMS
 from salvo_audit.check.door import Publication
 from salvo_audit.check.results import Failure, Outcome, Verdict
 from salvo_audit.check.table import VERSION
-from salvo_display.page import house_style, text_of
-from salvo_display.page.rendering import policy, render
+from salvo_display.web_page import house_style, text_of
+from salvo_display.web_page.rendering import policy, render
 
 _WIDTH: Final = 110
 #: Bytes of a message that a person is shown; JSON has all of them.

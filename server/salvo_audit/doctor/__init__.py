@@ -1,6 +1,6 @@
 """The doctor: examines a contest's configuration, and reports line by line what is well, what is not, and the fix.
 
-``machine`` looks at the computer, ``reach`` at broker and server as clients meet them. One function a check; a check
+``host_checks`` looks at the computer, ``reach`` at broker and server as clients meet them. One function a check; it
 yields findings and never raises for what it finds. Attempts to break in are tests, in ``tests/attacks``.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from salvo_audit.doctor import machine, reach
+from salvo_audit.doctor import host_checks, reach
 from salvo_audit.doctor.finding import Finding, Verdict
 from salvo_audit.doctor.target import Target, is_here
 
@@ -17,10 +17,10 @@ __all__ = ["Finding", "Target", "Verdict", "examine", "is_here"]
 
 def examine(target: Target) -> Iterator[Finding]:
     """Make every check in turn; what needs a broker only where one answers."""
-    yield from machine.check_python(target)
-    yield from machine.check_files(target)
-    yield from machine.check_disk(target)
+    yield from host_checks.check_python(target)
+    yield from host_checks.check_files(target)
+    yield from host_checks.check_disk(target)
     for url in target.urls:
         yield from reach.check_address(target, url)
-    yield from machine.check_ports(target)
+    yield from host_checks.check_ports(target)
     yield from reach.check_server(target)

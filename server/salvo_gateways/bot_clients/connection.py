@@ -21,7 +21,7 @@ from salvo_gateways.bot_clients.jsonline import JsonBotClient
 from salvo_gateways.bot_clients.smackdown import SmackdownBotClient
 from salvo_gateways.bot_clients.xbs import XbsBotClient
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.jsonline.words import Dialect, Values
+from salvo_gateways.jsonline.protocol_text import Dialect, Values
 from salvo_gateways.peer import Broken, Framing, Lines
 from salvo_server.brokers.embedded.addresses import BrokerError, split_address
 

@@ -19,7 +19,7 @@ from salvo_gateways.bot_clients import BotClient, TryLater
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.answers import Outcome
 from salvo_gateways.hidden_fleet.game import HOUSE, PROGRAM, HiddenGame, Move
-from salvo_gateways.jsonline.words import DEEPEST, MAX_BYTES, RESULTS, Dialect, Status, Wording
+from salvo_gateways.jsonline.protocol_text import DEEPEST, MAX_BYTES, RESULTS, Dialect, Status, Wording
 
 #: What the server is called; the protocol has no names.
 SERVER: Final = "server"

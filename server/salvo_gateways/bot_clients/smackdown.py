@@ -17,7 +17,7 @@ from salvo.view import Feed, Shot, View
 from salvo_gateways.asking import call, fleet_of, seated, shots_of
 from salvo_gateways.bot_clients import BotClient
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.smackdown.words import END, LOCATIONS, LOST, SHOTS, TIED, WON
+from salvo_gateways.smackdown.protocol_text import END, LOCATIONS, LOST, SHOTS, TIED, WON
 
 #: A round's turns: first the bot's, then its opponent's.
 _TURNS: Final = 2

@@ -19,7 +19,7 @@ from salvo.view import Feed, Shot, View
 from salvo_gateways.asking import call, fleet_of, seated, shots_of
 from salvo_gateways.bot_clients import BotClient, TryLater
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.xbs.words import HIT, MISS, WATER, complete, name_fault, read_board, speakable, write
+from salvo_gateways.xbs.protocol_text import HIT, MISS, WATER, complete, name_fault, read_board, speakable, write
 
 log = logging.getLogger(__name__)
 

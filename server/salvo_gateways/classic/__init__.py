@@ -25,8 +25,8 @@ from collections.abc import Callable
 from salvo.player import Bot
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter
 from salvo_gateways.classic.bus import Frames
-from salvo_gateways.classic.handler import END_SECONDS, ClassicHandler, Role
-from salvo_gateways.classic.words import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
+from salvo_gateways.classic.client_handler import END_SECONDS, ClassicHandler, Role
+from salvo_gateways.classic.protocol_text import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.room import Room
 from salvo_gateways.host import Door

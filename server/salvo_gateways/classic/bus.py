@@ -19,7 +19,7 @@ import threading
 from collections.abc import Iterable
 from typing import Final
 
-from salvo_gateways.classic.words import MAX_BYTES
+from salvo_gateways.classic.protocol_text import MAX_BYTES
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.host import Host
 from salvo_gateways.peer import Broken

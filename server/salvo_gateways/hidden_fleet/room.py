@@ -11,7 +11,7 @@ from salvo.adapter import Adapter
 from salvo.player import Bot
 from salvo.rules import Fleet, RuleBook
 from salvo_gateways.asking import fleet_of, seated
-from salvo_gateways.handler import ClientHandler
+from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.hidden_fleet.game import HOUSE, NAMES, PROGRAM, HiddenGame
 from salvo_gateways.transcripts import NO_TRANSCRIPTS, Transcripts
 

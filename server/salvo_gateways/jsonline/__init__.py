@@ -39,8 +39,8 @@ from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinki
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.room import Room
 from salvo_gateways.host import Door
-from salvo_gateways.jsonline.handler import JsonHandler
-from salvo_gateways.jsonline.words import Values, Wording
+from salvo_gateways.jsonline.client_handler import JsonHandler
+from salvo_gateways.jsonline.protocol_text import Values, Wording
 from salvo_gateways.transcripts import NO_TRANSCRIPTS, Transcripts
 
 __all__ = ["check", "door"]

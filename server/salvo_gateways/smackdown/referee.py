@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from salvo.errors import SalvoError
 from salvo.rules import Fleet, RuleBook
 from salvo_gateways.peer import Broken
-from salvo_gateways.smackdown import words as w
+from salvo_gateways.smackdown import protocol_text as w
 
 #: How long a program may take for an answer.
 ANSWER_SECONDS: Final = 10.0

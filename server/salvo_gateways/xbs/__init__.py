@@ -42,8 +42,8 @@ of the system ends at one.
 
 Names are compared as they are written, so ``wopr`` and ``WOPR`` are two players. At a table they cannot be: the second
 spelling sits there as ``WOPR-40fd``, always the same. Characters that a table's name cannot have become ``_`` there.
-The clients see one another's names as they are; :class:`~salvo_gateways.xbs.words.Names` says how they see names
-that their system does not allow.
+The clients see one another's names as they are; :class:`~salvo_gateways.xbs.protocol_text.Names` says how they see
+names that their system does not allow.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Spaci
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.host import Door
 from salvo_gateways.table_watch import TableWatch
-from salvo_gateways.xbs.handler import FEWEST_PLAYERS, Doorway, XbsHandler
-from salvo_gateways.xbs.words import speakable
+from salvo_gateways.xbs.client_handler import FEWEST_PLAYERS, Doorway, XbsHandler
+from salvo_gateways.xbs.protocol_text import speakable
 
 #: Players of a game, as many as the system's own server takes by default.
 MAX_PLAYERS: Final = 9

@@ -10,7 +10,7 @@ from salvo.events import Event
 from salvo.seat import Seat
 from salvo.session import Session
 from salvo.team import Team
-from salvo_gateways.handler import MAX_WAIT_SECONDS, ClientHandler
+from salvo_gateways.client_handler import MAX_WAIT_SECONDS, ClientHandler
 from salvo_gateways.peer import Peer
 from salvo_gateways.table_watch import ACCOUNT_SECONDS, TableWatch
 

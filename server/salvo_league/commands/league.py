@@ -16,13 +16,13 @@ from salvo.cli.options import CA, json_option
 from salvo.cli.output import Integer, Number, host_account, print_table
 from salvo.net.mqtt import without_password
 from salvo_display.replay_text import counted
-from salvo_league.book import Book
-from salvo_league.cells import Cells
+from salvo_league.all_brokers import Cells
 from salvo_league.commands.league_show import show
 from salvo_league.director import HALL, Director
-from salvo_league.file import LeagueError, load_league
-from salvo_league.fill import house_bots
-from salvo_league.lines import (
+from salvo_league.house_bots import house_bots
+from salvo_league.league_file import LeagueError, load_league
+from salvo_league.league_planner import Plan
+from salvo_league.league_record import (
     Annulled,
     Assigned,
     Back,
@@ -36,11 +36,11 @@ from salvo_league.lines import (
     Voided,
     record_path,
 )
-from salvo_league.plan import Plan
+from salvo_league.league_state import Book
 from salvo_league.run import play_league, release_tables
 from salvo_server.game_lengths import duration
 from salvo_server.places import cells_of, table_of, told
-from salvo_server.standings.counting import score_cells, score_record
+from salvo_server.standings.points_and_ratings import score_cells, score_record
 from salvo_server.supervisor import programs_beside
 
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "missed", "rating", "95%")

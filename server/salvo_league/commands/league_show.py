@@ -21,13 +21,13 @@ from salvo.unused import Unused, is_set
 from salvo_display.replay_text import counted
 from salvo_display.replay_text import when as time_of
 from salvo_server.commands.backup import settings_of
-from salvo_server.core.journal import JournalError, Result
+from salvo_server.core.journal_interface import JournalError, Result
+from salvo_server.log_verification import Finding
 from salvo_server.standings.chronicle import Chronicle, Standings
-from salvo_server.standings.counting import Score, score_cells, score_record
-from salvo_server.standings.logs import read_logs
+from salvo_server.standings.from_logs import read_logs
 from salvo_server.standings.page import page
+from salvo_server.standings.points_and_ratings import Score, score_cells, score_record
 from salvo_server.storage.journal.database import JournalReader
-from salvo_server.verify import Finding
 
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "hits", "shots", "rating", "95%")
 _FILE: Final = click.Path(path_type=Path)

@@ -17,14 +17,14 @@ from salvo_server.commands.serve_keys import host_keys
 from salvo_server.commands.serve_report import WEB_FRONT, ServeReport
 from salvo_server.commands.setting_options import setting_options
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
-from salvo_server.core.journal import Journal
+from salvo_server.core.journal_interface import Journal
 from salvo_server.gateway_calls import GatewayCall, read_gateway, with_rules_of_gateways
 from salvo_server.running import announced, reached_at
 from salvo_server.service import Listener
 from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.standby import Interrupted, Standby
-from salvo_server.standings.counting import plackett_luce
-from salvo_server.storage.journal.kept import KeptGames
+from salvo_server.standings.points_and_ratings import plackett_luce
+from salvo_server.storage.journal.games_in_play import KeptGames
 from salvo_server.storage.transcript_folder import TranscriptFolder
 from salvo_server.supervisor import Program, programs_beside
 

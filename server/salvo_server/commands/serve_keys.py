@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 
 from salvo import messages as m
-from salvo.chat import clean_text
+from salvo.chat_text import clean_text
 from salvo.errors import WireError
 from salvo_server.contest import Contest
 

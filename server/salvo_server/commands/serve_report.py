@@ -19,13 +19,13 @@ from salvo.codec.announcements import HOSTED
 from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.messages import State
 from salvo.table_state import GameForgotten, SalvoCounted, TableState
-from salvo_display.pictures.lines import OUT
+from salvo_display.boards.terminal_lines import OUT
 from salvo_server.contest import Contest
-from salvo_server.core.journal import GameOpened
+from salvo_server.core.journal_interface import GameOpened
 from salvo_server.core.referee import Referee
 from salvo_server.game_lengths import duration, turns_of
 from salvo_server.settings import ServerSettings
-from salvo_server.storage.journal.kept import KeptGames
+from salvo_server.storage.journal.games_in_play import KeptGames
 from salvo_server.storage.transcript_folder import TranscriptFolder, proof_path
 
 #: What a server calls the web front that it runs.

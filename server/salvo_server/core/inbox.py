@@ -19,7 +19,7 @@ from salvo.net.inbound import Inbound
 from salvo.topics import Publisher, Reader
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Waiting
-from salvo_server.core.chat import Chat
+from salvo_server.core.chat_relay import Chat
 from salvo_server.core.effects import Effects
 from salvo_server.core.log import Resends
 from salvo_server.core.log_throttle import Throttle

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal
 
-from salvo.machine import Machine, Transition
 from salvo.messages import State
+from salvo.state_machine import Machine, Transition
 from salvo_server.core.referee import Referee
 
 #: A server that its machine or its disk holds up for less than this, or for less than a tenth of the time to act, does

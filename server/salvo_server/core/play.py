@@ -13,7 +13,7 @@ from salvo.codec.header import write_header
 from salvo.step import Step
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.effects import Effects, News
-from salvo_server.core.journal import (
+from salvo_server.core.journal_interface import (
     GameEnded,
     GameOpened,
     KeyLearned,

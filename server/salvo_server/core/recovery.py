@@ -1,8 +1,9 @@
 """How a table begins: with the operator's settings, or from the journal, by executing its game again.
 
 A game is its header and its inputs. They pass through the same referee, and the hash chain shows whether every
-announcement comes out as it was recorded. Any mismatch is a :class:`~salvo_server.core.journal.JournalError` that names
-the game, the record and the fix: a table is restored exactly, or does not start at all.
+announcement comes out as it was recorded. Any mismatch is a
+:class:`~salvo_server.core.journal_interface.JournalError` that names the game, the record and the
+fix: a table is restored exactly, or does not start at all.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from salvo.codec.steps import read_input
 from salvo.errors import WireError
 from salvo.rules import SALVO, RuleBook
 from salvo.step import Step
-from salvo_server.core.journal import GameOpened, JournalError, SavedGame, StepTaken
+from salvo_server.core.journal_interface import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.core.log import KeyOwner, TableLog
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table, seat

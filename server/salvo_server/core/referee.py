@@ -18,10 +18,10 @@ from salvo import messages as m
 from salvo.errors import IllegalCommand
 from salvo.rules import SALVO, RuleBook
 from salvo.rules.game import Game
+from salvo_server.core.game_states import Hosted, Over, Turn
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.match import Match, Player, Team, Terms
 from salvo_server.core.transitions import TABLE, Event, TableState, event_of
-from salvo_server.core.turn import Hosted, Over, Turn
 
 
 class Referee:

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
+from salvo_server.core.game_states import Hosted, InGame, Over, Pause, Said, Turn
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.match import Team, Terms
-from salvo_server.core.turn import Hosted, InGame, Over, Pause, Said, Turn
 
 TableState = Lobby | Turn | Pause | Over
 STATES: tuple[type[TableState], ...] = (Lobby, Turn, Pause, Over)
@@ -79,7 +79,7 @@ class Transition(NamedTuple):
 
     Attributes:
         step: of (state, input, now); the input of a deadline is the terms of the game after this one, a host's is a
-            :class:`~salvo_server.core.turn.Hosted`.
+            :class:`~salvo_server.core.game_states.Hosted`.
         codes: refusals that may follow; at a deadline, what a player may be told.
         targets: all states that may follow; none where the state stays.
     """

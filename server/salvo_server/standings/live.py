@@ -15,10 +15,9 @@ from typing import Final
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.errors import SalvoError
-from salvo_server.core.journal import Batch, GameEnded, Journal, ResultAnnulled
+from salvo_server.core.journal_interface import Batch, GameEnded, Journal, JournalWrapper, ResultAnnulled
 from salvo_server.core.table import Follower
 from salvo_server.standings.chronicle import Chronicle
-from salvo_server.storage.journal.wrapper import JournalWrapper
 
 log = logging.getLogger(__name__)
 

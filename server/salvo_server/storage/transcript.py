@@ -27,7 +27,7 @@ from salvo.distribution import __version__
 from salvo.errors import SalvoError, WireError
 from salvo.step import Step
 from salvo.text_files import lines_of, missing_file, unread
-from salvo_server.core.journal import SavedGame
+from salvo_server.core.journal_interface import SavedGame
 from salvo_server.core.recovery import execute_step, open_table
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table, header_check, seat

@@ -23,7 +23,7 @@ from salvo.codec.log import sign_entry
 from salvo.codec.transcript import EndOfGame, read_line
 from salvo.errors import SalvoError, WireError
 from salvo.step import Step
-from salvo_server.core.journal import GameOpened, SavedGame, StepTaken
+from salvo_server.core.journal_interface import GameOpened, SavedGame, StepTaken
 from salvo_server.core.log import GameLog, KeyOwner, game_secret
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import TranscriptError, repeat_game, transcript_bytes, until_forgotten

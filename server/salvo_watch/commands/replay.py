@@ -16,8 +16,8 @@ from salvo.cli.output import Integer, has_terminal, keep_recorded, look_again, p
 from salvo.messages import State
 from salvo.unused import Unused, is_set
 from salvo_display import replay_text
-from salvo_display.page import html_page
 from salvo_display.replay import REFEREE, Replay
+from salvo_display.web_page import html_page
 from salvo_server.recordings import JournalGames, Recording, Summary, open_recordings
 
 _Item = TypeVar("_Item")

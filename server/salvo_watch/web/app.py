@@ -23,8 +23,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from salvo.distribution import __version__
 from salvo.errors import WireError
 from salvo.topics import check_name
-from salvo_display.page.qr import qr_code
-from salvo_display.page.rendering import render
+from salvo_display.web_page.qr import qr_code
+from salvo_display.web_page.rendering import render
 from salvo_server.brokers.embedded.addresses import is_known_host
 from salvo_watch.web.relay import Relay
 from salvo_watch.web.sdk import wheel
@@ -129,7 +129,7 @@ class _Pages:
 
     async def badges(self, request: Request) -> Response:
         """Answer with the teams' colours, which pages of games have inside."""
-        return Response(files("salvo_display.page").joinpath("badges.css").read_bytes(), media_type="text/css")
+        return Response(files("salvo_display.web_page").joinpath("badges.css").read_bytes(), media_type="text/css")
 
     async def health(self, request: Request) -> Response:
         """Answer 200 while the broker is reached, else 503."""

@@ -7,7 +7,7 @@
     /games/ID.jsonl.gz       the transcript
     /games/ID.proof.jsonl    the signed log, where there is one
 
-A page is the self-contained one of :mod:`salvo_display.page`, served with its own policy: by their hashes its
+A page is the self-contained one of :mod:`salvo_display.web_page`, served with its own policy: by their hashes its
 style and its script are allowed, and nothing else, not even files of this server.
 """
 
@@ -30,11 +30,11 @@ from starlette.routing import Route
 
 from salvo.errors import SalvoError
 from salvo.seal import fingerprint
-from salvo_display.page import Setting, html_page
-from salvo_display.page.rendering import policy_of
 from salvo_display.replay import Replay
+from salvo_display.web_page import Setting, html_page
+from salvo_display.web_page.rendering import policy_of
 from salvo_lab.explaining.explain import FLEETS
-from salvo_server.verify import verify_file
+from salvo_server.log_verification import verify_file
 from salvo_watch.archive import Archive, Query, transcript_of
 from salvo_watch.games_page import Part, note_page, served_list
 from salvo_watch.site import CHECKED

@@ -39,9 +39,9 @@ from salvo.table_state import (
     TableState,
     TurnClock,
 )
-from salvo_display.page.badges import Badge, badge_of, badges_of
 from salvo_display.replay import ship_letter
 from salvo_display.replay_text import outcome
+from salvo_display.web_page.badges import Badge, badge_of, badges_of
 from salvo_server.core.lobby import MAX_PLACEMENT_TIMES
 from salvo_watch.web.chances import Chances, Race
 from salvo_watch.web.commentary import Salvo, Standing, comment

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from salvo import Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot, View
-from salvo_gateways.jsonline.words import Wording
+from salvo_gateways.jsonline.protocol_text import Wording
 
 
 class Scripted(Bot):

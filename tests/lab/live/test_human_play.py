@@ -16,7 +16,7 @@ from kit.person_at_a_terminal import SALVO, clean_environment, contest_on, pond_
 from kit.terminal import Terminal
 from salvo.rules import Fleet, Orientation, RuleBook, own_seed
 from salvo.rules.files import load_book
-from salvo_display.pictures.marks import display_name
+from salvo_display.boards.marks import display_name
 from salvo_lab.bots.random_bot import RandomBot
 
 

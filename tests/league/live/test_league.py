@@ -16,8 +16,8 @@ from kit.command_line import run
 from kit.processes import started
 from kit.programs import needs
 from salvo import messages as m
-from salvo_league.file import load_league
-from salvo_server.verify import verify_file
+from salvo_league.league_file import load_league
+from salvo_server.log_verification import verify_file
 
 PLAIN = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
 CUP = """\

@@ -22,9 +22,9 @@ from salvo.fairness.known_servers import KnownServers
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.contest import Contest
+from salvo_server.log_verification import verify_file
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
-from salvo_server.verify import verify_file
 
 SECONDS = 60.0
 

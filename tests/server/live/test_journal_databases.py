@@ -22,7 +22,7 @@ from kit.programs import needs
 from salvo import messages as m
 from salvo_server import contest
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.journal import (
+from salvo_server.core.journal_interface import (
     Batch,
     GameEnded,
     GameOpened,

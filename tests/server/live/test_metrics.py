@@ -28,7 +28,7 @@ from salvo import messages as m
 from salvo.net.mqtt import Connection
 from salvo_server.contest import Contest, open_journal
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.core.journal import Batch, JournalUnavailable
+from salvo_server.core.journal_interface import Batch, JournalUnavailable
 from salvo_server.metrics import Metrics
 from salvo_server.settings import ServerSettings
 

@@ -25,7 +25,7 @@ from salvo.net.mqtt import Connection
 from salvo.rules import Fleet, RuleBook
 from salvo.topics import Publisher, Reader
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_server.verify import verify_lines
+from salvo_server.log_verification import verify_lines
 
 OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
 _PRINTED = ("sunk_as_printed", "defeated_as_printed")

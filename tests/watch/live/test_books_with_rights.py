@@ -16,8 +16,8 @@ from salvo.permissions import Role
 from salvo.rules import BOOKS, RuleBook
 from salvo.view import Shot, View
 from salvo_lab.bots.random_bot import RandomBot
+from salvo_server.log_verification import compare_stories, verify_file
 from salvo_server.storage.identity import Identity
-from salvo_server.verify import compare_stories, verify_file
 from salvo_watch.terminal_views import RefereeWatcher
 from watch.onlookers import onlooker, until
 

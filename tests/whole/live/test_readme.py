@@ -505,7 +505,7 @@ def test_the_guides_league_is_the_file_that_its_command_writes(tmp_path: Path) -
     done = command_line.run(*command.split()[1:], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "league.toml").read_text() == LEAGUE
-    for table in imported("salvo_league.file:load_league")(tmp_path / "league.toml").tables:
+    for table in imported("salvo_league.league_file:load_league")(tmp_path / "league.toml").tables:
         assert f"--table {table}" in done.stdout
         assert any(command.startswith("salvo serve") and f"--table {table}" in command for command in COMMANDS)
 

@@ -18,7 +18,7 @@ from salvo.codec.steps import line_codec
 from salvo.errors import MissingExtra, WireError
 from salvo.user_folders import private_folder
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.journal import (
+from salvo_server.core.journal_interface import (
     Batch,
     GameEnded,
     GameOpened,
@@ -186,7 +186,7 @@ class DatabaseJournal(Journal):
     # --- its owner ------------------------------------------------------------------------------------------------
 
     def confirm(self, *, fresh: bool) -> Holding:
-        """Return whether the journal is still this server's; see :class:`salvo_server.core.journal.Journal`."""
+        """Return whether the journal is still this server's; see :class:`.Journal`."""
         if self._lost is not None:
             raise self._lost
         return self._ask() if fresh else self._holding
@@ -239,7 +239,7 @@ class DatabaseJournal(Journal):
             raise
 
     def check(self) -> None:
-        """See :class:`salvo_server.core.journal.Journal`."""
+        """See :class:`salvo_server.core.journal_interface.Journal`."""
         for path, inode in self._files.items():
             if _inode(path) != inode:
                 text = f"{path} was removed or replaced while this server writes to it: put it back, or end the server"
@@ -252,7 +252,7 @@ class DatabaseJournal(Journal):
     # --- writing --------------------------------------------------------------------------------------------------
 
     def commit(self, batch: Batch) -> None:
-        """Make a batch durable, all of it or nothing; see :class:`salvo_server.core.journal.Journal`."""
+        """Make a batch durable, all of it or nothing; see :class:`salvo_server.core.journal_interface.Journal`."""
         with self._using:
             self.check()
             try:
@@ -317,7 +317,7 @@ class DatabaseJournal(Journal):
     # --- reading --------------------------------------------------------------------------------------------------
 
     def load(self) -> Saved:
-        """Return what a restart needs; see :class:`salvo_server.core.journal.Journal`."""
+        """Return what a restart needs; see :class:`salvo_server.core.journal_interface.Journal`."""
         with self._using, explained(self.name):
             read = self._connection.execute
             latest = sql.select(sql.func.max(games.c.id)).group_by(games.c.table_name)
@@ -365,7 +365,7 @@ class DatabaseJournal(Journal):
             yield row.game, SavedTeam(row.name, secret, known[row.game, row.name])
 
     def results(self) -> list[Result]:
-        """Return all results; see :class:`salvo_server.core.journal.Journal`."""
+        """Return all results; see :class:`salvo_server.core.journal_interface.Journal`."""
         with self._using, explained(self.name):
             found = _results(self._connection, self.name)
             self._connection.commit()

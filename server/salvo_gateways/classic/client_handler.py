@@ -1,0 +1,197 @@
+"""The gateway's side of Battle Ship for two, as its server or its client, for one program."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from enum import Enum, StrEnum, auto
+from typing import Final
+
+from salvo.errors import SalvoError
+from salvo_gateways.classic import protocol_text as w
+from salvo_gateways.client_handler import ClientHandler
+from salvo_gateways.hidden_fleet.game import HiddenGame
+from salvo_gateways.hidden_fleet.room import Placed, Room
+from salvo_gateways.peer import Broken, Peer
+
+log = logging.getLogger(__name__)
+
+#: How often a client announces itself.
+CLIENT_SECONDS: Final = 1.0
+#: From the end of a game to the next set-up: what people see of the end.
+END_SECONDS: Final = 5.0
+#: A client's C may have been on its way when it was sent Z; later ones come from a program that was started again.
+_CROSSING_SECONDS: Final = 1.5
+
+
+class Role(StrEnum):
+    """The gateway's side."""
+
+    SERVER = "server"
+    CLIENT = "client"
+
+
+class _State(Enum):
+    CONNECT = auto()
+    SETUP = auto()
+    PLAY = auto()
+    ENDED = auto()
+
+
+class _Wrong(SalvoError):
+    """A message that does not belong here in the protocol."""
+
+
+class ClassicHandler(ClientHandler):
+    """The program's handler; one has the room, and a further client's C is not answered before it is free."""
+
+    def __init__(
+        self,
+        peer: Peer,
+        room: Room,
+        role: Role,
+        *,
+        rounds: int | None,
+        end_seconds: float,
+        parted: Callable[[], None],
+    ) -> None:
+        super().__init__(peer)
+        self._room = room
+        self._role = role
+        self._rounds = rounds
+        self._end_seconds = end_seconds
+        self._parted = parted
+        self._state = _State.CONNECT
+        self._game: HiddenGame | None = None
+        self._placed: Placed | None = None
+        self._played = 0  # games that came to their end: who begins alternates
+        self._done = self._theirs_done = False  # with the set-up
+        self._sent_at = 0.0  # when C or Z was sent
+        self._ended_at = 0.0
+
+    # --- what the program does --------------------------------------------------------------------------------------
+
+    def message_received(self, message: str) -> None:
+        try:
+            self._handle(w.read(message.rstrip("\r"), self._room.book))
+        except SalvoError as error:
+            self._quit(error.text)
+        except Exception:
+            log.exception("%s: the gateway failed; the game is ended", self.peer.name)
+            self._quit("the gateway failed")
+
+    def invalid_message_received(self, broken: Broken) -> None:
+        self._quit(broken.text)
+
+    def tick(self, now: float) -> None:
+        if self._state is _State.CONNECT and self._role is Role.CLIENT and now - self._sent_at >= CLIENT_SECONDS:
+            self._sent_at = now
+            self.peer.send(w.CLIENT)
+        elif self._state is _State.ENDED and self._role is Role.SERVER:
+            if now - self._ended_at >= self._end_seconds:
+                self._restart_or_exit()
+        elif self._state is _State.SETUP and not self._done:
+            self._be_done()
+
+    def disconnected(self) -> None:
+        """A lost program counts as one that sent E."""
+        self._room.leave(self)
+        self._parted()
+
+    # --- the protocol -------------------------------------------------------------------------------------------------
+
+    def _handle(self, message: w.Message) -> None:
+        match message:
+            case w.EXIT:
+                self._room.leave(self)
+                self.end()
+            case w.CLIENT if self._role is Role.SERVER:
+                self._meet_client()
+            case w.RESET if self._role is Role.CLIENT:
+                self._game = None
+                self._set_up()
+            case w.DONE if self._state is _State.SETUP and not self._theirs_done:
+                self._theirs_done = True
+                if self._done:
+                    self._begin()
+            case w.Shoot(cell) if self._game is not None:
+                self._reply(self._game, cell)
+            case w.Reply() if self._game is not None:
+                self._replied(self._game, message)
+            case _:
+                raise _Wrong("out_of_turn", f"{message} is not expected now")
+
+    def _meet_client(self) -> None:
+        if self._state is _State.SETUP and self.clock() - self._sent_at < _CROSSING_SECONDS:
+            return
+        self._game, self._played = None, 0
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """Enter the set-up, a server's only when the room is free."""
+        self._done = self._theirs_done = False
+        if self._role is Role.CLIENT:
+            self._state = _State.SETUP
+        self._be_done()
+
+    def _be_done(self) -> None:
+        """Be done with the set-up if the room is free; it takes a bot no time, and a person its own."""
+        if not self._room.claim(self):
+            return
+        self._state = _State.SETUP
+        if self._role is Role.SERVER:
+            self.peer.send(w.RESET)
+        self._placed = self._room.place(self._played + 1)
+        self._sent_at, self._done = self.clock(), True
+        self.peer.send(w.DONE)
+        if self._theirs_done:
+            self._begin()
+
+    def _begin(self) -> None:
+        others_turn = (self._role is Role.CLIENT) != (self._played % 2 == 1)
+        self._game = self._room.begin(self._placed, program_begins=others_turn)
+        self._state = _State.PLAY
+        self._shoot(self._game)
+
+    def _shoot(self, game: HiddenGame) -> None:
+        if game.houses_turn:
+            cell = game.house_fires()
+            self.peer.send(w.shoot(cell, self._room.book.grid))
+
+    def _reply(self, game: HiddenGame, cell: int) -> None:
+        move = game.program_fires(cell)
+        self.peer.send(w.reply(cell, move.outcome, move.ship, game.over, self._room.book.grid))
+        self._continue(game)
+
+    def _replied(self, game: HiddenGame, reply: w.Reply) -> None:
+        if reply.cell != game.asked:
+            raise _Wrong("out_of_turn", "a reply to a shot that was not fired")
+        game.program_answers(reply.outcome, reply.kind)
+        if game.over is not reply.last:
+            raise _Wrong("contradiction", "E is sent when the last ship sinks, and only then")
+        self._continue(game)
+
+    def _continue(self, game: HiddenGame) -> None:
+        if not game.over:
+            self._shoot(game)
+            return
+        self._room.record(game)
+        self._game, self._state, self._ended_at = None, _State.ENDED, self.clock()
+        self._played += 1
+        if self._role is Role.CLIENT:
+            self._room.leave(self)
+
+    def _restart_or_exit(self) -> None:
+        """Do as server what a leader chooses at the end."""
+        if self._played == self._rounds:
+            self.peer.send(w.EXIT)
+            self._room.leave(self)
+            self.end()
+        else:
+            self._set_up()
+
+    def _quit(self, why: str) -> None:
+        log.info("%s: %s", self.peer.name, why)
+        self._room.leave(self)
+        self.peer.send(w.EXIT)
+        self.end()

@@ -1,0 +1,176 @@
+"""One client that speaks JSON lines: reads what it asks, and answers out of the game that it plays."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, Final
+
+from salvo.errors import SalvoError, WireError
+from salvo.rules import Fleet
+from salvo_gateways.client_handler import ClientHandler
+from salvo_gateways.errors import GatewayError
+from salvo_gateways.hidden_fleet.game import PROGRAM, HiddenGame
+from salvo_gateways.hidden_fleet.room import Room
+from salvo_gateways.jsonline.protocol_text import BUSY_TEXT, RESULTS, Status, Wording, read_request, same_ships
+from salvo_gateways.peer import Broken, Peer
+
+log = logging.getLogger(__name__)
+
+_INVITATION: Final = "GAME_INVITATION"
+_NOT_OVER: Final = GatewayError("not_over", "The game is not over yet.")
+
+
+class JsonHandler(ClientHandler):
+    """The client; one of them has the room."""
+
+    def __init__(self, peer: Peer, room: Room, wording: Wording) -> None:
+        super().__init__(peer)
+        self._room = room
+        self._wording = wording
+        self._game: HiddenGame | None = None
+        self._recorded = False
+        self._is_untrue = False  # whether the program has shown a board that its answers deny
+        self._refused = False  # an invitation on this connection, so that the room's game is another program's
+        self._answers: dict[str, Callable[[Any], None]] = {
+            "SHOT": self._answer_shot,
+            "SHOT_REQUEST": lambda _: self._answer_shot_request(),
+            "RESULT": self._answer_result,
+            "BOARD": self._answer_board,
+            "BOARD_HISTORY": lambda _: self._answer_history(),
+            _INVITATION: lambda _: self._answer_invitation(),
+        }
+        if wording.names:
+            self._answers["SAVE_WINNER"] = lambda _: self._answer_winner()
+
+    def message_received(self, message: str) -> None:
+        try:
+            request = read_request(message)
+        except WireError as error:
+            self._answer("UNKNOWN", Status.BAD_REQUEST, error.text)
+            return
+        answer = self._answers.get(request.type)
+        if answer is None:
+            self._answer_unknown()
+            return
+        try:
+            answer(request.body)
+        except SalvoError as error:
+            self._answer(request.type, Status.ILLEGAL_ARGUMENTS, error.text)
+        except Exception:
+            log.exception("%s: the gateway failed; the game is ended", self.peer.name)
+            self._answer(request.type, Status.INTERNAL_ERROR, "The game is ended: the server has failed.")
+            self._leave_game()
+
+    def invalid_message_received(self, broken: Broken) -> None:
+        self._answer("UNKNOWN", Status.BAD_REQUEST, broken.text)
+
+    def disconnected(self) -> None:
+        """A game that is not over waits for the program."""
+        in_game = self._game is not None and not self._game.over
+        self._record()
+        self._room.leave(self, in_game=in_game)
+
+    # --- answers ------------------------------------------------------------------------------------------------------
+
+    def _answer(self, kind: str, status: Status = Status.OK, text: str | None = None, body: Any = None) -> None:
+        self.peer.send(self._wording.answer(kind, status, text, body))
+
+    def _answer_unknown(self) -> None:
+        self._answer("UNKNOWN", Status.BAD_REQUEST, f"types are {', '.join(self._answers)}")
+
+    def _answer_invitation(self) -> None:
+        playing = self._game is not None and not self._game.over
+        if not playing:
+            self._leave_game()
+        if playing or not self._room.claim(self):
+            self._refused = True
+            self._answer(_INVITATION, Status.SERVER_BUSY, BUSY_TEXT)
+            return
+        self._game, self._recorded, self._is_untrue = self._room.begin(), False, False
+        self._answer(_INVITATION)
+
+    def _answer_shot(self, body: Any) -> None:
+        game = self._current_game()
+        move = game.program_fires(self._wording.read_cell(body))
+        self._answer("SHOT", body=RESULTS[move.outcome])
+
+    def _answer_shot_request(self) -> None:
+        cell = self._current_game().house_fires()
+        self._answer("SHOT_REQUEST", body=self._wording.write_cell(cell))
+
+    def _answer_result(self, body: Any) -> None:
+        """Answer with null, or with that result where the program reads it there."""
+        game, outcome = self._current_game(), self._wording.read_result(body)
+        game.program_answers(outcome)
+        self._answer("RESULT", body=None if self._wording.plain else RESULTS[outcome])
+
+    def _answer_board(self, body: Any) -> None:
+        """Answer the board that ends a game: with the winner and the other board, but for the text's form."""
+        game, fleet, listed = self._current_game(), self._wording.read_board(body), isinstance(body, list)
+        if not game.over:
+            raise _NOT_OVER
+        if not self._recorded:
+            self._reveal(game, fleet)
+        elif game.program_fleet is None or not same_ships(fleet, game.program_fleet):
+            raise GatewayError("contradiction", "This is not the board that was sent before.")
+        if self._wording.plain and not listed:
+            self._answer("BOARD")
+            return
+        shot_at = {move.cell for move in game.moves if move.side == PROGRAM}
+        shown: Any = self._wording.write_ships(game.fleet, shot_at) if listed else self._wording.write_board(game.fleet)
+        self._answer("BOARD", text=f"The {'client' if game.program_won else 'server'} has won.", body=shown)
+
+    def _reveal(self, game: HiddenGame, fleet: Fleet) -> None:
+        try:
+            game.reveal(fleet)
+        except GatewayError:
+            log.warning("%s: answers and board disagree; the game is not recorded", self.peer.name)
+            self._is_untrue = True
+            raise
+        self._is_untrue = False
+        self._record()
+
+    def _answer_history(self) -> None:
+        game = self._current_game()
+        if not game.over:
+            raise _NOT_OVER
+        shots = [
+            {
+                "player": "client" if move.side == PROGRAM else "server",
+                "shot": self._wording.write_cell(move.cell),
+                "result": RESULTS[move.outcome],
+            }
+            for move in game.moves
+        ]
+        self._answer("BOARD_HISTORY", body=shots)
+
+    def _answer_winner(self) -> None:
+        """Answer a program that asks to save who has won, with who has; a game that is not over has no winner."""
+        if self._game is not None and self._game.over:
+            self._answer("SAVE_WINNER", body=f"{'CLIENT' if self._game.program_won else 'SERVER'} WINS !")
+        else:
+            self._answer_unknown()
+
+    # --- the game -----------------------------------------------------------------------------------------------------
+
+    def _current_game(self) -> HiddenGame:
+        """Return the game of this program, also one that it began before its connection broke."""
+        if self._game is None and not self._refused:
+            former = self._room.take_up(self)
+            if isinstance(former, JsonHandler):
+                self._game, self._wording.dialect = former._game, former._wording.dialect
+        if self._game is None:
+            raise GatewayError("no_game", "There is no game; send GAME_INVITATION first.")
+        return self._game
+
+    def _leave_game(self) -> None:
+        self._record()
+        self._game = None
+        self._room.leave(self)
+
+    def _record(self) -> None:
+        """Write the transcript of a game that is over, once; its program need not show its board."""
+        if self._game is not None and self._game.over and not self._recorded and not self._is_untrue:
+            self._recorded = True
+            self._room.record(self._game)

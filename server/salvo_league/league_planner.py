@@ -1,0 +1,101 @@
+"""A league's file for so many teams and so much time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor
+from typing import Final, Self
+
+from salvo_lab.tournament.schedule import sizes_of_tables
+from salvo_league.league_file import CHANGE_SECONDS, MIN_MINUTES, Format, League, LeagueError
+from salvo_server.game_lengths import duration, longest, turns_of
+
+#: The most teams of a game: of more, the result is mostly luck, and a late team waits long.
+TABLE_SIZE: Final = 4
+#: Seconds between salvos that people can follow; the first where the time would else not do for MIN_ROUNDS.
+PACE: Final = (0.5, 1.25)
+MIN_ROUNDS: Final = 8
+#: The part of the time that is planned; the rest is for teams that use their time, and for a late start.
+PLANNED: Final = 0.9
+#: Between the ends of two games and the beginnings of the next ones.
+BETWEEN_SECONDS: Final = CHANGE_SECONDS + League.model_fields["result_seconds"].default
+#: Turns are counted by this one; by others games are as long, since a league counts theirs when it knows them.
+_RULES: Final = "salvo"
+
+_FILE: Final = """\
+name = "evening"
+format = "swiss"         # rounds among about equals; round-robin: until all have met; ladder: open
+rounds = {rounds:<14}  # a ladder has hours = 2, or games = 100
+table_size = {size}           # the most teams of a game, 2 to 8
+tables = [{tables}]
+minutes = {minutes:<13g}  # a game of teams that answer at once; gives the pace. Or pace_seconds = 0.8
+turn_seconds = 10        # the longest time for a salvo; by default the server's
+# wait_seconds = 60      # for more teams before the first round
+# result_seconds = 10    # for a look at a result before the next game at its table
+# teams = ["red", "blue"]  # the only ones that take part
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How so many teams play for some hours.
+
+    Attributes:
+        size: the most teams of a game.
+        tables: one for each game of a round.
+        minutes: of a game.
+        seconds: in all.
+    """
+
+    teams: int
+    size: int
+    tables: tuple[str, ...]
+    minutes: float
+    rounds: int
+    seconds: float
+
+    @classmethod
+    def of(cls, teams: int, hours: float) -> Self:
+        """Return a plan for two teams or more.
+
+        Raises:
+            LeagueError: ``bad_league``: there is no time for a game.
+        """
+        sizes = sizes_of_tables(teams, TABLE_SIZE)
+        tables = tuple(f"t{number}" for number in range(1, len(sizes) + 1))
+        whole = 3600 * PLANNED * hours
+        turns = turns_of(_RULES, max(sizes)) or 0
+        pace = max(PACE[0], min(PACE[1], (whole / MIN_ROUNDS - BETWEEN_SECONDS) / turns / longest(len(tables))))
+        minutes = max(MIN_MINUTES, floor(pace * turns / 6) / 10)
+
+        def league(rounds: int) -> League:
+            return League(
+                name="evening",
+                format=Format.SWISS,
+                rounds=rounds,
+                table_size=max(sizes),
+                tables=tables,
+                minutes=minutes,
+            )
+
+        one = league(1).seconds(teams, _RULES)
+        assert one is not None
+        rounds = min(1000, int(whole / one))
+        if not rounds:
+            least = f"give {one / 3600 / PLANNED + 0.005:.2f} or more"
+            text = f"{hours:g} hours are too short for a game of {minutes:g} minutes; {least}"
+            raise LeagueError("bad_league", text)
+        return cls(teams, max(sizes), tables, minutes, rounds, one * rounds)
+
+    def text(self) -> str:
+        """Return the file."""
+        tables = ", ".join(f'"{table}"' for table in self.tables)
+        return _FILE.format(rounds=self.rounds, size=self.size, tables=tables, minutes=self.minutes)
+
+    def __str__(self) -> str:
+        where = "a table" if len(self.tables) == 1 else f"{len(self.tables)} tables"
+        rounds = "1 round" if self.rounds == 1 else f"{self.rounds} rounds"
+        return (
+            f"{self.teams} teams at {where} of up to {self.size}, {rounds}, a game of about {self.minutes:g} minutes, "
+            f"{duration(self.seconds)} in all if teams answer at once"
+        )

@@ -1,0 +1,191 @@
+"""All that a league's lines come to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from salvo.chat_text import MAX_TEXT_LENGTH
+from salvo_lab.tournament.schedule import Match
+from salvo_league.league_file import Format, League
+from salvo_league.league_record import Annulled, Assigned, Back, Began, Closing, Drawn, Line, Plain, Result, Voided
+from salvo_server.places import table_of
+from salvo_server.standings.points_and_ratings import Counting, Rating, Score
+
+#: A team that did not come this often in a row is not seated until it is back.
+MAX_MISSES: Final = 2
+
+
+@dataclass(slots=True)
+class Row(Score):
+    """A line of the table. A bye counts as a match won, and so does a match to which nobody else came.
+
+    Attributes:
+        missed: matches that it did not come to.
+        fills: whether it is a built-in bot that fills seats.
+    """
+
+    missed: int = 0
+    fills: bool = False
+
+
+class Book:
+    """What a league has come to.
+
+    Attributes:
+        filling: whether built-in bots fill seats now.
+        matches: by number, byes included.
+        assigned: matches that are at a table now, by that table's name.
+        given_up: by table, the number of the last game there that does not count.
+        closing: who was there, by match whose table is being closed.
+        results: by match, in the order in which they came.
+        played: the match of every result that a game at a table has, by table and the game's number there.
+        annulled: the host that has annulled it, by match.
+        teams: whoever was drawn, round by round, by name in each; built-in bots that fill seats are not among them.
+        round: the number of the last round drawn.
+        began: in epoch seconds; None before the first round.
+    """
+
+    def __init__(self, league: League, lines: Iterable[Line], *, filling: bool = False) -> None:
+        self.league = league
+        self.filling = filling
+        self.matches: dict[int, Match] = {}
+        self.assigned: dict[str, Assigned] = {}
+        self.given_up: dict[str, int] = {}
+        self.closing: dict[int, tuple[str, ...]] = {}
+        self.results: dict[int, Result] = {}
+        self.played: dict[tuple[str, int], int] = {}
+        self.annulled: dict[int, str] = {}
+        self.teams: dict[str, None] = {}
+        self.round = 0
+        self.began: int | None = None
+        self._counting = Counting(Row)
+        self._unplayed: Counter[str] = Counter()  # matches won without a game
+        self._misses: Counter[str] = Counter()  # in a row
+        self._missed: Counter[str] = Counter()
+        self._matches: Counter[str] = Counter()  # that were drawn for a team
+        self._found_plain: Counter[str] = Counter()  # how often, since it has followed a seat
+        self._plain_through: dict[str, int] = {}  # by team, the last of its matches in which it gets no seat
+        for line in lines:
+            self.add(line)
+
+    def add(self, line: Line) -> None:
+        """Take in one more line."""
+        match line:
+            case Began(began):
+                self.began = began
+            case Drawn(number, first, matches):
+                self.round = number
+                for place, teams in enumerate(matches):
+                    self.matches[first + place] = Match(first + place, number, teams)
+                    self._unplayed.update(teams if len(teams) == 1 else ())
+                    self._matches.update(teams if len(teams) > 1 else ())
+                names = {name for teams in matches for name in teams}
+                self.teams |= dict.fromkeys(sorted(names - self.league.fill.keys()))
+            case Assigned(_, at):
+                self.assigned[at] = line
+            case Closing(number, there):
+                self.closing[number] = there
+            case Voided(number):
+                self.given_up |= {at: line.game for at, line in self.assigned.items() if line.assigned == number}
+                self._leave_table(number)
+            case Result(number):
+                self.results[number] = line
+                self._leave_table(number)
+                if line.absent.count(False) > 1:
+                    self.played[line.table, line.game] = number
+                self._count(self._counting, line)
+                for team, absent in zip(line.teams, line.absent, strict=True):
+                    if table_of(line.table) and not absent:
+                        del self._found_plain[team]
+                    self._misses[team] = self._misses[team] + 1 if absent else 0
+                    self._missed[team] += absent
+                if line.absent.count(False) == 1:
+                    self._unplayed[line.teams[line.absent.index(False)]] += 1
+            case Plain(team):
+                self._found_plain[team] += 1
+                self._plain_through[team] = self._matches[team] + self._found_plain[team] - 1
+            case Back(team):
+                self._misses[team] = 0
+            case Annulled(number, by):
+                self.annulled[number] = by
+                self._counting = Counting(Row)  # every later rating follows from the earlier ones
+                for result in self.results.values():
+                    self._count(self._counting, result)
+
+    def _leave_table(self, match: int) -> None:
+        self.closing.pop(match, None)
+        self.assigned = {at: line for at, line in self.assigned.items() if line.assigned != match}
+
+    @property
+    def away(self) -> set[str]:
+        """Teams that are not seated until they are back; built-in bots are ours, and always come."""
+        return {team for team, times in self._misses.items() if times >= MAX_MISSES and team in self.teams}
+
+    @property
+    def plain(self) -> set[str]:
+        """Teams that follow no seat.
+
+        Those that the file does not name are found out. Since a machine that sleeps looks alike, each gets a seat again
+        in its next match, and later after as many matches as it was found so in a row.
+        """
+        found = {team for team, through in self._plain_through.items() if self._matches[team] <= through}
+        return found | set(self.league.plain)
+
+    @property
+    def open_matches(self) -> list[Match]:
+        """Matches without a result, in their order; a bye needs none."""
+        return [match for match in self.matches.values() if len(match.bots) > 1 and match.number not in self.results]
+
+    @property
+    def pending(self) -> list[Match]:
+        """Open matches that are at no table."""
+        busy = {line.assigned for line in self.assigned.values()}
+        return [match for match in self.open_matches if match.number not in busy]
+
+    @property
+    def earlier(self) -> list[Match]:
+        """All matches that were drawn."""
+        return list(self.matches.values())
+
+    def points(self, teams: Iterable[str]) -> dict[str, float]:
+        """Return the points of some teams."""
+        scores = self._counting.scores
+        return {name: self._unplayed[name] + (scores[name].points if name in scores else 0.0) for name in teams}
+
+    def notice(self, *, over: bool) -> str:
+        """Return what teams and spectators in the hall should know."""
+        name, rounds = self.league.name, f" of {self.league.rounds}" if self.league.rounds else ""
+        if over:
+            best = ", ".join(f"{row.place}. {row.name}" for row in self.rows()[:3])
+            return f"{name} is over: {best}"[:MAX_TEXT_LENGTH]
+        if not self.round:
+            return f"{name} begins when the teams are here"
+        if self.league.format is Format.LADDER:
+            return f"{name}: your next table follows"
+        return f"{name}: round {self.round}{rounds}, your table follows"
+
+    def rating(self, team: str) -> Rating:
+        """Return how good a team is, also one that has not played."""
+        score = self._counting.scores.get(team)
+        return Rating() if score is None else score.rating
+
+    def rows(self) -> list[Row]:
+        """Return the table, best first."""
+        fill = self.league.fill
+        counting = Counting(lambda name: Row(name, missed=self._missed[name], fills=name in fill), self.teams)
+        for number in sorted(self.results):
+            self._count(counting, self.results[number])
+        for name, row in counting.scores.items():
+            row.points += self._unplayed[name]
+        return counting.ranked()
+
+    def _count(self, counting: Counting[Row], result: Result) -> None:
+        """Count the game of those who were there, unless it is annulled; who was not neither wins nor loses by it."""
+        there = [seat for seat, absent in enumerate(result.absent) if not absent]
+        if len(there) > 1 and result.result not in self.annulled:
+            names = [result.teams[seat] for seat in there]
+            figures = ([figure[seat] for seat in there] for figure in (result.places, result.shots, result.hits))
+            counting.add(names, *figures)

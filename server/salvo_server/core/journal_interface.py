@@ -1,0 +1,331 @@
+"""The interface of the journal, a write-ahead log: what was accepted is durable before it is announced.
+
+The service fills a :class:`Batch` while it handles what has arrived, and commits all of it at once (group commit). Only
+then do the announcements leave, and only then does the broker get its acknowledgements. A server that is killed at any
+point finds everything that it may have announced in its journal, and everything that it had not handled at the broker.
+
+:mod:`salvo_server.storage.journal.database` implements it on SQLite and PostgreSQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from salvo import messages as m
+from salvo.errors import SalvoError
+from salvo_server.core.authenticator import Proof
+
+
+class JournalError(SalvoError):
+    """The journal cannot be used as it is; the text names the place and the fix."""
+
+
+class JournalUnavailable(JournalError):
+    """The journal cannot be written for now: its disk is full, its file or database away. Worth retrying."""
+
+
+class Result(NamedTuple):
+    """How a game ended (SALVO-STAND-1).
+
+    Attributes:
+        table: empty for the default one.
+        number: the game's, counted by table.
+        at: when it ended, epoch ms.
+        rules: the name of the ruleset.
+        players: the figures and place of each, as they were announced.
+        aborted: whether it ended without a winner.
+        annulled_at: when a host annulled it, epoch ms; None while it stands.
+        annulled_by: that host's name.
+    """
+
+    table: str
+    number: int
+    at: int
+    rules: str
+    players: tuple[m.PlayerStats, ...]
+    aborted: bool
+    annulled_at: int | None = None
+    annulled_by: str | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether the standings count it (SALVO-STAND-4)."""
+        return not self.aborted and self.annulled_at is None
+
+
+class GameOpened(NamedTuple):
+    """A table's next game.
+
+    Attributes:
+        id: running number over all games of the journal.
+        table: ``""`` for the default table.
+        number: the game's, counted by table.
+        at: epoch ms.
+        header: its header line (:func:`salvo.codec.header.write_header`).
+    """
+
+    id: int
+    table: str
+    number: int
+    at: int
+    header: str
+
+
+class StepTaken(NamedTuple):
+    """One input of a game.
+
+    Attributes:
+        id: running number over all steps of the journal.
+        game: the game's ``id``.
+        at: epoch ms.
+        text: the input as JSON.
+        check: the hash chain's value after it (:mod:`salvo_server.core.table`).
+        proof: the digests burned with it, which are never accepted again.
+    """
+
+    id: int
+    game: int
+    at: int
+    text: str
+    check: bytes
+    proof: Proof | None = None
+
+
+class TeamAdmitted(NamedTuple):
+    """A team's secret, stored encrypted until its game is over."""
+
+    game: int
+    name: str
+    secret: str
+
+
+class KeyLearned(NamedTuple):
+    """A proven salt and its key, stored encrypted until the game is over, so that a restart derives no key again."""
+
+    game: int
+    name: str
+    salt: bytes
+    key: bytes
+
+
+class GameEnded(NamedTuple):
+    """A game came to its result, with the step that is committed beside it (SALVO-STAND-1)."""
+
+    id: int
+    result: Result
+
+
+class ResultAnnulled(NamedTuple):
+    """A result that stands no longer counts (SALVO-STAND-4); nothing happens where there is none, or not any more.
+
+    Attributes:
+        number: the game's, counted by table.
+        by: the host's name.
+        at: epoch ms.
+    """
+
+    table: str
+    number: int
+    by: str
+    at: int
+
+
+@dataclass(slots=True)
+class Batch:
+    """What is committed at once.
+
+    Attributes:
+        teams: a later secret of a team replaces its earlier one.
+        closed: the ids of games that are over, whose secrets are deleted.
+        annulled: results, which may be of this batch.
+        sent_through: the last step all of whose announcements the broker has acknowledged; None when that is unchanged.
+        ended: whether the server shuts down cleanly with this batch; None when that is unchanged.
+    """
+
+    games: list[GameOpened] = field(default_factory=list)
+    steps: list[StepTaken] = field(default_factory=list)
+    teams: list[TeamAdmitted] = field(default_factory=list)
+    keys: list[KeyLearned] = field(default_factory=list)
+    closed: list[int] = field(default_factory=list)
+    ended_games: list[GameEnded] = field(default_factory=list)
+    annulled: list[ResultAnnulled] = field(default_factory=list)
+    sent_through: int | None = None
+    ended: bool | None = None
+
+    def __iadd__(self, later: Batch) -> Batch:
+        """Add the records of a later batch."""
+        self.games += later.games
+        self.steps += later.steps
+        self.teams += later.teams
+        self.keys += later.keys
+        self.closed += later.closed
+        self.ended_games += later.ended_games
+        self.annulled += later.annulled
+        self.sent_through = self.sent_through if later.sent_through is None else later.sent_through
+        self.ended = self.ended if later.ended is None else later.ended
+        return self
+
+    def __bool__(self) -> bool:
+        """Whether the batch must be committed now; ``sent_through`` and ``ended`` alone can wait."""
+        return bool(
+            self.games or self.steps or self.teams or self.keys or self.closed or self.ended_games or self.annulled
+        )
+
+
+class SavedTeam(NamedTuple):
+    """A team at a table, with its proven salts and their keys."""
+
+    name: str
+    secret: str
+    keys: Sequence[tuple[bytes, bytes]]
+
+
+class SavedGame(NamedTuple):
+    """A game as stored in the journal.
+
+    Attributes:
+        next_game: the table's next game, whose header has the settings with which the last step of this one opened the
+            next lobby; None while there is none.
+    """
+
+    opened: GameOpened
+    steps: Sequence[StepTaken]
+    teams: Sequence[SavedTeam]
+    next_game: GameOpened | None = None
+
+
+class Saved(NamedTuple):
+    """What a restart needs.
+
+    Attributes:
+        games: the latest game of each table.
+        last_game: the highest id of a game; 0 if there is none.
+        last_step: the highest id of a step; 0 if there is none.
+        sent_through: the last step all of whose announcements the broker has acknowledged.
+        ended: whether the last server shut down cleanly.
+        burned: the digests burned in all games, the oldest first.
+    """
+
+    games: Sequence[SavedGame]
+    last_game: int
+    last_step: int
+    sent_through: int
+    ended: bool
+    burned: Iterator[Proof]
+
+
+class Holding(NamedTuple):
+    """How a server holds its journal.
+
+    Attributes:
+        sure: whether no other server can have taken it over by now.
+        standby: whether another server waits that could take over; as it was seen last where ``sure`` is not so.
+    """
+
+    sure: bool = True
+    standby: bool = False
+
+
+class Journal:
+    """What the service needs of a journal; this one stores nothing: for a demo, where a game ends with its process.
+
+    Attributes:
+        name: where it is, without any password.
+        pepper: keys the teams' credentials, the same one after a restart; None for a random one.
+    """
+
+    name: str = "none"
+    pepper: bytes | None = None
+
+    def commit(self, batch: Batch) -> None:
+        """Make a batch durable, atomically.
+
+        Raises:
+            JournalUnavailable: nothing was written; try again later.
+            JournalError: it cannot be written at all; ``taken_over``: by this server.
+        """
+
+    def load(self) -> Saved:
+        """Return what a restart needs; here an empty history, after a clean shutdown.
+
+        Raises:
+            JournalError: a record cannot be read; the text names it.
+        """
+        return Saved((), 0, 0, 0, True, iter(()))
+
+    def results(self) -> list[Result]:
+        """Return all results, in the order of :func:`when`.
+
+        Raises:
+            JournalError: a record cannot be read; the text names it.
+        """
+        return []
+
+    def check(self) -> None:
+        """Make sure that what is committed next will be found where this journal is.
+
+        Raises:
+            JournalUnavailable: ``journal_gone``: it has been removed or replaced.
+        """
+
+    def confirm(self, *, fresh: bool) -> Holding:
+        """Return whether the journal is still this server's; this one always is.
+
+        Args:
+            fresh: whether to ask now; else this returns at once what is known.
+
+        Raises:
+            JournalError: ``taken_over``: it is another server's.
+        """
+        return Holding()
+
+    def close(self) -> None:
+        """Release the journal's files or connections."""
+
+
+class JournalWrapper(Journal):
+    """A journal around another one; a subclass does something more beside each commit."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.name, self.pepper = journal.name, journal.pepper
+
+    def commit(self, batch: Batch) -> None:
+        """Make a batch durable."""
+        self._journal.commit(batch)
+
+    def load(self) -> Saved:
+        """Return what a restart needs."""
+        return self._journal.load()
+
+    def results(self) -> list[Result]:
+        """Return all results."""
+        return self._journal.results()
+
+    def check(self) -> None:
+        """Make sure that the other journal is where it was."""
+        self._journal.check()
+
+    def confirm(self, *, fresh: bool) -> Holding:
+        """Return whether the journal is still this server's."""
+        return self._journal.confirm(fresh=fresh)
+
+    def close(self) -> None:
+        """Close the other journal."""
+        self._journal.close()
+
+
+def when(result: Result) -> tuple[int, str, int]:
+    """Return what results are put in order by, wherever they come from."""
+    return result.at, result.table, result.number
+
+
+def result_of(table: str, number: int, at: int, rules: str, said: Sequence[m.Announcement]) -> Result | None:
+    """Return the result that a step announces; None if its game goes on."""
+    won = next((each for each in said if isinstance(each, m.GameWon)), None)
+    if won is None:
+        return None
+    players = tuple(each for each in said if isinstance(each, m.PlayerStats))
+    return Result(table, number, at, rules, players, aborted=not (won.winner or won.tied))

@@ -1,0 +1,53 @@
+"""A journal that also keeps the record of the games in play at hand, in memory.
+
+What is written about a game is taken from here, so that it is the same whatever the journal is, and none at all.
+"""
+
+from __future__ import annotations
+
+from salvo_server.core.journal_interface import Batch, GameOpened, Journal, JournalWrapper, Saved, SavedGame, StepTaken
+
+
+class KeptGames(JournalWrapper):
+    """Another journal, and the two latest games of every table: the one in play, and the one that may be read still."""
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__(journal)
+        self._latest: dict[str, list[GameOpened]] = {}
+        self._steps: dict[int, list[StepTaken]] = {}
+
+    def game(self, table: str, number: int) -> SavedGame:
+        """Return what is durable of one of a table's two latest games, without its secrets."""
+        games = self._latest[table]
+        [(opened, then)] = [each for each in zip(games, [*games[1:], None], strict=True) if each[0].number == number]
+        return SavedGame(opened, tuple(self._steps[opened.id]), (), then)
+
+    def games(self) -> list[SavedGame]:
+        """Return what is durable of all games that are kept."""
+        return [self.game(table, game.number) for table, games in self._latest.items() for game in games]
+
+    def commit(self, batch: Batch) -> None:
+        """Make a batch durable, and keep what it has of the games."""
+        super().commit(batch)
+        for opened in batch.games:
+            self._enter(opened)
+        for step in batch.steps:
+            if step.game in self._steps:
+                self._steps[step.game].append(step)
+
+    def load(self) -> Saved:
+        """Return what a restart needs, and keep the games in it."""
+        saved = super().load()
+        for game in saved.games:
+            self._enter(game.opened)
+            self._steps[game.opened.id] += game.steps
+        return saved
+
+    def _enter(self, opened: GameOpened) -> None:
+        games = self._latest.get(opened.table, [])
+        kept = [game for game in games if game.number == opened.number - 1]
+        for game in games:
+            if game not in kept:
+                del self._steps[game.id]
+        self._latest[opened.table] = [*kept, opened]
+        self._steps[opened.id] = []
