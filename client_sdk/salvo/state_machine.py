@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from enum import Enum
+from inspect import getdoc
+from types import FunctionType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 S = TypeVar("S", bound=Hashable)  # the states
@@ -71,6 +73,10 @@ def _cells(line: Transition[Any, Any, Any], states: set[Any]) -> list[str]:
 
 
 def _meaning(value: object) -> str:
+    """Return what an event or an action is called; a function by the sentence that it opens with."""
+    if isinstance(value, FunctionType):
+        sentence = str(getdoc(value)).partition("\n")[0].rstrip(".")
+        return sentence[:1].lower() + sentence[1:]
     return str(value.value) if isinstance(value, Enum) else str(value)
 
 

@@ -150,13 +150,12 @@ MUTANTS: Final = (
         "place/repairs",
         "does nothing about a ship that was refused",
         """
-from salvo.session.placing import Placing
-from salvo.session.tables import PlacingAction
-send = Placing._send
-def once(self, now):
-    if not self.sent_at:
-        send(self, now)
-Placing.DOES = {**Placing.DOES, PlacingAction.SEND: once}
+from salvo.session import placing, tables
+send = placing.send
+def once(session):
+    if not session.fleet_sent_at:
+        send(session)
+tables.PLACING = [line._replace(action=once) if line.action is send else line for line in tables.PLACING]
 """,
     ),
     _spec("SEAL-1", "seal/base64", "leaves the padding away", (_BLOB, _BLOB + '.rstrip("=")')),
@@ -173,18 +172,15 @@ Placing.DOES = {**Placing.DOES, PlacingAction.SEND: once}
         """
 from salvo import messages as m
 from salvo.events import SalvoWanted
-from salvo.session.playing import Feed, Playing
-began, begin = Playing.turn_began, Playing.begin_turn
-def news(self, turn, now, fleet):
-    self.again = self._begun == m.TurnContext(turn.game, turn.turn) and turn.player == self._table.team
-    began(self, turn, now, fleet)
-def again(self):
-    if getattr(self, "again", False):
-        self.again = False
-        self._put_in_turn(self.view, self._turn, self._turn.shots)
-        return [SalvoWanted(self.view)]
-    return begin(self)
-Playing.turn_began, Playing.begin_turn = news, again
+from salvo.session import playing
+began = playing.turn_began
+def again(session, turn):
+    repeated = session.play.begun == m.TurnContext(turn.game, turn.turn) and turn.player == session.table.team
+    began(session, turn)
+    if repeated and not session.missed_news:
+        playing.put_in_turn(session, session.view, session.play.turn, session.play.turn.shots)
+        session.events.append(SalvoWanted(session.view))
+playing.turn_began = again
 """,
     ),
     _spec(
@@ -314,16 +310,16 @@ writer.write_participation = lambda name, secret, key=None: write(name, secret)
         "turn/same-player-again",
         "waits for another player's turn before its next one",
         """
-from salvo.session.playing import Playing
-begin = Playing.begin_turn
-def other(self):
-    turn = self._turn
-    if turn is not None and self._begun is not None and turn.player == getattr(self, "last", ""):
-        if turn.turn != self._begun.turn:
-            return []
-    self.last = turn.player if turn is not None else ""
-    return begin(self)
-Playing.begin_turn = other
+from salvo.session import playing
+begin, last = playing.begin_turn, {}
+def other(session):
+    turn, begun = session.play.turn, session.play.begun
+    if turn is not None and begun is not None and turn.player == last.get(session, ""):
+        if turn.turn != begun.turn:
+            return
+    last[session] = turn.player if turn is not None else ""
+    begin(session)
+playing.begin_turn = other
 """,
     ),
     _sdk(
@@ -498,13 +494,13 @@ Outbox.fire = at_itself
         "read/aborted",
         "fails when a game is aborted",
         """
-from salvo.session.playing import Playing
-end = Playing.end
-def wants_one(self):
-    if self.winners is not None:
-        self.winners[0]
-    return end(self)
-Playing.end = wants_one
+from salvo.session import playing
+end = playing.end
+def wants_one(session):
+    if session.play.winners is not None:
+        session.play.winners[0]
+    end(session)
+playing.end = wants_one
 """,
     ),
 )

@@ -33,7 +33,7 @@ from salvo.messages import State
 from salvo.rules import SALVO, SMACKDOWN, Grid, Placement, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo.session.tables import ReturningState
+from salvo.session.states import ReturningState
 from salvo.view import Shot
 from salvo_server.storage.identity import Identity
 
@@ -394,7 +394,7 @@ def test_a_recap_after_a_short_loss_does_not_ask_twice(session: Session, server:
     assert server.say_recap(on_the_way, SEALER) == []
     assert session.view is not None
     assert len(session.view.fired_this_turn) == 5
-    again = list(session._outbox._waiting)
+    again = list(session._state.outbox._waiting)
     shots = [command for command in server.commands(SEALER) if isinstance(command, m.Fire)]
     assert [(s.x, s.context) for s in shots] == [(n, m.ShotContext(1, 1, n, "you")) for n in (2, 3, 4, 5)]
     server.say_recap(on_the_way, SEALER)  # asked for twice: the server came back just after the broker
@@ -737,7 +737,7 @@ def test_a_recap_that_was_taken_up_before_is_not_what_a_team_that_comes_back_wai
     assert server.say_recap(recap(), SEALER) == []
     assert known(session) == LATE
     server.say_recap(late(), SEALER)
-    assert session._returning.state is ReturningState.CURRENT
+    assert session._state.returning is ReturningState.CURRENT
 
 
 def test_a_recap_that_is_awaited_is_believed_against_results_that_somebody_made_up(
@@ -1147,7 +1147,7 @@ def test_every_command_is_fit_for_the_strict_profile(session: Session) -> None:
     session.place(FLEET, 0.0)
     my_turn(session, server)
     session.fire([Shot("you", x, 1) for x in range(1, 6)])
-    outbox = list(session._outbox._waiting)
+    outbox = list(session._state.outbox._waiting)
     assert all(p.payload[:1] != b"{" for p in outbox if p.topic == "/game/request_participation")
     commands = server.commands(SEALER)
     assert ParticipationRequest("", "me", "secret") in commands
@@ -1485,7 +1485,7 @@ def test_a_recap_that_comes_unasked_and_too_early_is_asked_for(session: Session,
     """The broker had lost the rules; the team was listed, and had asked for nothing."""
     waiting_in_lobby(session, server)
     server.say(m.PlayersListed(("me",)))
-    session._table.rules = None
+    session._state.table.rules = None
     assert server.say_recap(recap(), SEALER) == []
     assert requests_until(session, 4.0) == [3.5]
 

@@ -18,32 +18,24 @@ from salvo.events import Event, FleetWanted, GameEnded, Refused, SalvoWanted
 from salvo.messages import State
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
-from salvo.session import Session
-from salvo.session.actor import Actor
-from salvo.session.tables import (
-    FOLLOWING,
-    JOINING,
-    PLACING,
-    PLAYING,
-    RETURNING,
-    SERVER,
-    JoiningAction,
+from salvo.session import Session, following, joining, playing
+from salvo.session import placing as fleets
+from salvo.session.state import Action
+from salvo.session.states import (
     JoiningEvent,
     JoiningState,
-    PlacingAction,
     PlacingEvent,
     PlacingState,
-    PlayingAction,
     PlayingEvent,
     PlayingState,
     ReturningEvent,
     ReturningState,
     ServerEvent,
     ServerState,
-    SessionAction,
     TableEvent,
     TableState,
 )
+from salvo.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING, SERVER
 from salvo.state_machine import Machine, Transition
 from salvo.view import Shot
 from salvo_server.storage.identity import Identity
@@ -88,14 +80,13 @@ class Team:
         return [type(command).__name__ for command in self.server.commands(SEALER)]
 
     def machine(self, name: str) -> Machine[Any, Any, Any]:
-        found: Machine[Any, Any, Any] = getattr(self.session, f"_{name}")
-        return found
+        return self.session._state.machines[TABLES[name][1]]
 
-    def take(self, name: str, event: Any) -> list[Event]:
-        machine = self.machine(name)
-        if isinstance(machine, Actor):
-            return machine.take(event, self.server.now)
-        return self.session._take(machine, event, self.server.now)
+    def take(self, event: Enum) -> list[Event]:
+        """Hand an event to its machine; return what the player is to learn of it."""
+        state = self.session._state
+        state.take(event)
+        return state.events
 
 
 Step = Callable[[Team], object]
@@ -253,20 +244,20 @@ EVERY_PAIR = [
     for event in events
 ]
 #: What an action sends, and reports to the player; one that is not here changes only what the session knows.
-EFFECTS: dict[Enum | None, tuple[set[str], set[type]]] = {
-    JoiningAction.SEND_REQUEST: ({"ParticipationRequest"}, set()),
-    JoiningAction.SEND_LEAVE: ({"Leave"}, set()),
-    JoiningAction.REPORT_REFUSAL: (set(), {Refused}),
-    PlacingAction.ASK_PLAYER: (set(), {FleetWanted}),
-    PlacingAction.SEND: ({"PlaceShip"}, set()),
-    PlayingAction.ASK_PLAYER: (set(), {SalvoWanted}),
-    PlayingAction.SEND_SHOTS: ({"Fire"}, set()),
-    PlayingAction.SEND_SHOTS_AND_SKIP: ({"Fire", "Skip"}, set()),
-    PlayingAction.SEND_SKIP: ({"Skip"}, set()),
-    PlayingAction.REPORT_END: (set(), {GameEnded}),
-    SessionAction.REQUEST_RECAP: ({"ParticipationRequest"}, set()),
-    SessionAction.OPEN_LOBBY: ({"ParticipationRequest"}, set()),
-    SessionAction.RESUME: ({"ParticipationRequest"}, set()),
+EFFECTS: dict[Action | None, tuple[set[str], set[type]]] = {
+    joining.send_request: ({"ParticipationRequest"}, set()),
+    joining.send_leave: ({"Leave"}, set()),
+    joining.report_refusal: (set(), {Refused}),
+    fleets.ask_player: (set(), {FleetWanted}),
+    fleets.send: ({"PlaceShip"}, set()),
+    playing.ask_player: (set(), {SalvoWanted}),
+    playing.send_shots: ({"Fire"}, set()),
+    playing.send_shots_and_skip: ({"Fire", "Skip"}, set()),
+    playing.send_skip: ({"Skip"}, set()),
+    playing.report_end: (set(), {GameEnded}),
+    joining.want: ({"ParticipationRequest"}, set()),
+    following.open_lobby: ({"ParticipationRequest"}, set()),
+    following.resume: ({"ParticipationRequest"}, set()),
 }
 
 
@@ -286,13 +277,13 @@ def test_every_state_takes_every_event_as_its_table_says(name: str, state: Enum,
     if event is PlayingEvent.ENDED:
         team.say(*STATS)
     if event is PlacingEvent.CHOSEN:
-        team.session._placing.fleet, team.session._placing._approved = FLEET, set()
+        team.session._state.fleet, team.session._state.approved = FLEET, set()
     team.session.take_outbox()
     machine = team.machine(name)
     assert machine.state is state
     candidates = [line for line in TABLES[name][0] if line.event is event and state in line.sources]
     [transition] = candidates or [Transition((state,), event)]
-    reported = team.take(name, event)
+    reported = team.take(event)
     assert machine.state is (transition.target or state)
     sent, reports = EFFECTS.get(transition.action, (set(), set()))
     assert set(team.commands()) == sent
@@ -342,7 +333,7 @@ def leave(team: Team) -> None:
 
 
 def forget_rules(team: Team) -> None:
-    team.session._table.rules = None
+    team.session._state.table.rules = None
 
 
 def both(*steps: Step) -> Step:

@@ -28,7 +28,7 @@ from salvo.rules import (
 )
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo.session.tables import PlayingEvent
+from salvo.session.states import PlayingEvent
 from salvo.view import Feed, Shot
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
@@ -385,7 +385,7 @@ def test_a_recap_gives_the_view_that_was_there(book: RuleBook, moves: int) -> No
         before = known(sessions[name])
         recap = table.referee.recap(name)
         assert recap is not None
-        sessions[name]._playing.take(PlayingEvent.FORGOTTEN)
+        sessions[name]._state.take(PlayingEvent.FORGOTTEN)
         server.say_recap(recap, sealer)
         assert known(sessions[name]) == before
 

@@ -13,9 +13,10 @@ from salvo.codec.announcements import Publication
 from salvo.codec.command_writer import write_shot
 from salvo.codec.header import read_header
 from salvo.fairness.witness import Witness
-from salvo.session import Session
-from salvo.session.playing import Playing
-from salvo.session.tables import JOINING, PLAYING, JoiningEvent, PlayingEvent
+from salvo.session import Session, playing
+from salvo.session.state import SessionState
+from salvo.session.states import JoiningEvent, PlayingEvent
+from salvo.session.tables import JOINING, PLAYING
 from salvo.view import Feed, Shot, View
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.effects import Effects
@@ -165,7 +166,7 @@ def test_a_failing_list_is_shrunk_to_what_it_needs() -> None:
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 _settle, _connected = Service._settle, Session.connected
-_send_on, _write_shot, _take_due = Playing._send_on, write_shot, Resends.take_due
+_send_on, _write_shot, _take_due = playing.send_on, write_shot, Resends.take_due
 _carry_out, _take_over = Inbox._carry_out, Play._take_over
 
 
@@ -257,13 +258,13 @@ def _come_back_without_asking(patch: pytest.MonkeyPatch) -> None:
 
 
 def _do_not_fire_again(patch: pytest.MonkeyPatch) -> None:
-    def send(self: Playing, view: View, shots: Sequence[Shot]) -> None:
+    def send(session: SessionState, view: View, shots: Sequence[Shot]) -> None:
         if view.shots:  # a recap's view has none: they are on their way
-            _send_on(self, view, shots)
+            _send_on(session, view, shots)
         else:
             Feed(view).fired(shots)
 
-    patch.setattr(Playing, "_send_on", send)
+    patch.setattr(playing, "send_on", send)
     _never_send_a_salvo_again(patch)
 
 
@@ -278,12 +279,12 @@ def _fire_again_with_the_same_bytes(patch: pytest.MonkeyPatch) -> None:
 
 def _never_ask_again_to_take_part(patch: pytest.MonkeyPatch) -> None:
     transitions = [transition for transition in JOINING if transition.event is not JoiningEvent.NO_ANSWER]
-    patch.setattr("salvo.session.joining.JOINING", transitions)
+    patch.setattr("salvo.session.tables.JOINING", transitions)
 
 
 def _never_send_a_salvo_again(patch: pytest.MonkeyPatch) -> None:
     transitions = [transition for transition in PLAYING if transition.event is not PlayingEvent.NO_RESULT]
-    patch.setattr("salvo.session.playing.PLAYING", transitions)
+    patch.setattr("salvo.session.tables.PLAYING", transitions)
 
 
 def _take_a_repeated_shot_for_another_one(patch: pytest.MonkeyPatch) -> None:
@@ -296,12 +297,11 @@ def _take_a_repeated_shot_for_another_one(patch: pytest.MonkeyPatch) -> None:
 
 
 def _hear_results_twice(patch: pytest.MonkeyPatch) -> None:
-    def resolved(self: Playing, result: Any) -> Any:
-        if self.view is not None and result.game == self.view.game:
-            Feed(self.view).resolved(result)
-        return []
+    def resolved(session: SessionState, result: Any) -> None:
+        if session.view is not None and result.game == session.view.game:
+            Feed(session.view).resolved(result)
 
-    patch.setattr(Playing, "resolved", resolved)
+    patch.setattr(playing, "resolved", resolved)
 
 
 def _let_nobody_else_shoot(patch: pytest.MonkeyPatch) -> None:

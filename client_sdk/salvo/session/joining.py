@@ -1,155 +1,185 @@
-"""Joining: from a connection to a place at the table, in a lobby or in a game that is on."""
+"""Joining: from a connection to a place at the table, in a lobby or in a game that is on; refusals on the way."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
-
 from salvo import messages as m
-from salvo.errors import ImpostorError
-from salvo.events import Event, Refused, ServerMet
-from salvo.rules import generator
+from salvo.errors import CODES, ImpostorError
+from salvo.events import Refused, ServerMet
+from salvo.messages import State
 from salvo.seal import fingerprint
-from salvo.session.actor import Actor, Does
-from salvo.session.news import SILENCE_SECONDS, Table
-from salvo.session.outbox import Outbox
-from salvo.session.tables import (
+from salvo.session.news import SILENCE_SECONDS
+from salvo.session.state import SessionState
+from salvo.session.states import (
     ASK_AGAIN_SECONDS,
-    JOINING,
     PATIENCE_SECONDS,
     SERVER_SECONDS,
-    JoiningAction,
     JoiningEvent,
     JoiningState,
+    PlayingEvent,
+    ReturningEvent,
+    TableState,
 )
 
 
-class Joining(Actor[JoiningState, JoiningEvent, JoiningAction]):
-    """The request to take part; every method changes this object.
+def meet(session: SessionState, keys: m.ServerKeys | None, profile: str) -> None:
+    """Compare and store the server's identity, which is fixed for the length of the session (SALVO-IDENT-2).
 
-    Attributes:
-        awaits_recap: whether the answer is a recap, for which the team should not wait long.
+    Only the key ``sign`` identifies it. A server without keys may be given some at any time.
+
+    Raises:
+        ImpostorError: ``impostor``.
     """
+    request = session.request
+    if request.keys is not None and (keys is None or keys.sign != request.keys.sign):
+        now_known = "has no key" if keys is None else f"is {fingerprint(keys.sign)}"
+        raise ImpostorError(
+            "impostor",
+            f"the server is {fingerprint(request.keys.sign)}, but what publishes in its place now {now_known}; start "
+            "again if the operator says that the server has a new identity",
+        )
+    if keys is None and request.always_seal:
+        session.events.append(ServerMet(None, profile))  # and the request keeps waiting
+        return
+    if not request.met or request.keys != keys:
+        session.events.append(ServerMet(keys, profile))
+    request.met, request.keys = True, keys
 
-    def __init__(self, table: Table, outbox: Outbox, *, always_seal: bool) -> None:
-        super().__init__(JOINING, JoiningState.IDLE)
-        self.awaits_recap = False
-        self._table = table
-        self._outbox = outbox
-        self._always_seal = always_seal
-        self._met = False
-        self._keys: m.ServerKeys | None = None
-        self._entered = 0.0  # when the machine came to wait: for the server, or for the end of a dispute
-        self._due: float | None = None  # when to send again; None: not before the next tick
-        self._unanswered_since: float | None = None
-        self._refused: Refused | None = None
-        self._pauses = generator(table.team, "pauses")  # not the bot's: a lost message must not change what it draws
 
-    # --- the server ---------------------------------------------------------------------------------------------
+def want(session: SessionState) -> None:
+    """Ask for a place, for the old one, or for the recap."""
+    session.request.awaits_recap = session.missed_news
+    session.take(JoiningEvent.WANTED)
+    proceed(session)
 
-    def meet(self, keys: m.ServerKeys | None, profile: str) -> list[Event]:
-        """Compare and store the server's identity, which is fixed for the length of the session (SALVO-IDENT-2).
 
-        Only the key ``sign`` identifies it. A server without keys may be given some at any time.
+def proceed(session: SessionState) -> None:
+    """Ask if the server is known by now and there is something to ask."""
+    if session.request.met:
+        session.take(JoiningEvent.SERVER_MET)
 
-        Raises:
-            ImpostorError: ``impostor``.
-        """
-        if self._keys is not None and (keys is None or keys.sign != self._keys.sign):
-            now_known = "has no key" if keys is None else f"is {fingerprint(keys.sign)}"
-            raise ImpostorError(
-                "impostor",
-                f"the server is {fingerprint(self._keys.sign)}, but what publishes in its place now {now_known}; start "
-                "again if the operator says that the server has a new identity",
-            )
-        if keys is None and self._always_seal:
-            return [ServerMet(None, profile)]  # and the request keeps waiting
-        met, self._met = self._met and self._keys == keys, True
-        self._keys = keys
-        return [] if met else [ServerMet(keys, profile)]
 
-    # --- from the session ---------------------------------------------------------------------------------------
+def tick(session: SessionState) -> None:
+    """Let time pass."""
+    request, now = session.request, session.now
+    lobby = session.table_state is State.LOBBY
+    waited = now - request.entered
+    if session.joining is JoiningState.MEETING and waited > SERVER_SECONDS and not request.always_seal:
+        session.take(JoiningEvent.SERVER_SILENT)
+    if request.due is None:
+        request.due = now + PATIENCE_SECONDS
+    if now > request.due and _may_repeat(session):
+        session.take(JoiningEvent.NO_ANSWER)
+    if lobby and not session.has_place and waited > PATIENCE_SECONDS:
+        session.take(JoiningEvent.STILL_REFUSED)
 
-    def want(self, now: float) -> list[Event]:
-        """Ask, at once if the server is known."""
-        events = self.take(JoiningEvent.WANTED, now)
-        return [*events, *self.proceed(now)]
 
-    def proceed(self, now: float) -> list[Event]:
-        """Ask if the server is known by now and there is something to ask."""
-        return self.take(JoiningEvent.SERVER_MET, now) if self._met else []
+def _may_repeat(session: SessionState) -> bool:
+    """Whether a repeated request has a reader and a purpose."""
+    in_lobby = session.table_state is State.LOBBY and session.table.listed
+    wanted = in_lobby if session.joining is JoiningState.LEAVING else session.wants_place
+    return session.server_here and wanted and session.following is not TableState.UNHEARD
 
-    def refuse_name(self, refused: Refused, now: float) -> None:
-        """Note a refusal that was sent to the name, whichever program used it."""
-        self.take(JoiningEvent.NAME_REFUSED, now)
-        if self.state is JoiningState.DISPUTED:
-            self._refused = refused
 
-    def answered(self) -> None:
-        """Note that the server does answer."""
-        self._unanswered_since = None
+def report_waiting(session: SessionState) -> None:
+    """Report why nothing happens, if nothing does: probably wrong settings."""
+    if session.connected_at is None or session.table.listed or session.in_game:
+        return
+    asked = session.request.unanswered_since
+    unanswered = session.server_here and asked is not None and session.now - asked > SILENCE_SECONDS
+    session.events += session.reports.silence(session.now - session.connected_at, unanswered)
 
-    def unanswered(self, now: float) -> bool:
-        """Whether a request has had no answer for so long that the settings are probably wrong."""
-        return self._unanswered_since is not None and now - self._unanswered_since > SILENCE_SECONDS
 
-    def tick(self, now: float, *, may_ask: bool, refusal_counts: bool) -> list[Event]:
-        """Let time pass.
+# --- refusals ---------------------------------------------------------------------------------------------------------
 
-        Args:
-            may_ask: whether a repeated request has a reader and a purpose.
-            refusal_counts: whether the lobby is open and has not listed the team.
-        """
-        events: list[Event] = []
-        waited = now - self._entered
-        if self.state is JoiningState.MEETING and waited > SERVER_SECONDS and not self._always_seal:
-            events += self.take(JoiningEvent.SERVER_SILENT, now)
-        if self._due is None:
-            self._due = now + PATIENCE_SECONDS
-        if now > self._due and may_ask:
-            events += self.take(JoiningEvent.NO_ANSWER, now)
-        if refusal_counts and waited > PATIENCE_SECONDS:
-            events += self.take(JoiningEvent.STILL_REFUSED, now)
-        return events
 
-    # --- actions ------------------------------------------------------------------------------------------------
+def refused(session: SessionState, code: str, text: str) -> None:
+    """Apply the refusal of a command."""
+    session.request.unanswered_since = None
+    listed = session.table.listed
+    match code:
+        case "not_in_roster" | "sealed_required":
+            if not session.has_place:
+                _refuse_name(session, Refused(code, text))
+        case "name_taken" if listed or session.has_fleet:
+            # Else another program asked for this name and was refused; the name is ours.
+            if not session.has_fleet and session.joining is not JoiningState.IDLE:
+                session.events += session.reports.name_in_use()
+        case "wrong_state":
+            _refused_by_state(session, text)
+        case "table_full" | "not_invited" | "removed" if not listed:
+            session.events += session.reports.once(code, session.table.game, Refused(code, text))
+        case "placement_timeout":
+            session.reports.left_out_of = session.table.game
+            # The server's text is about the time, even if the game began early.
+            session.events.append(Refused(code, CODES[code].meaning))
+        case _:
+            if code in ("turn_timeout", "bank_empty"):
+                session.take(PlayingEvent.TIME_UP)
+            session.events.append(Refused(code, text))
 
-    def _await_server(self, now: float) -> None:
-        self._forget(now)
-        self._entered = now
 
-    def _send_request(self, now: float) -> None:
-        pause = PATIENCE_SECONDS if self.awaits_recap else self._pauses.uniform(*ASK_AGAIN_SECONDS)
-        self._due = now + pause
-        if self._unanswered_since is None:
-            self._unanswered_since = now
-        self._outbox.ask_for_place(None if self._keys is None else self._keys.seal)
+def _refuse_name(session: SessionState, refusal: Refused) -> None:
+    """Note a refusal that was sent to the name, whichever program used it."""
+    session.take(JoiningEvent.NAME_REFUSED)
+    if session.joining is JoiningState.DISPUTED:
+        session.request.refused = refusal
 
-    def _forget(self, now: float) -> None:
-        self._unanswered_since = self._refused = None
 
-    def _send_at_once(self, now: float) -> None:
-        self._entered = self._due = now
+def _refused_by_state(session: SessionState, text: str) -> None:
+    if not session.in_game:
+        session.take(JoiningEvent.GAME_ON)
+        session.take(ReturningEvent.NOTHING_MISSED)
+    if session.table.listed:
+        session.events.append(Refused("wrong_state", text))
+    elif not session.in_game:
+        session.events += session.reports.game_on(session.table_state)
 
-    def _report_refusal(self, now: float) -> Sequence[Event]:
-        refused, self._refused = self._refused, None
-        return [] if refused is None else [refused]
 
-    def _send_later(self, now: float) -> None:
-        self._forget(now)
-        self._due = now + PATIENCE_SECONDS
+# --- actions ----------------------------------------------------------------------------------------------------------
 
-    def _send_leave(self, now: float) -> None:
-        self._forget(now)
-        self._due = None
-        self._outbox.leave()
 
-    DOES: ClassVar[Does] = {
-        JoiningAction.AWAIT_SERVER: _await_server,
-        JoiningAction.SEND_REQUEST: _send_request,
-        JoiningAction.SEND_LEAVE: _send_leave,
-        JoiningAction.FORGET: _forget,
-        JoiningAction.SEND_AT_ONCE: _send_at_once,
-        JoiningAction.REPORT_REFUSAL: _report_refusal,
-        JoiningAction.SEND_LATER: _send_later,
-    }
+def await_server(session: SessionState) -> None:
+    """Wait for the server, unless it is known."""
+    forget(session)
+    session.request.entered = session.now
+
+
+def send_request(session: SessionState) -> None:
+    """Send the request, sealed if the server has a key (SALVO-IDENT-4)."""
+    request = session.request
+    request.due = session.now + (
+        PATIENCE_SECONDS if request.awaits_recap else request.pauses.uniform(*ASK_AGAIN_SECONDS)
+    )
+    if request.unanswered_since is None:
+        request.unanswered_since = session.now
+    session.outbox.ask_for_place(None if request.keys is None else request.keys.seal)
+
+
+def send_leave(session: SessionState) -> None:
+    """Send a message that the team leaves (SALVO-JOIN-15)."""
+    forget(session)
+    session.request.due = None
+    session.outbox.leave()
+
+
+def forget(session: SessionState) -> None:
+    """Forget the request."""
+    session.request.unanswered_since = session.request.refused = None
+
+
+def send_at_once(session: SessionState) -> None:
+    """Send the request again at once: it may be lost, and the refusal may be for another program."""
+    session.request.entered = session.request.due = session.now
+
+
+def report_refusal(session: SessionState) -> None:
+    """Tell the player that it was refused."""
+    if session.request.refused is not None:
+        session.events.append(session.request.refused)
+    session.request.refused = None
+
+
+def send_later(session: SessionState) -> None:
+    """Send the request again later: the server repeats what is missing."""
+    forget(session)
+    session.request.due = session.now + PATIENCE_SECONDS

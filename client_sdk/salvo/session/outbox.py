@@ -28,7 +28,7 @@ class Outbox:
         self.sealer = sealer or Sealer(secret)
         self._salt_is_drawn = sealer is None
         self._table = table
-        self._witness = witness
+        self.witness = witness
         self._waiting: list[Publication] = []
 
     def meet(self, signing_key: bytes) -> None:
@@ -55,17 +55,17 @@ class Outbox:
             payload = command_writer.write_placement(placement, self.sealer)
             digests.append(message_digest(topic, payload))
             self.add(Publication(topic, payload, False))
-        self._witness.placed(self._table.game, placements, digests)
+        self.witness.placed(self._table.game, placements, digests)
 
     def fire(self, context: m.ShotContext, shot: Shot) -> None:
         """Fire a shot, signed for exactly this game, turn, number and target."""
-        self._witness.fired(context, shot)
+        self.witness.fired(context, shot)
         payload = command_writer.write_shot(shot.x, shot.y, context, self.sealer)
         self.add(Publication(topics.FIRE.of(self._table.name, player=shot.player), payload, False))
 
     def skip(self, context: m.TurnContext) -> None:
         """End the turn with the shots fired so far (SALVO-BOOK-7)."""
-        self._witness.skipped(context)
+        self.witness.skipped(context)
         self.add(self._own(topics.SKIP, command_writer.write_skip(context, self.sealer)))
 
     def leave(self) -> None:

@@ -1,8 +1,8 @@
 """What a session does, as six state machines; ``proto/README.md`` is printed from this file.
 
 Read it first. A session turns what it receives into the events of these machines; a transition changes the state and
-names an action, which the session carries out. An event without a transition changes nothing: so a late or repeated
-message that no longer fits is ignored.
+names the function that is called then. An event without a transition changes nothing: so a late or repeated message
+that no longer fits is ignored. :mod:`.states` says what each state and event means, a function what it does.
 
     joining    the request to take part, and the old place
     placing    the fleet of one game
@@ -10,305 +10,121 @@ message that no longer fits is ignored.
     returning  the recap after an absence, or a doubt
     following  the state of the table
     server     whether the server is there
-
-The value of a state says what it means, that of an event when it happens, that of an action what the client does.
 """
 
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final
+from typing import Any
 
-from salvo.state_machine import Transition
-
-#: How long a placement, a salvo or a request for the recap may go unanswered before it is sent again. A server that
-#: derives keys for a full queue answers within three seconds; under a flood it may drop the first message, which a
-#: second one makes up for.
-PATIENCE_SECONDS: Final = 3.0
-#: The shortest and the longest pause between two requests to take part. Each is random, so that teams whose requests
-#: were lost in one flood do not all ask again at once.
-ASK_AGAIN_SECONDS: Final = (3.0, 8.0)
-#: How long to wait for ``/game/server``, which tells whether to seal the secret. It is retained, so it comes with the
-#: first messages; a server of the plain specification has no such topic, and its teams have a minute to place.
-SERVER_SECONDS: Final = 2.0
-
-
-# --- joining ----------------------------------------------------------------------------------------------------------
-
-
-class JoiningState(Enum):
-    """What has become of the request to take part."""
-
-    IDLE = "requests nothing: the team has its place, waits for the next lobby, or wants no game"
-    MEETING = "wants to send a request, and waits for `/game/server`, which says whether to seal it"
-    ASKING = "has sent a request, and has no answer"
-    DISPUTED = "has sent a request; its name was refused, perhaps to another program that used it"
-    LEAVING = "has left the lobby, and is still listed"
-
-
-class JoiningEvent(Enum):
-    """What can happen to the request."""
-
-    WANTED = "a place, the old place, or the recap is wanted"
-    SERVER_MET = "`/game/server` is known"
-    SERVER_SILENT = f"no `/game/server` for {SERVER_SECONDS:g} s, from a server not known to have a key"
-    NO_ANSWER = (
-        f"no answer for {ASK_AGAIN_SECONDS[0]:g} to {ASK_AGAIN_SECONDS[1]:g} s, at random (SALVO-JOIN-16); for "
-        f"{PATIENCE_SECONDS:g} s while waiting for a recap or leaving"
-    )
-    ANSWERED = "the name is listed, as news, or the recap arrives"
-    GAME_ON = "`wrong_state`: a game is running without the team"
-    NAME_REFUSED = "`not_in_roster` or `sealed_required`"
-    STILL_REFUSED = f"in the lobby, {PATIENCE_SECONDS:g} s without being listed"
-    UNWANTED = "the player wants no game"
-    LEFT = "the player leaves the lobby while it is listed"
-    LEFT_UNLISTED = "the player leaves the lobby before it is listed"
-    STRUCK_OFF = "the name is no longer listed, as news"
-    UNUSABLE = "a recap arrives before the rules or the list that it belongs to"
-
-
-class JoiningAction(Enum):
-    """What to do about the request."""
-
-    AWAIT_SERVER = "wait for the server, unless it is known"
-    SEND_REQUEST = "send the request, sealed if the server has a key (SALVO-IDENT-4)"
-    SEND_LEAVE = "send a message that the team leaves (SALVO-JOIN-15)"
-    FORGET = "forget the request"
-    SEND_AT_ONCE = "send the request again at once: it may be lost, and the refusal may be for another program"
-    REPORT_REFUSAL = "tell the player that it was refused"
-    SEND_LATER = "send the request again later: the server repeats what is missing"
-
+from salvo.session import following, joining, placing, playing
+from salvo.session.state import Action
+from salvo.session.states import (
+    JoiningEvent,
+    JoiningState,
+    PlacingEvent,
+    PlacingState,
+    PlayingEvent,
+    PlayingState,
+    ReturningEvent,
+    ReturningState,
+    ServerEvent,
+    ServerState,
+    TableEvent,
+    TableState,
+)
+from salvo.state_machine import Machine, Transition
 
 _REQUESTED = (JoiningState.ASKING, JoiningState.DISPUTED)
-JOINING: Final = (
-    Transition(tuple(JoiningState), JoiningEvent.WANTED, JoiningState.MEETING, JoiningAction.AWAIT_SERVER),
-    Transition((JoiningState.MEETING,), JoiningEvent.SERVER_MET, JoiningState.ASKING, JoiningAction.SEND_REQUEST),
-    Transition((JoiningState.MEETING,), JoiningEvent.SERVER_SILENT, JoiningState.ASKING, JoiningAction.SEND_REQUEST),
-    Transition(_REQUESTED, JoiningEvent.NO_ANSWER, None, JoiningAction.SEND_REQUEST),
-    Transition((JoiningState.LEAVING,), JoiningEvent.NO_ANSWER, None, JoiningAction.SEND_LEAVE),
-    Transition((JoiningState.MEETING, *_REQUESTED), JoiningEvent.ANSWERED, JoiningState.IDLE, JoiningAction.FORGET),
-    Transition(_REQUESTED, JoiningEvent.GAME_ON, JoiningState.IDLE, JoiningAction.FORGET),
-    Transition((JoiningState.ASKING,), JoiningEvent.NAME_REFUSED, JoiningState.DISPUTED, JoiningAction.SEND_AT_ONCE),
-    Transition((JoiningState.DISPUTED,), JoiningEvent.STILL_REFUSED, JoiningState.ASKING, JoiningAction.REPORT_REFUSAL),
-    Transition((JoiningState.MEETING, *_REQUESTED), JoiningEvent.UNWANTED, JoiningState.IDLE, JoiningAction.FORGET),
-    Transition(tuple(JoiningState), JoiningEvent.LEFT, JoiningState.LEAVING, JoiningAction.SEND_LEAVE),
-    Transition(tuple(JoiningState), JoiningEvent.LEFT_UNLISTED, JoiningState.IDLE, JoiningAction.SEND_LEAVE),
+JOINING: tuple[Transition[JoiningState, JoiningEvent, Action], ...] = (
+    Transition(tuple(JoiningState), JoiningEvent.WANTED, JoiningState.MEETING, joining.await_server),
+    Transition((JoiningState.MEETING,), JoiningEvent.SERVER_MET, JoiningState.ASKING, joining.send_request),
+    Transition((JoiningState.MEETING,), JoiningEvent.SERVER_SILENT, JoiningState.ASKING, joining.send_request),
+    Transition(_REQUESTED, JoiningEvent.NO_ANSWER, None, joining.send_request),
+    Transition((JoiningState.LEAVING,), JoiningEvent.NO_ANSWER, None, joining.send_leave),
+    Transition((JoiningState.MEETING, *_REQUESTED), JoiningEvent.ANSWERED, JoiningState.IDLE, joining.forget),
+    Transition(_REQUESTED, JoiningEvent.GAME_ON, JoiningState.IDLE, joining.forget),
+    Transition((JoiningState.ASKING,), JoiningEvent.NAME_REFUSED, JoiningState.DISPUTED, joining.send_at_once),
+    Transition((JoiningState.DISPUTED,), JoiningEvent.STILL_REFUSED, JoiningState.ASKING, joining.report_refusal),
+    Transition((JoiningState.MEETING, *_REQUESTED), JoiningEvent.UNWANTED, JoiningState.IDLE, joining.forget),
+    Transition(tuple(JoiningState), JoiningEvent.LEFT, JoiningState.LEAVING, joining.send_leave),
+    Transition(tuple(JoiningState), JoiningEvent.LEFT_UNLISTED, JoiningState.IDLE, joining.send_leave),
     Transition((JoiningState.LEAVING,), JoiningEvent.STRUCK_OFF, JoiningState.IDLE),
-    Transition((JoiningState.IDLE, *_REQUESTED), JoiningEvent.UNUSABLE, JoiningState.ASKING, JoiningAction.SEND_LATER),
+    Transition((JoiningState.IDLE, *_REQUESTED), JoiningEvent.UNUSABLE, JoiningState.ASKING, joining.send_later),
 )
 
-
-# --- placing ----------------------------------------------------------------------------------------------------------
-
-
-class PlacingState(Enum):
-    """How far the fleet is."""
-
-    NO_FLEET = "there is no fleet for this game"
-    CHOOSING = "the player was asked for a fleet"
-    PLACING = "the fleet is known, but not every ship is approved"
-    PLACED = "every ship is approved, or is in a recap"
-
-
-class PlacingEvent(Enum):
-    """What can happen to the fleet."""
-
-    NEEDED = "the team is listed, as news, or a recap lacks ships"
-    CHOSEN = "the player gives a fleet"
-    APPROVED = "the last missing ship is approved"
-    NO_ANSWER = f"listed in the lobby with ships missing, and no answer for {PATIENCE_SECONDS:g} s"
-    DOUBTED = "in the lobby, the server was away or a recap lacks ships"
-    RECALLED = "a recap has the whole fleet"
-    DROPPED = "the team left or was removed, or another game begins"
-
-
-class PlacingAction(Enum):
-    """What to do about the fleet."""
-
-    ASK_PLAYER = "ask the player for a fleet"
-    SEND = "send the ships that are not approved"
-    FORGET = "forget the fleet"
-
-
-PLACING: Final = (
+PLACING: tuple[Transition[PlacingState, PlacingEvent, Action], ...] = (
     Transition(
         (PlacingState.NO_FLEET, PlacingState.CHOOSING),
         PlacingEvent.NEEDED,
         PlacingState.CHOOSING,
-        PlacingAction.ASK_PLAYER,
+        placing.ask_player,
     ),
-    Transition((PlacingState.PLACING,), PlacingEvent.NEEDED, None, PlacingAction.SEND),
-    Transition(tuple(PlacingState), PlacingEvent.CHOSEN, PlacingState.PLACING, PlacingAction.SEND),
+    Transition((PlacingState.PLACING,), PlacingEvent.NEEDED, None, placing.send),
+    Transition(tuple(PlacingState), PlacingEvent.CHOSEN, PlacingState.PLACING, placing.send),
     Transition((PlacingState.PLACING,), PlacingEvent.APPROVED, PlacingState.PLACED),
-    Transition((PlacingState.PLACING,), PlacingEvent.NO_ANSWER, None, PlacingAction.SEND),
+    Transition((PlacingState.PLACING,), PlacingEvent.NO_ANSWER, None, placing.send),
     Transition((PlacingState.PLACED,), PlacingEvent.DOUBTED, PlacingState.PLACING),
     Transition(tuple(PlacingState), PlacingEvent.RECALLED, PlacingState.PLACED),
     Transition(
         (PlacingState.CHOOSING, PlacingState.PLACING, PlacingState.PLACED),
         PlacingEvent.DROPPED,
         PlacingState.NO_FLEET,
-        PlacingAction.FORGET,
+        placing.forget,
     ),
 )
 
-
-# --- playing ----------------------------------------------------------------------------------------------------------
-
-
-#: A salvo is sent again after at most this share of the turn's time, so that even a short turn has room for it.
-PATIENCE_SHARE: Final = 1 / 3
-
-
-class PlayingState(Enum):
-    """Whose move it is."""
-
-    NO_GAME = "the team plays no game"
-    WAITING = "it is another player's turn, or the team's own turn is over"
-    DECIDING = "the player was asked for a salvo"
-    FIRED = "the turn's shots are sent, and there is no result yet"
-    SKIPPED = "a skip is sent, and there is no result yet"
-    ENDED = "the game is over, and the player knows how it ended"
-
-
-class PlayingEvent(Enum):
-    """What can happen in a game."""
-
-    TAKEN_UP = "the first turn begins, or a recap is about an unknown game"
-    OWN_TURN = "a turn begins in which this team has shots left"
-    OTHERS_TURN = "another turn begins"
-    FIRED = "the player fires, and its shots are sent"
-    SKIPPED = "the player skips, and its skip is sent"
-    NO_RESULT = (
-        f"no result for {PATIENCE_SECONDS:g} s, or a third of the turn if that is less; before the deadline, while the "
-        "server is online and no recap is awaited"
-    )
-    RESOLVED = "the result arrives, or a recap shows that the turn is over"
-    TIME_UP = "`turn_timeout` or `bank_empty`"
-    RECALLED = "the awaited recap arrives during the turn"
-    ENDED = "state `over`, last result, winner and all statistics have arrived, and agree"
-    FORGOTTEN = "a lobby opens"
-
-
-class PlayingAction(Enum):
-    """What to do in a game."""
-
-    ASK_PLAYER = "ask the player for its shots"
-    SEND_SHOTS = "send the turn's shots again, newly signed (SALVO-FIRE-13)"
-    SEND_SKIP = "send the skip again, newly signed"
-    SEND_SHOTS_AND_SKIP = "send the turn's shots and the skip again, newly signed"
-    REPORT_END = "tell the player how the game ended"
-    FORGET = "forget the game"
-
-
 _OWN_TURN = (PlayingState.DECIDING, PlayingState.FIRED, PlayingState.SKIPPED)
 _IN_GAME = (PlayingState.WAITING, *_OWN_TURN)
-PLAYING: Final = (
+PLAYING: tuple[Transition[PlayingState, PlayingEvent, Action], ...] = (
     Transition(tuple(PlayingState), PlayingEvent.TAKEN_UP, PlayingState.WAITING),
-    Transition(_IN_GAME, PlayingEvent.OWN_TURN, PlayingState.DECIDING, PlayingAction.ASK_PLAYER),
+    Transition(_IN_GAME, PlayingEvent.OWN_TURN, PlayingState.DECIDING, playing.ask_player),
     Transition(_OWN_TURN, PlayingEvent.OTHERS_TURN, PlayingState.WAITING),
     Transition((PlayingState.DECIDING,), PlayingEvent.FIRED, PlayingState.FIRED),
     Transition((PlayingState.DECIDING, PlayingState.FIRED), PlayingEvent.SKIPPED, PlayingState.SKIPPED),
-    Transition((PlayingState.FIRED,), PlayingEvent.NO_RESULT, None, PlayingAction.SEND_SHOTS),
-    Transition((PlayingState.SKIPPED,), PlayingEvent.NO_RESULT, None, PlayingAction.SEND_SHOTS_AND_SKIP),
-    Transition((PlayingState.SKIPPED,), PlayingEvent.RECALLED, None, PlayingAction.SEND_SKIP),
+    Transition((PlayingState.FIRED,), PlayingEvent.NO_RESULT, None, playing.send_shots),
+    Transition((PlayingState.SKIPPED,), PlayingEvent.NO_RESULT, None, playing.send_shots_and_skip),
+    Transition((PlayingState.SKIPPED,), PlayingEvent.RECALLED, None, playing.send_skip),
     Transition(_OWN_TURN, PlayingEvent.RESOLVED, PlayingState.WAITING),
     Transition(_OWN_TURN, PlayingEvent.TIME_UP, PlayingState.WAITING),
-    Transition(_IN_GAME, PlayingEvent.ENDED, PlayingState.ENDED, PlayingAction.REPORT_END),
-    Transition(tuple(PlayingState), PlayingEvent.FORGOTTEN, PlayingState.NO_GAME, PlayingAction.FORGET),
+    Transition(_IN_GAME, PlayingEvent.ENDED, PlayingState.ENDED, playing.report_end),
+    Transition(tuple(PlayingState), PlayingEvent.FORGOTTEN, PlayingState.NO_GAME, playing.forget),
 )
 
-
-# --- returning, following, server -------------------------------------------------------------------------------------
-
-
-class ReturningState(Enum):
-    """Whether the team knows how its game stands."""
-
-    CURRENT = "has missed nothing"
-    RETURNING = "may have missed news: begins no turn and repeats no salvo before the recap"
-    DOUBTING = "the signed log contradicts the news: as `returning`, and trusts only a recap"
-
-
-class ReturningEvent(Enum):
-    """What can happen to that knowledge."""
-
-    CONNECTED = "the connection or the server is back, and there is a fleet or a game"
-    CONNECTED_NEW = "the connection is back, and there is neither fleet nor game"
-    UNUSABLE = "a recap arrives before the rules or the list that it belongs to"
-    TAKEN_UP = "a recap is accepted"
-    NOTHING_MISSED = "outside of a game, the team is listed, as news, or `wrong_state`"
-    DOUBTED = "in a game, the signed log does not confirm the news"
-    FORGOTTEN = "a lobby opens"
-
-
-class TableState(Enum):
-    """What the team takes the table's state to be."""
-
-    UNHEARD = "no message about it yet"
-    LOBBY = "the lobby is open"
-    TURN = "a game is running"
-    OVER = "a game is over"
-    DOUBTED = "a game was running; a broker that was killed says that the lobby is open, perhaps an old message"
-
-
-class TableEvent(Enum):
-    """What can be heard of the table's state."""
-
-    LOBBY = "state `lobby`"
-    OLD_LOBBY = "state `lobby`, retained, while the team plays the game that the server names"
-    TURN = "state `turn`"
-    OVER = "state `over`"
-    CONFIRMED = "the team is listed, as news, the server names another game, or a recap of a lobby arrives"
-    DENIED = "a recap of a game is accepted"
-
-
-class ServerState(Enum):
-    """Whether the server is there, as far as is known."""
-
-    HERE = "online"
-    AWAY = "offline, or paused by its journal"
-
-
-class ServerEvent(Enum):
-    """What `/game/server` can say."""
-
-    ONLINE = "online, retained"
-    ONLINE_NEWS = "online, as news: a server publishes it after every connection, even if its absence went unnoticed"
-    OFFLINE = "offline or paused"
-
-
-class SessionAction(Enum):
-    """What to do about the table and the server."""
-
-    REQUEST_RECAP = "ask for a place, for the old one, or for the recap"
-    OPEN_LOBBY = "forget the game, and ask for a place if one is wanted"
-    FORGET_GAME = "forget the game"
-    RESUME = "in a game as after a new connection; otherwise ask for a place, and treat no ship as approved"
-    CONFIRM = "in its game as after a new connection; otherwise ask, unless listed or in state `over`"
-
-
-RETURNING: Final = (
+RETURNING: tuple[Transition[ReturningState, ReturningEvent, Action], ...] = (
     Transition((ReturningState.CURRENT,), ReturningEvent.CONNECTED, ReturningState.RETURNING),
     Transition(tuple(ReturningState), ReturningEvent.CONNECTED_NEW, ReturningState.CURRENT),
     Transition((ReturningState.CURRENT,), ReturningEvent.UNUSABLE, ReturningState.RETURNING),
     Transition(tuple(ReturningState), ReturningEvent.TAKEN_UP, ReturningState.CURRENT),
     Transition(tuple(ReturningState), ReturningEvent.NOTHING_MISSED, ReturningState.CURRENT),
-    Transition((ReturningState.CURRENT,), ReturningEvent.DOUBTED, ReturningState.DOUBTING, SessionAction.REQUEST_RECAP),
+    Transition((ReturningState.CURRENT,), ReturningEvent.DOUBTED, ReturningState.DOUBTING, joining.want),
     Transition(tuple(ReturningState), ReturningEvent.FORGOTTEN, ReturningState.CURRENT),
 )
 _OF_GAME = (TableState.TURN, TableState.OVER, TableState.DOUBTED)
-FOLLOWING: Final = (
+FOLLOWING: tuple[Transition[TableState, TableEvent, Action], ...] = (
     Transition((TableState.UNHEARD,), TableEvent.LOBBY, TableState.LOBBY),
-    Transition(_OF_GAME, TableEvent.LOBBY, TableState.LOBBY, SessionAction.OPEN_LOBBY),
+    Transition(_OF_GAME, TableEvent.LOBBY, TableState.LOBBY, following.open_lobby),
     Transition(tuple(TableState), TableEvent.OLD_LOBBY, TableState.DOUBTED),
     Transition(tuple(TableState), TableEvent.TURN, TableState.TURN),
     Transition(tuple(TableState), TableEvent.OVER, TableState.OVER),
-    Transition((TableState.DOUBTED,), TableEvent.CONFIRMED, TableState.LOBBY, SessionAction.FORGET_GAME),
+    Transition((TableState.DOUBTED,), TableEvent.CONFIRMED, TableState.LOBBY, following.forget_game),
     Transition((TableState.DOUBTED,), TableEvent.DENIED, TableState.TURN),
 )
-SERVER: Final = (
-    Transition((ServerState.AWAY,), ServerEvent.ONLINE, ServerState.HERE, SessionAction.RESUME),
-    Transition((ServerState.AWAY,), ServerEvent.ONLINE_NEWS, ServerState.HERE, SessionAction.RESUME),
-    Transition((ServerState.HERE,), ServerEvent.ONLINE_NEWS, None, SessionAction.CONFIRM),
+SERVER: tuple[Transition[ServerState, ServerEvent, Action], ...] = (
+    Transition((ServerState.AWAY,), ServerEvent.ONLINE, ServerState.HERE, following.resume),
+    Transition((ServerState.AWAY,), ServerEvent.ONLINE_NEWS, ServerState.HERE, following.resume),
+    Transition((ServerState.HERE,), ServerEvent.ONLINE_NEWS, None, following.confirm),
     Transition((ServerState.HERE,), ServerEvent.OFFLINE, ServerState.AWAY),
 )
+
+
+def machines() -> dict[type[Enum], Machine[Any, Any, Action]]:
+    """Return the six machines of a new session, by their events."""
+    return {
+        JoiningEvent: Machine(JOINING, JoiningState.IDLE),
+        PlacingEvent: Machine(PLACING, PlacingState.NO_FLEET),
+        PlayingEvent: Machine(PLAYING, PlayingState.NO_GAME),
+        ReturningEvent: Machine(RETURNING, ReturningState.CURRENT),
+        TableEvent: Machine(FOLLOWING, TableState.UNHEARD),
+        ServerEvent: Machine(SERVER, ServerState.HERE),
+    }

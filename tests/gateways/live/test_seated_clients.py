@@ -41,7 +41,7 @@ class Parrot(SeatedHandler):
     def event_received(self, event: Event) -> None:
         match event:
             case FleetWanted(rules, _):
-                self.session.place(rules.random_fleet(self.session._playing._random), time.monotonic())
+                self.session.place(rules.random_fleet(self.session._state.random), time.monotonic())
                 self.peer.send("placed")
             case GameTakenUp(game):
                 self.peer.send(f"back in {game}")
