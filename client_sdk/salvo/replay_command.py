@@ -5,14 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from salvo.sources import EXEC, stem_of
+from salvo.sources import is_program, stem_of
 
 
 def seat_names(bots: Sequence[str]) -> list[str]:
     """Return a name for each bot: its own, numbered from the second of the same name on."""
     names: list[str] = []
     for bot in bots:
-        _, _, kind = ("", "", "") if bot.startswith(EXEC) else bot.partition(".py:")
+        _, _, kind = ("", "", "") if is_program(bot) else bot.partition(".py:")
         stem = kind or stem_of(bot)
         count = sum(name == stem or name.startswith(f"{stem}-") for name in names)
         names.append(stem if not count else f"{stem}-{count + 1}")

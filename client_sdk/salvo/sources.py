@@ -25,10 +25,12 @@ from salvo.versions import path_of, revision_of, split
 
 #: Prefix of the command of a program that speaks JSON lines (SALVO-EXEC-1).
 EXEC: Final = "exec:"
+#: The program of a file whose name ends so.
+_RUNS: Final = {".js": "node", ".mjs": "node"}
 
 
 def load(source: str, *, strict: bool = False, staying: ProgramPool | None = None) -> type[Bot]:
-    """Return a bot class: ``file.py``, ``file.py:Name``, ``exec:COMMAND``, or the name of an installed bot.
+    """Return a bot class: ``file.py``, ``file.py:Name``, ``file.js``, ``exec:COMMAND``, or an installed bot's name.
 
     ``HEAD:file.py`` is the file as git has it, with everything next to it then (:mod:`salvo.versions`).
 
@@ -41,7 +43,7 @@ def load(source: str, *, strict: bool = False, staying: ProgramPool | None = Non
             ``bad_version`` when git has no such version.
         PluginError: ``bad_plugin``: another package adds a bot that cannot be loaded.
     """
-    if source.startswith(EXEC):
+    if is_program(source):
         return _program(source, strict, staying)
     path, name = split(source)
     if path.endswith(".py"):
@@ -51,7 +53,12 @@ def load(source: str, *, strict: bool = False, staying: ProgramPool | None = Non
         return added
     near = f"did you mean {guess}? Otherwise " if (guess := _guessed(source)) else ""
     installed = ", ".join(plugins.found(plugins.BOTS))
-    raise BotError("bad_bot", f"no bot {source!r}; {near}give a file.py, exec:COMMAND or one of {installed}")
+    raise BotError("bad_bot", f"no bot {source!r}; {near}give a file.py, file.js, exec:COMMAND or one of {installed}")
+
+
+def is_program(source: str) -> bool:
+    """Whether a bot is a program: ``exec:COMMAND``, or a file of JavaScript, ``file.js`` or ``file.mjs``."""
+    return source.startswith(EXEC) or Path(source).suffix in _RUNS
 
 
 def _guessed(source: str) -> str:
@@ -94,7 +101,7 @@ def stem_of(source: str) -> str:
     Raises:
         BotError: ``bad_bot``: there is no command after ``exec:``.
     """
-    if not source.startswith(EXEC):
+    if not is_program(source):
         revision, path = revision_of(split(source)[0])
         version = re.sub(r"[^A-Za-z0-9_]+", "-", revision).strip("-")[:12]
         return f"{Path(path).stem}-{version}" if version else Path(path).stem
@@ -102,7 +109,7 @@ def stem_of(source: str) -> str:
 
 
 def script_of(source: str) -> Path:
-    """Return the file that people edit behind ``exec:COMMAND``: the first with a suffix, else the program itself.
+    """Return the file that people edit behind a program: the first with a suffix, else the program itself.
 
     Raises:
         BotError: ``bad_bot``: there is no command.
@@ -112,11 +119,13 @@ def script_of(source: str) -> Path:
 
 
 def words_of(source: str) -> list[str]:
-    """Return the words of a program's command.
+    """Return the words of a program's command: ``node file.js`` for a file of JavaScript.
 
     Raises:
         BotError: ``bad_bot``: there is none.
     """
+    if not source.startswith(EXEC):
+        return [_RUNS[Path(source).suffix], source]
     try:
         words = shlex.split(source.removeprefix(EXEC))
     except ValueError as error:
@@ -132,10 +141,18 @@ def _program(source: str, strict: bool, staying: ProgramPool | None) -> type[Bot
     from salvo.programs.exec_bot import ExecBot
 
     words = words_of(source)
-    if shutil.which(words[0]) is None:
-        raise BotError("bad_bot", f"no program {words[0]!r} that may be executed; a file here is ./{words[0]}")
+    _check_program(source, words[0])
     members = {"command": tuple(words), "strict": strict, "staying": staying, "__module__": __name__}
     return type("Program", (ExecBot,), members)
+
+
+def _check_program(source: str, program: str) -> None:
+    is_file = not source.startswith(EXEC)
+    if is_file and not Path(source).is_file():
+        raise BotError("bad_bot", missing_file(Path(source)))
+    if shutil.which(program) is None:
+        hint = f"{source} is run by it: install it" if is_file else f"a file here is ./{program}"
+        raise BotError("bad_bot", f"no program {program!r} that may be executed; {hint}")
 
 
 def _load_module(path: str) -> Any:

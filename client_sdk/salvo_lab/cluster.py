@@ -41,7 +41,7 @@ from uuid import uuid4
 from salvo.distribution import PACKAGES
 from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo.programs.linux import cores
-from salvo.sources import EXEC
+from salvo.sources import is_program
 from salvo.text_files import missing_file
 from salvo.user_folders import private_folder, user_folder
 from salvo.versions import code_files, contents_of, keep_content, path_of, split
@@ -123,7 +123,7 @@ def ship(sources: Iterable[str]) -> list[Shipped]:
     folders: dict[Path, dict[str, bytes]] = {}
     shipped = []
     for source in sources:
-        if source.startswith(EXEC):
+        if is_program(source):
             raise BotError(
                 "bad_bot", f"{source} is a program of this machine; other hosts play bots in Python, or built-in ones"
             )

@@ -16,7 +16,7 @@ from typing import Final
 
 from salvo.bot_folder import PREFIX
 from salvo.errors import BotError
-from salvo.sources import EXEC, words_of
+from salvo.sources import is_program, words_of
 from salvo.versions import revision_of, split
 
 #: Of each file, when it was read: time of its last change, size and number, and its digest.
@@ -41,7 +41,7 @@ class LoadedCode:
         """
         sources = list(sources)
         self._base = base
-        self._named = [name for source in sources if source.startswith(EXEC) for name in files_named(source, base)]
+        self._named = [name for source in sources if is_program(source) for name in files_named(source, base)]
         self._folders = _folders_of(sources, base)
         self._modules = 0  # how many there were
         self._shown: dict[str, str] = {}
@@ -73,7 +73,7 @@ def _files_of_bots() -> set[str]:
 
 def _folders_of(sources: Iterable[str], base: str) -> dict[str, str]:
     """Return the folders of Python bots, and how they are called; what git has does not change."""
-    files = [split(source)[0] for source in sources if not source.startswith(EXEC)]
+    files = [split(source)[0] for source in sources if not is_program(source)]
     plain = [file for file in files if file.endswith(".py") and not revision_of(file)[0]]
     folders = {os.path.dirname(os.path.realpath(os.path.join(base, file))) for file in plain}
     return {folder: os.path.relpath(folder, base) for folder in folders}

@@ -31,7 +31,7 @@ from salvo.player import Bot
 from salvo.programs import exec_bot, process
 from salvo.programs.exec_bot import ExecBot
 from salvo.rules import BOOKS, SALVO, RuleBook
-from salvo.sources import load, make, team_name
+from salvo.sources import load, make, script_of, team_name
 from salvo.view import Feed, Shot, View
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
@@ -89,6 +89,19 @@ def test_a_command_is_a_source_and_its_program_names_the_team() -> None:
     for source, text in (("exec:", "names no program"), ("exec:'", "no closing quotation"), ("exec:nope", "'nope'")):
         with pytest.raises(BotError, match=rf"^bad_bot: .*{text}"):
             load(source)
+
+
+def test_a_file_of_javascript_is_a_program_that_node_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, node = tmp_path / "mine.mjs", tmp_path / "node"
+    file.touch()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BotError, match=f"^bad_bot: no program 'node' .*; {file} is run by it: install it"):
+        load(str(file))
+    node.touch(0o755)
+    assert load(str(file)).command == ("node", str(file))  # type: ignore[attr-defined]
+    assert (team_name(str(file)), script_of(str(file))) == ("mine", file)
+    with pytest.raises(BotError, match=r"^bad_bot: no file .*/mime.mjs; did you mean .*/mine.mjs"):
+        load(str(tmp_path / "mime.mjs"))
 
 
 @pytest.mark.long

@@ -39,7 +39,7 @@ USELESS = {
     "league show --logs game.proof.jsonl --journal a.journal": "--journal",
     "league show --logs game.proof.jsonl --config c.toml": "--config",
     "backup b.tar.gz --no-database": "--no-database",
-    "new mybot.js --program": "--program",
+    "new mybot.pl --program": "--program",
     "play hunter random --jobs 2": "--jobs",
     "play hunter random --games 4 --jobs 2 --bank 9": "--jobs",
     "play hunter random --games 4 --jobs 2 --record g-{game}": "--jobs",

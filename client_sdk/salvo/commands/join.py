@@ -105,7 +105,7 @@ def join(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Play BOT (a file.py, file.py:Name, exec:CMD, a built-in bot, or human: you) in the contest at URL.
+    """Play BOT (a file.py, file.py:Name, file.js, exec:CMD, a built-in bot, or human: you) in the contest at URL.
 
     It reconnects after a lost connection. CMD is a program in any language, which reads JSON lines and answers with
     them.

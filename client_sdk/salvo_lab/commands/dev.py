@@ -12,7 +12,7 @@ from salvo.cli.checked import Checked
 from salvo.cli.options import JOBS, RULES, TRACEBACK, json_option
 from salvo.cli.output import SECONDS, Integer, has_terminal
 from salvo.errors import BotError
-from salvo.sources import EXEC
+from salvo.sources import is_program
 from salvo.unused import Unused, is_set
 from salvo.versions import pinned
 from salvo_lab.commands.dev_bench import BEFORE, Bench, Signature, Trial, file_of, saved
@@ -66,7 +66,7 @@ def dev(
 ) -> None:
     """Play BOT, a file or file.py:Name, now and whenever a Python file in its folder is saved, until Ctrl-C.
 
-    For a program, exec:COMMAND, it watches the files in its folder that have the same ending.
+    For a program, file.js or exec:COMMAND, it watches the files in its folder that have the same ending.
 
     It plays the same games every time, and compares them with those of the last save that was played to the end: the
     first line says what this save has changed: better, worse, undecided or unchanged. With --against before, BOT plays
@@ -125,7 +125,7 @@ def _opponent(name: str, bot: str, file: Path) -> tuple[str, str]:
     """
     if name != BEFORE:
         return name, pinned(name)
-    if bot.startswith(EXEC):
+    if is_program(bot):
         raise BotError("bad_version", f"--against {BEFORE} is of bots in Python; keep a copy of {file} and play that")
     for folder in (Path(), file.parent):
         if (folder / f"{BEFORE}.py").exists():

@@ -12,7 +12,7 @@ from statistics import fmean
 from salvo.cli.output import progress_bar
 from salvo.errors import BotError, SalvoError
 from salvo.replay_command import again, seat_names
-from salvo.sources import EXEC, script_of
+from salvo.sources import is_program, script_of
 from salvo.versions import code_files, kept, split
 from salvo_lab.arena import Failure
 from salvo_lab.highlights import Score, score_of
@@ -33,7 +33,7 @@ Signature = dict[Path, tuple[int, int]]
 
 def file_of(bot: str) -> Path:
     """Return the file that is worked on."""
-    return script_of(bot) if bot.startswith(EXEC) else Path(split(bot)[0])
+    return script_of(bot) if is_program(bot) else Path(split(bot)[0])
 
 
 class Failed(Exception):

@@ -24,12 +24,18 @@ _NAME = re.compile(r"[\w-]+(\.[\w-]+)*\.\w+")
 
 @click.command(
     cls=Checked,
-    unused=[Unused("program", lambda given: not given["file"].endswith(".py"), "but for FILE.py: others are programs")],
+    unused=[
+        Unused(
+            "program",
+            lambda given: not given["file"].endswith((".py", ".js")),
+            "but for FILE.py and FILE.js: others are programs",
+        )
+    ],
 )
 @click.argument("file")
-@click.option("--program", is_flag=True, help="In Python too, write a program without the SDK.")
+@click.option("--program", is_flag=True, help="In Python and JavaScript too, write a program without the SDK.")
 def new(file: str, program: bool) -> None:
-    """Write a starter bot to FILE: mybot.py, or a program in another language, mybot.js or mybot.pl.
+    """Write a starter bot to FILE: mybot.py or mybot.js on their SDK, or a program in another language, mybot.pl.
 
     It is complete: it hunts, plays by every ruleset, and explains itself in comments. For other languages: a program
     only has to read and write JSON lines. With a folder, mybot/, it writes a small project: the bot, its tests, a
@@ -77,6 +83,8 @@ def _write_bot(file: Path, program: bool) -> None:
         "a contest": f"salvo join mqtt://HOST {bot}",
     }
     click.echo(f"{file} is {kit.about}")
+    if kit.file == "bot.js":
+        click.echo(f"{'its SDK, once:':19}npm install battleship-salvo   (the package of client_sdk/javascript)")
     for purpose, command in steps.items():
         click.echo(f"{purpose + ':':19}{command}")
 

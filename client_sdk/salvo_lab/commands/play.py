@@ -34,7 +34,7 @@ from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.rules.starter import draw_starter
-from salvo.sources import EXEC, make
+from salvo.sources import is_program, make
 from salvo.unused import Unused, is_set
 from salvo_display.boards.terminal_game import Watched
 from salvo_display.boards.terminal_lines import Boards
@@ -86,7 +86,7 @@ _SEVERAL_AT_ONCE: Final = [
         lambda given: (
             given["games"] == 1
             or any(given[option] is not None for option in ("record", "bank"))
-            or any(bot.startswith(EXEC) for bot in given["bots"])
+            or any(is_program(bot) for bot in given["bots"])
         ),
         "for one game, with --record or --bank, or where programs play: those play one by one; leave it out",
     )
@@ -153,7 +153,7 @@ def play(
     """Play BOTS (files, file.py:Name, HEAD:file.py, exec:CMD, or built-in bots) against each other, in play order.
 
     One of them may be human: you, at this terminal. CMD is a program in any language, which reads JSON lines and
-    answers with them; if it fails, it loses the turn.
+    answers with them; if it fails, it loses the turn. A file.js is one, run by node.
 
     A single game stops at the error of a bot, and shows where it is. Several games use all cores, discard bot output,
     and continue without a bot that fails. In a single game with --json, bot output goes to standard error.
@@ -177,7 +177,7 @@ def play(
         for number in range(game, game + games):
             recording.check(number)
     seed = seed or secrets.token_hex(16)
-    programs = any(bot.startswith(EXEC) for bot in bots)
+    programs = any(is_program(bot) for bot in bots)
     timed = [f" --{name} {value:g}" for name, value in (("turn-seconds", turn_seconds), ("bank", bank)) if value]
     command = again(bots, seed, game, games, rules, seats) + "".join(timed)
     if games > 1 and record is None and bank is None and not programs:

@@ -39,7 +39,7 @@ games = 10               # of each pairing or table; the seats go round
 rules = "salvo"          # a ruleset that ships, or a TOML file
 # seed = 1               # decides all that is drawn; a bot can guess a short one: leave it out among rivals
 
-[bots]                   # name = file.py, file.py:Name, exec:COMMAND, as seen from here, or a built-in bot (salvo bots)
+[bots]                   # name = file.py, file.py:Name, file.js, exec:COMMAND, as seen from here, or one of salvo bots
 hunter = "hunter"
 random = "random"
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, Generic, TypeVar
 
+from salvo import sources
 from salvo.adapter import Adapter, made
 from salvo.bot_errors import placed
 from salvo.errors import BotError, SalvoError
 from salvo.player import Bot
 from salvo.programs.process_pool import ProgramPool
 from salvo.rules import Fleet, RuleBook
-from salvo.sources import EXEC, load
+from salvo.sources import load
 from salvo_lab import arena
 from salvo_lab.arena import SEAT_BITS, Decisions, Failure, Listener, Supervision
 from salvo_lab.loaded_code import LoadedCode
@@ -78,7 +79,7 @@ class Run(ABC, Generic[R]):
 
 def is_program(bot: str | type[Bot]) -> bool:
     """Whether a bot is a program, which is started for a game."""
-    return isinstance(bot, str) and bot.startswith(EXEC)
+    return isinstance(bot, str) and sources.is_program(bot)
 
 
 class Player(ABC, Generic[R]):

@@ -41,6 +41,7 @@ PROJECT = (FOLDER / "bot.py", *(FOLDER / "project" / name for name in ("test_bot
 KITS = (
     Template("bot.py", "", "a bot of the SDK, in Python"),
     Template("program.py", "python3", "a program in plain Python"),
-    Template("program.js", "node", "a program in JavaScript, for Node.js"),
+    Template("bot.js", "", "a bot of the SDK, in JavaScript"),
+    Template("program.js", "node", "a program in plain JavaScript, for Node.js"),
     Template("program.pl", "perl", "a program in Perl"),
 )

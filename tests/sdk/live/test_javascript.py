@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 import salvo
+from kit import command_line
 from kit.brokers import Broker, StartServer
 from kit.players import SECONDS, join, over
 from kit.processes import started
@@ -63,6 +65,16 @@ def installed(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+CUP = """\
+name = "two"
+games = 4
+seed = 1
+[bots]
+hunting = "hunting.js"
+mine = "mybot.js"
+"""
+
+
 @salvo.bot
 def fire(view: salvo.View) -> Any:
     """The same strategy in Python."""
@@ -94,6 +106,18 @@ def test_the_same_strategy_fires_the_same_shots_in_both_languages(
     assert program.returncode == 0, err
     assert out.startswith("game 1: ")
     assert heard.game() == in_arena(fire())
+
+
+def test_a_new_bot_hunts_and_its_file_is_played_by_each_command(installed: Path) -> None:
+    written = command_line.run("new", "hunting.js", cwd=installed)
+    assert written.stdout.startswith("hunting.js is a bot of the SDK, in JavaScript\n")
+    [play] = re.findall(r"a game to look at: salvo (.*)", written.stdout)
+    assert re.search("(?m)^(winner|tie): ", command_line.run(*play.split(), "--seed", "7", cwd=installed).stdout)
+    (installed / "cup.toml").write_text(CUP)
+    ran = command_line.run("tournament", "run", "cup.toml", cwd=installed)
+    assert ran.returncode == 0, ran.stderr
+    compared = command_line.run("compare", "hunting.js", "random", "--seed", "1", "--games", "40", cwd=installed)
+    assert "better than" in compared.stdout, compared
 
 
 def test_the_package_has_the_version_of_the_distribution_and_no_registry() -> None:
