@@ -18,6 +18,7 @@ from kit.mosquitto import ContestMosquitto
 from kit.open_mosquitto import OpenMosquitto
 from kit.players import until_online
 from kit.secured import Client
+from kit.web_front import web_front
 from salvo import topics
 from salvo.codec.command_writer import write_placement
 from salvo.net.mqtt import BrokerUrl
@@ -112,7 +113,8 @@ def stage(profile: str, place: str, folder: Path, *, turn_seconds: int = 600) ->
     """A table for two.
 
     Args:
-        place: ``embedded``, ``mosquitto``, ``front`` or ``front without marks``.
+        place: ``embedded``, ``web`` (the same, reached by its web front), ``mosquitto``, ``front`` or ``front without
+            marks``.
     """
     secrets = {name: f"secret-of-{name}" for name in (*HONEST, STRANGER)}
     given = {"profile": profile, "seed": "7", "players": 2, "journal": "none", "turn_seconds": turn_seconds}
@@ -122,7 +124,7 @@ def stage(profile: str, place: str, folder: Path, *, turn_seconds: int = 600) ->
         roster = Roster(folder / "roster.json")
         if profile == "contest":
             secrets = {name: roster.add(name) for name in secrets}
-        if place == "embedded":
+        if place in ("embedded", "web"):
             values["listen"] = "127.0.0.1:0"
         else:
             own, keeper = roster.server, roster.keeper
@@ -133,15 +135,18 @@ def stage(profile: str, place: str, folder: Path, *, turn_seconds: int = 600) ->
             without = "" if place == "front" else "    filter lua.front mqtt\n"
             front = stack.enter_context(Front(folder, broker.port, broker.websocket_port, without=without))
             ca, port = str(front.certificate.cert), front.port
-        if profile == "contest" or place != "embedded":
+        if profile == "contest" or place not in ("embedded", "web"):
             values["roster"] = folder / "roster.json"
         running = Contest(ServerSettings(**values))
         stack.enter_context(running.in_background())
         if profile == "open":
             until_online(running.url)
+        if place == "web":
+            port = stack.enter_context(web_front(running.url, "--proxy-protocol")).port
         port = port or BrokerUrl.parse(running.url).port
         accounts = {name: Account(name, name, Role.TEAM, secret) for name, secret in secrets.items()}
-        clients = {name: stack.enter_context(Client(port, account, name, ca=ca)) for name, account in accounts.items()}
+        how: dict[str, Any] = {"ca": ca, "websocket": place == "web"}
+        clients = {name: stack.enter_context(Client(port, account, name, **how)) for name, account in accounts.items()}
         clients["ann"].subscribe(["/players/list", "/game/current", "/game/turn", "/game/result", "/game/winner"])
         for name in HONEST:
             clients[name].subscribe([f"/players/{name}/error", f"/players/{name}/ships/+/error"])

@@ -87,6 +87,7 @@ class Client:
         secret: str | None = None,
         mqtt: MQTTProtocolVersion = paho.MQTTv311,
         ca: str | None = None,
+        websocket: bool = False,
     ) -> None:
         self.heard: set[tuple[str, str, bool]] = set()
         self.refusal: str | None = None
@@ -103,6 +104,7 @@ class Client:
             clean_session=clean if mqtt == paho.MQTTv311 else None,
             protocol=mqtt,
             reconnect_on_failure=False,
+            transport="websockets" if websocket else "tcp",
         )
         self._paho.max_inflight_messages_set(1000)
         if user is not None:

@@ -1,19 +1,26 @@
-"""The web front as a process of its own, before a broker of the test's."""
+"""The web front as a process of its own, before a broker of the test's, or its parts in this one."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from email.message import Message
 from typing import Any, NamedTuple
 
+import uvicorn
+from starlette.types import ASGIApp
+
 from kit.processes import started
+from salvo_watch.web.door import Door, Hatch
 
 _SALVO = (sys.executable, "-m", "salvo")
 _SECONDS = 60.0
@@ -60,3 +67,20 @@ def web_front(broker: str, *words: str, account: tuple[str, str] | None = None) 
     with started(command, env=os.environ | given, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         yield WebFront(json.loads(process.stdout.readline())["urls"][-1], process.pid)
+
+
+@contextlib.contextmanager
+def in_this_process(app: ASGIApp, door: type[Door] = Door) -> Iterator[int]:
+    """Run uvicorn with an app and a door; its port."""
+    config = uvicorn.Config(
+        app, http=door, ws=Hatch, ws_max_size=1000, log_config=None, lifespan="off", timeout_keep_alive=1_000_000
+    )
+    server = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve([sock])), daemon=True)
+        thread.start()
+        try:
+            yield sock.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join(_SECONDS)

@@ -170,6 +170,8 @@ def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:
     if account is not None:
         environment |= {"SALVO_TEAM": account.user, "SALVO_SECRET": account.secret}
     options = ["--listen", settings.web, "--json", *_trusted(contest, settings)]
+    if settings.broker is None:
+        options += ["--proxy-protocol"]
     if settings.referee_delay_seconds:
         options += ["--delay", str(settings.referee_delay_seconds)]
     if settings.tls_cert is not None:

@@ -35,8 +35,9 @@ try:
     import uvicorn
 
     from salvo_watch.web.app import Front, application
-    from salvo_watch.web.door import Door
+    from salvo_watch.web.door import Door, Hatch
     from salvo_watch.web.games import routes
+    from salvo_watch.web.mqtt_channel import MAX_MESSAGE_BYTES, Upstream
     from salvo_watch.web.relay import Relay, Source
 except ModuleNotFoundError:
     raise MissingExtra("the web front", "server") from None
@@ -73,6 +74,14 @@ _END_SECONDS = 1
     multiple=True,
     help="A name by which browsers reach these pages, besides this machine's own; may be repeated.",
 )
+@click.option(
+    "--mqtt/--no-mqtt", default=True, help="Lead teams to the broker, the first of several, at /mqtt.  [default: mqtt]"
+)
+@click.option(
+    "--proxy-protocol",
+    is_flag=True,
+    help="Give the broker, which has to expect it, the address of each visitor of /mqtt.",
+)
 @CA
 @click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate for https, PEM.")
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, PEM.")
@@ -84,12 +93,16 @@ def web(
     games: tuple[str, ...],
     join: str | None,
     hosts: tuple[str, ...],
+    mqtt: bool,
+    proxy_protocol: bool,
     ca: str | None,
     tls_cert: Path | None,
     tls_key: Path | None,
     as_json: bool,
 ) -> None:
     """Show a contest to browsers: halls, phones, the games that are over, and this SDK for those who want to join.
+
+    At /mqtt teams and pages play: MQTT over WebSocket, handed to the broker as it is.
 
     With several URLs it shows the tables of all these servers, with the broker's address where two have the same name.
 
@@ -111,10 +124,15 @@ def web(
     address = join or str(next(iter(brokers.values())))
     names = {host_of(listen), urlsplit(address).hostname or "", *hosts} - {""}
     front = Front(pages[0].rstrip("/"), address, frozenset(names))
-    app = application(relay, front, routes(Archive(games)) if games else ())
+    upstream = Upstream(next(iter(brokers.values())), ca, proxy_protocol)
+    leads_on = mqtt and upstream.address.scheme in ("mqtt", "mqtts")
+    app = application(relay, front, routes(Archive(games)) if games else (), upstream if leads_on else None)
     config = uvicorn.Config(
         app,
         http=Door,
+        ws=Hatch,
+        ws_max_size=MAX_MESSAGE_BYTES,
+        ws_per_message_deflate=False,
         log_config=None,
         log_level="warning",
         access_log=False,

@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -26,6 +26,7 @@ from salvo.topics import check_name
 from salvo_display.web_page.qr import qr_code
 from salvo_display.web_page.rendering import render
 from salvo_server.brokers.embedded.addresses import is_known_host
+from salvo_watch.web.mqtt_channel import MqttChannels, Upstream
 from salvo_watch.web.relay import Relay
 from salvo_watch.web.sdk import wheel
 
@@ -61,11 +62,14 @@ class Front:
     hosts: frozenset[str] = frozenset()
 
 
-def application(relay: Relay, front: Front, games: Sequence[BaseRoute] = ()) -> ASGIApp:
+def application(
+    relay: Relay, front: Front, games: Sequence[BaseRoute] = (), upstream: Upstream | None = None
+) -> ASGIApp:
     """Return the pages and streams of a relay.
 
     Args:
         games: the addresses of games that are over.
+        upstream: the broker behind ``/mqtt``; None offers no MQTT.
     """
     pages = _Pages(relay, front, has_games=bool(games))
     routes = [
@@ -79,9 +83,18 @@ def application(relay: Relay, front: Front, games: Sequence[BaseRoute] = ()) -> 
         Route("/healthz", pages.health),
         Route("/static/badges.css", pages.badges),
         *games,
+        *([] if upstream is None else _mqtt(upstream, front)),
         Mount("/static", StaticFiles(packages=[("salvo_watch.web", "static")])),
     ]
     return _Guarded(Starlette(routes=routes, exception_handlers={404: pages.missing}), front.hosts)
+
+
+def _mqtt(upstream: Upstream, front: Front) -> list[BaseRoute]:
+    plain = PlainTextResponse("MQTT over WebSocket is here, pages are at /\n", 426, {"Upgrade": "websocket"})
+    return [
+        WebSocketRoute("/mqtt", MqttChannels(upstream, front.hosts).__call__),
+        Route("/mqtt", lambda _: plain),
+    ]
 
 
 class _Pages:
@@ -180,7 +193,7 @@ class _Guarded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 headers = MutableHeaders(scope=message)
                 for name, value in _ALWAYS.items():
                     headers.setdefault(name, value)

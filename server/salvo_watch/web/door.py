@@ -1,18 +1,26 @@
-"""What uvicorn leaves open: how many connections an address has, and for how long they say nothing."""
+"""What uvicorn leaves open: how many connections an address has, how long they say nothing, and what frames cost."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
+
+if TYPE_CHECKING:
+    from uvicorn._types import ASGISendEvent
 
 #: Of one address: a hall of phones behind one router, each with a stream and a page that loads.
 MAX_OF_ADDRESS: Final = 1024
 #: For a request's head to arrive, from the connection's beginning or the answer before it.
 HEAD_SECONDS: Final = 15.0
+
+#: Pieces of one WebSocket message; MQTT.js sends none in pieces.
+MAX_PIECES: Final = 64
 
 _connections: Counter[str] = Counter()  # by address
 
@@ -46,11 +54,19 @@ class Door(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        self._leave()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        self._leave()  # who answers WebSockets counts them, and knows visitors behind a proxy
+        super().handle_websocket_upgrade(event)
+
+    def _leave(self) -> None:
         self._stop_waiting()
         if self._address:
             _connections[self._address] -= 1
             if not _connections[self._address]:
                 del _connections[self._address]
+            self._address = ""
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -71,3 +87,24 @@ class Door(H11Protocol):
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
+
+
+class Hatch(WebSocketsSansIOProtocol):
+    """A WebSocket whose other side cannot make this one hold more than a message, and a buffer of answers."""
+
+    async def send(self, message: ASGISendEvent) -> None:
+        await super().send(message)
+        if self.initial_response is not None:  # uvicorn would log every refusal as an error of the application
+            self.handshake_complete = self.close_sent
+
+    def handle_ping(self) -> None:
+        if self.writable.is_set():
+            super().handle_ping()
+        else:  # it reads none of the answers
+            self.transport.abort()
+
+    def handle_cont(self, event: Frame) -> None:
+        if len(self.frames) < MAX_PIECES:
+            super().handle_cont(event)
+        else:
+            self.transport.abort()

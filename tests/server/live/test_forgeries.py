@@ -1,6 +1,7 @@
 """What strangers forge in the name of teams whose clients take a fresh salt a message, as the specification has it.
 
-On the embedded broker, which knows its connections, and on a mosquitto behind the front, which marks them.
+On the embedded broker, which knows its connections, also those of the web front's visitors, and on a mosquitto behind
+the front, which marks them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from kit.programs import needs
 BEHIND_THE_FRONT: Final = [needs("mosquitto"), needs("haproxy")]
 WHERE: Final = [
     ("open", "embedded"),
+    ("open", "web"),
     pytest.param("open", "front", marks=BEHIND_THE_FRONT),
     pytest.param("contest", "front", marks=BEHIND_THE_FRONT),
 ]
@@ -48,7 +50,7 @@ def test_what_a_stranger_forges_costs_clients_with_a_fresh_salt_a_message_nothin
 def test_without_the_publishers_forged_shots_cost_such_a_client_its_own(
     profile: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    if place == "embedded":
+    if place in ("embedded", "web"):
         know_no_publishers(monkeypatch)
     with stage(profile, "front without marks" if place == "front" else place, tmp_path) as game:
         game.join()

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import socket
 import struct
-import threading
 import time
 from collections.abc import Iterator
 
 import pytest
-import uvicorn
 from starlette.responses import PlainTextResponse
 
+from kit.web_front import in_this_process
 from salvo_watch.web.door import Door
 
 SECONDS = 60.0
@@ -28,18 +26,8 @@ NEVER = 1_000_000
 def front(most: int = NEVER, patience_seconds: float = NEVER) -> Iterator[int]:
     """Run uvicorn with such a door; its port."""
     kind = type("Small", (Door,), {"most": most, "patience_seconds": patience_seconds})
-    config = uvicorn.Config(
-        PlainTextResponse("here"), http=kind, log_config=None, lifespan="off", timeout_keep_alive=NEVER
-    )
-    server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve([sock])), daemon=True)
-        thread.start()
-        try:
-            yield sock.getsockname()[1]
-        finally:
-            server.should_exit = True
-            thread.join(SECONDS)
+    with in_this_process(PlainTextResponse("here"), kind) as port:
+        yield port
 
 
 @contextlib.contextmanager

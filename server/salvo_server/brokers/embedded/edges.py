@@ -19,6 +19,7 @@ from websockets.typing import Subprotocol
 from salvo_server.brokers.embedded.limits import WRITE_BYTES
 from salvo_server.brokers.embedded.peers import Edge, Peer
 from salvo_server.brokers.embedded.plain_http import MAX_HEAD_BYTES, head_of, refusal, wants_websocket
+from salvo_server.brokers.embedded.proxied import is_cut_off, read_visitor
 from salvo_server.core.rate_limit import Bucket, Rate
 
 #: Pings, pongs and frames without payload: what a proxy or a library sends now and then.
@@ -133,11 +134,35 @@ class TransportEdge(asyncio.BufferedProtocol, ABC):
 
 
 class TcpEdge(TransportEdge):
-    """A TCP connection."""
+    """A TCP connection; one from this very machine may be made for somebody else, and say so first."""
+
+    #: What has come while it is not known whether it says so; None afterwards.
+    _first: bytes | None = b""
 
     def received(self, data: bytes) -> None:
-        if self.peer is not None:
+        if self._first is not None:
+            data = self._introduced(self._first + data)
+        if self.peer is not None and data:
             self.peer.feed(data)
+
+    def _introduced(self, data: bytes) -> bytes:
+        """Return what the client itself has sent, as soon as it is known what that is."""
+        if not self._is_from_here():
+            self._first = None
+        elif is_cut_off(data):
+            self._first = data
+            return b""
+        else:
+            self._first = None
+            visitor, data = read_visitor(data)
+            if visitor and self.peer is not None:
+                self.peer.name = visitor
+        return data
+
+    def _is_from_here(self) -> bool:
+        assert self.transport is not None
+        here, there = map(self.transport.get_extra_info, ("sockname", "peername"))
+        return bool(here and there and here[0] == there[0])
 
     def write(self, packets: bytes) -> None:
         assert self.transport is not None

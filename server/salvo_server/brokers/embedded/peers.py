@@ -73,13 +73,14 @@ class Peer:
     """One connection, from its greeting to its end.
 
     Attributes:
+        name: where it is from, or whom its connection is made for, in the log.
         pace: the allowance that it shares with its payer's other connections; None if it has no limit.
     """
 
     def __init__(self, broker: Hub, edge: Edge, name: str) -> None:
         self._broker = broker
         self._edge = edge
-        self._name = name
+        self.name = name
         self._loop = asyncio.get_running_loop()
         self._unread = b""
         self._pieces = 0
@@ -110,7 +111,7 @@ class Peer:
         """End the connection from the broker's side, with a word if the client's protocol has one for it."""
         if self._closing:
             return
-        self._broker.seldom.warn(kind, f"{self._name} {text}; disconnected")
+        self._broker.seldom.warn(kind, f"{self.name} {text}; disconnected")
         farewell = self._dialect.farewell(_FAREWELLS[kind]) if kind in _FAREWELLS else b""
         self._end()
         if farewell:
@@ -125,7 +126,7 @@ class Peer:
     def turn_away(self, kind: str, text: str) -> None:
         """End the connection, which its edge hangs up on by itself."""
         if not self._closing:
-            self._broker.seldom.warn(kind, f"{self._name} {text}; {self._verdict}")
+            self._broker.seldom.warn(kind, f"{self.name} {text}; {self._verdict}")
         self._end()
 
     @property
@@ -270,7 +271,7 @@ class Peer:
             turn_is_over = self._take_turn(is_new)
         except ProtocolFault as fault:
             kind = "unwelcome" if isinstance(fault, Unwelcome) else "malformed"
-            self._broker.seldom.warn(kind, f"{self._name} {fault}; {self._verdict}")
+            self._broker.seldom.warn(kind, f"{self.name} {fault}; {self._verdict}")
             answer = self._dialect.farewell if self.has_greeted else self._dialect.refusal
             self.send(answer(fault.reason))
             self._hang_up(str(fault))
@@ -365,7 +366,7 @@ class Peer:
         grant = self._broker.access.grant(username)
         self._check_rights(client_id, greeting)
         client_id = self._broker.access.session_id(client_id, username)
-        self._name = printable(client_id, MAX_NAME)
+        self.name = printable(client_id, MAX_NAME)
         self._will = greeting.will
         self._timer.cancel()
         self._keep_alive_seconds = greeting.keep_alive
@@ -392,7 +393,7 @@ class Peer:
             Unwelcome: it may not.
         """
         access, username = self._broker.access, greeting.username
-        self._name = printable(client_id if username is None else f"{username} ({client_id})", MAX_NAME)
+        self.name = printable(client_id if username is None else f"{username} ({client_id})", MAX_NAME)
         if not access.admits(client_id, username, greeting.password):
             unknown = "brings a user name and password that this broker does not know"
             raise Unwelcome("brings no user name" if username is None else unknown, Reason.BAD_CREDENTIALS)
@@ -482,7 +483,7 @@ class Peer:
 
     def slow_down(self, seconds: float, kind: str, text: str) -> None:
         """Read nothing for a while."""
-        self._broker.seldom.warn(kind, f"{self._name} {text}; it is read more slowly")
+        self._broker.seldom.warn(kind, f"{self.name} {text}; it is read more slowly")
         if self._rest is None and not self._closing:
             self._rest = self._loop.call_later(seconds, self._rested)
             self._pause(True)
