@@ -7,12 +7,10 @@ import functools
 from bench.children import answer, peak_mb, process
 from bench.figures import percentiles, rate, row
 from bench.teams import Door, Teams, echo_round_trips, echo_throughput
-from salvo.rules import SALVO, SPACED, STREAK, XBS, Fleet, generator, random_fleet, sample
+from salvo.rules import SALVO, Fleet, generator, random_fleet, sample
 from salvo.rules.game import Game
-from salvo.sources import load
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_lab.solo import clear, summary
 
 # --- the engine ---------------------------------------------------------------------------------------------------
 
@@ -80,24 +78,6 @@ def bench_engine(seconds: float) -> None:
     theirs = rate(playout, seconds)
     row("OpenSpiel battleship, random playout, 2 players", f"{theirs:,.1f} games/s")
     row("whole games / OpenSpiel", f"{arena_rates[2] / theirs:,.0f} x", "goal: at least 10 x")
-
-
-# --- how good the bots are ------------------------------------------------------------------------------------------
-
-
-def bench_bots(boards: int) -> None:
-    """Salvos or shots to clear a board, and the time of an answer; the same boards for all."""
-    for book in (SALVO, SPACED, XBS, STREAK):
-        for name in ("random", "hunter", "density", "meanfield", "admiral"):
-            count = boards // 5 if book is STREAK else boards
-            cleared = [clear(load(name), board, book=book) for board in range(1, count + 1)]
-            found = summary([each.salvos for each in cleared])
-            seconds = [each for one in cleared for each in one.seconds]
-            row(
-                f"{name}, {book.name}: turns to clear a board",
-                f"{found.mean:.2f} +- {found.error:.2f}",
-                f"{1000 * sum(seconds) / len(seconds):.2f} ms each, at worst {1000 * max(seconds):.0f} ms",
-            )
 
 
 # --- a server against an echo -------------------------------------------------------------------------------------

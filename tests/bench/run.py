@@ -34,7 +34,6 @@ from bench.forgeries import bench_forgeries
 from bench.laboratory import bench_compare, bench_simulate
 from bench.profiles import bench_embedded_profiles, bench_log, bench_mosquitto_profiles
 from bench.reports import (
-    bench_bots,
     bench_broker,
     bench_engine,
     bench_flood,
@@ -99,7 +98,6 @@ def _profiles(share: float) -> None:
 PARTS: dict[str, Callable[[float], None]] = {
     "engine": lambda share: bench_engine(6.0 * share),
     "laboratory": _laboratory,
-    "bots": lambda share: bench_bots(int(100 * share)),
     "tables": lambda share: bench_tables(),
     "mosquitto": _mosquitto,
     "journal": _journal,

@@ -238,7 +238,7 @@ def test_a_bot_without_a_fleet_is_named() -> None:
 # --- salvo_lab.testing ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["random", "hunter", "density", "meanfield", "admiral"])
+@pytest.mark.parametrize("name", ["random", "hunter", "density", "admiral"])
 def test_house_bots_are_fit_for_a_contest(name: str) -> None:
     report = check_bot(load(name), games=2)
     assert (report.games, report.problems) == (2, [])

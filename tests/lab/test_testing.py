@@ -95,5 +95,5 @@ def test_check_bot_measures_the_slowest_salvo() -> None:
 
 
 def test_every_bot_that_ships_is_found_by_its_name() -> None:
-    assert {"random", "hunter", "density", "meanfield", "admiral", "slow", "rude"} <= {*found(BOTS)}
+    assert {"random", "hunter", "density", "admiral", "slow", "rude"} <= {*found(BOTS)}
     assert all(issubclass(load(name), Bot) for name in found(BOTS))

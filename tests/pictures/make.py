@@ -97,7 +97,7 @@ def _hall(window: Browser, folder: Path) -> bytes:
 
 def _record(folder: Path) -> Path:
     file = folder / "game.jsonl.gz"
-    command = ["hunter", "density", "meanfield", "--seed", "7", "--record", str(file)]
+    command = ["hunter", "density", "admiral", "--seed", "7", "--record", str(file)]
     CliRunner().invoke(play_here, command, catch_exceptions=False)
     return file
 

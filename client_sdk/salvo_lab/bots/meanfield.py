@@ -17,7 +17,7 @@ from salvo_lab.bots.density import Density
 from salvo_lab.bots.posterior import learned
 
 #: Rounds of correction; more change little.
-ROUNDS = 8
+ROUNDS = 6
 #: The largest factor by which one round corrects a cell; its inverse is the smallest.
 _MAX_FACTOR = 8.0
 #: The largest chance that other ships take a cell; certainty could leave a ship no place.
@@ -28,7 +28,7 @@ Place = tuple[Sequence[int], Sequence[int]]
 
 
 class MeanField(Density):
-    """Estimates the places of each ship so that they agree with the answers, and fires at the likeliest cells."""
+    """Estimates the places of each ship so that they agree with the answers; the admiral, where ships are too many."""
 
     def density(self, view: View, target: str) -> list[float]:
         known_clues = clues(view, target)
