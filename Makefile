@@ -20,7 +20,7 @@ TIMES ?= 30
 # Every process that a test starts would compile all of the code again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check types compiled slow bench load simulate chaos failover fuzz mutants compose-test annexes pictures format contract clean
+.PHONY: demo test check types compiled slow bench load simulate chaos failover fuzz mutants compose-test annexes pictures docs format contract clean
 
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
@@ -28,11 +28,11 @@ demo: $(READY)           ## four bots play a whole game on a real broker
 test: $(READY)           ## the quick tests that need nothing but Python (about two minutes on two cores)
 	$(BIN)/pytest $(QUICK) -m 'not needs and not long and not slow'
 
-check: $(READY)          ## format, lint, types, import contracts, and all tests but the slow ones (about eight minutes)
+check: $(READY)          ## format, lint, types, import contracts, the site, and all tests but the slow ones (about eight minutes)
 	$(BIN)/python tests/kit/programs.py
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(MAKE) --jobs=2 types compiled
+	$(MAKE) --jobs=2 types compiled docs
 	$(BIN)/pytest $(TESTS) -m 'not slow'
 
 types: $(READY)
@@ -92,6 +92,9 @@ annexes: $(READY)        ## each annex deleted in a copy: lint, types, contracts
 
 pictures: $(READY)       ## every picture of the documents, from real games and pages; needs chromium
 	PYTHONPATH=tests $(BIN)/python -m pictures.make
+
+docs: $(READY)           ## the site, in build/site: open build/site/index.html
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs . build/site
 
 format: $(READY)         ## rewrite in the house's format
 	$(BIN)/ruff check --fix .

@@ -1,6 +1,7 @@
 """Print the generated parts of the documents: ``python proto/print_contract.py`` rewrites them in place.
 
-They are the tables and examples of proto/README.md, examples of docs/first-client.md, and a table of CONTRIBUTING.md.
+They are the tables and examples of proto/README.md, examples of docs/first-client.md, a table of CONTRIBUTING.md, and
+the codes of docs/reference/errors.md.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import re
 import runpy
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -27,6 +28,8 @@ README = Path(__file__).parent / "README.md"
 ERROR_CODES = README.with_name("error_codes.toml")
 CONTRIBUTING = README.parents[1] / "CONTRIBUTING.md"
 TUTORIAL = README.parents[1] / "docs" / "first-client.md"
+LOCAL_ERRORS = README.parents[1] / "docs" / "reference" / "errors.md"
+DOCUMENTS = (README, TUTORIAL, CONTRIBUTING, LOCAL_ERRORS)
 
 
 def topics() -> str:
@@ -91,14 +94,23 @@ def plain_states() -> list[str]:
 
 
 def errors() -> str:
-    """The table of all error codes: those that travel, then those that a program reports by itself."""
-    said = tomllib.loads(ERROR_CODES.read_text())
-    rows = [
-        f"| `{name}` | {code.meaning} | {said['fixes'][name]} | {code.answered} | {code.sentence} |"
-        for name, code in CODES.items()
-    ]
-    rows += [f"| `{name}` | {cause} | {fix} | local | |" for name, (cause, fix) in said["local"].items()]
-    return "\n".join(["| code | cause | fix | answered | requirement |", "|---|---|---|---|---|", *rows])
+    """The table of the codes that travel."""
+    fixes = tomllib.loads(ERROR_CODES.read_text())["fixes"]
+    return _table(
+        ("code", "cause", "fix", "answered", "requirement"),
+        ((f"`{name}`", code.meaning, fixes[name], str(code.answered), code.sentence) for name, code in CODES.items()),
+    )
+
+
+def local_errors() -> str:
+    """The table of the codes that a program reports by itself."""
+    local = tomllib.loads(ERROR_CODES.read_text())["local"]
+    return _table(("code", "cause", "fix"), ((f"`{name}`", cause, fix) for name, (cause, fix) in local.items()))
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
 
 
 #: The machines of a client, by what they are about.
@@ -135,7 +147,15 @@ def outages() -> str:
     return markdown(OUTAGES, "the server")
 
 
-PRINTED = {"states": states, "client": client, "topics": topics, "fates": fates, "errors": errors, "outages": outages}
+PRINTED = {
+    "states": states,
+    "client": client,
+    "topics": topics,
+    "fates": fates,
+    "errors": errors,
+    "local_errors": local_errors,
+    "outages": outages,
+}
 
 
 def printed(text: str) -> str:
@@ -159,5 +179,5 @@ def _filled(text: str, name: str, write: Callable[[str], str]) -> str:
 
 
 if __name__ == "__main__":
-    for document in (README, TUTORIAL, CONTRIBUTING):
+    for document in DOCUMENTS:
         document.write_text(printed(document.read_text()))

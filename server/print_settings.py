@@ -1,4 +1,4 @@
-"""Print the table of settings in server/README.md: ``python server/print_settings.py`` rewrites it in place."""
+"""Print the table of settings in docs/settings.md: ``python server/print_settings.py`` rewrites it in place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from salvo_server.reference import reference
 from salvo_server.settings import ServerSettings
 
-README = Path(__file__).parent / "README.md"
+PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
 
 
 def settings() -> str:
@@ -28,10 +28,10 @@ def settings() -> str:
 
 
 def printed(text: str) -> str:
-    """Return the README with its table printed again."""
+    """Return the page with its table printed again."""
     section = re.compile(r"(<!-- settings -->\n).*?(<!-- /settings -->)", re.DOTALL)
     return section.sub(lambda found: f"{found[1]}{settings()}\n{found[2]}", text)
 
 
 if __name__ == "__main__":
-    README.write_text(printed(README.read_text("utf-8")), encoding="utf-8")
+    PAGE.write_text(printed(PAGE.read_text("utf-8")), encoding="utf-8")

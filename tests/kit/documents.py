@@ -8,10 +8,23 @@ from textwrap import dedent
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-#: Those whose commands are run, in the order in which their readers come.
-GUIDES = tuple(ROOT / name for name in ("README.md", "client_sdk/README.md", "server/README.md"))
+DOCS = ROOT / "docs"
+README = ROOT / "README.md"
+#: The pages for teams and for organisers, in the order in which their readers come.
+TEAMS = tuple(
+    DOCS / f"{name}.md" for name in ("bot", "measure", "rules", "any-language", "join", "play-yourself", "replay")
+)
+ORGANISERS = tuple(
+    DOCS / f"{name}.md"
+    for name in (
+        *("evening", "accounts", "brokers", "watching", "host", "monitoring", "settings", "recovery", "standby"),
+        *("standings", "fairness", "troubleshooting", "attacks", "gateways", "league", "tournament"),
+    )
+)
+#: Those whose commands are run.
+GUIDES = (README, *TEAMS, *ORGANISERS)
 #: The tutorial for authors of clients.
-FIRST_CLIENT = ROOT / "docs" / "first-client.md"
+FIRST_CLIENT = DOCS / "first-client.md"
 
 _BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from kit.documents import ROOT
 from pictures.make import FOLDER, drawings
 
-_DOCUMENTS = [ROOT / "README.md", *sorted(ROOT.glob("*/README.md"))]
+_DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def test_the_drawn_pictures_are_those_of_this_version() -> None:

@@ -12,7 +12,7 @@ from types import ModuleType
 import click
 import pytest
 
-from kit.documents import GUIDES, ROOT, prose
+from kit.documents import DOCS, GUIDES, README, ROOT, prose
 from salvo import versions
 from salvo.cli import cli
 from salvo.messages import Limits
@@ -26,13 +26,11 @@ from salvo_server.settings import ServerSettings
 from salvo_server.standings import chronicle
 from salvo_server.storage import roster
 
-README, CLIENT, SERVER = GUIDES
-SCALE = ROOT / "docs" / "scale.md"
+SETTINGS = DOCS / "settings.md"
 DOCUMENTS = (
-    *GUIDES,
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted(DOCS.rglob("*.md")),
     *sorted((ROOT / "proto").glob("*.md")),
-    *sorted(ROOT.glob("[!R]*.md")),
+    *sorted(ROOT.glob("*.md")),
 )
 
 
@@ -63,11 +61,11 @@ def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> No
         assert not anchor or anchor in map(_anchor, _headings(target)), link
 
 
-@pytest.mark.parametrize("guide", [CLIENT, SERVER], ids=_name)
-def test_the_contents_of_a_guide_name_its_sections_in_order(guide: Path) -> None:
-    named = re.findall(r"^- \[(.+)\]\(#(.+)\)$", guide.read_text().partition("\n## ")[0], re.MULTILINE)
-    sections = re.findall(r"^## (.+)$", prose(guide), re.MULTILINE)
-    assert named == [(section, _anchor(section)) for section in sections]
+def test_every_page_is_in_the_contents_of_the_site_and_on_its_first_page() -> None:
+    contents = re.findall(r"file: (docs/\S+)", (DOCS / "_toc.yml").read_text())
+    pages = {str(page.relative_to(ROOT).with_suffix("")) for page in DOCS.rglob("*.md")} - {"docs/index"}
+    assert sorted(contents) == sorted(pages)
+    assert pages <= {f"docs/{link.partition('.md')[0]}" for link in _links(DOCS / "index.md")}
 
 
 def _claims() -> dict[str, list[tuple[Path, str]]]:
@@ -81,32 +79,42 @@ def _claims() -> dict[str, list[tuple[Path, str]]]:
     return {
         "rulesets": [
             (README, f"{words[rulesets - 1].title()}\nother rulesets come with Salvo"),
-            (CLIENT, f"one of {words[rulesets]} rulesets"),
-            (SERVER, f"another of the {words[rulesets]} rulesets"),
-            (ROOT / "docs/glossary.md", f"{words[rulesets].title()} come with Salvo"),
+            (DOCS / "rules.md", f"one of {words[rulesets]} rulesets"),
+            (SETTINGS, f"another of the {words[rulesets]} rulesets"),
+            (DOCS / "glossary.md", f"{words[rulesets].title()} come with Salvo"),
             (ROOT / "proto/README.md", f"{words[rulesets].title()} rulesets come with Salvo"),
         ],
         "a comparison": [
             (README, f"better with {percent:.0%} confidence, or the two are certainly within {margin:.0%}")
         ],
-        "a bot's folder": [(CLIENT, f"up to {versions.MAX_FILES:,} files and {versions.MAX_BYTES // 10**6} MB")],
+        "a bot's folder": [
+            (DOCS / "measure.md", f"up to {versions.MAX_FILES:,} files and {versions.MAX_BYTES // 10**6} MB")
+        ],
         "chat": [
-            (CLIENT, f"{words[chat_relay.LINES_AT_ONCE]} lines at once and then one every {words[pause]} seconds"),
+            (
+                DOCS / "bot.md",
+                f"{words[chat_relay.LINES_AT_ONCE]} lines at once and then one every {words[pause]} seconds",
+            ),
         ],
         "viewers of an account": [
-            (CLIENT, f"`red.1` to `red.{roster.SCREENS}`"),
-            (SERVER, f"`red.1` to `red.{roster.SCREENS}`"),
-            (SERVER, f"`projector.1` to `projector.{roster.SCREENS}`"),
+            (DOCS / "join.md", f"`red.1` to `red.{roster.SCREENS}`"),
+            (DOCS / "accounts.md", f"`red.1` to `red.{roster.SCREENS}`"),
+            (DOCS / "accounts.md", f"`projector.1` to `projector.{roster.SCREENS}`"),
         ],
-        "the clock": [(CLIENT, f"{settings['turn_seconds']} seconds for a salvo by default")],
+        "the clock": [(DOCS / "join.md", f"{settings['turn_seconds']} seconds for a salvo by default")],
         "a result": [
-            (SERVER, f"the default is {words[settings['over_seconds'] // 60]} minutes"),
-            (ROOT / "docs/first-client.md", f"shown for {words[settings['over_seconds'] // 60]} minutes"),
+            (DOCS / "evening.md", f"the default is {words[settings['over_seconds'] // 60]} minutes"),
+            (DOCS / "first-client.md", f"shown for {words[settings['over_seconds'] // 60]} minutes"),
         ],
-        "turns without a shot": [(CLIENT, f"After {words[Limits().empty_turns]} turns in a row without a shot")],
+        "turns without a shot": [
+            (DOCS / "join.md", f"After {words[Limits().empty_turns]} turns in a row without a shot")
+        ],
         "standings": [
-            (SERVER, f"the best {chronicle.MOST_ROWS} teams"),
-            (SERVER, f"after {words[chronicle.EVENING_GAP_MS // 3_600_000]} hours without a\nfinished game"),
+            (DOCS / "standings.md", f"the best {chronicle.MOST_ROWS} teams"),
+            (
+                DOCS / "standings.md",
+                f"after {words[chronicle.EVENING_GAP_MS // 3_600_000]} hours without a\nfinished game",
+            ),
         ],
     }
 
@@ -133,12 +141,12 @@ def test_a_setting_without_a_description_is_missed_by_help_and_table_alike(monke
     with pytest.raises(KeyError, match="description"):
         setting_options()(print)
     with pytest.raises(KeyError, match="description"):
-        _printer().printed(SERVER.read_text())
+        _printer().printed(SETTINGS.read_text())
 
 
 def test_help_and_table_say_the_same_of_every_setting(commands: dict[tuple[str, ...], click.Command]) -> None:
     options = {each.name: each for each in commands[("serve",)].params if isinstance(each, click.Option)}
-    rows = re.findall(r"^\| `(\w+)` \| `(--.+?)` \| (.*?) \| (.*?) \| (.+) \|$", SERVER.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| `(--.+?)` \| (.*?) \| (.*?) \| (.+) \|$", SETTINGS.read_text(), re.MULTILINE)
     assert {name for name, *_ in rows} == ServerSettings.model_fields.keys() == options.keys() - {"config", "help"}
     for name, option, values, default, sentence in rows:
         shown = options[name].help or ""
@@ -149,7 +157,7 @@ def test_help_and_table_say_the_same_of_every_setting(commands: dict[tuple[str, 
 
 
 def test_the_table_of_settings_is_that_of_the_server() -> None:
-    text = SERVER.read_text()
+    text = SETTINGS.read_text()
     assert "| `over_seconds` | `--over-seconds` | 1 to 86400 s | 300; " in text
     assert _printer().printed(text) == text, "python server/print_settings.py"
 
@@ -165,13 +173,13 @@ def _first_cells(document: Path, head: str) -> list[str]:
 def test_the_guide_for_teams_has_all_of_a_view() -> None:
     attributes = re.findall(r"^ {4}(\w+): ", inspect.getdoc(View).partition("Attributes:\n")[2], re.MULTILINE)  # type: ignore[union-attr]
     properties = [name for name, value in vars(View).items() if isinstance(value, property)]
-    told = [name.partition("(")[0] for name in _first_cells(CLIENT, "of `view`")]
+    told = [name.partition("(")[0] for name in _first_cells(DOCS / "bot.md", "of `view`")]
     assert sorted(told) == sorted([*attributes, *properties, "afloat", "marks"])
 
 
 def test_the_guide_for_teams_has_all_that_a_bot_may_be_told_with_its_arguments() -> None:
     methods = {name: value for name, value in vars(Bot).items() if inspect.isfunction(value) and name[0] != "_"}
-    told = {name.partition("(")[0]: name for name in _first_cells(CLIENT, "of `salvo.Bot`")}
+    told = {name.partition("(")[0]: name for name in _first_cells(DOCS / "bot.md", "of `salvo.Bot`")}
     assert set(told) == set(methods)
     for name, method in methods.items():
         arguments = list(inspect.signature(method).parameters)[1:]
@@ -180,7 +188,11 @@ def test_the_guide_for_teams_has_all_that_a_bot_may_be_told_with_its_arguments()
 
 def test_the_codes_in_the_guides_are_codes_of_the_program() -> None:
     source = "".join(file.read_text() for part in ("client_sdk", "server") for file in (ROOT / part).rglob("*.py"))
-    for guide, head in ((CLIENT, "code"), (CLIENT, "code or sentence"), (SERVER, "what you see")):
+    for guide, head in (
+        (DOCS / "join.md", "code"),
+        (DOCS / "join.md", "code or sentence"),
+        (DOCS / "troubleshooting.md", "what you see"),
+    ):
         codes = [name for name in _first_cells(guide, head) if re.fullmatch(r"[a-z]+(_[a-z]+)+", name)]
         assert codes
         for code in codes:

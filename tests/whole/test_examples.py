@@ -63,7 +63,7 @@ def test_the_grades_are_grades() -> None:
 
 
 def test_the_three_lines_are_those_of_the_readme_and_the_guide_for_teams_names_every_example() -> None:
-    readme, guide = (ROOT / "README.md").read_text(), (ROOT / "client_sdk" / "README.md").read_text()
+    readme, guide = (ROOT / "README.md").read_text(), (ROOT / "docs" / "bot.md").read_text()
     assert f"```python\n{(FOLDER / 'three_lines.py').read_text()}```\n" in readme
     for name in BOTS:
         assert f"(../examples/{name})" in guide

@@ -70,7 +70,7 @@ def test_a_person_wins_a_game_by_keys_alone(like: str, tmp_path: Path) -> None:
 
 
 def test_the_command_of_the_guide_for_teams_asks_for_a_fleet(tmp_path: Path) -> None:
-    guide = (Path(__file__).parents[3] / "client_sdk" / "README.md").read_text()
+    guide = (Path(__file__).parents[3] / "docs" / "play-yourself.md").read_text()
     [command] = re.findall(r"^salvo (play human .*)$", guide, re.MULTILINE)
     assert "`salvo join mqtt://HOST human`" in guide
     with Terminal([SALVO, *shlex.split(command)], clean_environment(tmp_path)) as person:

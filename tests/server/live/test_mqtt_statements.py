@@ -21,7 +21,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from kit.brokers import new_broker
-from kit.documents import GUIDES
+from kit.documents import DOCS
 from kit.programs import BROKERS
 from kit.raw import PATIENCE_SECONDS, Raw, connect_packet, packet, text
 
@@ -431,6 +431,7 @@ REFUSALS = [
     Refusal("a session that ends some time after its connection", None, _session_expiry),
     Refusal("MQTT 3.1, protocol level 3", _greeted_by(_OLD), None),
 ]
+_MANUAL = DOCS / "brokers.md"
 _ROW = re.compile(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| [^|]+ \|$", re.MULTILINE)
 
 
@@ -441,11 +442,11 @@ def test_what_is_refused_is_in_the_table_of_the_manual(refusal: Refusal) -> None
             "-" if ask is None else f"`{ask(World(broker.port, 'embedded', version, next(_numbers)))}`"
             for version, ask in ((4, refusal.old), (5, refusal.new))
         )
-    manual = {what: (old, new) for what, old, new in _ROW.findall(GUIDES[2].read_text())}
+    manual = {what: (old, new) for what, old, new in _ROW.findall(_MANUAL.read_text())}
     assert manual[refusal.what] == answers
 
 
 def test_the_table_of_the_manual_has_nothing_else() -> None:
-    _, _, section = GUIDES[2].read_text().partition("### MQTT on the server's own broker\n")
+    _, _, section = _MANUAL.read_text().partition("## MQTT on the server's own broker\n")
     rows = [what for what, *_ in _ROW.findall(section.partition("\n#")[0])]
     assert rows[1:] == [refusal.what for refusal in REFUSALS]
