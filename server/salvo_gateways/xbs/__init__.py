@@ -54,7 +54,8 @@ from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Spaci
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.host import Door
 from salvo_gateways.table_watch import TableWatch
-from salvo_gateways.xbs.client_handler import FEWEST_PLAYERS, Doorway, XbsHandler
+from salvo_gateways.xbs.client_handler import XbsHandler
+from salvo_gateways.xbs.doorway import FEWEST_PLAYERS, Doorway
 from salvo_gateways.xbs.protocol_text import speakable
 
 #: Players of a game, as many as the system's own server takes by default.

@@ -65,6 +65,11 @@ def write(kind: str, *values: object) -> str:
     return "|".join([kind, *(str(value) for value in values)])
 
 
+def notice(text: str) -> str:
+    """Return the message of a text from nobody."""
+    return write("M", "", text)
+
+
 def speakable(text: str) -> str:
     """Return a player's text as one value: a pipe becomes a slash, and what is no text a space."""
     return _UNSPEAKABLE.sub(" ", text.replace("|", "/")).strip(_SPACE)
