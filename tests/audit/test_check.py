@@ -16,7 +16,8 @@ from salvo_audit.check.catalog import CASES, CLAIMS
 from salvo_audit.check.door import Publication
 from salvo_audit.check.results import Results
 from salvo_audit.check.run import select
-from salvo_audit.check.stage import SCENARIOS, Limits
+from salvo_audit.check.scenario import SCENARIOS
+from salvo_audit.check.stage import Limits
 from salvo_audit.commands.check import check as command_line
 
 ROOT: Final = Path(__file__).parents[2]

@@ -11,7 +11,8 @@ from typing import Final
 from salvo_audit.check import scenarios as _scenarios  # registers them
 from salvo_audit.check.catalog import CASES, UNUSED
 from salvo_audit.check.results import Outcome, Results
-from salvo_audit.check.stage import SCENARIOS, Scenario, Stage, Subject, Unreached, covering
+from salvo_audit.check.scenario import SCENARIOS, Scenario, covering
+from salvo_audit.check.stage import Stage, Subject, Unreached
 
 __all__ = ["MOST_AT_ONCE", "check", "select"]
 

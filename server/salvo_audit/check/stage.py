@@ -5,28 +5,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import tempfile
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from salvo import topics
-from salvo_audit.check import keys
+from salvo_audit.check.answers import MOST_REFUSED, Answers
 from salvo_audit.check.commands import Command, Reader
 from salvo_audit.check.door import Door, Guest, Publication, matches
 from salvo_audit.check.program import Program
 from salvo_audit.check.results import Results
-from salvo_audit.check.table import SALVO_RULES, Cell, Salvo, Table, cells_of
+from salvo_audit.check.table import Salvo, Table
 
 #: Long enough for an answer that must not come; it is never the limit of one that must.
 QUIET_SECONDS: Final = 0.7
 _MOST_FRESH_SALTS: Final = 12
-_MOST_REFUSED: Final = 1000
 _ACK_SECONDS: Final = 30.0
 #: How long a whole fleet with a wrong ship, which is a failure already, may take to be corrected.
 _REPAIR_SECONDS: Final = 5.0
-_CONTEXT: Final = ("g", "t", "n", "to")
 
 
 class Unreached(Exception):
@@ -66,10 +64,7 @@ class Stage:
 
     Attributes:
         commands: what the client has sent, judged and read, in order.
-        lenient: whether shots that come when they must not are expected: the judge has provoked them.
-        takes_requests: whether a request lists the team.
-        places: whether right placements are approved.
-        counts: whether the client's shots count.
+        answers: what the server does with them.
         elsewhere: the broker where it plays, if that is not the judge's own.
     """
 
@@ -85,15 +80,11 @@ class Stage:
         self.limits = subject.limits
         self.door = Door(self)
         self.table = Table(self._publish)
+        self.answers = Answers(self.table, self.judge, team, secret)
         self.program: Program | None = None
         self.guests: list[Guest] = []
         self.filters: dict[str, int] = {}
         self.commands: list[Command] = []
-        self.lenient = False
-        self.takes_requests = True
-        self.places = True
-        self.counts = True
-        self.refuses: Callable[[Command], str] = lambda command: ""
         self.twist: Callable[[str, bytes, bool], Sequence[tuple[str, bytes, bool]]] | None = None
         self.copies = 1
         self.elsewhere = ""
@@ -105,9 +96,6 @@ class Stage:
         self._reader = Reader(secret, team, "", self._judge_message)
         self._task: asyncio.Task[None] | None = None
         self._nonces: dict[bytes, Publication] = {}
-        self._salts: list[bytes] = []
-        self._refused = 0
-        self._faulty_ships = 0
         self._folder = tempfile.TemporaryDirectory(prefix="salvo-check-")
         self._time = asyncio.get_running_loop().time
 
@@ -285,7 +273,7 @@ class Stage:
             command = await self._reader.read(publication)
             self._judge_command(command)
             self.commands.append(command)
-            self._answer(command)
+            self.answers.answer(command)
             self._reading -= 1
             self._news.set()
 
@@ -301,200 +289,10 @@ class Stage:
         before = self._nonces.setdefault(command.nonce, publication)
         repeated = before is not publication and before[1:3] != publication[1:3]
         self.judge("seal/nonce-once", not repeated, f"the nonce {command.nonce.hex()} again", publication=publication)
-        if command.opened and command.salt not in self._salts:
-            self._salts.append(command.salt)
-        self.judge("seal/one-salt", len(self._salts) < 2, f"{len(self._salts)} salts", publication=publication)
-
-    def _answer(self, command: Command) -> None:
-        """Do what a server does."""
-        code = self.refuses(command)
-        if code:
-            self._refuse(command, code)
-        elif command.kind == topics.REQUEST_PARTICIPATION.name:
-            self._take_request(command)
-        elif command.kind == topics.PLACE.name:
-            self._take_placement(command)
-        elif command.kind == topics.FIRE.name:
-            self._take_shot(command)
-        elif command.kind == topics.SKIP.name:
-            self._take_skip(command)
-        elif command.kind == topics.LEAVE.name and command.body is not None and self.table.phase == "lobby":
-            self.table.drop_player(self.team)
-
-    def _refuse(self, command: Command, code: str) -> None:
-        self._refused += 1
-        self.judge("turn/no-flood", self._refused < _MOST_REFUSED, f"{self._refused} refused messages")
-        if self._refused >= _MOST_REFUSED:
-            return
-        player = self.table.player(self.team)
-        if command.kind == topics.PLACE.name and player is not None:
-            self.table.refuse_ship(player, command.ship, code, retain=command.ship not in player.ships)
-        else:
-            self.table.error(self.team, code)
-
-    def _take_request(self, command: Command) -> None:
-        body = command.body
-        if body is None or body["name"] != self.team:
-            return
-        if self.table.player(self.team) is not None:
-            self.send_recap()
-        elif self.table.phase != "lobby":
-            self._refuse(command, "wrong_state")
-        elif self.takes_requests:
-            self.table.list_player(self.team)
-
-    def send_recap(self, **changes: Any) -> None:
-        """Send the client its recap, with other fields."""
-        self.send_sealed(self.table.recap(self.team) | changes)
-
-    def send_sealed(self, value: object) -> None:
-        """Send the client something under the key of what the server says to its team."""
-        salt = self._salts[0] if self._salts else bytes(range(16))
-        key = keys.key_to_team(keys.key_of(self.secret.encode(), salt))
-        self.table.say(f"/players/{self.team}/recap", keys.seal(value, key, salt), retain=False)
-
-    def _take_placement(self, command: Command) -> None:
-        player, body, ship = self.table.player(self.team), command.body, command.ship
-        fleet = self.table.rules["fleet"]
-        plain = "".join(each for each in ship.lower() if each not in "-_ ")
-        known = {"".join(each for each in name.lower() if each not in "-_ "): name for name in fleet}
-        seen, expected = repr(ship), f"a ship of {', '.join(fleet)}"
-        if not self.judge("place/known-ship", plain in known, seen, expected=expected, publication=command.publication):
-            return
-        if player is None or body is None or self.table.phase != "lobby":
-            if player is None:
-                self._refuse(command, "unknown_player")
-            elif self.table.phase != "lobby":
-                self._refuse(command, "wrong_state")
-            return
-        name = known[plain]
-        if len(player.ships) == len(fleet):
-            self._refuse(command, "fleet_final")
-            return
-        code = self._fault_of_ship(player.ships, name, command)
-        if code:
-            self._faulty_ships += 1
-            self._refuse(command, code)
-        elif self.places:
-            self.table.place(player, name, body["coordinates"], body["Orientation"])
-
-    def take_up_placements(self) -> None:
-        """Answer the placements that have waited at the broker while the server was away."""
-        for command in self.sent(topics.PLACE):
-            player = self.table.player(self.team)
-            if player is not None and command.ship not in player.ships:
-                self._take_placement(command)
-
-    def _fault_of_ship(self, ships: dict[str, list[Cell]], name: str, command: Command) -> str:
-        body = command.body
-        assert body is not None
-        rules = self.table.rules
-        x, y = (int(part) for part in body["coordinates"].split(";"))
-        cells = cells_of(x, y, body["Orientation"], rules["fleet"][name])
-        said = f"{name} of {rules['fleet'][name]} cells at {x};{y}, {body['Orientation']}"
-        fits = all(1 <= each[0] <= rules["width"] and 1 <= each[1] <= rules["height"] for each in cells)
-        if not self.judge("place/on-grid", fits, said, publication=command.publication):
-            return "off_grid"
-        others = [(other, each) for other, taken in ships.items() if other != name for each in taken]
-        struck = [other for other, each in others if each in cells]
-        seen = f"{said}, across {struck[0]}" if struck else ""
-        if not self.judge("place/no-overlap", not struck, seen, publication=command.publication):
-            return "overlap"
-        return ""
-
-    def _take_shot(self, command: Command) -> None:
-        table, body = self.table, command.body
-        if body is None:
-            return
-        cell, target = (body["x"], body["y"]), command.player
-        if not self._check_context(command, cell):
-            return
-        mine = table.current == self.team and table.phase == "turn"
-        if not mine or len(table.fired) >= table.wanted:
-            self._take_surplus(command, mine)
-            return
-        on_grid = 1 <= cell[0] <= table.rules["width"] and 1 <= cell[1] <= table.rules["height"]
-        expected = f"x from 1 to {table.rules['width']}, y from 1 to {table.rules['height']}"
-        self.judge(
-            "turn/on-grid", on_grid, f"x {cell[0]}, y {cell[1]}", expected=expected, publication=command.publication
-        )
-        struck = table.player(target)
-        expected = f"a name of the list: {', '.join(table.names[:9])}"
-        self.judge(
-            "turn/target-listed", struck is not None, repr(target), expected=expected, publication=command.publication
-        )
-        self.judge("turn/not-itself", target != self.team, "a shot at its own board", publication=command.publication)
-        out = struck is not None and struck.out
-        self.judge("turn/not-the-defeated", not out, f"a shot at {target}", publication=command.publication)
-        if not on_grid:
-            self._refuse(command, "off_grid")
-        elif struck is None:
-            self._refuse(command, "unknown_target")
-        elif self.counts:
-            table.land(target, cell)
-
-    def _check_context(self, command: Command, cell: Cell) -> bool:
-        """Judge game, turn, number and target, if they are there; return whether the shot goes on."""
-        body, table = command.body or {}, self.table
-        given = {name: body[name] for name in _CONTEXT if name in body}
-        if not given:
-            return True
-        mine = table.current == self.team
-        if len(given) == len(_CONTEXT) and (given["g"], given["t"]) != (table.game, table.turn):
-            late = (
-                given["g"] == table.game
-                and given["t"] < table.turn
-                and any(
-                    each.player == self.team and (command.player, cell) in each.shots and each.turn == given["t"]
-                    for each in table.salvos
-                )
-            )
-            if late:
-                return False  # a repetition, which is not answered (SALVO-FIRE-13)
-        known = (
-            (command.player, cell) in table.fired
-            and 1 <= given.get("n", 0) <= len(table.fired)
-            and table.fired[given["n"] - 1] == (command.player, cell)
-        )
-        if known and mine:
-            return False  # a repetition
-        wanted = {"g": table.game, "t": table.turn, "n": len(table.fired) + 1, "to": command.player}
-        if mine and self.counts and not self.lenient:
-            expected = ", ".join(f"{name} {value}" for name, value in wanted.items())
-            seen = ", ".join(f"{name} {value}" for name, value in given.items())
-            if (
-                not self.judge(
-                    "turn/context-right", given == wanted, seen, expected=expected, publication=command.publication
-                )
-                and len(table.fired) < table.wanted
-            ):
-                self._refuse(command, "stale_context")
-                return False
-        return True
-
-    def _take_surplus(self, command: Command, mine: bool) -> None:
-        table = self.table
-        if table.phase == "over":
-            if not self.lenient:
-                self.judge("end/no-shot-after-over", False, "a shot", publication=command.publication)
-            return
-        if not self.lenient:
-            if mine:
-                seen, expected = f"shot {len(table.fired) + 1} or later", f"{table.wanted} shots"
-                self.judge("turn/count", False, seen, expected=expected, publication=command.publication)
-            else:
-                whose = f"in the turn of {table.current}" if table.current else "when it is nobody's turn"
-                self.judge("turn/silent-otherwise", False, f"a shot {whose}", publication=command.publication)
-        self._refuse(command, "too_many_shots" if mine else "not_your_turn")
-
-    def _take_skip(self, command: Command) -> None:
-        table, body = self.table, command.body
-        if body is None or table.current != self.team:
-            return
-        fine = not body or body == {"g": table.game, "t": table.turn}
-        self.judge("turn/skip-context", fine, str(body), publication=command.publication)
-        if fine:
-            table.wanted = len(table.fired)
+        salts = self.answers.salts
+        if command.opened and command.salt not in salts:
+            salts.append(command.salt)
+        self.judge("seal/one-salt", len(salts) < 2, f"{len(salts)} salts", publication=publication)
 
     # --- what most scenarios begin with -----------------------------------------------------------------------------
 
@@ -554,7 +352,7 @@ class Stage:
             "{secret}": self.secret,
         }
         command = [_filled(part, places) for part in self.subject.command]
-        self._salts = []  # a process may draw one of its own
+        self.answers.salts = []  # a process may draw one of its own
         self.program = Program(self._news.set)
         try:
             await self.program.start(command, variables)
@@ -616,7 +414,7 @@ class Stage:
         player, fleet = self.table.player(self.team), self.table.rules["fleet"]
         assert player is not None
         came = await self.until(lambda: len(player.ships) == len(fleet) or self._is_lost_fleet(), self.limits.placing)
-        if came and self._faulty_ships and len(player.ships) < len(fleet):
+        if came and self.answers.faulty_ships and len(player.ships) < len(fleet):
             came = await self.until(lambda: len(player.ships) == len(fleet), _REPAIR_SECONDS)
         missing = ", ".join(ship for ship in fleet if ship not in player.ships)
         seen = self.ended or f"no placement that could be accepted of {missing}"
@@ -629,7 +427,7 @@ class Stage:
         """Whether the client has sent as many placements as it has ships, and none can be read or one is wrong."""
         sent = [each for each in self.commands if each.kind == topics.PLACE.name]
         whole = len(sent) >= len(self.table.rules["fleet"])
-        return whole and (self._faulty_ships > 0 or not any(each.body for each in sent))
+        return whole and (self.answers.faulty_ships > 0 or not any(each.body for each in sent))
 
     async def game(self, *rivals: str) -> None:
         """Come to the beginning of a game, in which the client is the last in play order.
@@ -712,60 +510,10 @@ class Stage:
             self.judge("mqtt/well-formed", True, "")
         if self.commands:
             self.judge("turn/silent-otherwise", True, "")
-            self.judge("turn/no-flood", self._refused < _MOST_REFUSED, f"{self._refused} refused messages")
+            self.judge("turn/no-flood", self.answers.refused < MOST_REFUSED, f"{self.answers.refused} refused messages")
 
 
 def _filled(part: str, places: dict[str, str]) -> str:
     for name, value in places.items():
         part = part.replace(name, value)
     return part
-
-
-#: What a scenario is: it plays on a stage.
-Play = Callable[[Stage], Awaitable[None]]
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """A game, or a part of one, that decides some cases.
-
-    Attributes:
-        cases: those that it is there for; the ones that hold everywhere are judged in passing.
-    """
-
-    name: str
-    cases: tuple[str, ...]
-    play: Play
-    team: str = "red"
-    secret: str = "cockadoodledoo"
-    claim: str = ""
-
-
-#: All scenarios, in the order of their definition.
-SCENARIOS: Final[list[Scenario]] = []
-
-
-def scenario(*cases: str, team: str = "red", secret: str = "cockadoodledoo", claim: str = "") -> Callable[[Play], Play]:
-    """Register a scenario.
-
-    Args:
-        claim: a capability without which it is not played; its cases do not apply then.
-    """
-
-    def register(play: Play) -> Play:
-        name = getattr(play, "__name__", "").replace("_", " ")
-        SCENARIOS.append(Scenario(name, cases, play, team, secret, claim))
-        return play
-
-    return register
-
-
-def covering(names: Collection[str]) -> list[Scenario]:
-    """Return the scenarios that decide some cases; all, if one of them holds everywhere."""
-    special = {case for each in SCENARIOS for case in each.cases}
-    if not special.issuperset(names):
-        return list(SCENARIOS)
-    return [each for each in SCENARIOS if set(each.cases) & set(names)]
-
-
-__all__ = ["SALVO_RULES", "Limits", "Scenario", "Stage", "Subject", "Unreached", "covering", "scenario"]

@@ -18,7 +18,8 @@ from salvo_audit.check import report
 from salvo_audit.check.catalog import CASES, CLAIMS
 from salvo_audit.check.run import check as try_cases
 from salvo_audit.check.run import select
-from salvo_audit.check.stage import Limits, Scenario, Stage, Subject
+from salvo_audit.check.scenario import Scenario
+from salvo_audit.check.stage import Limits, Stage, Subject
 from salvo_server.brokers.embedded.addresses import split_address
 
 _ALL: Final = "all"

@@ -18,7 +18,8 @@ from audit.client_mutants import FORGETS, MUTANTS, PLAYS_ON, USUAL, Mutant
 from salvo_audit.check.catalog import CLAIMS
 from salvo_audit.check.results import Outcome, Verdict
 from salvo_audit.check.run import check, select
-from salvo_audit.check.stage import SCENARIOS, Limits, Subject
+from salvo_audit.check.scenario import SCENARIOS
+from salvo_audit.check.stage import Limits, Subject
 from salvo_audit.commands.check import check as command_line
 
 ROOT: Final = Path(__file__).parents[3]

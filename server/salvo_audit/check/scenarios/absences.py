@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from salvo import topics
+from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.joining import play_on
 from salvo_audit.check.scenarios.turns import HARMLESS
-from salvo_audit.check.stage import Stage, scenario
+from salvo_audit.check.stage import Stage
 from salvo_server.brokers.embedded.packets import Reason
 
 
@@ -40,10 +42,10 @@ async def _away(
 async def a_broker_away_before_asking(stage: Stage) -> None:
     stage.table.open()
     stage.table.add_rival("blue")
-    stage.takes_requests = False
+    stage.answers.takes_requests = False
     await stage.start()
     await _away(stage, "back/before-asking")
-    stage.takes_requests = True
+    stage.answers.takes_requests = True
     await stage.be_listed("back/before-asking")
     await stage.placed("back/before-asking")
 
@@ -83,7 +85,7 @@ async def a_broker_away_in_a_game(stage: Stage) -> None:
     await stage.own_turn("back/session-lost")
 
     table.rival_turn("blue", stage.team, HARMLESS)
-    stage.lenient = True
+    stage.answers.lenient = True
     await stage.fire()
     await _away(stage, "back/in-own-turn")
     table.say_turn()
@@ -146,14 +148,14 @@ async def another_program_of_the_team(stage: Stage) -> None:
 @scenario("back/server-in-lobby", "back/server-in-game", "back/paused")
 async def a_server_away(stage: Stage) -> None:
     table = stage.table
-    stage.places = False
+    stage.answers.places = False
     await stage.join("blue")
     await stage.heard()
     table.say_server(status="offline")
     await stage.quiet()
-    stage.places = True
+    stage.answers.places = True
     table.say_server(status="online")
-    stage.take_up_placements()
+    stage.answers.take_up_placements(stage.sent(topics.PLACE))
     await stage.placed("back/server-in-lobby")
     table.begin("blue", stage.team)
     table.rival_turn("blue", stage.team, HARMLESS)
@@ -192,7 +194,7 @@ def _orders(*order: str) -> None:
         kept = stage.door.retained
         for topic in last:
             kept[topic] = kept.pop(topic)
-        stage.lenient = True
+        stage.answers.lenient = True
         await stage.start()
         await stage.wait_for_salvo(case, 0)
         table.end_turn()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.joining import play_on
 from salvo_audit.check.scenarios.turns import HARMLESS
-from salvo_audit.check.stage import Stage, scenario
+from salvo_audit.check.stage import Stage
 
 
 async def _lose(stage: Stage, *winners: str) -> None:

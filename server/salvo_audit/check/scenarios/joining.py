@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from salvo import topics
+from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.turns import HARMLESS
-from salvo_audit.check.stage import Stage, scenario
+from salvo_audit.check.stage import Stage
 
 
 async def play_on(stage: Stage, case: str) -> None:
@@ -22,7 +23,7 @@ async def play_on(stage: Stage, case: str) -> None:
 
 @scenario("join/repeats")
 async def a_request_that_is_lost(stage: Stage) -> None:
-    stage.takes_requests = False
+    stage.answers.takes_requests = False
     stage.table.open()
     stage.table.add_rival("blue")
     await stage.start()
@@ -60,7 +61,7 @@ async def a_game_of_others(stage: Stage) -> None:
 
 @scenario("join/name-taken")
 async def a_name_that_is_taken(stage: Stage) -> None:
-    stage.refuses = lambda command: "name_taken" if command.kind == topics.REQUEST_PARTICIPATION.name else ""
+    stage.answers.refuses = lambda command: "name_taken" if command.kind == topics.REQUEST_PARTICIPATION.name else ""
     stage.table.open()
     stage.table.list_player("Red" if stage.team != "Red" else "red")
     await stage.start()
@@ -97,7 +98,7 @@ async def a_full_table(stage: Stage) -> None:
     table.open()
     for name in ("blue", "green"):
         table.add_rival(name)
-    stage.refuses = lambda command: "table_full" if command.kind == topics.REQUEST_PARTICIPATION.name else ""
+    stage.answers.refuses = lambda command: "table_full" if command.kind == topics.REQUEST_PARTICIPATION.name else ""
     await stage.start()
     await stage.must("join/asks", lambda: stage.sent(topics.REQUEST_PARTICIPATION), stage.limits.asking)
     table.begin("blue", "green")
@@ -105,7 +106,7 @@ async def a_full_table(stage: Stage) -> None:
     await stage.still_there("join/table-full")
     table.end_turn()
     table.end("blue")
-    stage.refuses = lambda command: ""
+    stage.answers.refuses = lambda command: ""
     table.next_lobby()
     table.add_rival("blue")
     await play_on(stage, "join/table-full")
@@ -114,7 +115,7 @@ async def a_full_table(stage: Stage) -> None:
 @scenario("join/after-timeout")
 async def a_team_that_was_too_late(stage: Stage) -> None:
     table = stage.table
-    stage.places = False
+    stage.answers.places = False
     await stage.join("blue", "green")
     await stage.must("place/all-ships", lambda: stage.sent(topics.PLACE), stage.limits.placing)
     table.drop_player(stage.team)
@@ -124,7 +125,7 @@ async def a_team_that_was_too_late(stage: Stage) -> None:
     await stage.still_there("join/after-timeout")
     table.end_turn()
     table.end("blue")
-    stage.places = True
+    stage.answers.places = True
     table.next_lobby()
     table.add_rival("blue")
     await play_on(stage, "join/after-timeout")

@@ -11,9 +11,10 @@ import nacl.signing
 
 from salvo import topics
 from salvo_audit.check import keys
+from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.absences import _in_a_game
 from salvo_audit.check.scenarios.turns import HARMLESS
-from salvo_audit.check.stage import Stage, Unreached, scenario
+from salvo_audit.check.stage import Stage, Unreached
 
 
 def announce_keys(stage: Stage, number: int = 1, *, sign: int = 1) -> None:
@@ -29,7 +30,7 @@ def announce_keys(stage: Stage, number: int = 1, *, sign: int = 1) -> None:
 async def a_server_with_keys(stage: Stage) -> None:
     table = stage.table
     announce_keys(stage)
-    stage.takes_requests = False
+    stage.answers.takes_requests = False
     table.open()
     table.add_rival("blue")
     await stage.start()
@@ -44,7 +45,7 @@ async def a_server_with_keys(stage: Stage) -> None:
     announce_keys(stage, 2)
     before = len(requests())
     table.say_server(status="online")
-    stage.takes_requests = True
+    stage.answers.takes_requests = True
     await stage.must("join/sealed-for-the-new-key", lambda: len(requests()) > before, stage.limits.asking)
     await stage.be_listed("join/sealed-for-the-new-key")
 
@@ -80,7 +81,7 @@ async def a_ship_that_is_refused(stage: Stage) -> None:
             return "overlap"
         return ""
 
-    stage.refuses = once
+    stage.answers.refuses = once
     await stage.join("blue")
     await stage.placed("place/repairs")
 
@@ -88,11 +89,11 @@ async def a_ship_that_is_refused(stage: Stage) -> None:
 @scenario("place/answer-lost", "turn/resends", claim="resends")
 async def answers_that_are_lost(stage: Stage) -> None:
     table = stage.table
-    stage.places = False
+    stage.answers.places = False
     await stage.join("blue")
     fleet = len(table.rules["fleet"])
     await stage.must("place/all-ships", lambda: len(stage.sent(topics.PLACE)) >= fleet, stage.limits.placing)
-    stage.places = True
+    stage.answers.places = True
     await stage.placed("place/answer-lost")
     table.begin("blue", stage.team)
     table.rival_turn("blue", stage.team, HARMLESS)
@@ -101,11 +102,11 @@ async def answers_that_are_lost(stage: Stage) -> None:
     def lose_the_second(command: object) -> str:
         if getattr(command, "kind", "") == topics.FIRE.name:
             lost.append(command)
-            stage.counts = len(lost) != 2
+            stage.answers.counts = len(lost) != 2
         return ""
 
-    stage.refuses = lose_the_second
-    stage.lenient = True
+    stage.answers.refuses = lose_the_second
+    stage.answers.lenient = True
     table.give_turn(stage.team)
     await stage.must(
         "turn/resends",
@@ -153,7 +154,7 @@ async def a_recap(stage: Stage) -> None:
         "a request with the same secret, after the connection was lost",
     )
     await stage.heard()
-    stage.send_recap(**old)
+    stage.answers.send_recap(**old)
     table.end_turn()
     await stage.own_turn("back/recap-old")
 

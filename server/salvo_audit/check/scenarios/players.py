@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.turns import HARMLESS
-from salvo_audit.check.stage import Stage, scenario
+from salvo_audit.check.stage import Stage
 
 
 async def _plays_against(stage: Stage, case: str, *rivals: str) -> None:

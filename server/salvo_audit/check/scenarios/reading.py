@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.turns import HARMLESS
-from salvo_audit.check.stage import Stage, scenario
+from salvo_audit.check.stage import Stage
 
 _Twist = Callable[[str, bytes, bool], Sequence[tuple[str, bytes, bool]]]
 

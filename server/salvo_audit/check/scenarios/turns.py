@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from salvo_audit.check.stage import QUIET_SECONDS, Stage, scenario
+from salvo_audit.check.scenario import scenario
+from salvo_audit.check.stage import QUIET_SECONDS, Stage
 
 #: Cells of a client's board at which rivals fire when nothing is to sink.
 HARMLESS = ((1, 1), (10, 10))
@@ -67,15 +68,15 @@ async def refusals(stage: Stage) -> None:
     table = stage.table
     await stage.game("blue")
     table.rival_turn("blue", stage.team, HARMLESS)
-    stage.lenient = True
-    stage.refuses = lambda command: "not_your_turn" if command.kind == "fire" else ""
+    stage.answers.lenient = True
+    stage.answers.refuses = lambda command: "not_your_turn" if command.kind == "fire" else ""
     await stage.fire("turn/refused")
     table.resolve()
     await stage.settled()
     before = len(stage.shots)
     await stage.quiet()
     stage.judge("turn/refused", len(stage.shots) == before, f"{len(stage.shots) - before} more shots")
-    stage.refuses = lambda command: ""
+    stage.answers.refuses = lambda command: ""
     table.say_result(table.salvos[-1])
     table.rival_turn("blue", stage.team, HARMLESS)
     await stage.own_turn("turn/refused")
@@ -92,12 +93,12 @@ async def refusals(stage: Stage) -> None:
     table.rival_turn("blue", stage.team, HARMLESS)
     table.give_turn(stage.team)
     table.fired.clear()
-    stage.counts = False
+    stage.answers.counts = False
     table.error(stage.team, "turn_timeout", "5 shots are lost")
     table.end_turn()
     table.rival_turn("blue", stage.team, HARMLESS)
     await stage.quiet()
-    stage.counts, stage.lenient = True, False
+    stage.answers.counts, stage.answers.lenient = True, False
     await stage.own_turn("turn/timed-out")
 
 
@@ -111,7 +112,7 @@ async def turns_in_a_row(stage: Stage) -> None:
     table.rival_turn("blue", "green", HARMLESS)
     await stage.fire()
     before = {(each.player, str(each.body and (each.body["x"], each.body["y"]))) for each in stage.shots}
-    stage.lenient = True
+    stage.answers.lenient = True
     table.say_turn()
     await stage.quiet()
     new = [
@@ -129,8 +130,8 @@ async def a_game_that_ends_in_a_salvo(stage: Stage) -> None:
     table.rival_turn("blue", stage.team, HARMLESS)
     blue = table.player("blue")
     assert blue is not None
-    stage.lenient = True
-    stage.counts = False
+    stage.answers.lenient = True
+    stage.answers.counts = False
     before = len(stage.shots)
     table.give_turn(stage.team)
     await stage.must(
@@ -159,7 +160,7 @@ async def a_salvo_without_a_word(stage: Stage) -> None:
     await stage.quiet(6.0)
     again = len(stage.shots) - before
     stage.judge("turn/no-repetition-without-context", not again, f"{again} more shots")
-    stage.lenient = True
+    stage.answers.lenient = True
     stage.table.end_turn()
 
 
@@ -169,7 +170,7 @@ async def old_news_in_a_turn(stage: Stage) -> None:
     await stage.game("blue")
     table.rival_turn("blue", stage.team, HARMLESS)
     await stage.own_turn()
-    stage.lenient = True
+    stage.answers.lenient = True
     table.rival_turn("blue", stage.team, HARMLESS)
     table.give_turn(stage.team)
     before = len(stage.shots)
@@ -178,7 +179,7 @@ async def old_news_in_a_turn(stage: Stage) -> None:
     table.end_turn()
     table.sink("blue", stage.team, "patrolboat")
     await stage.quiet()
-    stage.lenient = False
+    stage.answers.lenient = False
     before = len(stage.shots)
     await stage.own_turn("read/current-twice")
     await _judge_count(stage, "read/current-twice", before, 4)

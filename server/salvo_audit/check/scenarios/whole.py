@@ -13,7 +13,8 @@ from salvo import messages as m
 from salvo.client import play
 from salvo.errors import SalvoError
 from salvo.rules import BOOKS
-from salvo_audit.check.stage import Stage, Unreached, scenario
+from salvo_audit.check.scenario import scenario
+from salvo_audit.check.stage import Stage, Unreached
 from salvo_lab.bots.hunter import Hunter
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
