@@ -38,8 +38,8 @@ MARK: Final = b"by red"
 class _Undefended(ContestMosquitto):
     """Started from what is written for a contest, without the lines that defend it."""
 
-    def _write_config(self) -> Path:
-        config = super()._write_config()
+    def write_config(self) -> Path:
+        config = super().write_config()
         text = config.read_text()
         for line in ("allow_anonymous false", "use_username_as_clientid true", r"max_packet_size \d+"):
             text, count = re.subn(rf"^{line}\n", "", text, flags=re.MULTILINE)

@@ -152,7 +152,7 @@ class Stage:
         """Let two teams play at each table."""
         self.teams = [self._team(url, table, name) for table in self.tables for name in ("ann", "bob")]
 
-    def _settings(self, broker: Sequence[str], journal: str) -> list[str]:
+    def settings(self, broker: Sequence[str], journal: str) -> list[str]:
         """Return what a server is started with."""
         further = [word for table in self.tables if table for word in ("--table", table)]
         words = ["serve", *broker, "--journal", journal, *further]
@@ -173,17 +173,17 @@ class Stage:
         if self.broker:
             self.broker.start()
         with self.database or contextlib.nullcontext():
-            self._run(progress)
-            self._inspect()
+            self.play(progress)
+            self.inspect()
         self.report.seconds = time.monotonic() - begin
         return self.report
 
-    def _run(self, progress: Callable[[str], None]) -> None:
+    def play(self, progress: Callable[[str], None]) -> None:
         try:
             for process in self.processes:
                 process.start()
             self._until(self._is_open, "a table stands in the journal")
-            self._torment(progress)
+            self.torment(progress)
             while (over := self._games_over()) < self.least_games:
                 time.sleep(0.5)
                 self._look_after_teams()
@@ -197,7 +197,7 @@ class Stage:
             if self.broker:
                 self.broker.stop()
 
-    def _torment(self, progress: Callable[[str], None]) -> None:
+    def torment(self, progress: Callable[[str], None]) -> None:
         """Do to them what this experiment is about."""
         raise NotImplementedError
 
@@ -242,16 +242,16 @@ class Stage:
 
     # --- afterwards ---------------------------------------------------------------------------------------------
 
-    def _inspect(self) -> None:
+    def inspect(self) -> None:
         witnessed = self._witnessed()
         reader = self._reader()
         rows = reader.games()
         last = {game.table: game.number for game, _ in rows}
         for game, steps in rows:
             if steps and game.number < last[game.table]:
-                self._inspect_game(reader.saved(game), witnessed)
+                self.inspect_game(reader.saved(game), witnessed)
 
-    def _inspect_game(self, game: SavedGame, witnessed: dict[tuple[str, str, int, int], list[list[Any]]]) -> None:
+    def inspect_game(self, game: SavedGame, witnessed: dict[tuple[str, str, int, int], list[list[Any]]]) -> None:
         where = f"table {game.opened.table!r}, game {game.opened.number}"
         table = open_table(game, no_status)
         fired: dict[tuple[str, int], list[list[Any]]] = defaultdict(list)
@@ -311,7 +311,7 @@ class Chaos(Stage):
         self.least_games = given.games
         self.port = Port()  # of the embedded broker, which dies with its server
         url = self.broker.url if self.broker else f"mqtt://{self.port.address}"
-        command = [sys.executable, str(SERVER), *self._settings(self._where(), self.journal)]
+        command = [sys.executable, str(SERVER), *self.settings(self.where(), self.journal)]
         self.server = Process(command, folder / "server.log")
         port = self.broker.port if self.broker else self.port.number
         flooders = [
@@ -324,15 +324,15 @@ class Chaos(Stage):
     def _mosquitto(self) -> Mosquitto:
         return Mosquitto()
 
-    def _where(self) -> list[str]:
+    def where(self) -> list[str]:
         """Return what the server is started with to find its broker."""
         return ["--broker", self.broker.url] if self.broker else ["--listen", self.port.address]
 
-    def _run(self, progress: Callable[[str], None]) -> None:
+    def play(self, progress: Callable[[str], None]) -> None:
         with self.port:
-            super()._run(progress)
+            super().play(progress)
 
-    def _torment(self, progress: Callable[[str], None]) -> None:
+    def torment(self, progress: Callable[[str], None]) -> None:
         faults = self._faults()
         for number, fault in enumerate(faults, start=1):
             self._let_run()
@@ -426,14 +426,14 @@ class RosterChaos(Chaos):
     def _mosquitto(self) -> Mosquitto:
         return ContestMosquitto(self.roster.server, self.roster.keeper, ("", *_TABLES))
 
-    def _where(self) -> list[str]:
+    def where(self) -> list[str]:
         if isinstance(self.broker, ContestMosquitto):
             return ["--broker", self.broker.server_url]
-        return super()._where()
+        return super().where()
 
-    def _settings(self, broker: Sequence[str], journal: str) -> list[str]:
+    def settings(self, broker: Sequence[str], journal: str) -> list[str]:
         self.tables = ["", *_TABLES]
-        words = super()._settings(broker, journal)
+        words = super().settings(broker, journal)
         words[words.index("open")] = "contest"
         own = ["--roster", str(self.roster.path), "--identity", str(self.folder / "identity")]
         return [*words, *own, "--transcripts", str(self.transcripts)]
@@ -445,7 +445,7 @@ class RosterChaos(Chaos):
             self.teams += [self._team(url, table, name, self.secrets[name]) for name in pair]
         self.url = BrokerUrl.parse(url)
 
-    def _torment(self, progress: Callable[[str], None]) -> None:
+    def torment(self, progress: Callable[[str], None]) -> None:
         others = dict(list(self.secrets.items())[len(self.teams) :])
         self._until(lambda: all(self._log_in(*each) for each in others.items()), "everybody has an account")
         self.report = Report()
@@ -455,7 +455,7 @@ class RosterChaos(Chaos):
         logins = threading.Thread(target=self._log_in_all_the_time, args=(others,), daemon=True)
         logins.start()
         try:
-            super()._torment(progress)
+            super().torment(progress)
         finally:
             self._ended.set()
             logins.join(60)
@@ -501,15 +501,15 @@ class RosterChaos(Chaos):
     def _finish(self) -> None:
         self.server.end(signal.SIGTERM)
 
-    def _inspect(self) -> None:
-        super()._inspect()
+    def inspect(self) -> None:
+        super().inspect()
         for team in self.teams:
             for line in team.log.read_text().splitlines():
                 if "refused the connection" in line:
                     self.report.lose(REFUSALS_OF_RIGHT_PASSWORDS, f"{team.log.name}: {line}")
 
-    def _inspect_game(self, game: SavedGame, witnessed: dict[tuple[str, str, int, int], list[list[Any]]]) -> None:
-        super()._inspect_game(game, witnessed)
+    def inspect_game(self, game: SavedGame, witnessed: dict[tuple[str, str, int, int], list[list[Any]]]) -> None:
+        super().inspect_game(game, witnessed)
         stem = self.transcripts / f"{game.opened.table or DEFAULT_TABLE}-{game.opened.number}"
         try:
             check(read_transcript(stem.with_suffix(".jsonl.gz")))

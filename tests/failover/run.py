@@ -139,20 +139,20 @@ class Failover(Stage):
         if self.database is not None:
             journal = f"postgresql://postgres@{self.network.address(host, 'database')}/postgres"
         where = ["--broker", f"mqtt://{self.network.address(host, 'broker')}"]
-        words = [*self._settings(where, journal), "--standby", "--json", "--transcripts", str(self.folder / "games")]
+        words = [*self.settings(where, journal), "--standby", "--json", "--transcripts", str(self.folder / "games")]
         for name in ("roster", "identity", "journal-key"):
             words += [f"--{name}", str(self.folder / name)]
         log = self.folder / f"server-{host}.log"
         return Server([*self.network.prefix(host), *SALVO, *words], log)
 
-    def _run(self, progress: Callable[[str], None]) -> None:
+    def play(self, progress: Callable[[str], None]) -> None:
         with self.network:
             self.servers = [self._server(host) for host in range(2)]
             self.processes = [*self.servers, *self.teams]
             with self.tape:
-                super()._run(progress)
+                super().play(progress)
 
-    def _torment(self, progress: Callable[[str], None]) -> None:
+    def torment(self, progress: Callable[[str], None]) -> None:
         self._until(lambda: any(server.said("active") for server in self.servers), "one serves")
         active, standby = sorted(self.servers, key=lambda server: server.said("active") is None)
         self._owners = 1
@@ -239,8 +239,8 @@ class Failover(Stage):
 
     # --- afterwards -----------------------------------------------------------------------------------------------
 
-    def _inspect(self) -> None:
-        super()._inspect()
+    def inspect(self) -> None:
+        super().inspect()
         with self._database() as connection:
             epoch = connection.scalar(sql.text("SELECT epoch FROM progress"))
             written = [] if self.database is None else connection.exec_driver_sql("SELECT * FROM audit").all()

@@ -73,10 +73,10 @@ class Mosquitto:
         return f"ws://127.0.0.1:{self.websocket_port}/mqtt"
 
     def start(self) -> Self:
-        self._process = start_mosquitto(self._write_config())
+        self._process = start_mosquitto(self.write_config())
         return self
 
-    def _write_config(self) -> Path:
+    def write_config(self) -> Path:
         config = self._folder / "mosquitto.conf"
         config.write_text(
             f"{_OPEN.read_text()}\nuser root\npersistence_location {self._folder}/\n"
@@ -139,7 +139,7 @@ class ContestMosquitto(Mosquitto):
     def url(self) -> str:
         return f"mqtt{'' if self._tls is None else 's'}://127.0.0.1:{self.port}"
 
-    def _write_config(self) -> Path:
+    def write_config(self) -> Path:
         most = self._max_connections
         listeners = (
             Listener(self.port, "127.0.0.1", max_connections=most),

@@ -18,7 +18,7 @@ class OpenMosquitto(Mosquitto):
         super().__init__()
         self._given = (server, tables)
 
-    def _write_config(self) -> Path:
+    def write_config(self) -> Path:
         config = write_open(self._folder, *self._given, listeners=(Listener(self.port, "127.0.0.1"),))
         config.write_text(config.read_text() + "user root\n")
         return config

@@ -39,9 +39,9 @@ class World:
         self.now = 1_000_000
         self.wire = Wire()
         self.journal: Any = DatabaseJournal(str(path), power_safe=False)
-        self.service = self._serve()
+        self.service = self.open_service()
 
-    def _serve(self, **given: Any) -> Service:
+    def open_service(self, **given: Any) -> Service:
         settings: dict[str, Any] = {"tables": [""], "seed": 7, "limits": Limits(players=2)} | given
         if (delay := settings.pop("referee_delay_ms", None)) is not None:
             settings["follower"] = RefereeViews(delay)
@@ -58,7 +58,7 @@ class World:
         self.wire = Wire()
         self.wire.retained = retained
         self.journal = DatabaseJournal(str(self.path), power_safe=False)
-        self.service = self._serve(resume=resume, **given)
+        self.service = self.open_service(resume=resume, **given)
         return self.service
 
     def run(self, service: Service | None = None) -> None:
@@ -116,9 +116,9 @@ class LoggedWorld(World):
         self.given = {"identity": IDENTITY, "draw": "fair"} | given
         super().__init__(path)
 
-    def _serve(self, **given: Any) -> Service:
+    def open_service(self, **given: Any) -> Service:
         self.journal = KeptGames(self.journal)
-        return super()._serve(**(self.given | given))
+        return super().open_service(**(self.given | given))
 
     def run(self, service: Service | None = None) -> None:
         super().run(service)

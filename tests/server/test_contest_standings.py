@@ -96,12 +96,12 @@ class Contest(Evening):
         self.folder = path.with_name("games")
         super().__init__(path, limits=Limits(players=2, over_ms=1000))
 
-    def _serve(self, **given: Any) -> Service:
+    def open_service(self, **given: Any) -> Service:
         self.close()
         self.live = LiveStandings(self.journal, "", self.woken.set)
         self.journal = CountedJournal(self.journal, self.live)
         self.report = ServeReport(True, None)
-        self.service = super()._serve(follower=self.live, listener=self._heard, **given)
+        self.service = super().open_service(follower=self.live, listener=self._heard, **given)
         self.report.contest, self.report.kept = self, self.journal  # type: ignore[assignment]
         self.report.folder = TranscriptFolder(self.folder, lambda game, file: None, IDENTITY)
         self.report.report_resumed_games()

@@ -93,13 +93,6 @@ def test_a_command_under_another_secret_is_not_answered(stage: Stage, forger: st
     assert stage.referee.state is State.TURN
 
 
-def test_what_a_team_signed_is_no_command_of_a_host(stage: Stage) -> None:
-    for name in (*TEAMS, "nobody"):
-        stage.say(HOST, signed(command(Do.ABORT, by=name)))
-    assert stage.heard == []
-    assert stage.service.counts["not_a_host"] == 3
-
-
 def test_a_host_takes_no_part(stage: Stage) -> None:
     """Its name is on the roster, and its secret is right; yet it is no team."""
     stage.wait(600)
@@ -150,27 +143,6 @@ def test_a_host_that_the_roster_has_no_longer_can_do_nothing(stage: Stage, regis
     assert stage.referee.state is State.TURN
 
 
-@pytest.mark.parametrize("waits", [False, True])
-def test_a_hosts_former_secret_opens_nothing_any_more(stage: Stage, register: Register, waits: bool) -> None:
-    if waits:
-        stage.worker.held = True
-        stage.say(HOST, signed(command(Do.ABORT)))
-    else:
-        stage.say(HOST, signed(command(Do.PAUSE)))
-        stage.say(HOST, signed(command(Do.RESUME)))
-    stage.hush()
-    register.replace(accounts("desk", desk="rotated"))
-    if waits:
-        stage.worker.release()
-        stage.wait(0)
-        assert acted(stage) == []
-        return
-    stage.say(HOST, signed(command(Do.ABORT)))
-    assert acted(stage) == []
-    stage.say(HOST, signed(command(Do.ABORT), with_secret="rotated"))
-    assert acted(stage) == ["abort"]
-
-
 def test_a_team_in_play_that_becomes_a_host_acts_by_its_new_secret(stage: Stage, register: Register) -> None:
     register.replace(accounts("ann", teams=("bob",), ann="as a host"))
     stage.wait(0)
@@ -215,19 +187,6 @@ def _while_keys_are_derived(stage: Stage, *messages: tuple[str, bytes]) -> None:
     stage.wait(0)
 
 
-def test_a_teams_key_opens_no_command_of_a_host_that_waits_under_the_same_salt(stage: Stage) -> None:
-    """The team's own message proves the salt; what waits under it is still the host's to sign."""
-    salt = b"one for two....."
-    team = Sealer(secret(stage.current), salt)
-    forged = write_host(command(Do.ABORT), team)
-    _while_keys_are_derived(
-        stage, (topics.FIRE.of(player=stage.others()[0]), team.sign({"x": 1, "y": 1})), (HOST, forged)
-    )
-    assert stage.fired() == 1
-    assert acted(stage) == []
-    assert stage.referee.state is State.TURN
-
-
 def test_a_teams_key_opens_nothing_of_another_team_that_waits_under_the_same_salt() -> None:
     stage = Stage(TEAMS, play=False)
     team = Sealer(secret("ann"), b"one for two.....")
@@ -242,16 +201,6 @@ def test_a_teams_key_opens_nothing_of_another_team_that_waits_under_the_same_sal
 
 
 # --- copies, context, floods ----------------------------------------------------------------------------------------
-
-
-def test_a_copy_of_a_command_does_nothing(stage: Stage) -> None:
-    payload = signed(command(Do.PAUSE))
-    stage.say(HOST, payload)
-    stage.say(HOST, signed(command(Do.RESUME)))
-    stage.hush()
-    stage.say(HOST, payload)
-    stage.say(HOST, payload + b" ")
-    assert acted(stage) == []
 
 
 def test_a_refused_command_does_nothing_later(stage: Stage) -> None:
@@ -374,8 +323,8 @@ class HostedWorld(LoggedWorld):
         self.register = Register([*roster, Account("desk", "desk", Role.HOST, secret("desk"))])
         super().__init__(path, register=self.register, **given)
 
-    def _serve(self, **given: Any) -> Service:
-        service = super()._serve(**given)
+    def open_service(self, **given: Any) -> Service:
+        service = super().open_service(**given)
         service.gate.keyring.admit_host("desk", secret("desk"), self.now)
         member = service.gate.keyring._hosts["desk"]
         member.learn(DESK_SALT, derive_key(secret("desk"), DESK_SALT))
@@ -433,21 +382,6 @@ def test_a_copy_of_a_command_that_counted_does_nothing_after_a_restart(world: Ho
     world.run()
     assert [json.loads(each)["do"] for each in hosted(world)] == ["resume"]
     assert world.table.referee.deadline() is not None
-
-
-def test_a_table_that_was_paused_is_paused_after_a_restart(world: HostedWorld) -> None:
-    world.join()
-    world.fire(2)
-    world.act(Do.PAUSE)
-    world.restart(away=3_600_000)
-    assert world.table.referee.deadline() is None
-    world.now += 10**9
-    world.run()
-    world.fire(3)
-    assert world.table.referee.current is None
-    world.restart(away=3_600_000)
-    world.act(Do.RESUME)
-    assert world.table.referee.current is not None
 
 
 def test_settings_made_before_a_restart_hold_for_the_next_game_only(world: HostedWorld) -> None:

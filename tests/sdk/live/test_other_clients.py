@@ -168,8 +168,8 @@ class Bridge(Mosquitto):
         super().__init__()
         self._bridge = BRIDGE.format(port=port, qos=qos, version={4: "mqttv311", 5: "mqttv50"}[version])
 
-    def _write_config(self) -> Path:
-        config = super()._write_config()
+    def write_config(self) -> Path:
+        config = super().write_config()
         config.write_text(config.read_text() + self._bridge)
         return config
 

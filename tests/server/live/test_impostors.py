@@ -156,8 +156,8 @@ def test_a_teams_own_proof_holds_and_has_all_of_its_commands(
 class Closed(Mosquitto):
     """mosquitto with a file of users: team with its secret."""
 
-    def _write_config(self) -> Path:
-        config = super()._write_config()
+    def write_config(self) -> Path:
+        config = super().write_config()
         users = self._folder / "users"
         users.write_text(f"team:{_hashed('secret team')}\n")
         text = config.read_text().replace("allow_anonymous true", "allow_anonymous false")

@@ -94,9 +94,9 @@ class Client:
             given = {"clean_start": clean, "properties": _properties(PacketTypes.CONNECT, expiry)}
         self.paho.connect("127.0.0.1", world.port, **given)
         self.paho.loop_start()
-        self.session_present, self.told = self._next()
+        self.session_present, self.told = self.next()
 
-    def _next(self) -> Any:
+    def next(self) -> Any:
         return self._news.get(timeout=PATIENCE_SECONDS)
 
     def subscribe(self, *names: str, qos: int = 2, **options: Any) -> list[int]:
@@ -105,17 +105,17 @@ class Client:
             self.paho.subscribe([(topic, SubscribeOptions(qos, **options)) for topic in topics])
         else:
             self.paho.subscribe([(topic, qos) for topic in topics])
-        granted: list[int] = self._next()
+        granted: list[int] = self.next()
         return granted
 
     def unsubscribe(self, name: str) -> None:
         self.paho.unsubscribe(self._world.topic(name))
-        self._next()
+        self.next()
 
     def publish(self, name: str, payload: str, qos: int = 1, retain: bool = False, **properties: Any) -> int:
         about = _properties(PacketTypes.PUBLISH, properties) if properties else None
         self.paho.publish(self._world.topic(name), payload, qos, retain, about)
-        reason: int = self._next()
+        reason: int = self.next()
         return reason
 
     def receive(self) -> Received:
@@ -208,9 +208,9 @@ def test_what_is_unsubscribed_from_does_not_come(world: World) -> None:
 def test_wildcards_do_not_match_topics_that_begin_with_a_dollar(world: World) -> None:
     with Client(world, "a") as client:
         client.paho.subscribe([(f"+/{world.number}", 2), (f"+/{world.number}/end", 2)])
-        client._next()
+        client.next()
         client.paho.publish(f"$dollar/{world.number}", "no", 2)
-        client._next()
+        client.next()
         client.paho.publish(f"t/{world.number}/end", "end", 2)
         assert client.receive_until("end") == []
 
@@ -368,7 +368,7 @@ def _granted(filter_: str, qos: int) -> Callable[[World], str]:
     def ask(world: World) -> str:
         with Client(world, "a") as client:
             client.paho.subscribe(filter_, qos)
-            [granted] = client._next()
+            [granted] = client.next()
             return f"SUBACK {granted:#04x}"
 
     return ask
@@ -377,7 +377,7 @@ def _granted(filter_: str, qos: int) -> Callable[[World], str]:
 def _published_to_a_dollar(world: World) -> str:
     with Client(world, "a") as client:
         client.paho.publish("$topic", "x", 1)
-        return f"PUBACK {client._next():#04x}"
+        return f"PUBACK {client.next():#04x}"
 
 
 def _greeted_by(greeting: bytes) -> Callable[[World], str]:

@@ -42,8 +42,8 @@ class MosquittoWithTls(Mosquitto):
     def websocket_url(self) -> str:
         return f"wss://127.0.0.1:{self.websocket_port}/mqtt"
 
-    def _write_config(self) -> Path:
-        config = super()._write_config()
+    def write_config(self) -> Path:
+        config = super().write_config()
         text = config.read_text()
         for protocol in ("protocol mqtt\n", "protocol websockets\n"):
             assert text.count(protocol) == 1
