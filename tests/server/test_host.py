@@ -16,7 +16,7 @@ from salvo.codec.header import read_header, write_header
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, SALVO, SMACKDOWN, STREAK, XBS, Ending, Fleet, Order, RuleBook, Starter, generator
 from salvo.view import Feed, View
-from salvo_server.core.game_states import Over, Pause, Turn
+from salvo_server.core.game_states import Pause, Turn
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.storage.transcript import no_status
@@ -83,20 +83,6 @@ decided = pytest.mark.parametrize(
 
 
 # --- remove (SALVO-HOST-6) ------------------------------------------------------------------------------------------
-
-
-@decided
-def test_of_two_players_the_one_that_is_not_removed_wins(book: RuleBook) -> None:
-    referee = playing(book, "a", "b")
-    gone, stays = current(referee), rival(referee)
-    said = act(referee, Do.REMOVE, team=gone)
-    assert said[0] == m.CommandRefused(gone, "removed", "the host has removed you from this game")
-    if book.order is Order.ROUNDS:
-        assert referee.state is State.TURN  # the other one still gives its salvo
-        said = water(referee)
-    assert told(said, m.GameWon) == m.GameWon(stays)
-    assert places(said) == {stays: 1, gone: 2}
-    assert referee.state is State.OVER
 
 
 @decided
@@ -203,14 +189,6 @@ def test_players_see_that_a_game_for_points_ends_once_all_are_removed(first: str
         assert view.winners == ()
         Feed(view).resolved(result)
     assert view.winners == ("a",)
-
-
-def test_the_last_but_one_leaves_the_last_one_as_the_winner() -> None:
-    referee = playing(SALVO, "a", "b", "c")
-    act(referee, Do.REMOVE, team="b")
-    said = act(referee, Do.REMOVE, team="a")
-    assert told(said, m.GameWon) == m.GameWon("c")
-    assert places(said) == {"c": 1, "a": 2, "b": 3}
 
 
 def test_a_team_that_was_removed_in_the_lobby_comes_back_into_the_next_one() -> None:
@@ -365,25 +343,6 @@ def test_what_a_host_adds_to_a_turn_is_added_to_the_bank() -> None:
     assert referee.match.players[me].bank_ms == 9_000 + 65_000 - 4_000
 
 
-def test_an_extended_turn_without_a_bank_ends_at_its_new_deadline() -> None:
-    referee = playing(SALVO, "a", "b")
-    [again] = act(referee, Do.EXTEND, seconds=3_600)
-    assert isinstance(again, m.TurnResumed)
-    assert again.deadline == NOW + 30_000 + 3_600_000 == referee.deadline()
-    assert referee.handle_timer(NOW + 30_000 + 3_599_999) == []
-    assert kinds(referee.handle_timer(NOW + 30_000 + 3_600_000)) == ["CommandRefused", "SalvoResolved", "TurnBegan"]
-
-
-def test_a_pause_between_turns_and_a_result_are_extended() -> None:
-    referee = playing(SALVO, "a", "b", pace_ms=800)
-    water(referee)
-    assert act(referee, Do.EXTEND, seconds=60) == []
-    assert referee.deadline() == LATER + 60_800
-    act(referee, Do.ABORT)
-    assert act(referee, Do.EXTEND, seconds=60) == []
-    assert referee.deadline() == LATER + 360_000
-
-
 # --- skip and abort (SALVO-HOST-3, SALVO-HOST-5) --------------------------------------------------------------------
 
 
@@ -458,17 +417,6 @@ def test_shots_that_come_after_a_game_was_aborted_in_its_first_turn_are_refused(
     assert refused.code == "wrong_state"
 
 
-def test_an_aborted_result_stands_its_time_and_makes_room_for_the_next_lobby() -> None:
-    referee = playing(SALVO, "a", "b", over_ms=9_000)
-    act(referee, Do.PAUSE)
-    act(referee, Do.ABORT)
-    assert isinstance(referee.stage, Over)
-    assert referee.deadline() == LATER + 9_000
-    assert isinstance(referee.receive(m.Participate("a", b"a"), LATER)[0], m.Recap)
-    assert kinds(referee.handle_timer(LATER + 9_000)) == ["TableReset", "TableOpened", "StateChanged"]
-    assert referee.number == 2
-
-
 # --- set and next (SALVO-HOST-7) ------------------------------------------------------------------------------------
 
 
@@ -536,15 +484,6 @@ def test_a_game_for_some_teams_never_waits_for_more_than_these(later: m.NextGame
     act(referee, Do.NEXT)
     sit(referee, "a", "b")
     assert referee.state is State.TURN
-
-
-def test_a_command_for_another_game_changes_nothing() -> None:
-    referee = playing(SALVO, "a", "b")
-    act(referee, Do.ABORT, context=1)
-    act(referee, Do.NEXT, context=1)
-    for do in (Do.NEXT, Do.PAUSE):
-        assert refusal(referee, do, context=1) == "stale_context"
-    assert (referee.number, referee.state) == (2, State.LOBBY)
 
 
 @pytest.mark.parametrize("book", [STREAK, SMACKDOWN])

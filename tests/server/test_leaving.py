@@ -81,21 +81,6 @@ def test_a_complete_fleet_starts_no_game_any_more_and_another_one_takes_its_plac
     assert tuple(stage.referee.players[ANN].placements.values()) == fleet(4).placements
 
 
-def test_leaving_for_another_game_is_refused_and_state_is_unchanged(stage: Stage) -> None:
-    stage.hush()
-    leave(stage, ANN, 2)
-    assert stage.codes() == ["stale_context"]
-    assert list(stage.referee.players) == list(TEAMS)
-
-
-def test_in_a_game_it_is_refused_and_the_player_stays() -> None:
-    stage = Stage(TEAMS)
-    stage.hush()
-    leave(stage, ANN)
-    assert stage.codes() == ["wrong_state"]
-    assert ANN in stage.referee.players
-
-
 def test_what_cannot_be_read_is_answered_to_the_player(stage: Stage) -> None:
     stage.hush()
     stage.say(topics.LEAVE.of(player=ANN), b"L")

@@ -9,9 +9,8 @@ import pytest
 
 from kit.stage import Stage
 from salvo import messages as m
-from salvo.state_machine import Machine
 from salvo_server.core.journal_interface import Batch, Journal, JournalUnavailable
-from salvo_server.core.outages import OUTAGES, Duty, Event, Presence
+from salvo_server.core.outages import OUTAGES, Event, Presence
 from salvo_server.service import JOURNAL_CHECK_MS, JOURNAL_RETRY_MS
 from simulation import crypto
 
@@ -200,48 +199,6 @@ def test_a_journal_that_is_gone_is_noticed_within_seconds_while_nothing_happens(
 
 def test_a_bench_is_in_the_state_that_it_was_made_for() -> None:
     assert [Bench(state).state() for state in get_args(Presence)] == list(get_args(Presence))
-
-
-SEEN: dict[Duty, set[str]] = {
-    "begin again": {"online", "restarted"},
-    "restart": {"restarted"},
-    "announce pause": {"paused"},
-    "read": {"read"},
-    "run": {"timed out"},
-}
-
-
-def predicted(state: Presence, event: Event) -> tuple[Presence, set[str]]:
-    """Return what the table says of an event, with the others that make up a round with it."""
-    machine = Machine(OUTAGES, state)
-    done: set[str] = set()
-
-    def take(event: Event) -> Duty | None:
-        nonlocal done
-        duty = machine.handle(event)
-        if duty is not None:
-            done |= SEEN.get(duty, set())
-        return duty
-
-    if event in ("connected", "disconnected"):
-        take(event)
-        return machine.state, done
-    anew = take("round begins") == "begin again"
-    if event == "journal refuses":
-        if take("messages arrive") == "read":
-            take(event)
-            done -= SEEN["begin again"]  # what the round would have said waits
-    elif event == "journal accepts":
-        take(event)
-        take("round begins")
-    elif event == "messages arrive" or (event in ("held up", "timer due") and not anew):
-        take(event)
-    return machine.state, done
-
-
-@pytest.mark.parametrize(("state", "event"), PAIRS)
-def test_the_table_says_what_is_done(state: Presence, event: Event) -> None:
-    assert predicted(state, event) == DONE[state][event]
 
 
 def test_no_pair_stands_twice_in_the_table_and_only_messages_are_read_or_held() -> None:

@@ -75,37 +75,6 @@ def code(said: list[m.Announcement]) -> str:
 # --- the pause ------------------------------------------------------------------------------------------------------
 
 
-def test_the_next_turn_begins_a_pause_after_the_result_and_nothing_is_said_in_between() -> None:
-    referee = begun()
-    assert current(referee)  # none before the first turn
-    *_, result = salvo(referee, NOW + 5_000)
-    assert isinstance(result, m.SalvoResolved)
-    assert (referee.state, referee.current, referee.deadline()) == (State.TURN, None, NOW + 5_800)
-    assert referee.handle_timer(NOW + 5_799) == []
-    [turn] = referee.receive(m.TimePassed(), NOW + 5_800)
-    assert turn == m.TurnBegan(1, 2, current(referee), 5, NOW + 5_800, NOW + 35_800)
-
-
-def test_a_turn_that_runs_out_is_followed_by_the_same_pause() -> None:
-    referee = begun()
-    refused, result = referee.receive(m.TimePassed(), NOW + 30_000)
-    assert isinstance(refused, m.CommandRefused)
-    assert isinstance(result, m.SalvoResolved)
-    assert referee.deadline() == NOW + 30_800
-
-
-def test_no_pause_follows_the_last_turn() -> None:
-    referee, now = begun(), NOW
-    said: list[m.Announcement] = []
-    while referee.state is State.TURN:
-        if referee.current is None:
-            now = referee.deadline() or 0
-            referee.handle_timer(now)
-        said = salvo(referee, now)
-    assert said[-1] == m.StateChanged(State.OVER)
-    assert referee.deadline() == now + 300_000
-
-
 def test_every_result_of_a_round_has_its_pause_and_none_is_between_its_turns() -> None:
     referee = begun(book=SMACKDOWN)
     assert isinstance(salvo(referee, NOW)[-1], m.TurnBegan)
@@ -128,53 +97,6 @@ def test_a_shot_that_may_be_followed_by_another_one_of_the_same_player_is_follow
 # --- what comes in it -----------------------------------------------------------------------------------------------
 
 
-def test_in_a_pause_a_shot_of_anybody_is_refused_and_counts_for_no_turn() -> None:
-    referee = begun()
-    me = current(referee)
-    rival = "bob" if me == "ann" else "ann"
-    salvo(referee, NOW)
-    early = m.Fire(rival, me, 1, 1, m.ShotContext(1, 2, 1, me))
-    assert referee.receive(early, NOW + 1) == [
-        m.CommandRefused(
-            rival,
-            "not_your_turn",
-            f"it is nobody's turn: turn 2, {rival}'s, begins 800 ms after the last result",
-        )
-    ]
-    [spent] = referee.receive(m.Fire(me, rival, 1, 1), NOW + 1)
-    assert isinstance(spent, m.CommandRefused)
-    assert spent.code == "too_many_shots"
-    assert spent.text.startswith("your salvo had 5 shots; it is nobody's turn: ")
-    assert referee.deadline() == NOW + 800
-    referee.receive(m.TimePassed(), NOW + 800)
-    assert referee.game is not None
-    assert (referee.game.turn, referee.game.shots_left) == (2, 5)
-    assert isinstance(referee.receive(early, NOW + 801)[0], m.ShotLanded)
-
-
-def test_a_shot_that_comes_when_the_pause_is_over_counts_though_no_timer_has_run() -> None:
-    referee = begun()
-    me = current(referee)
-    rival = "bob" if me == "ann" else "ann"
-    salvo(referee, NOW)
-    turn, shot = referee.receive(m.Fire(rival, me, 1, 1), NOW + 900)
-    assert isinstance(turn, m.TurnBegan)
-    assert (turn.now, turn.deadline) == (NOW + 900, NOW + 30_900)
-    assert isinstance(shot, m.ShotLanded)
-
-
-def test_in_a_pause_a_skip_is_refused_and_the_turn_to_come_is_whole() -> None:
-    referee = begun(book=XBS)
-    me = current(referee)
-    rival = "bob" if me == "ann" else "ann"
-    salvo(referee, NOW)
-    for name in (me, rival):
-        assert code(referee.receive(m.Skip(name), NOW + 1)) == "not_your_turn"
-    referee.receive(m.TimePassed(), NOW + 800)
-    assert current(referee) == rival
-    assert [player.silent_turns for player in referee.match.players.values()] == [0, 0]
-
-
 def test_refusals_in_a_pause_are_counted_with_those_of_the_turn_before() -> None:
     referee = begun()
     me = current(referee)
@@ -183,17 +105,6 @@ def test_refusals_in_a_pause_are_counted_with_those_of_the_turn_before() -> None
     assert sum(map(len, answers)) == 15
     referee.receive(m.TimePassed(), NOW + 800)
     assert referee.receive(m.Fire(me, me, 1, 1), NOW + 801)
-
-
-def test_in_a_pause_a_team_comes_back_and_a_new_one_is_refused() -> None:
-    referee = begun()
-    me = current(referee)
-    salvo(referee, NOW)
-    [recap] = referee.receive(m.Participate(me, me.encode()), NOW + 1)
-    assert isinstance(recap, m.Recap)
-    assert (recap.turn, len(recap.results), len(recap.shots)) == (2, 1, 5)
-    assert code(referee.receive(m.Participate("cy", b""), NOW + 1)) == "wrong_state"
-    assert referee.deadline() == NOW + 800
 
 
 # --- whose time runs ------------------------------------------------------------------------------------------------

@@ -112,12 +112,6 @@ def test_every_refusal_of_a_placement_says_false_and_what_is_kept_stays_true_for
     assert stage.edge.retained[APPROVED] == b"true"
 
 
-def test_a_refusal_by_the_rules_says_false_once() -> None:
-    stage = lobby(0)
-    place(stage, "ann", x=9)
-    assert [said for topic, said in stage.heard if topic == APPROVED] == [b"false"]
-
-
 def test_a_message_that_anybody_could_send_does_not_remove_a_placed_ship() -> None:
     stage = lobby(0)
     stage.hush()

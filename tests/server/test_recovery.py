@@ -6,9 +6,8 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
@@ -18,9 +17,9 @@ from salvo.codec.command_writer import write_participation
 from salvo.codec.steps import read_input, write_input
 from salvo.errors import SalvoError
 from salvo.messages import Limits, State
-from salvo.rules import SALVO, XBS, Orientation, Placement
+from salvo.rules import Orientation, Placement
 from salvo_server.core.journal_interface import Batch, Journal, JournalError, JournalUnavailable, JournalWrapper
-from salvo_server.service import JOURNAL_RETRY_MS, Service
+from salvo_server.service import JOURNAL_RETRY_MS
 
 INPUTS: tuple[m.Input, ...] = (
     m.Participate("ann", b""),
@@ -141,22 +140,6 @@ def test_a_message_that_comes_again_after_a_restart_is_a_duplicate(world: World)
     assert not any(topic.endswith("/error") for topic in world.wire.topics_said())
 
 
-def test_a_shot_replayed_at_another_target_after_a_restart_is_refused(world: World) -> None:
-    world.join()
-    _, payload = world.shot(3, 3)
-    shooter = _shooter(world)
-    world.wire.give(*world.shot(9, 9))
-    target = "bob" if shooter == "ann" else "ann"
-    world.wire.give(f"/players/{target}/fire", payload)
-    world.run()
-    world.restart()
-    world.wire.give(f"/players/{shooter}/fire", payload)
-    world.run()
-    assert (f"/players/{shooter}/error", b"nonce_reused") in [
-        (topic, payload[:12]) for topic, payload in world.wire.said
-    ]
-
-
 def _shooter(world: World) -> str:
     current = world.table.referee.current
     assert current is not None
@@ -222,24 +205,6 @@ def test_a_server_that_ended_in_peace_begins_anew_unless_it_is_told_to_go_on(wor
     assert (world.table.referee.state, world.table.referee.number) == (State.TURN, 2)
     world.restart("never")
     assert (world.table.referee.state, world.table.referee.number) == (State.LOBBY, 3)
-
-
-def test_other_settings_hold_from_the_next_game_on(world: World) -> None:
-    world.join()
-    world.restart(limits=Limits(players=2, turn_ms=5_000, over_ms=1_000), seed="other")
-    assert world.table.referee.limits.turn_ms == 30_000
-    for _ in range(3):
-        for _ in range(2):
-            world.now += 30_000
-            world.run()
-    assert world.table.referee.state is State.OVER
-    world.now += 300_000
-    world.run()
-    assert (world.table.referee.state, world.table.referee.limits.turn_ms) == (State.LOBBY, 5_000)
-    rules = [json.loads(payload) for topic, payload in world.wire.said if topic == "/game/rules"]
-    assert rules[-1]["turn_seconds"] == 5
-    world.restart()
-    assert world.table.referee.limits.turn_ms == 30_000  # an empty lobby takes the settings of the day
 
 
 def test_a_result_that_was_over_long_ago_makes_room_for_the_next_lobby(world: World) -> None:
@@ -362,26 +327,3 @@ def test_a_waiting_snapshot_wakes_the_server(world: World) -> None:
     service = world.restart(referee_delay_ms=5_000)
     world.join()
     assert service.wait_seconds(60.0) == 5.0
-
-
-class WithPoints(World):
-    """Where nobody is ever out, and one missed turn is enough for short ones."""
-
-    def _serve(self, **given: Any) -> Service:
-        limits = Limits(players=2, empty_turns=1, absent_ms=2_000)
-        book = replace(XBS, name="points", fleet=SALVO.fleet, goal=None)
-        return super()._serve(**{"limits": limits, "book": book} | given)
-
-
-def test_who_is_gone_is_gone_after_a_restart_too(tmp_path: Path) -> None:
-    world = WithPoints(tmp_path / "a.journal")
-    world.join()
-    world.now += 30_000
-    world.run()
-    world.fire(1)
-    before = state(world.table)
-    assert world.table.referee.deadline() == world.now + 2_000
-    world.restart(limits=Limits(players=2))  # the game keeps what it began with
-    assert state(world.table)[:-1] == before[:-1]  # type: ignore[index]
-    assert world.table.referee.deadline() == world.now + 2_000
-    world.journal.close()

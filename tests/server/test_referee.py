@@ -64,10 +64,6 @@ def codes(announcements: list[m.Announcement]) -> list[str]:
     return [a.code for a in announcements if isinstance(a, (m.CommandRefused, m.PlacementRefused))]
 
 
-def _loser(referee: Referee) -> str:
-    return next(name for name in referee.players if name != referee.results[-1].player)
-
-
 # --- the lobby ----------------------------------------------------------------------------------------------------
 
 
@@ -130,40 +126,6 @@ def test_in_games_recorded_without_that_limit_every_listing_restarts_the_minute(
     assert referee.deadline() == NOW + 110_000
 
 
-def test_the_minute_restarts_with_each_new_name_and_not_with_a_return() -> None:
-    referee = Referee(7)
-    seat(referee, "a")
-    referee.receive(m.Participate("b", b"b"), NOW + 50_000)
-    referee.receive(m.Participate("a", b"a"), NOW + 55_000)
-    assert referee.deadline() == NOW + 110_000
-
-
-def test_complete_fleets_play_at_the_end_of_the_minute_and_the_others_leave() -> None:
-    referee = Referee(7)
-    seat(referee, "a", "b")
-    referee.receive(m.Participate("late", b"late"), NOW)
-    said = referee.handle_timer(NOW + 60_000)
-    assert kinds(said) == ["CommandRefused", "PlayerLeft", "PlayersListed", "StateChanged", "TurnBegan"]
-    assert codes(said) == ["placement_timeout"]
-    assert list(referee.players) == ["a", "b"]
-
-
-def test_one_complete_fleet_waits_on_without_a_deadline() -> None:
-    referee = Referee(7)
-    seat(referee, "a")
-    assert referee.handle_timer(NOW + 60_000) == []
-    assert (referee.state, referee.deadline(), list(referee.players)) == (State.LOBBY, None, ["a"])
-
-
-def test_play_order_is_the_order_of_complete_fleets() -> None:
-    referee = Referee(7, limits=Limits(players=2))
-    referee.receive(m.Participate("first", b"1"), NOW)
-    said = seat(referee, "second")
-    for ship in ROWS:
-        said += referee.receive(place("first", ship), NOW)
-    assert [a.names for a in said if isinstance(a, m.PlayersListed)][-1] == ("second", "first")
-
-
 def test_an_outage_restarts_the_placement_time_and_a_new_team_lets_the_count_begin_again() -> None:
     referee = Referee(7)
     seat(referee, "a")
@@ -178,31 +140,6 @@ def test_where_no_placement_time_runs_an_outage_starts_none() -> None:
     referee = Referee(7)
     assert referee.receive(m.Resumed(), NOW) == []
     assert (referee.extensions, referee.deadline()) == (0, None)
-
-
-def test_a_refused_placement_leaves_the_earlier_one_in_force() -> None:
-    referee = Referee(7)
-    referee.receive(m.Participate("a", b"a"), NOW)
-    referee.receive(place("a", "carrier", 2), NOW)
-    said = referee.receive(place("a", "carrier", 9), NOW)
-    assert kinds(said) == ["PlacementJudged", "PlacementRefused"]
-    assert referee.players["a"].placements["carrier"].x == 2
-    assert codes(referee.receive(place("a", "carrier", 3), NOW)) == []
-    assert referee.players["a"].placements["carrier"].x == 3
-
-
-def test_a_complete_fleet_is_final() -> None:
-    referee = Referee(7)
-    seat(referee, "a")
-    assert codes(referee.receive(place("a", "carrier", 2), NOW)) == ["fleet_final"]
-
-
-def test_a_ship_that_cannot_lie_there_is_not_approved() -> None:
-    referee = Referee(7)
-    referee.receive(m.Participate("a", b"a"), NOW)
-    judged, refused = referee.receive(place("a", "carrier", 9), NOW)
-    assert judged == m.PlacementJudged("a", "carrier", False)
-    assert refused.code == "off_grid" if isinstance(refused, m.PlacementRefused) else False
 
 
 def test_refusals_are_answered_three_times_a_ship_until_one_is_placed() -> None:
@@ -235,13 +172,6 @@ def test_answers_use_the_spelling_of_the_message_and_take_back_the_former_one() 
     ]
 
 
-def test_a_full_table_takes_nobody_more() -> None:
-    referee = Referee(7, limits=Limits(most_players=2))
-    for name in ("a", "b"):
-        referee.receive(m.Participate(name, b""), NOW)
-    assert codes(referee.receive(m.Participate("c", b""), NOW)) == ["table_full"]
-
-
 # --- turns --------------------------------------------------------------------------------------------------------
 
 
@@ -254,32 +184,6 @@ def test_the_order_of_announcements_of_a_salvo() -> None:
     assert isinstance(result, m.SalvoResolved)
     assert (result.hits, result.sunk) == (5, (m.SunkShip(target, "carrier", "carrier"),))
     assert said[6] == m.TurnBegan(1, 2, target, 4, NOW, NOW + 30_000)
-
-
-def test_the_sixth_shot_is_refused_and_counts_for_nothing() -> None:
-    referee = playing("a", "b")
-    shooter, target = _current(referee), _other(referee)
-    for _ in range(5):
-        referee.receive(m.Fire(shooter, target, 10, 10), NOW)
-    said = referee.receive(m.Fire(shooter, target, 10, 10), NOW)
-    assert codes(said) == ["too_many_shots"]
-    assert "had 5 shots" in said[0].text if isinstance(said[0], m.CommandRefused) else False
-
-
-@pytest.mark.parametrize(
-    ("target", "x", "y", "code"),
-    [
-        ("nobody", 1, 1, "unknown_target"),
-        ("B", 1, 1, "unknown_target"),
-        ("b", 0, 1, "off_grid"),
-        ("b", 1, 11, "off_grid"),
-    ],
-)
-def test_an_impossible_shot_is_refused_with_its_reason(target: str, x: int, y: int, code: str) -> None:
-    referee = playing("a", "b")
-    assert codes(referee.receive(m.Fire(_current(referee), target, x, y), NOW)) == [code]
-    assert referee.game is not None
-    assert referee.game.shots_left == 5
 
 
 def test_a_shot_signed_for_another_occasion_is_refused() -> None:
@@ -303,13 +207,6 @@ def test_a_deadline_loses_the_rest_of_the_salvo_and_says_so() -> None:
     assert "4 shots not fired" in str(said[0])
 
 
-def test_a_shot_after_the_deadline_comes_too_late_even_before_the_timer_ran() -> None:
-    referee = playing("a", "b")
-    shooter, target = _current(referee), _other(referee)
-    said = referee.receive(m.Fire(shooter, target, 1, 1), NOW + 30_000)
-    assert codes(said) == ["turn_timeout", "not_your_turn"]
-
-
 def test_three_empty_turns_in_a_row_are_a_defeat_without_a_sunk_ship() -> None:
     referee = playing("a", "b", "c")
     silent = _current(referee)
@@ -326,28 +223,6 @@ def test_three_empty_turns_in_a_row_are_a_defeat_without_a_sunk_ship() -> None:
     assert referee.state is State.TURN
 
 
-def test_a_shot_between_empty_turns_starts_their_count_again() -> None:
-    referee = playing("a", "b", empty_turns=2)
-    now = NOW
-    for _ in range(4):
-        referee.receive(m.Fire(_current(referee), "a", 10, 10), now)
-        now += 30_000
-        referee.handle_timer(now)
-        assert referee.state is State.TURN
-
-
-def test_a_turn_that_is_cut_short_after_a_shot_is_no_empty_one() -> None:
-    referee = playing("a", "b", empty_turns=2)
-    first, now = _current(referee), NOW
-    for fires in (True, False, False):  # a turn of each, and the first one's empty one
-        if fires or _current(referee) != first:
-            referee.receive(m.Fire(_current(referee), first, 10, 10), now)
-        now += 30_000
-        referee.handle_timer(now)
-    assert referee.state is State.TURN
-    assert [referee.match.players[name].silent_turns for name in (first, _current(referee))] == [1, 0]
-
-
 def test_a_defeated_player_that_is_sunk_later_is_announced_only_as_sunk() -> None:
     referee = playing("a", "b", "c", empty_turns=1)
     silent = _current(referee)
@@ -360,31 +235,6 @@ def test_a_defeated_player_that_is_sunk_later_is_announced_only_as_sunk() -> Non
 
 
 # --- the end ------------------------------------------------------------------------------------------------------
-
-
-def test_the_end_tells_stats_winner_and_state_in_this_order() -> None:
-    referee = playing("a", "b", empty_turns=1)
-    said = referee.handle_timer(NOW + 30_000)
-    assert kinds(said) == ["CommandRefused", "SalvoResolved", "PlayerStats", "PlayerStats", "GameWon", "StateChanged"]
-    assert {a.place for a in said if isinstance(a, m.PlayerStats)} == {1, 2}
-
-
-def test_the_rest_of_the_winning_salvo_is_void_and_not_answered() -> None:
-    referee = finished()
-    winner, loser = referee.results[-1].player, _loser(referee)
-    void = 5 - referee.results[-1].shots
-    assert void > 0
-    for _ in range(void):
-        assert referee.receive(m.Fire(winner, loser, 1, 1), NOW) == []
-    assert codes(referee.receive(m.Fire(winner, loser, 1, 1), NOW)) == ["wrong_state"]
-
-
-def test_the_next_lobby_knows_nothing_of_the_game() -> None:
-    referee = finished()
-    said = referee.handle_timer(NOW + 300_000)
-    assert said == [m.TableReset(), m.TableOpened(2), m.StateChanged(State.LOBBY)]
-    assert (referee.players, referee.game, referee.results, referee.deadline()) == ({}, None, [], None)
-    assert kinds(seat(referee, "a"))[0] == "PlayersListed"
 
 
 def test_the_next_lobby_counts_no_extensions_of_the_former_one() -> None:

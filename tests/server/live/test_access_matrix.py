@@ -278,13 +278,6 @@ def test_nobody_takes_over_another_users_session(broker: Secured) -> None:
                 assert victim.stands
 
 
-def test_the_newest_connection_of_a_user_wins(broker: Secured) -> None:
-    with Client(broker.port, ACTORS["red"]) as first, Client(broker.port, ACTORS["red"], "something else") as second:
-        first.until(lambda: first.lost)
-        second.unsubscribe(["/x"])
-        assert second.stands
-
-
 def test_a_table_that_goes_takes_its_retained_messages_out_of_reach(broker: Secured) -> None:
     """At a table that is not the server's nobody may anything, whatever is there."""
     topics = at([ELSEWHERE])

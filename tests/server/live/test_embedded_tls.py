@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import ssl
 import subprocess
 import time
 from collections.abc import Iterator
@@ -80,27 +79,6 @@ def test_both_listeners_speak_tls(broker: EmbeddedBroker, certificate: Certifica
                 team_red.acknowledge(message)
                 heard.append(message.payload)
         assert heard == [payload] * 50
-
-
-@pytest.mark.parametrize("handshake", [False, True])
-def test_whoever_does_not_greet_makes_room_for_others(
-    broker: EmbeddedBroker, certificate: Certificate, handshake: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The eight places are taken by somebody without an account, who would take them again and again."""
-    context = ssl.create_default_context(cafile=str(certificate.cert))
-    with contextlib.ExitStack() as stack:
-        for _ in range(12):
-            idle = stack.enter_context(socket.create_connection(("127.0.0.1", broker.port), 60))
-            if handshake:
-                with contextlib.suppress(OSError):
-                    stack.enter_context(context.wrap_socket(idle, server_hostname="127.0.0.1"))
-        red = team("red")[0]
-        connection = Connection(
-            broker.url, "", username=red.user, password=red.secret, clean_session=True, ca=str(certificate.cert)
-        )
-        stack.callback(connection.close)
-        connection.connect(60)  # a silent one is hung up on after an hour
-    assert any(record.getMessage().partition(", and ")[2].startswith("others are waiting") for record in caplog.records)
 
 
 def test_a_client_without_tls_is_turned_away(broker: EmbeddedBroker) -> None:

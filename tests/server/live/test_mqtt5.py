@@ -305,22 +305,6 @@ def test_a_fault_ends_the_connection_with_its_reason(broker: EmbeddedBroker, sen
         assert got.endswith(bytes((0xE0, 2, reason, 0)))
 
 
-def test_a_client_that_wants_none_of_its_own_messages_gets_those_of_others(broker: EmbeddedBroker) -> None:
-    with greeted(broker, "alice") as alice, greeted(broker, "bob") as bob:
-        for client in (alice, bob):
-            client.send(subscribe("/a/#", 0x05))
-            assert client.read() == b"\x90\4\0\1\0\1"
-        alice.send(publish("/a/x", b"one", first=0x33))
-        assert alice.read() == b"\x40\2\0\1"
-        assert bob.read() == publish("/a/x", b"one")
-        alice.send(packet(0x82, b"\0\2\0" + text("/a/#") + b"\5"))  # nor what is retained
-        assert alice.read() == b"\x90\4\0\2\0\1"
-        alice.send(packet(0x82, b"\0\3\0" + text("/a/x") + b"\x20"))  # another subscription wants them
-        assert alice.read() == b"\x90\4\0\3\0\0"
-        alice.send(publish("/a/x", b"", 2, first=0x33))
-        alice.wait_for(publish("/a/x", b"", 1))
-
-
 def test_a_bridge_of_mosquitto_has_both_in_mqtt_3_1_1(broker: EmbeddedBroker) -> None:
     with Raw(broker.port, "alice", level=0x84) as alice, Raw(broker.port, "bob", level=0x84) as bob:
         for client in (alice, bob):
@@ -334,35 +318,7 @@ def test_a_bridge_of_mosquitto_has_both_in_mqtt_3_1_1(broker: EmbeddedBroker) ->
         assert alice.read() == b"\xd0\0"
 
 
-@pytest.mark.parametrize(("options", "first"), [(0x09, 0x33), (0x01, 0x32)])
-def test_a_live_message_has_its_retain_flag_where_that_is_wanted(
-    broker: EmbeddedBroker, options: int, first: int
-) -> None:
-    with greeted(broker, "alice") as alice, greeted(broker, "bob") as bob:
-        bob.send(subscribe("/a/flag", options | 0x20))
-        assert bob.read() == b"\x90\4\0\1\0\1"
-        alice.send(publish("/a/flag", b"kept", 1, 0x33))
-        assert bob.read() == publish("/a/flag", b"kept", 1, first)
-        alice.send(publish("/a/flag", b"live", 2))
-        assert bob.read() == publish("/a/flag", b"live", 2)
-
-
 ABOUT = b"\1\1\3" + text("t") + b"\x08" + text("/answers") + b"\x09" + text("id") + b"\x26" + text("a") + text("b")
-
-
-def test_the_properties_of_a_message_go_with_it(broker: EmbeddedBroker) -> None:
-    with greeted(broker, "alice") as alice, greeted(broker, "bob") as bob:
-        bob.send(subscribe("/a/#"))
-        assert bob.read() == b"\x90\4\0\1\0\1"
-        for mid, first in enumerate((0x30, 0x32, 0x33), start=0):
-            alice.send(publish("/a/x", b"live", mid, first, ABOUT))
-            assert bob.read() == publish("/a/x", b"live", mid, first & 0x32, ABOUT)
-        with greeted(broker, "carol") as carol, Raw(broker.port, "dave") as dave:
-            carol.send(subscribe("/a/x"))
-            carol.wait_for(publish("/a/x", b"live", 1, 0x33, ABOUT))
-            assert dave.read() == b"\x20\2\0\0"
-            dave.send(subscribe_packet("/a/x"))
-            dave.wait_for(packet(0x33, text("/a/x") + b"\0\1live"))
 
 
 def test_the_properties_of_a_will_go_with_it(broker: EmbeddedBroker) -> None:

@@ -202,25 +202,6 @@ def test_the_same_accepted_commands_give_the_same_announcements_in_process(
             assert again.receive(command, now) == announced
 
 
-@pytest.mark.quick
-def test_the_same_seed_is_the_same_game_over_a_broker_and_in_the_arena(
-    broker: Broker, start_server: StartServer, observer: Observer
-) -> None:
-    from salvo_lab import arena
-
-    with start_server(players=3):
-        observer.until(said("/game/state", b"lobby"))
-        play_bots(broker.url, ["a", "b", "c"], observer)
-    heard = [json.loads(x.payload) for x in observer.seen if x.topic == "/game/result" and x.payload]
-    expected: list[dict[str, Any]] = []
-    arena.play(
-        {name: RandomBot() for name in "abc"},
-        seed="7",
-        listener=lambda shots, result: expected.append(RESULT.value(result)),
-    )
-    assert heard == expected
-
-
 # --- the log --------------------------------------------------------------------------------------------------------
 
 
