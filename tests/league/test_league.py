@@ -42,7 +42,7 @@ troubles: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 
 
 @given(formats, sizes, st.integers(2, 11), st.booleans(), seeds, troubles)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_every_game_counts_once_whatever_dies(
     of: dict[str, Any], size: int, count: int, hall: bool, seed: int, troubles: dict[str, Any]
 ) -> None:
@@ -56,7 +56,7 @@ def test_every_game_counts_once_whatever_dies(
 
 @pytest.mark.long
 @given(formats.filter(lambda of: of["format"] != "ladder"), sizes, st.integers(2, 11), seeds, troubles)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_the_same_results_give_the_same_schedule(
     of: dict[str, Any], size: int, count: int, seed: int, troubles: dict[str, Any]
 ) -> None:
@@ -87,7 +87,7 @@ def won_without_a_game(world: World, team: str) -> int:
 
 @pytest.mark.long
 @given(formats, sizes, st.integers(2, 11), st.booleans(), seeds, troubles, st.sampled_from([0.005, 0.02, 0.2]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_what_a_host_annuls_counts_no_more_in_any_table_and_round(
     of: dict[str, Any], size: int, count: int, hall: bool, seed: int, troubles: dict[str, Any], often: float
 ) -> None:
@@ -119,7 +119,7 @@ def test_what_a_host_annuls_counts_no_more_in_any_table_and_round(
 
 @pytest.mark.long
 @given(formats, sizes, st.lists(st.tuples(st.sampled_from(NAMES), st.integers(5, 200)), max_size=12), seeds, troubles)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_teams_that_come_and_go_lose_nobody_a_game(
     of: dict[str, Any], size: int, changes: list[tuple[str, int]], seed: int, troubles: dict[str, Any]
 ) -> None:
@@ -137,7 +137,7 @@ def test_teams_that_come_and_go_lose_nobody_a_game(
 
 @pytest.mark.long
 @given(st.integers(2, 16), seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_all_meet_all_in_pairs_in_the_fewest_rounds(count: int, seed: int) -> None:
     world = World(league(format="round-robin", table_size=2), NAMES[:count], seed=seed).run(30_000)
     met = [frozenset(line.teams) for line in world.of(Result)]
@@ -147,7 +147,7 @@ def test_all_meet_all_in_pairs_in_the_fewest_rounds(count: int, seed: int) -> No
 
 @pytest.mark.long
 @given(st.integers(3, 8), st.integers(3, 16), seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_all_meet_all_at_larger_tables(size: int, count: int, seed: int) -> None:
     world = World(league(format="round-robin", table_size=size), NAMES[:count], seed=seed).run(30_000)
     met = {frozenset(pair) for line in world.of(Result) for pair in combinations(line.teams, 2)}
@@ -157,7 +157,7 @@ def test_all_meet_all_at_larger_tables(size: int, count: int, seed: int) -> None
 
 @pytest.mark.long
 @given(st.integers(2, 8), st.integers(1, 3), st.integers(2, 16), seeds)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_nobody_on_a_ladder_waits_for_more_games_to_begin_than_there_are_others(
     size: int, tables: int, count: int, seed: int
 ) -> None:
@@ -210,7 +210,7 @@ cells = st.integers(2, 3).map(lambda count: CELLS[:count])
 
 @pytest.mark.long
 @given(formats, sizes, st.integers(2, 11), cells, st.booleans(), seeds, troubles)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_every_game_counts_once_in_several_cells_whatever_dies(
     of: dict[str, Any], size: int, count: int, cells: tuple[str, ...], hall: bool, seed: int, troubles: dict[str, Any]
 ) -> None:
@@ -228,7 +228,7 @@ def test_every_game_counts_once_in_several_cells_whatever_dies(
 
 @pytest.mark.long
 @given(formats, st.integers(2, 8), st.integers(4, 11), cells, st.integers(0, 300), seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_a_cell_that_is_gone_holds_up_nobody_and_costs_nobody_a_match(
     of: dict[str, Any], size: int, count: int, cells: tuple[str, ...], after: int, seed: int
 ) -> None:
@@ -249,7 +249,7 @@ def test_a_cell_that_is_gone_holds_up_nobody_and_costs_nobody_a_match(
 
 @pytest.mark.long
 @given(formats, st.integers(4, 11), cells, seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_a_game_that_goes_on_although_it_was_given_up_is_ended_when_its_server_is_back(
     of: dict[str, Any], count: int, cells: tuple[str, ...], seed: int
 ) -> None:

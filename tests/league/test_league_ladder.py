@@ -48,7 +48,7 @@ def test_an_hour_of_pairs_sorts_bots_by_their_strength_and_keeps_nobody_waiting(
     assert tau([row.name for row in rated]) > 0.6
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_at_larger_tables_nobody_waits_much_longer_than_the_others() -> None:
     world = ladder(4, 3)
     assert len(world.of(Result)) > 20

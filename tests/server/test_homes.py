@@ -77,7 +77,11 @@ def test_a_command_with_state_ends_with_a_code_and_says_what_to_set(home: str, c
         ("new mybot.py", "mybot.py"),
     ],
 )
-def test_a_command_that_needs_no_state_does_without(home: str, command: str, says: str) -> None:
+def test_a_command_that_needs_no_state_does_without(
+    home: str, command: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("health", "control"):
+        monkeypatch.setattr(f"salvo_server.commands.{module}._ANSWER_SECONDS", 0.1)
     done = run(*command.split())
     assert says in done.stdout + done.stderr
     assert "home" not in done.stderr

@@ -41,8 +41,8 @@ OTHER: dict[str, Any] = {
     "minor": 2,
 }
 CHANGES: dict[str, dict[str, Any]] = {
-    **{name: {"limits": replace(LIMITS, **{name: value})} for name, value in OTHER.items()},
-    **{name: {"book": replace(book, name=f"small-{name}", **SEA)} for name, book in BOOKS.items()},  # type: ignore[arg-type]
+    "every limit": {"limits": replace(LIMITS, **OTHER)},
+    "book": {"book": replace(BOOKS["xbs"], name="small", **SEA)},  # type: ignore[arg-type]
     "seed": {"draw": "seed", "seed": "other"},
     "profile": {"profile": "contest"},
     "chat": {"chat": False},
@@ -159,6 +159,7 @@ def _and_back_again(evening: Evening, change: Callable[[], None]) -> None:
     evening.change(limits=LIMITS, book=POND)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "moment",
     [

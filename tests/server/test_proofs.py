@@ -12,9 +12,9 @@ from salvo.codec.log_reader import Fault
 
 
 @pytest.mark.long
-def test_a_hundred_honest_games_pass() -> None:
+def test_honest_games_pass() -> None:
     told = 0
-    for played in random_games(100):
+    for played in random_games(30):
         report = verify(played.proof())
         assert report.finding is None, report.finding
         assert report.key == IDENTITY.signing_key
@@ -22,7 +22,7 @@ def test_a_hundred_honest_games_pass() -> None:
         assert game.winner in game.players
         assert sum(bool(step.announcements) for step in game.steps) <= len(played.steps)
         told += len(game.told)
-    assert told > 2000
+    assert told > 600
 
 
 def test_signing_a_game_anew_changes_nothing() -> None:
@@ -30,7 +30,7 @@ def test_signing_a_game_anew_changes_nothing() -> None:
     assert signed(entries(lines)) == lines
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_single_byte_of_a_proof_counts() -> None:
     lines = Played("a", TINY).play().proof()
     random = Random(1)
@@ -44,10 +44,9 @@ def test_every_single_byte_of_a_proof_counts() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("first", range(0, 100, 50))
-def test_a_changed_byte_is_found_and_its_line_named(first: int) -> None:
-    random = Random(first)
-    for played in random_games(50, first):
+def test_a_changed_byte_is_found_and_its_line_named() -> None:
+    random = Random(0)
+    for played in random_games(40):
         lines = played.proof()
         for _ in range(3):
             number = random.randrange(len(lines))

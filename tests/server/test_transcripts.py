@@ -20,7 +20,7 @@ LINES = gzip.decompress(GOLDEN.read_bytes()).splitlines(keepends=True)
 ANY_LINE = st.integers(0, len(LINES) - 1)
 
 #: A line is a hundred letters and a game a hundred lines: enough examples that every part of each kind is met.
-thorough = settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+thorough = settings(max_examples=60, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
 
 def _named_line(lines: list[bytes]) -> int:

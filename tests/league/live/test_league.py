@@ -116,7 +116,7 @@ def test_nothing_is_lost_or_doubled_in_a_league_of_thirty_that_is_killed_sixty_t
         agrees(stage)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_ctrl_c_ends_a_league_cleanly_and_says_how_it_goes_on(tmp_path: Path) -> None:
     with LeagueStage(tmp_path, cup(9, 2, [""]), ["ann", "bob"], []) as stage:
         stage.until(lambda: stage.results(), "the first game is over")

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from kit.broker_process import BrokerProcess
 from kit.brokers import Broker
 from kit.cable import Cable
 from kit.guarded import guarded, wait_for_users
@@ -99,12 +98,11 @@ def test_a_server_logs_once_that_another_program_uses_its_account(
     assert "another program connects as 'salvo-server'" in said[0]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("kind", [pytest.param(Mosquitto, marks=needs("mosquitto")), BrokerProcess])
-def test_a_broker_that_is_killed_again_and_again_is_no_other_user(kind: type[Mosquitto | BrokerProcess]) -> None:
+@needs("mosquitto")
+def test_a_broker_that_is_killed_again_and_again_is_no_other_user() -> None:
     """The story: mosquitto is back after some 10 ms, and a bot that thinks for longer never met one that was away."""
     with (
-        kind() as broker,
+        Mosquitto() as broker,
         Held(broker.url, "red", thinks_seconds=0.06) as red,
         Held(broker.url, "blue") as blue,
     ):

@@ -168,7 +168,10 @@ def _finish(machines: Machines, seated: list[threading.Thread]) -> dict[str, int
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("running", [True, False], ids=["while it runs", "when it has ended"])
+@pytest.mark.parametrize(
+    "running",
+    [pytest.param(True, id="while it runs"), pytest.param(False, id="when it has ended", marks=pytest.mark.slow)],
+)
 def test_a_game_of_which_all_is_in_the_backup_goes_on(running: bool, machines: Machines) -> None:
     seated = _begin(machines)
     if running:
@@ -187,7 +190,13 @@ def test_a_game_of_which_all_is_in_the_backup_goes_on(running: bool, machines: M
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("lost", [(1, 14), (2, 5)], ids=["turns", "a result, and turns of the next game"])
+@pytest.mark.parametrize(
+    "lost",
+    [
+        pytest.param((1, 14), id="turns"),
+        pytest.param((2, 5), id="a result, and turns of the next game", marks=pytest.mark.slow),
+    ],
+)
 def test_teams_that_have_heard_more_than_the_backup_play_the_next_game(lost: _Moment, machines: Machines) -> None:
     machines.over_seconds = 1 if lost[0] > 1 else 600
     seated = _begin(machines, games=lost[0])

@@ -63,7 +63,7 @@ def salvo(folder: Path, *arguments: str, **environment: str) -> Program:
     return Program(folder, "-m", "salvo", *arguments, **environment)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_team_that_joins_during_a_game_places_one_fleet_in_the_next(
     broker: Broker, start_server: StartServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,7 +24,7 @@ def check_all_shots_are_accounted_for(heard: Heard) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kills", [(4, 10), (0,), (1, 2, 3)])
+@pytest.mark.parametrize("kills", [(0,), (1, 2, 10)])
 def test_the_broker_is_killed_in_mid_game_and_no_shot_is_lost(kills: tuple[int, ...]) -> None:
     heard = Heard()
     with BrokerProcess() as broker:

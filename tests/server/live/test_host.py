@@ -106,7 +106,9 @@ def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(enviro
         settings = said("control", "set", url, "teams=red,blue", "turn_seconds=7", account=desk)
         assert settings == "host desk changes the settings of the next game\n"
         assert said("control", "next", url, account=desk) == "host desk opens the next lobby\n"
-        assert "no answer" in said("control", "pause", url, code=1, account=red)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("salvo_server.commands.control._ANSWER_SECONDS", 8.0)
+            assert "no answer" in said("control", "pause", url, code=1, account=red)
         assert "not_authorised" in said("control", "pause", url, code=1, account=desk | {"SALVO_SECRET": "another"})
         for wrong in (("extend", url), ("pause", url, "5"), ("set", url, "seed=1"), ("annul", url, "-3")):
             said("control", *wrong, code=2, account=desk)

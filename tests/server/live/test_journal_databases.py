@@ -215,36 +215,38 @@ def test_a_server_waits_for_a_database_that_is_still_starting(
 
 
 @needs("postgresql")
-def test_results_on_postgresql(tmp_path: Path) -> None:
+def test_results_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None:
     """A database of the version before gets the table; a result is written once, annulled, and read beside it."""
     players = (m.PlayerStats("ann", 20, 17, 5, 4, 1), m.PlayerStats("bob", 15, 3, 0, 3, 2))
     first, second = (Result("", number, 1_795_000_000_000 + number, "salvo", players, number == 2) for number in (1, 2))
-    with PostgreSQL() as database:
-        journal = DatabaseJournal(database.url, key_file=tmp_path / "key")
-        journal.commit(Batch(games=[OPENED], steps=[step(1)], ended=False))
-        connection_of(journal).exec_driver_sql("DROP TABLE results")
-        connection_of(journal).exec_driver_sql("ALTER TABLE progress DROP COLUMN epoch")
-        connection_of(journal).exec_driver_sql("UPDATE schema_version SET version_num = '0001'")
-        connection_of(journal).commit()
-        journal.close()
-        with pytest.raises(JournalError, match="journal_version"):
-            JournalReader(database.url).results()
-        with contextlib.closing(DatabaseJournal(database.url, key_file=tmp_path / "key")) as journal:
-            batch = Batch(steps=[step(2)], ended_games=[GameEnded(1, first)])
-            journal.commit(batch)
-            journal.commit(batch)
-            then = OPENED._replace(id=2, number=2)
-            journal.commit(Batch(games=[then], steps=[step(3)], ended_games=[GameEnded(2, second)]))
-            assert JournalReader(database.url).results() == journal.results() == [first, second]
-            annulled = ResultAnnulled("", 1, "desk", first.at + 1)
-            journal.commit(Batch(annulled=[annulled, annulled._replace(at=first.at + 2), annulled._replace(number=3)]))
-            database.kill()
-            with pytest.raises(JournalUnavailable, match="journal_away"):
-                journal.commit(Batch(annulled=[annulled]))
-            database.start()
-            journal.commit(Batch(annulled=[annulled._replace(by="jury")]))
-            kept = first._replace(annulled_at=first.at + 1, annulled_by="desk")
-            assert journal.results() == [kept, second]
+    with psycopg.connect(postgresql.url, autocommit=True) as admin:
+        admin.execute("CREATE DATABASE results")
+    url = postgresql.url.removesuffix("postgres") + "results"
+    journal = DatabaseJournal(url, key_file=tmp_path / "key")
+    journal.commit(Batch(games=[OPENED], steps=[step(1)], ended=False))
+    connection_of(journal).exec_driver_sql("DROP TABLE results")
+    connection_of(journal).exec_driver_sql("ALTER TABLE progress DROP COLUMN epoch")
+    connection_of(journal).exec_driver_sql("UPDATE schema_version SET version_num = '0001'")
+    connection_of(journal).commit()
+    journal.close()
+    with pytest.raises(JournalError, match="journal_version"):
+        JournalReader(url).results()
+    with contextlib.closing(DatabaseJournal(url, key_file=tmp_path / "key")) as journal:
+        batch = Batch(steps=[step(2)], ended_games=[GameEnded(1, first)])
+        journal.commit(batch)
+        journal.commit(batch)
+        then = OPENED._replace(id=2, number=2)
+        journal.commit(Batch(games=[then], steps=[step(3)], ended_games=[GameEnded(2, second)]))
+        assert JournalReader(url).results() == journal.results() == [first, second]
+        annulled = ResultAnnulled("", 1, "desk", first.at + 1)
+        journal.commit(Batch(annulled=[annulled, annulled._replace(at=first.at + 2), annulled._replace(number=3)]))
+        postgresql.kill()
+        with pytest.raises(JournalUnavailable, match="journal_away"):
+            journal.commit(Batch(annulled=[annulled]))
+        postgresql.start()
+        journal.commit(Batch(annulled=[annulled._replace(by="jury")]))
+        kept = first._replace(annulled_at=first.at + 1, annulled_by="desk")
+        assert journal.results() == [kept, second]
 
 
 @needs("root")
@@ -304,7 +306,7 @@ DatabaseJournal(f"{sys.argv[1]}/{number}.journal").close()
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_server_that_is_killed_while_it_makes_its_journal_makes_it_the_next_time(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", _DIE_AT_EACH, str(tmp_path)], check=True, timeout=300)
     files = list(tmp_path.glob("*.journal"))

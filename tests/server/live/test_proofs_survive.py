@@ -54,7 +54,7 @@ def test_the_server_is_killed_and_every_proof_is_whole(stage: Stage) -> None:
     _whole(stage, "a", "b")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_settings_that_change_in_mid_game_leave_every_record_as_it_is(tmp_path: Path) -> None:
     journal, games = str(tmp_path / "a.journal"), tmp_path / "games"
     kept = ("--journal", journal, "--transcripts", str(games), "--resume", "always")
@@ -93,29 +93,17 @@ def event(server: subprocess.Popen[str], name: str) -> dict[str, Any]:
 
 
 @pytest.mark.long
-def test_a_bot_is_killed_and_goes_on_with_its_proof(stage: Stage) -> None:
-    stage.serve()
-    first, other = stage.join("a"), stage.seat("b", players.Slower())
-    stage.until_salvos("a", 4)
-    kill(first)
-    noted = stage.proof("a").read_bytes()
-    again = stage.join("a")
-    assert f"{stage.proof('a')}: game 1 is whole" in ends(again)
-    other.join(SECONDS)
-    assert stage.proof("a").read_bytes().startswith(noted[: noted.rindex(b"\n") + 1])
-    _whole(stage, "a", "b")
-
-
-@pytest.mark.long
-def test_server_and_bot_are_killed_at_a_time(stage: Stage) -> None:
+def test_server_and_bot_are_killed_at_a_time_and_the_bot_goes_on_with_its_proof(stage: Stage) -> None:
     server = stage.serve()
     first, other = stage.join("a"), stage.seat("b", players.Slower())
     stage.until_salvos("b", 5)
     for process in (server, first):
         kill(process)
+    noted = stage.proof("a").read_bytes()
     stage.serve()
-    ends(stage.join("a"))
+    assert f"{stage.proof('a')}: game 1 is whole" in ends(stage.join("a"))
     other.join(SECONDS)
+    assert stage.proof("a").read_bytes().startswith(noted[: noted.rindex(b"\n") + 1])
     _whole(stage, "a", "b")
 
 

@@ -67,7 +67,7 @@ def shown(*words: str) -> dict[str, Any]:
     return told
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [
