@@ -177,26 +177,6 @@ def world(tmp_path: Path) -> Iterator[PacedWorld]:
     world.journal.close()
 
 
-def test_a_server_that_is_killed_in_a_pause_comes_back_into_it(world: PacedWorld) -> None:
-    world.join()
-    shooter = current_of(world).name
-    world.fire(5)
-    retained = dict(world.table.retained)
-    assert json.loads(retained["/game/turn"])["turn"] == json.loads(retained["/game/result"])["turn"] == 1
-    assert (retained["/game/state"], retained["/game/current"]) == (b"turn", shooter.encode())
-    world.now += 700
-    world.restart(away=3_600_000)
-    assert world.table.retained == retained
-    assert world.table.referee.current is None
-    world.now += 700
-    world.run()
-    assert world.table.referee.current is None  # the pause began anew
-    world.now += 100
-    world.run()
-    turn = json.loads(world.table.retained["/game/turn"])
-    assert (turn["turn"], turn["deadline"] - turn["now"]) == (2, 30_000)
-
-
 def test_a_game_with_pauses_is_recovered_executed_and_verified(world: PacedWorld, tmp_path: Path) -> None:
     world.join()
     for away in (0, 50, 900):

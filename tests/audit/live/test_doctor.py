@@ -102,6 +102,13 @@ def test_a_port_where_nobody_listens_is_one_failure() -> None:
     assert of(findings, Verdict.FAIL) == {"network"}
 
 
+@pytest.fixture
+def no_answer_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What never answers MQTT need not be waited for."""
+    monkeypatch.setattr("salvo_audit.doctor.reach.ANSWER_SECONDS", 0.5)
+
+
+@pytest.mark.usefixtures("no_answer_awaited")
 def test_what_is_no_broker_is_told_apart() -> None:
     def hang_up(listening: socket.socket) -> None:
         while True:
@@ -149,6 +156,7 @@ def tls_port(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[i
         listening.shutdown(socket.SHUT_RDWR)
 
 
+@pytest.mark.usefixtures("no_answer_awaited")
 @pytest.mark.parametrize(
     ("tls_port", "trusted", "verdict", "text"),
     [

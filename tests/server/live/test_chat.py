@@ -108,15 +108,6 @@ def test_nobody_says_anything_in_anothers_name_and_onlookers_say_nothing(table: 
         assert table.heard(user) == [], user
 
 
-def test_what_is_refused_is_told_to_the_player_alone(table: Table) -> None:
-    table.say("red", "red", "two\nlines")
-    table.settle()
-    [(topic, text)] = [(t, p) for t, p, _ in table.clients["red"].heard if t.endswith("/error")]
-    assert (topic, text.partition(":")[0]) == ("/players/red/error", "bad_text")
-    for user in ("blue", "hall"):
-        assert not any(topic.endswith("/error") for topic, _, _ in table.clients[user].heard)
-
-
 class Chatty(RandomBot):
     """Greets everybody, fires once the table is flooded, and keeps what it hears."""
 

@@ -14,12 +14,10 @@ import pytest
 from kit.brokers import Broker, StartServer
 from kit.guarded import guarded, play, wait_for_users
 from kit.players import Heard, Slower, join, salvos
-from kit.programs import BROKERS
 from salvo import messages as m
 from salvo.events import Refused, Waits
 from salvo.permissions import Role
 
-KINDS = BROKERS
 _SECONDS = 60.0
 
 
@@ -139,9 +137,8 @@ def test_elsewhere_a_secret_is_drawn_and_told(broker: Broker, start_server: Star
         team.says("(put it into SALVO_SECRET to come back)")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_of_two_programs_of_one_team_the_older_ends(kind: str, tmp_path: Path) -> None:
-    with guarded(kind, tmp_path) as contest:
+def test_of_two_programs_of_one_team_the_older_ends(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path) as contest:
         secret = contest.roster.add("red")
         wait_for_users(contest.url, "red", secret)
         given = {"SALVO_TEAM": "red", "SALVO_SECRET": secret}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kit.broker_process import BrokerProcess
-from kit.players import Heard, Slower, join, over, retained_of, salvos
+from kit.players import Heard, Slower, join, over, salvos
 from salvo import messages as m
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
@@ -39,19 +39,3 @@ def test_the_broker_is_killed_in_mid_game_and_no_shot_is_lost(kills: tuple[int, 
                 broker.start()
             heard.until(over)
     check_all_shots_are_accounted_for(heard)
-
-
-def test_retained_messages_are_published_again_to_a_broker_that_lost_them() -> None:
-    heard = Heard()
-    with BrokerProcess() as broker:
-        contest = Contest(ServerSettings(broker=broker.url, seed="7", players=2, over_seconds=600), heard)
-        with contest.in_background():
-            for name in ("a", "b"):
-                join(broker.url, name)
-            heard.until(over)
-            before = retained_of(broker.url, {"/game/state": b"over"}, "/game/standings")  # said last
-            broker.kill()
-            broker.start()
-            after = retained_of(broker.url, before)
-    assert after == before
-    assert {"/game/server", "/game/rules", "/game/winner"} <= before.keys()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kit.players import Heard, Slower, join, over, retained_of, salvos
+from kit.players import Heard, join, over, retained_of
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
@@ -106,35 +106,6 @@ def check_retained(book: RuleBook, retained: dict[str, bytes], outcome: Any) -> 
     assert set(fleets) == ({f"/players/{name}/fleet" for name in outcome.fleets} if book.reveal else set())
     sunk = [topic for topic in retained if topic.endswith("/sunk")]
     assert bool(sunk) == (book not in (SMACKDOWN, XBS))
-
-
-class SlowAtFirst(Slower):
-    slow_turns = 20
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("book", [BOOKS["smackdown"]], ids=lambda book: book.name)
-def test_a_server_that_ends_in_mid_game_goes_on_where_it_was(book: RuleBook, tmp_path: Path) -> None:
-    teams: dict[str, type[Bot]] = {"ann": SlowAtFirst, "bob": SlowAtFirst}
-    first, second = Heard(), Heard()
-    journal = str(tmp_path / "a.journal")
-    with EmbeddedBroker() as broker:
-        contest = Contest(settings(broker, book.name, journal=journal), first)
-        first.once = salvos(10), contest.stop.set
-        with contest.in_background():
-            seat(contest.url, first, book, teams)
-            first.until(salvos(10))
-        assert not first.of(m.GameWon)
-        again = settings(broker, "salvo", journal=journal, resume="always")  # the game keeps the book it began with
-        contest = Contest(again, second)
-        with contest.in_background():
-            second.until(over)
-    results, outcome = in_arena(book, teams)
-    told = {each.turn: each._replace(sunk=()) for each in [*first.of(m.SalvoResolved), *second.of(m.SalvoResolved)]}
-    assert list(told.values()) == [each._replace(sunk=()) for each in results]
-    assert {each.player: each for each in second.of(m.PlayerStats)} == outcome.stats
-    assert second.of(m.GameWon)[0].winners == outcome.winners
-    assert len(list(open_recordings(journal).check())) == 1
 
 
 def test_a_tie_is_told_to_bots_and_to_everybody() -> None:
