@@ -16,6 +16,19 @@ def connection_of(journal: DatabaseJournal) -> sql.Connection:
     return journal._connection
 
 
+def freeze(journal: DatabaseJournal) -> None:
+    """Let a journal show no more sign of life, as if its process stood still."""
+    journal._closing.set()
+
+
+def lose_connection(journal: DatabaseJournal) -> sql.Connection:
+    """Let a journal give up its connection; return it, of which the database knows nothing bad yet."""
+    lost = journal._connection
+    journal._connection = journal._engine.connect()
+    journal._connection.invalidate()
+    return lost
+
+
 def export(game: SavedGame, path: Path) -> None:
     """Write a game of a journal to a transcript."""
     header, steps = repeat_game(game)

@@ -15,7 +15,6 @@ from kit.unbrokered import Wire
 from salvo.codec.header import read_header
 from salvo.codec.log_reader import LogChain, read_entry, take_apart
 from salvo.messages import Draw, Limits, State
-from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.transcript_folder import TranscriptFolder
 
 
@@ -160,4 +159,3 @@ def test_a_folder_has_the_proof_of_every_game_beside_its_transcript(world: Logge
     assert [path.name for path in written] == ["game-1.jsonl.gz"]
     proof = (tmp_path / "games" / "game-1.proof.jsonl").read_bytes()
     assert proof.splitlines() == world.first_heard()
-    assert isinstance(world.journal._journal, DatabaseJournal)

@@ -18,7 +18,6 @@ from salvo.rules import BOOKS, SALVO, RuleBook, generator, random_fleet
 from salvo_server.core.referee import Referee
 from salvo_server.service import Service
 from salvo_server.settings import SettingsError, load_settings
-from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.transcript import check, read_transcript, repeat_game
 
 NOW = 1_000_000
@@ -222,7 +221,7 @@ def test_a_game_with_a_bank_is_recovered_executed_and_verified(world: BankWorld,
     world.run()  # a turn that the bank has ended
     world.play()
     world.run()
-    [saved] = DatabaseJournal.load(world.journal._journal).games
+    saved = world.journal.game("", 1)
     file = tmp_path / "game.jsonl"
     export(saved, file)
     steps, _ = check(read_transcript(file))

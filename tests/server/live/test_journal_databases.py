@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from kit.disks import small_disk
-from kit.journals import connection_of
+from kit.journals import connection_of, freeze, lose_connection
 from kit.postgresql import PostgreSQL
 from kit.programs import needs
 from salvo import messages as m
@@ -103,7 +103,7 @@ def test_an_owner_whose_lock_another_took_commits_nothing(postgresql: PostgreSQL
     """Its session ends, the standby is quicker than it, and what it held back is not written."""
     with another_database(postgresql, "taken") as (admin, url):
         first = DatabaseJournal(url, key_file=tmp_path / "key")
-        first._closing.set()  # so that the standby is the quicker one
+        freeze(first)  # so that the standby is the quicker one
         first.commit(Batch(games=[OPENED], steps=[step(1)]))
         waited: list[None] = []
 
@@ -163,7 +163,7 @@ def test_a_frozen_owner_loses_its_lock_and_one_that_is_silent_keeps_it(postgresq
         while len(moments) < 3 * LEASE_SECONDS / BEAT_SECONDS:  # it has nothing to write, and lets itself be heard
             moments.update(admin.execute(heard).fetchall())
         assert admin.execute(owner).fetchall() == [(pid,)]
-        first._closing.set()  # as if its process stood still
+        freeze(first)
         DatabaseJournal(url, key_file=tmp_path / "key", standby=lambda: not threading.Event().wait(0.05)).close()
         assert first.confirm(fresh=False) == Holding()
         with pytest.raises(JournalError, match="taken_over"):
@@ -175,9 +175,7 @@ def test_a_frozen_owner_loses_its_lock_and_one_that_is_silent_keeps_it(postgresq
 def test_the_lock_of_a_connection_that_is_gone_is_waited_for(postgresql: PostgreSQL, tmp_path: Path) -> None:
     """The client has given up a connection of which the database knows nothing bad yet."""
     journal = DatabaseJournal(postgresql.url, key_file=tmp_path / "key")
-    half_open = journal._connection
-    journal._connection = journal._engine.connect()
-    journal._connection.invalidate()
+    half_open = lose_connection(journal)
     with pytest.raises(JournalUnavailable, match=r"journal_away.*its lock is not free yet"):
         journal.commit(Batch(ended=False))
     assert journal.confirm(fresh=True) == Holding(sure=False)
