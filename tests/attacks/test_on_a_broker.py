@@ -19,6 +19,7 @@ import pytest
 from kit.brokers import serving
 from kit.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet
 from kit.socketless import Hall, run
+from kit.waiting import until
 from salvo.permissions import Role
 from salvo_server.brokers.embedded import edges, peers
 from salvo_server.brokers.embedded.broker import HardenedBroker
@@ -88,10 +89,7 @@ def _hears(client: Raw, wanted: bytes, marker: Callable[[], None]) -> bool:
 
 def _until_connected(broker: EmbeddedBroker, count: int) -> None:
     """Return when so many are left; the wills of the others come before whatever is published next."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    while len(serving(broker).peers) != count:
-        assert time.monotonic() < end
-        time.sleep(0.005)
+    until(lambda: len(serving(broker).peers) == count)
 
 
 def _mark(broker: EmbeddedBroker) -> Callable[[], None]:

@@ -7,12 +7,12 @@ import os
 import subprocess
 import sysconfig
 import threading
-import time
 from pathlib import Path
 
 from kit import players
 from kit.command_line import run
 from kit.ports import Port
+from kit.waiting import until
 from salvo.player import Bot
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
@@ -99,10 +99,8 @@ class Stage:
 
     def until_salvos(self, name: str, count: int) -> None:
         """Wait until so many salvos are in a file."""
-        end = time.monotonic() + SECONDS
-        while not self.proof(name).exists() or self.proof(name).read_bytes().count(b'"result"') < count:
-            assert time.monotonic() < end, self._ask_why()
-            time.sleep(0.01)
+        proof = self.proof(name)
+        until(lambda: proof.exists() and proof.read_bytes().count(b'"result"') >= count, shown=self._ask_why)
 
     def _ask_why(self) -> str:
         """Kill everything, and return what each process said and how each proof ends."""

@@ -18,6 +18,7 @@ from kit.cable import Cable
 from kit.guarded import guarded, wait_for_users
 from kit.mosquitto import Mosquitto
 from kit.programs import BROKERS, needs
+from kit.waiting import until
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import Connection
 from salvo.net.takeover import MAX_THROWN_OUT
@@ -53,10 +54,7 @@ class Held:
         return self._connection.connected
 
     def until(self, holds: Callable[[], bool]) -> None:
-        end = time.monotonic() + _SECONDS
-        while not holds():
-            assert time.monotonic() < end, f"ended with {self.error}" if self.error else "still waiting"
-            time.sleep(0.005)
+        until(holds, shown=lambda: f"ended with {self.error}" if self.error else "still waiting")
 
     def __enter__(self) -> Held:
         self._thread.start()

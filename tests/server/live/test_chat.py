@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from kit.players import SECONDS, Heard, join, over
 from kit.programs import BROKERS
 from kit.secured import Client, Secured, secured
 from kit.services import serve
+from kit.waiting import until
 from salvo import messages as m
 from salvo.codec.command_writer import write_participation
 from salvo.net.mqtt import Connection
@@ -152,15 +152,10 @@ def test_bots_talk_and_a_flood_of_lines_costs_no_turn(broker: Broker, start_serv
 
     with start_server(heard, players=2, turn_seconds=10) as running:
         players = [join(broker.url, "red", red)]
-        end = time.monotonic() + 60
-        while not running.service.tables[""].referee.players:
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        until(lambda: running.service.tables[""].referee.players)
         players.append(join(broker.url, "blue", blue))
         # Blue answers every line of the flood, and would have none left for its greeting.
-        while ("blue", "Ahoy!", False) not in red.heard:
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        until(lambda: ("blue", "Ahoy!", False) in red.heard)
         flooding = threading.Thread(target=flood, daemon=True)
         flooding.start()
         heard.until(over)

@@ -14,6 +14,7 @@ import pytest
 from kit.brokers import Broker, StartServer
 from kit.guarded import guarded, play, wait_for_users
 from kit.players import Heard, Slower, join, salvos
+from kit.waiting import until
 from salvo import messages as m
 from salvo.events import Refused, Waits
 from salvo.permissions import Role
@@ -39,10 +40,7 @@ class Program:
 
     def says(self, text: str) -> None:
         """Return when it has said something."""
-        end = time.monotonic() + _SECONDS
-        while text not in self.said:
-            assert time.monotonic() < end, self.said
-            time.sleep(0.05)
+        until(lambda: text in self.said, shown=lambda: self.said)
 
     def ends(self) -> str:
         """Return what it has said, when it has ended with an error."""

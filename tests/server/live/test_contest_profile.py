@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sysconfig
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from kit.command_line import run
+from kit.guarded import wait_for_users
 from kit.mosquitto import start_mosquitto
 from kit.ports import Port
 from kit.processes import started
@@ -119,38 +119,13 @@ def test_teams_come_to_a_mosquitto_while_the_server_runs(organiser: Organiser, b
         # Before the first name there is no file, and yet the server has accounts: a container is healthy then, too.
         assert organiser.run("health", broker).startswith("online")
         secrets = organiser.add("red", "blue")
-        wait_until_let_in(broker, "red.1", secrets["red"])
-        wait_until_let_in(broker, "blue.1", secrets["blue"])
+        wait_for_users(broker, "red.1", secrets["red"])
+        wait_for_users(broker, "blue.1", secrets["blue"])
         assert refused(broker) == "not_authorised"
         assert refused(broker, "red", secrets["blue"]) == "not_authorised"
         ends(*(organiser.join(broker, team, secret) for team, secret in secrets.items()))
         organiser.run("teams", "remove", "red")
-        wait_until_shut_out(broker, "red.1", secrets["red"])
-
-
-def wait_until_let_in(url: str, user: str, secret: str) -> None:
-    end = time.monotonic() + _SECONDS
-    while time.monotonic() < end:
-        connection = Connection(url, "", clean_session=True, username=user, password=secret)
-        with contextlib.suppress(ConnectionLost), contextlib.closing(connection):
-            connection.connect(60)
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"{user} is not let in")
-
-
-def wait_until_shut_out(url: str, user: str, secret: str) -> None:
-    end = time.monotonic() + _SECONDS
-    while time.monotonic() < end:
-        connection = Connection(url, "", clean_session=True, username=user, password=secret)
-        try:
-            connection.connect(60)
-        except ConnectionLost:
-            return
-        finally:
-            connection.close()
-        time.sleep(0.1)
-    raise AssertionError(f"{user} is still let in")
+        wait_for_users(broker, "red.1", secrets["red"], admitted=False)
 
 
 def test_a_team_of_nobody_is_told_what_is_wrong(organiser: Organiser) -> None:

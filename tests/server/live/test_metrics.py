@@ -7,10 +7,9 @@ import http.client
 import socket
 import sys
 import threading
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,6 +23,7 @@ from kit.deriver import Deriver
 from kit.players import SECONDS, Heard, join, over, until_online
 from kit.services import serve
 from kit.unbrokered import Wire
+from kit.waiting import until
 from salvo import messages as m
 from salvo.net.mqtt import Connection
 from salvo_server.contest import Contest, open_journal
@@ -108,13 +108,6 @@ def publish(url: str, topic: str, payload: bytes) -> None:
     connection.close()
 
 
-def wait_until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + SECONDS
-    while not holds():
-        assert time.monotonic() < end
-        threading.Event().wait(0.02)
-
-
 def test_a_game_is_counted_with_its_turns_refusals_commits_and_clients(watched: Watched, heard: Heard) -> None:
     teams = [join(watched.contest.url, name, games=1) for name in ("redoubtable", "bluebottle")]
     heard.until(over)
@@ -144,7 +137,7 @@ def test_a_game_is_counted_with_its_turns_refusals_commits_and_clients(watched: 
 def test_refusals_are_counted_by_place_and_code(watched: Watched, heard: Heard) -> None:
     publish(watched.contest.url, "/game/request_participation", b"{")
     publish(watched.contest.url, "/game/state", b"over")
-    wait_until(lambda: ("salvo_refusals_total", (("code", "not_json"), ("place", "inbox"))) in watched.samples())
+    until(lambda: ("salvo_refusals_total", (("code", "not_json"), ("place", "inbox"))) in watched.samples())
     assert watched.value("salvo_refusals_total", code="not_json", place="inbox") == 1
     assert watched.value("salvo_refusals_total", code="forbidden", place="broker") == 1
     watched.metrics.heard(heard)("", 0, None, [m.CommandRefused("ann", "turn_timeout", "turn 3 ended after 30 s")])
@@ -154,12 +147,12 @@ def test_refusals_are_counted_by_place_and_code(watched: Watched, heard: Heard) 
 def test_a_journal_that_takes_nothing_shows_in_all_that_depends_on_it(watched: Watched, heard: Heard) -> None:
     watched.full = True
     join(watched.contest.url, "red")
-    wait_until(lambda: watched.value("salvo_paused") == 1)
+    until(lambda: watched.value("salvo_paused") == 1)
     assert watched.value("salvo_uncommitted_steps") > 0
     assert watched.value("salvo_commit_failures_total") >= 1
     watched.full = False
-    wait_until(lambda: watched.value("salvo_paused") == 0)
-    wait_until(lambda: watched.value("salvo_uncommitted_steps") == 0)
+    until(lambda: watched.value("salvo_paused") == 0)
+    until(lambda: watched.value("salvo_uncommitted_steps") == 0)
 
 
 def test_what_an_earlier_run_has_committed_is_not_outstanding(tmp_path: Path, heard: Heard) -> None:

@@ -6,7 +6,6 @@ import contextlib
 import re
 import socket
 import ssl
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -16,6 +15,7 @@ import pytest
 from kit.accounts import contest, team
 from kit.brokers import serving
 from kit.certificates import make_certificate
+from kit.waiting import until
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.limits import BrokerLimits
@@ -71,10 +71,7 @@ def status(answer: bytes) -> int:
 
 
 def wait_until_nobody_is_there(broker: EmbeddedBroker) -> None:
-    end = time.monotonic() + _SECONDS
-    while serving(broker).web_edges:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: not serving(broker).web_edges)
 
 
 @pytest.mark.parametrize(
