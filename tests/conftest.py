@@ -25,7 +25,19 @@ if TYPE_CHECKING:
 
 _TESTS: Final = Path(__file__).parent
 #: Folders of tests that each are of a package, and ``whole``; inside, ``live`` are those with brokers and processes.
-_OF_PACKAGES: Final = ("audit", "display", "gateways", "lab", "league", "sdk", "server", "watch", "whole")
+_OF_PACKAGES: Final = (
+    "attacks",
+    "audit",
+    "display",
+    "gateways",
+    "lab",
+    "league",
+    "sdk",
+    "server",
+    "simulation",
+    "watch",
+    "whole",
+)
 #: Folders of tests with real processes and brokers.
 _REAL: Final = "live"
 
