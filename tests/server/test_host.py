@@ -137,16 +137,6 @@ def test_once_all_players_are_removed_the_game_is_over(book: RuleBook, order: st
         assert places(said) == {name: 3 - number for number, name in enumerate(order)}
 
 
-@decided
-def test_who_was_removed_does_not_win_since_its_rival_is_silent(book: RuleBook) -> None:
-    referee = playing(book, "a", "b", empty_turns=1)
-    stays, gone = current(referee), rival(referee)
-    act(referee, Do.REMOVE, team=gone)
-    said = referee.handle_timer(NOW + 30_000)
-    won = told(said, m.GameWon)
-    assert won == (m.GameWon("", (stays, gone)) if book.order is Order.ROUNDS else m.GameWon(stays))
-
-
 def test_in_a_game_for_points_a_removed_player_stays_without_turns() -> None:
     referee = playing(XBS, "a", "b", "c", pace_ms=800)
     _, gone, last = referee.players

@@ -20,11 +20,10 @@ from salvo.codec.command_writer import write_leave, write_participation, write_p
 from salvo.codec.commands import ParticipationRequest
 from salvo.codec.log_reader import Fault
 from salvo.fairness.proof import write_sent
-from salvo.messages import Limits, State
+from salvo.messages import State
 from salvo.seal import Sealer
 from salvo.session import Session
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.core.referee import Referee
 from salvo_server.service import Service
 from salvo_server.storage.journal.database import DatabaseJournal
 from simulation import crypto
@@ -98,15 +97,6 @@ def test_in_strict_it_says_which_game_it_leaves() -> None:
     assert ANN in stage.referee.players
     leave(stage, ANN, 1)
     assert ANN not in stage.referee.players
-
-
-def test_the_last_one_to_leave_leaves_an_empty_lobby_that_the_next_one_may_enter() -> None:
-    referee = Referee(1, "", SMALL, Limits())
-    referee.receive(m.Participate("a", b""), 0)
-    assert referee.receive(m.Leave("a"), 1) == [m.PlayerLeft("a"), m.PlayersListed(())]
-    assert referee.receive(m.Leave("a"), 2) == []
-    assert referee.receive(m.TimePassed(), 60_000) == []
-    assert referee.receive(m.Participate("b", b""), 70_000) == [m.PlayersListed(("b",))]
 
 
 def test_after_a_crash_it_is_gone_still(tmp_path: Path) -> None:

@@ -63,15 +63,6 @@ def test_accepted_commands_are_committed_to_and_privately_refused_ones_are_not()
         assert sum(len(entry.get("step", {}).get("hidden", [])) for entry in entries) == len(expected)
 
 
-def test_no_entry_before_the_end_names_a_target_or_a_cell() -> None:
-    before = [entry for entry in entries_of(LINES) if "step" in entry]
-    for entry in before:
-        text = json.dumps({key: value for key, value in entry["step"].items() if key != "hidden"})
-        assert '"x"' not in text
-        assert '"target"' not in text
-        assert '"to"' not in text
-
-
 def test_a_payload_is_framed_as_the_contract_says() -> None:
     key = nacl.signing.VerifyKey(IDENTITY.signing_key)
     for payload in PAYLOADS:

@@ -301,15 +301,6 @@ def test_a_result_stands_as_long_as_it_would_have_and_the_next_one_by_the_new_se
     assert evening.table.referee.deadline() == evening.now + 90_000
 
 
-def test_the_latest_of_several_changes_holds(evening: Evening) -> None:
-    evening.join()
-    evening.change(limits=replace(LIMITS, turn_ms=9_000))
-    evening.change(**ALL)
-    evening.play()
-    evening.forget()
-    assert rules_said(evening) == [7]
-
-
 @pytest.mark.parametrize(("changed", "told"), [(ALL, True), ({"chat": False}, False)])
 def test_the_operator_is_told_by_which_settings_a_game_goes_on(
     evening: Evening, capsys: pytest.CaptureFixture[str], changed: dict[str, Any], told: bool
