@@ -1,21 +1,25 @@
 """A referee at a small table of any book, with seats and shots by hand.
 
-referee = Referee("7", "", small(SALVO), Limits(players=2))
-sit(referee, "a", "b")
-assert "SalvoResolved" in kinds(fire(referee, "b", (1, 1), (2, 1)))
+referee = playing(SALVO, "a", "b")
+assert "SalvoResolved" in kinds(fire(referee, rival(referee), (1, 1), (2, 1)))
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from salvo import messages as m
+from salvo.messages import Limits, State
 from salvo.rules import (
+    SALVO,
     Grid,
     Orientation,
     Placement,
     RuleBook,
     ShipClass,
+    generator,
+    random_fleet,
 )
 from salvo_server.core.referee import Referee
 
@@ -36,6 +40,35 @@ def sit(referee: Referee, *names: str) -> None:
         for ship, x in (("long", 1), ("dot", 4)):
             place = Placement(ship, x, 1, Orientation.HORIZONTAL)
             referee.receive(m.PlaceShip(name, ship, place), NOW)
+
+
+def playing(book: RuleBook, *names: str, number: int = 1, **limits: Any) -> Referee:
+    """Return a game in its first turn, on the small board."""
+    referee = Referee(7, book=small(book), limits=Limits(players=len(names), **limits), number=number)
+    sit(referee, *names)
+    return referee
+
+
+def drawn(limits: Limits, book: RuleBook = SALVO, names: tuple[str, ...] = ("ann", "bob")) -> Referee:
+    """Return a game in its first turn, on the book's own board; each fleet follows from its team's name."""
+    referee = Referee(7, book=book, limits=replace(limits, players=len(names)))
+    for name in names:
+        referee.receive(m.Participate(name, name.encode()), NOW)
+        for placement in random_fleet(book, generator(name)).placements:
+            referee.receive(m.PlaceShip(name, placement.ship, placement), NOW)
+    assert referee.state is State.TURN
+    return referee
+
+
+def current(referee: Referee) -> str:
+    """Return whose turn it is."""
+    assert referee.current is not None
+    return referee.current.name
+
+
+def rival(referee: Referee) -> str:
+    """Return the first who is not the current player."""
+    return next(name for name in referee.players if name != current(referee))
 
 
 def fire(referee: Referee, target: str, *cells: tuple[int, int], now: int = NOW) -> list[m.Announcement]:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from kit.referees import NOW, fire, kinds, sit, small
+from kit import referees
+from kit.referees import NOW, current, fire, kinds, rival, sit, small
 from salvo import messages as m
 from salvo.codec.header import read_header, write_header
 from salvo.messages import Limits, State
@@ -20,7 +21,6 @@ from salvo_server.core.game_states import Pause, Turn
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.storage.transcript import no_status
-from server import test_referee_books as books
 
 Do = m.HostAction
 LATER = NOW + 5_000
@@ -28,7 +28,7 @@ LATER = NOW + 5_000
 
 def playing(book: RuleBook, *names: str, **limits: Any) -> Referee:
     """Return a game in the first turn of the first one."""
-    return books.playing(replace(book, starter=Starter.FIRST), *names, **limits)
+    return referees.playing(replace(book, starter=Starter.FIRST), *names, **limits)
 
 
 def act(referee: Referee, do: m.HostAction, now: int = LATER, **arguments: Any) -> list[m.Announcement]:
@@ -54,15 +54,6 @@ def told(said: list[m.Announcement], kind: type[Any]) -> Any:
 
 def places(said: list[m.Announcement]) -> dict[str, int]:
     return {each.player: each.place for each in said if isinstance(each, m.PlayerStats)}
-
-
-def current(referee: Referee) -> str:
-    assert referee.current is not None
-    return referee.current.name
-
-
-def rival(referee: Referee) -> str:
-    return next(name for name in referee.players if name != current(referee))
 
 
 def water(referee: Referee, now: int = LATER) -> list[m.Announcement]:

@@ -17,6 +17,7 @@ from kit.journals import export
 from kit.paced import PACED, set_by_a_host
 from kit.proofs import verify
 from kit.recovery import LoggedWorld
+from kit.referees import NOW, current, drawn
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
@@ -24,7 +25,7 @@ from salvo.codec.header import read_header, write_header
 from salvo.codec.recap_writer import write_recap
 from salvo.events import Event, SalvoWanted
 from salvo.messages import Limits, State
-from salvo.rules import SALVO, SMACKDOWN, STREAK, XBS, RuleBook, generator, random_fleet
+from salvo.rules import SALVO, SMACKDOWN, STREAK, XBS, generator, random_fleet
 from salvo.seal import Sealer, key_to_team, make_blob
 from salvo.session import Session
 from salvo_display.replay import REFEREE as REFEREES_VIEW
@@ -35,23 +36,6 @@ from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.storage.transcript import check, read_transcript
-
-NOW = 1_000_000
-
-
-def begun(limits: Limits = PACED, book: RuleBook = SALVO, names: tuple[str, ...] = ("ann", "bob")) -> Referee:
-    referee = Referee(7, book=book, limits=replace(limits, players=len(names)))
-    for name in names:
-        referee.receive(m.Participate(name, name.encode()), NOW)
-        for placement in random_fleet(book, generator(name)).placements:
-            referee.receive(m.PlaceShip(name, placement.ship, placement), NOW)
-    assert referee.state is State.TURN
-    return referee
-
-
-def current(referee: Referee) -> str:
-    assert referee.current is not None
-    return referee.current.name
 
 
 def salvo(referee: Referee, now: int) -> list[m.Announcement]:
@@ -76,7 +60,7 @@ def code(said: list[m.Announcement]) -> str:
 
 
 def test_every_result_of_a_round_has_its_pause_and_none_is_between_its_turns() -> None:
-    referee = begun(book=SMACKDOWN)
+    referee = drawn(PACED, SMACKDOWN)
     assert isinstance(salvo(referee, NOW)[-1], m.TurnBegan)
     results = [each for each in salvo(referee, NOW) if isinstance(each, m.SalvoResolved)]
     assert len(results) == 2
@@ -84,7 +68,7 @@ def test_every_result_of_a_round_has_its_pause_and_none_is_between_its_turns() -
 
 
 def test_a_shot_that_may_be_followed_by_another_one_of_the_same_player_is_followed_by_a_pause() -> None:
-    referee = begun(book=STREAK)
+    referee = drawn(PACED, STREAK)
     me = current(referee)
     rival = "bob" if me == "ann" else "ann"
     [x, y] = STREAK.grid.xy(random_fleet(STREAK, generator(rival)).cells[0])
@@ -98,7 +82,7 @@ def test_a_shot_that_may_be_followed_by_another_one_of_the_same_player_is_follow
 
 
 def test_refusals_in_a_pause_are_counted_with_those_of_the_turn_before() -> None:
-    referee = begun()
+    referee = drawn(PACED)
     me = current(referee)
     salvo(referee, NOW)
     answers = [referee.receive(m.Fire(me, me, 1, 1), NOW + number) for number in range(20)]
@@ -111,7 +95,7 @@ def test_refusals_in_a_pause_are_counted_with_those_of_the_turn_before() -> None
 
 
 def test_no_time_of_a_pause_is_taken_off_a_turn_or_a_bank() -> None:
-    referee = begun(replace(PACED, bank_ms=10_000, increment_ms=1_000))
+    referee = drawn(replace(PACED, bank_ms=10_000, increment_ms=1_000))
     me = current(referee)
     rival = "bob" if me == "ann" else "ann"
     referee.receive(m.TurnDelivered(1), NOW)
@@ -130,7 +114,7 @@ def test_no_time_of_a_pause_is_taken_off_a_turn_or_a_bank() -> None:
 
 
 def test_an_outage_lets_the_pause_begin_anew_and_says_nothing() -> None:
-    referee = begun()
+    referee = drawn(PACED)
     salvo(referee, NOW)
     assert referee.receive(m.Resumed(), NOW + 60_000) == []
     assert (referee.current, referee.deadline()) == (None, NOW + 60_800)
@@ -206,7 +190,7 @@ def test_a_header_without_a_pace_is_as_it_was() -> None:
 
 def test_a_client_that_comes_back_in_a_pause_fires_when_its_turn_begins_and_not_before() -> None:
     book, secret = XBS, "secret"
-    table = Table(begun(book=book), lambda _: m.ServerStatus(True, "1", 1, "open"))
+    table = Table(drawn(PACED, book), lambda _: m.ServerStatus(True, "1", 1, "open"))
     referee = table.referee
     table.open()
     me = current(referee)
@@ -268,7 +252,7 @@ def test_a_replay_tells_after_each_salvo_who_is_next_and_in_the_last_pause_nobod
 
 
 def test_the_operator_is_told_of_a_game_that_goes_on_in_a_pause(capsys: pytest.CaptureFixture[str]) -> None:
-    referee = begun()
+    referee = drawn(PACED)
     salvo(referee, NOW)
     report = ServeReport(False, None)
     table = SimpleNamespace(referee=referee, steps=1)

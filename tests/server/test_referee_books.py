@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kit.referees import NOW, fire, kinds, sit, small
+from kit.referees import NOW, fire, kinds, playing, sit, small
 from kit.scripted_server import ScriptedServer
 from salvo import messages as m
 from salvo.codec.announcement_reader import read_announcement
@@ -34,13 +34,6 @@ from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.settings import load_settings
 from salvo_server.storage.transcript import no_status
-
-
-def playing(book: RuleBook, *names: str, game: int = 1, **limits: Any) -> Referee:
-    referee = Referee(7, book=small(book), limits=Limits(players=len(names), **limits), number=game)
-    sit(referee, *names)
-    return referee
-
 
 # --- rounds -------------------------------------------------------------------------------------------------------
 

@@ -11,27 +11,17 @@ import pytest
 from kit.journals import export
 from kit.proofs import entries_of, verify
 from kit.recovery import LoggedWorld
+from kit.referees import NOW, drawn
 from salvo import messages as m
 from salvo.codec.header import read_header
 from salvo.messages import Limits, State
-from salvo.rules import BOOKS, SALVO, RuleBook, generator, random_fleet
+from salvo.rules import BOOKS, SALVO, RuleBook
 from salvo_server.core.referee import Referee
 from salvo_server.service import Service
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.storage.transcript import check, read_transcript, repeat_game
 
-NOW = 1_000_000
 BANK = Limits(players=2, bank_ms=10_000, increment_ms=1_000)
-
-
-def begun(limits: Limits = BANK, book: RuleBook = SALVO) -> Referee:
-    referee = Referee(7, book=book, limits=limits)
-    for name in ("ann", "bob"):
-        referee.receive(m.Participate(name, name.encode()), NOW)
-        for placement in random_fleet(book, generator(name)).placements:
-            referee.receive(m.PlaceShip(name, placement.ship, placement), NOW)
-    assert referee.state is State.TURN
-    return referee
 
 
 def salvo(referee: Referee, now: int) -> m.TurnBegan:
@@ -47,7 +37,7 @@ def salvo(referee: Referee, now: int) -> m.TurnBegan:
 
 
 def test_the_bank_counts_from_the_broker_s_confirmation_to_the_last_shot() -> None:
-    referee = begun()
+    referee = drawn(BANK)
     first = referee.current
     assert first is not None
     assert first.bank_ms == 11_000  # with the increment of this turn
@@ -61,7 +51,7 @@ def test_the_bank_counts_from_the_broker_s_confirmation_to_the_last_shot() -> No
 
 
 def test_the_end_that_is_announced_is_never_later_than_the_real_one() -> None:
-    referee = begun()
+    referee = drawn(BANK)
     turn = salvo(referee, NOW + 1_000)
     assert turn.deadline - turn.now == 11_000
     referee.receive(m.TurnDelivered(2), NOW + 1_300)
@@ -70,7 +60,7 @@ def test_the_end_that_is_announced_is_never_later_than_the_real_one() -> None:
 
 
 def test_who_has_used_up_the_bank_loses_the_turn_and_is_told_why() -> None:
-    referee = begun()
+    referee = drawn(BANK)
     first = referee.current
     assert first is not None
     referee.receive(m.TurnDelivered(1), NOW)
@@ -84,7 +74,7 @@ def test_who_has_used_up_the_bank_loses_the_turn_and_is_told_why() -> None:
 
 
 def test_the_deadline_of_a_turn_holds_besides() -> None:
-    referee = begun(Limits(players=2, turn_ms=5_000, bank_ms=60_000))
+    referee = drawn(Limits(turn_ms=5_000, bank_ms=60_000))
     referee.receive(m.TurnDelivered(1), NOW + 4_000)
     assert referee.deadline() == NOW + 5_000
     [refused, *_] = referee.receive(m.TimePassed(), NOW + 5_000)
@@ -95,7 +85,7 @@ def test_the_deadline_of_a_turn_holds_besides() -> None:
 
 @pytest.mark.parametrize(("bank_ms", "code"), [(4_999, "bank_empty"), (5_000, "turn_timeout")])
 def test_of_two_ends_in_the_same_millisecond_the_deadline_is_the_one_that_counts(bank_ms: int, code: str) -> None:
-    referee = begun(Limits(players=2, turn_ms=5_000, bank_ms=bank_ms))
+    referee = drawn(Limits(turn_ms=5_000, bank_ms=bank_ms))
     first = referee.current
     assert first is not None
     referee.receive(m.TurnDelivered(1), NOW)
@@ -107,7 +97,7 @@ def test_of_two_ends_in_the_same_millisecond_the_deadline_is_the_one_that_counts
 
 
 def test_a_second_confirmation_of_a_turn_takes_no_time_back() -> None:
-    referee = begun()
+    referee = drawn(BANK)
     first = referee.current
     assert first is not None
     referee.receive(m.TurnDelivered(1), NOW)
@@ -118,7 +108,7 @@ def test_a_second_confirmation_of_a_turn_takes_no_time_back() -> None:
 
 
 def test_an_outage_takes_nothing_off_the_bank() -> None:
-    referee = begun()
+    referee = drawn(BANK)
     first = referee.current
     assert first is not None
     referee.receive(m.TurnDelivered(1), NOW)
@@ -133,7 +123,7 @@ def test_an_outage_takes_nothing_off_the_bank() -> None:
 
 @pytest.mark.parametrize("turn", [0, 2])
 def test_a_confirmation_of_another_turn_changes_nothing(turn: int) -> None:
-    referee = begun()
+    referee = drawn(BANK)
     before = referee.deadline()
     assert referee.receive(m.TurnDelivered(turn), NOW + 100) == []
     assert referee.deadline() == before
@@ -141,7 +131,7 @@ def test_a_confirmation_of_another_turn_changes_nothing(turn: int) -> None:
 
 
 def test_without_a_bank_nothing_of_it_is_to_be_seen() -> None:
-    referee = begun(Limits(players=2))
+    referee = drawn(Limits())
     assert referee.awaits_delivery() is None
     assert referee.receive(m.TurnDelivered(1), NOW) == []
     assert referee.deadline() == NOW + 30_000
@@ -150,7 +140,7 @@ def test_without_a_bank_nothing_of_it_is_to_be_seen() -> None:
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 def test_each_turn_of_every_book_has_the_bank_of_its_player(book: RuleBook) -> None:
-    referee = begun(Limits(players=2, bank_ms=3_000, turn_ms=2_000), book)
+    referee = drawn(Limits(bank_ms=3_000, turn_ms=2_000), book)
     now, codes = NOW, []
     while referee.state is State.TURN:
         turn = referee.awaits_delivery()
