@@ -1,11 +1,17 @@
 // The servers that this user knows: the key of each, by the broker's address (SALVO-IDENT-2). In Node.js it is the file
 // that the Python SDK has, too; in a browser it is the page's local storage.
 
-import { fromBase64, sameBytes, toBase64 } from "./bytes.js";
+import { sameBytes, toBase64 } from "./bytes.js";
 import { SalvoError, TrustError } from "./errors.js";
 import { fingerprint } from "./seal.js";
+import * as shape from "./shape.js";
+import { parseJson } from "./strictJson.js";
 
-/** @typedef {{where: string, read: () => {[address: string]: string}, add: (address: string, key: string) => string}} Store */
+/** @typedef {{[address: string]: Uint8Array}} Keys */
+/** @typedef {{where: string, read: () => Keys, add: (address: string, key: Uint8Array) => Uint8Array}} Store */
+
+const KEY = shape.base64(32);
+const MAX_BYTES = 1024 * 1024;
 
 /** Remembers servers, in a store. */
 export class KnownServers {
@@ -22,8 +28,7 @@ export class KnownServers {
 
   /** Return a server's signing key; null for an unknown one. @param {string} address `host:port` of the broker */
   keyOf(address) {
-    const known = this.store.read()[address];
-    return known === undefined ? null : fromBase64(known, "known_servers");
+    return this.store.read()[address] ?? null;
   }
 
   /**
@@ -35,7 +40,7 @@ export class KnownServers {
    */
   meet(address, key) {
     let known = this.keyOf(address);
-    if (known === null && key !== null) known = fromBase64(this.store.add(address, toBase64(key)), "known_servers");
+    if (known === null && key !== null) known = this.store.add(address, key);
     if (known === null || (key !== null && sameBytes(known, key))) return;
     const now = key === null ? "one without a key" : fingerprint(key);
     throw new TrustError("server_changed", `the server at ${address} was ${fingerprint(known)} and now is ${now}: this may be an impostor. Ask the `
@@ -53,9 +58,10 @@ function browserStore() {
   }
   return {
     where: "this page's local storage",
-    read: () => Object.fromEntries(Object.entries({ ...localStorage }).filter(([key]) => key.startsWith(prefix)).map(([key, value]) => [key.slice(prefix.length), value])),
+    read: () => Object.fromEntries(Object.entries({ ...localStorage }).filter(([name]) => name.startsWith(prefix))
+      .map(([name, key]) => [name.slice(prefix.length), KEY(key, name)])),
     add: (address, key) => {
-      localStorage.setItem(prefix + address, key);
+      localStorage.setItem(prefix + address, toBase64(key));
       return key;
     },
   };
@@ -70,18 +76,20 @@ async function fileStore() {
   const file = named || path.join(folder ?? os.homedir(), "salvo", "known_servers.json");
   const read = () => {
     try {
-      return JSON.parse(fs.readFileSync(file, "utf8"));
+      return shape.record(KEY)(parseJson(fs.readFileSync(file), MAX_BYTES), "");
     } catch (error) {
       if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")) return {};
       throw new SalvoError("known_servers", `${file} cannot be read (${error}): repair it, or name another file with SALVO_KNOWN_SERVERS`);
     }
   };
-  /** @param {string} address @param {string} key */
+  /** @param {string} address @param {Uint8Array} key */
   const add = (address, key) => {
     fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    /** @type {Keys} */
     const servers = { [address]: key, ...read() }; // one that another bot has just added stays
+    const texts = Object.fromEntries(Object.entries(servers).map(([where, its]) => [where, toBase64(its)]));
     const part = `${file}.${process.pid}`;
-    fs.writeFileSync(part, `${JSON.stringify(servers, null, 1)}\n`, { mode: 0o600 });
+    fs.writeFileSync(part, `${JSON.stringify(texts, null, 1)}\n`, { mode: 0o600 });
     fs.renameSync(part, file);
     return servers[address];
   };

@@ -1,10 +1,10 @@
-// The vectors of the protocol, as far as they are about what a player writes or reads. `refusals` and `book_refusals` are
-// for a server; `standings`, `referee_views` and `hosts` are about what players neither read nor send.
+// The vectors of the protocol, as far as they are about what a player writes or reads: of `refusals` and `book_refusals`,
+// which are for a server, the answers. `standings`, `referee_views` and `hosts` are for others than players.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { readPlacement, readRecap } from "../src/announcements.js";
+import { readAnnouncement, readPlacement, readRecap } from "../src/announcements.js";
 import { fromBase64, fromHex, sodium, toBytes, toText } from "../src/bytes.js";
 import { cleanText } from "../src/chatText.js";
 import { SalvoError } from "../src/errors.js";
@@ -14,7 +14,7 @@ import { Fleet, RuleBook } from "../src/rules.js";
 import { deriveKey, openBlob, parseBlob, Sealer, sealForServer } from "../src/seal.js";
 import * as shape from "../src/shape.js";
 import { parseJson, sameValue } from "../src/strictJson.js";
-import { checkName } from "../src/topics.js";
+import { checkName, parseTopic } from "../src/topics.js";
 import { View } from "../src/view.js";
 import { Witness } from "../src/witness.js";
 
@@ -155,6 +155,20 @@ describe("log", () => {
       // is for a referee, `salvo verify`.
       if (result === null) assert.deepEqual([whole, fault], [true, null]);
       else if (fault !== null) assert.equal(fault === "unfair", result.fault === "server", fault);
+    });
+  }
+});
+
+describe("a player reads the server's refusals", () => {
+  for (const { description, answers } of [...casesOf("refusals"), ...casesOf("book_refusals")]) {
+    const own = answers.filter(({ topic }) => topic.startsWith("/players/"));
+    if (own.length) test(description, () => {
+      for (const { topic, code } of own) {
+        const [, , player] = topic.split("/");
+        const said = readAnnouncement(parseTopic(topic, "", player), toBytes(`${code}: because`));
+        assert.deepEqual([said.code, said.text], [code, "because"]);
+        assert.equal(parseTopic(topic, "", "mallory"), null);
+      }
     });
   }
 });
