@@ -22,10 +22,10 @@ const LEAVING = 5;
 const LOST = 10;
 
 /**
- * How a game ended.
+ * How a game ended; `winner` is empty after a tie and in an aborted game.
  *
  * @typedef {{game: number, winner: string, place: number, aborted: boolean,
- *   stats: Map<string, import("./announcements.js").Stats>}} GameReport `winner` is empty after a tie and in an aborted game
+ *   stats: Map<string, import("./announcements.js").Stats>}} GameReport
  */
 
 /**

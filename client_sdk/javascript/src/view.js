@@ -86,7 +86,7 @@ export class Untouched {
     }
   }
 
-  /** Take shots out, wherever they are. @param {readonly Shot[]} shots */
+  /** Take shots out, wherever they are. @internal @param {readonly Shot[]} shots */
   discard(shots) {
     for (const shot of shots) this.#boards.get(shot.player)?.delete(keyOf(shot));
     const top = this.#deck?.slice(-shots.length) ?? [];
@@ -98,13 +98,13 @@ export class Untouched {
     }
   }
 
-  /** Take out shots, which may be out already. @param {readonly Shot[]} shots */
+  /** Take out shots, which may be out already. @internal @param {readonly Shot[]} shots */
   discardThoseLeft(shots) {
     const fresh = shots.filter((shot) => this.has(shot));
     if (fresh.length) this.discard(fresh);
   }
 
-  /** Put shots back that did not count. @param {readonly Shot[]} shots */
+  /** Put shots back that did not count. @internal @param {readonly Shot[]} shots */
   restore(shots) {
     for (const shot of shots) {
       this.#boards.get(shot.player)?.set(keyOf(shot), shot);
@@ -112,12 +112,12 @@ export class Untouched {
     }
   }
 
-  /** Take out the whole board of a defeated player. @param {string} player */
+  /** Take out the whole board of a defeated player. @internal @param {string} player */
   discardPlayer(player) {
     if (this.#boards.delete(player)) this.#deck = null;
   }
 
-  /** Draw on as an earlier set of the same game would have. @param {Untouched} former */
+  /** Draw on as an earlier set of the same game would have. @internal @param {Untouched} former */
   goOnFrom(former) {
     const [own, others] = [[...this].map(keyOf).toSorted(), [...former].map(keyOf).toSorted()];
     if (own.join() !== others.join()) return;
