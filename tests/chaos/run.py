@@ -3,6 +3,7 @@
     python tests/chaos/run.py                        200 kills of the server, 50 of mosquitto, over 50 games
     python tests/chaos/run.py --broker embedded      20 kills of a server that has its broker in it
     python tests/chaos/run.py --accounts 300         40 kills in a contest with a roster; eight teams of it play
+    python tests/chaos/run.py --javascript 2         two of the teams play with the SDK in JavaScript
 
 Server, broker and every team are processes of their own; they get SIGKILL, SIGSTOP and SIGTERM at moments drawn from
 a seed (the moments repeat with the seed, what the processes are doing then does not). In the end the journal is held
@@ -17,6 +18,7 @@ import argparse
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,6 +36,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 
 from chaos.dying_server import MOMENTS
+from kit import javascript
 from kit.mosquitto import ContestMosquitto, Mosquitto
 from kit.ports import Port
 from kit.postgresql import PostgreSQL
@@ -52,6 +55,7 @@ from salvo_server.storage.transcript_folder import DEFAULT_TABLE, PROOF
 
 SALVO = [sys.executable, "-m", "salvo"]
 BOT = Path(__file__).with_name("bot.py")
+BOT_IN_JAVASCRIPT = Path(__file__).with_name("bot.mjs")
 SERVER = Path(__file__).with_name("dying_server.py")
 FLOODER = Path(__file__).with_name("flooder.py")
 #: A server that is not killed before it has had a chance: starting takes about half of that on a busy machine.
@@ -132,6 +136,7 @@ class Stage:
     Attributes:
         processes: all that is started, and started again.
         least_games: how many games have to be over at the end.
+        in_javascript: how many teams, the first of each pair, play in JavaScript.
     """
 
     def __init__(
@@ -146,6 +151,8 @@ class Stage:
         self.processes: list[Process] = []
         self.teams: list[Process] = []
         self.least_games = 0
+        self.in_javascript = 0
+        self._made = 0  # teams
         self.tables = ["", "blue"]
 
     def _play(self, url: str) -> None:
@@ -159,12 +166,26 @@ class Stage:
         return [*words, "--players", "2", "--over-seconds", "1", "--resume", "always", "--profile", "open"]
 
     def _team(self, url: str, table: str, name: str, secret: str = "") -> Process:
-        command = [*SALVO, "join", url, str(BOT), "--team", name]
-        command += ["--table", table] if table else []
+        pair, second = divmod(self._made, 2)
+        self._made += 1
+        if pair < self.in_javascript and not second:
+            command = ["node", str(self._scripts() / BOT_IN_JAVASCRIPT.name)]
+        else:
+            command = [*SALVO, "join", url, str(BOT)]
         log = self.folder / f"{table}-{name}.log"
-        return Process(
-            command, log, SALVO_SECRET=secret or f"{name}'s", WITNESS_FILE=str(self.folder / f"{table}-{name}.salvos")
-        )
+        where = {"SALVO_URL": url, "SALVO_TEAM": name, "SALVO_SECRET": secret or f"{name}'s"}
+        where |= {"SALVO_TABLE": table} if table else {}
+        return Process(command, log, **where, WITNESS_FILE=str(self.folder / f"{table}-{name}.salvos"))
+
+    def _scripts(self) -> Path:
+        """Return the folder where the SDK in JavaScript is installed, with the bot."""
+        bots, checkout = self.folder / "bots", self.folder / "checkout"
+        if not bots.exists():
+            bots.mkdir()
+            checkout.mkdir()
+            javascript.install(checkout, bots)
+            shutil.copy(BOT_IN_JAVASCRIPT, bots)
+        return bots
 
     # --- doing it -----------------------------------------------------------------------------------------------
 
@@ -309,6 +330,7 @@ class Chaos(Stage):
             database=PostgreSQL() if given.journal_kills else None,
         )
         self.least_games = given.games
+        self.in_javascript = given.javascript
         self.port = Port()  # of the embedded broker, which dies with its server
         url = self.broker.url if self.broker else f"mqtt://{self.port.address}"
         command = [sys.executable, str(SERVER), *self.settings(self.where(), self.journal)]
@@ -540,6 +562,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--flood", type=int, default=0, help="forged shots a second all the while")
     parser.add_argument("--deaths", type=int, help="of the server at each step of a message's way  [default: 2 or 0]")
     parser.add_argument("--team-kills", type=int, default=0)
+    parser.add_argument("--javascript", type=int, default=0, help="teams that play with the SDK in JavaScript")
     parser.add_argument("--stops", type=int, help="SIGSTOPs of the server, and as many of teams  [default: 10 or 0]")
     parser.add_argument("--ends", type=int, help="SIGTERMs of the server  [default: 5 or 0]")
     parser.add_argument("--seed", default="1")

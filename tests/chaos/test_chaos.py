@@ -25,6 +25,11 @@ from kit.programs import needs
             id="journal and broker are killed during a flood",
         ),
         pytest.param("--accounts 40 --games 2 --server-kills 5", marks=needs("mosquitto"), id="a roster, mosquitto"),
+        pytest.param(
+            "--javascript 2 --games 3 --server-kills 2 --broker-kills 2 --team-kills 4 --stops 1 --ends 1 --deaths 0",
+            marks=[needs("mosquitto"), needs("node"), needs("npm")],
+            id="two bots in javascript, restarted as well",
+        ),
         pytest.param("--accounts 40 --games 2 --server-kills 5 --broker embedded", id="a roster, embedded"),
     ],
 )
