@@ -12,7 +12,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from salvo import messages as m
 from salvo.codec.announcements import Publication
@@ -29,7 +29,6 @@ from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.brokers.mosquitto.marks import Marks
-from salvo_server.core.inbox import Publishers
 from salvo_server.core.journal_interface import Journal, JournalUnavailable
 from salvo_server.core.recovery import Openings
 from salvo_server.core.server_status import last_will
@@ -44,6 +43,9 @@ from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import SERVER_USER, Roster
 from salvo_server.storage.roster_watcher import RosterWatcher
 from salvo_server.wiring import open_service
+
+if TYPE_CHECKING:
+    from salvo_server.brokers.embedded.attached import AttachedLink
 
 log = logging.getLogger(__name__)
 
@@ -227,21 +229,8 @@ class Contest:
         tables = [DEFAULT_TABLE, *settings.tables]
         register = None if self.roster is None else Register()
         delay = settings.referee_delay_ms
-        server_url = self._start_broker(settings, tables, register, opened)
-        user = None if BrokerUrl.parse(server_url).username else self._own
-        marks = Marks()
-        self.connection = ServerConnection(
-            self.journal,
-            server_url,
-            SERVER_CLIENT_ID if user is None else user.user,
-            username=None if user is None else user.user,
-            password=None if user is None else user.secret,
-            ca=None if settings.tls_ca is None else str(settings.tls_ca),
-            will=last_will(tables[0], settings.profile, self.identity),
-            standby=settings.standby,
-            on_subscribed=self._open_broker,
-            unpack=list if self.embedded is not None else marks.take_off,
-        )
+        self._start_broker(settings, tables, register, opened)
+        self.connection = self._connect(settings, tables[0])
         opened.callback(self.connection.close)
         standings = LiveStandings(self.journal, tables[0], self.connection.wake)
         opened.callback(standings.close)
@@ -259,60 +248,66 @@ class Contest:
             chat=settings.chat,
             listener=listener,
             register=register,
-            publishers=Publishers(
-                self._access.sender_of,
-                marks.publisher_of if self.embedded is None else self._access.publisher_of,
-            ),
         )
         opened.callback(self.service.gate.close)
         self._come_first()
 
     def _start_broker(
         self, settings: ServerSettings, tables: Sequence[str], register: Register | None, opened: contextlib.ExitStack
-    ) -> str:
-        """Start or reach the broker, and keep its users equal to the roster; return where the server connects.
+    ) -> None:
+        """Start or reach the broker, and keep its users equal to the roster.
 
-        Nobody else comes in before :meth:`_open_broker`.
+        Nobody else comes in before the server is subscribed.
         """
         if settings.broker is None:
-            server_url, furnish = self._embed_broker(settings, tables, opened)
+            furnish = self._embed_broker(settings, tables, opened)
         else:
-            server_url, furnish = self._reach_broker(settings, settings.broker, tables, opened)
+            furnish = self._reach_broker(settings, settings.broker, tables, opened)
         if self.roster is not None and register is not None:
             doorkeeper = RosterWatcher(self.roster, register, furnish)
             doorkeeper.look()
             doorkeeper.start()
             opened.callback(doorkeeper.stop)
-        return server_url
+
+    def _connect(self, settings: ServerSettings, first_table: str) -> ServerConnection | AttachedLink:
+        if self.embedded is not None:
+            assert self._own is not None
+            return self.embedded.attach(self._own.user, self.journal)
+        assert settings.broker is not None
+        user = None if BrokerUrl.parse(settings.broker).username else self._own
+        return ServerConnection(
+            self.journal,
+            settings.broker,
+            SERVER_CLIENT_ID if user is None else user.user,
+            username=None if user is None else user.user,
+            password=None if user is None else user.secret,
+            ca=None if settings.tls_ca is None else str(settings.tls_ca),
+            will=last_will(first_table, settings.profile, self.identity),
+            standby=settings.standby,
+            on_subscribed=(lambda: None) if self._security is None else self._security.open,
+            unpack=Marks().take_off,
+        )
 
     def _come_first(self) -> None:
         """Subscribe before others come in, to whom the broker would acknowledge what nobody receives.
 
         A broker that is away, or that is not set up by this server, is left to :meth:`run`.
         """
-        if self.embedded is None and self._security is None:
+        if self.embedded is not None:
+            self.connection.subscribe_first(FURNISH_SECONDS)
+            self.embedded.open()
+        if self._security is None:
             return
         try:
-            if self._security is not None:
-                self._security.wait(FURNISH_SECONDS)
+            self._security.wait(FURNISH_SECONDS)
             self.connection.subscribe_first(FURNISH_SECONDS)
-            if self._security is not None:
-                self._security.wait(FURNISH_SECONDS)
+            self._security.wait(FURNISH_SECONDS)
         except ConnectionLost as error:
             if error.code != "unreachable":
                 raise
             log.warning("%s; retrying", error)
 
-    def _open_broker(self) -> None:
-        """Let others in: rights are there, and the server is subscribed."""
-        if self.embedded is not None:
-            self.embedded.open()
-        if self._security is not None:
-            self._security.open()
-
-    def _embed_broker(
-        self, settings: ServerSettings, tables: Sequence[str], opened: contextlib.ExitStack
-    ) -> tuple[str, Furnish]:
+    def _embed_broker(self, settings: ServerSettings, tables: Sequence[str], opened: contextlib.ExitStack) -> Furnish:
         access, furnish = self._embedded_rights(tables)
         tls = None
         if settings.tls_cert is not None and settings.tls_key is not None:
@@ -328,7 +323,7 @@ class Contest:
         opened.callback(broker.stop)
         self.embedded = broker
         self.url, self.websocket_url, self.own_url = broker.url, broker.websocket_url, broker.own_url
-        return broker.server_url, furnish
+        return furnish
 
     def _embedded_rights(self, tables: Sequence[str]) -> tuple[Access, Furnish]:
         if self.roster is None:
@@ -340,18 +335,18 @@ class Contest:
 
     def _reach_broker(
         self, settings: ServerSettings, broker: str, tables: Sequence[str], opened: contextlib.ExitStack
-    ) -> tuple[str, Furnish]:
+    ) -> Furnish:
         """Prepare to set up a broker's accounts, unless its URL has a user: then they are its operator's business."""
         url = BrokerUrl.parse(broker)
         self.url = self.own_url = str(url)  # without a password, as it is printed
         if self.roster is None or url.username is not None:
-            return broker, _let_be
+            return _let_be
         ca = None if settings.tls_ca is None else str(settings.tls_ca)
         self._security = DynamicSecurity(
             url, self.roster.keeper, ca=ca, ships=[ship.name for ship in settings.book.fleet], server_first=True
         ).start()
         opened.callback(self._security.close)
-        return broker, partial(self._security.sync, tables=tables)
+        return partial(self._security.sync, tables=tables)
 
     def run(self) -> None:
         """Serve until :meth:`end` is called, then say goodbye; the broker goes last."""

@@ -18,12 +18,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from http.server import ThreadingHTTPServer
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Protocol
 
 from salvo import messages as m
 from salvo.distribution import __version__
 from salvo.errors import MissingExtra
-from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker, open_files
 from salvo_server.brokers.embedded.addresses import is_known_host, listening, reachable, split_address
 from salvo_server.core.journal_interface import Batch, Journal, JournalUnavailable, JournalWrapper, Saved
@@ -46,6 +45,15 @@ LATENESS_BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 _SILENT_SECONDS: Final = 5.0
 
 
+class Countable(Protocol):
+    """What is counted of the server's connection to its broker, of either kind."""
+
+    @property
+    def connected(self) -> bool: ...
+    @property
+    def unconfirmed(self) -> int: ...
+
+
 class Metrics(Collector):
     """Counts what happens, and collects it with what the server knows.
 
@@ -60,7 +68,7 @@ class Metrics(Collector):
         self._refused: Counter[str] = Counter()
         self._journal: _TimedJournal | None = None
         self._service: Service | None = None
-        self._connection: Connection | None = None
+        self._connection: Countable | None = None
         self._embedded: EmbeddedBroker | None = None
         self._lateness = Histogram(
             "salvo_lateness_seconds",
@@ -97,7 +105,7 @@ class Metrics(Collector):
 
         return hear
 
-    def watch(self, service: Service, connection: Connection, embedded: EmbeddedBroker | None) -> None:
+    def watch(self, service: Service, connection: Countable, embedded: EmbeddedBroker | None) -> None:
         """Read what these know at each scrape from now on.
 
         Args:
@@ -135,7 +143,7 @@ class Metrics(Collector):
                 games.add_metric([table, result], value)
         yield games
 
-    def _of_loop(self, service: Service, connection: Connection) -> Iterator[Metric]:
+    def _of_loop(self, service: Service, connection: Countable) -> Iterator[Metric]:
         presence = service.presence
         yield GaugeMetricFamily("salvo_connected", "Whether the broker is there", float(connection.connected))
         paused = float(presence.startswith("journal stalled"))

@@ -13,7 +13,7 @@ from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat_relay import Chat
 from salvo_server.core.clock import epoch_clock, steady_clock
 from salvo_server.core.effects import Effects
-from salvo_server.core.inbox import Inbox, Publishers
+from salvo_server.core.inbox import Inbox
 from salvo_server.core.journal_interface import Batch, Journal
 from salvo_server.core.log import Resends
 from salvo_server.core.outages import Outages
@@ -39,7 +39,6 @@ def open_service(
     listener: Listener | None = None,
     register: EntryList | None = None,
     chat: bool = True,
-    publishers: Publishers | None = None,
 ) -> Service:
     """Open tables on a connection, or restore them from the journal; the last will is a status of the first one.
 
@@ -51,7 +50,6 @@ def open_service(
         follower: publishes the referee's view (SALVO-VIEW-4).
         register: the teams that may take part; None admits every team (SALVO-ACCESS-3).
         chat: whether players may chat (SALVO-CHAT-7).
-        publishers: what the broker reports of those who publish; nothing by default.
 
     Raises:
         JournalError: the journal cannot be read, or its steps do not reproduce its games.
@@ -70,7 +68,7 @@ def open_service(
     sync = RetainedSync(tables, openings.first_table, follower.retained)
     resends = Resends(play.logs)
     talk = Chat(counts, on=chat)
-    inbox = Inbox(play, gate, admission, talk, resends, sync, counts, publishers or Publishers())
+    inbox = Inbox(play, gate, admission, talk, resends, sync, counts)
     gate.on_forged = inbox.note_forged
 
     gate.burn(saved.burned)

@@ -37,7 +37,7 @@ from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.chat_relay import Chat
 from salvo_server.core.effects import Effects
-from salvo_server.core.inbox import Inbox, Publishers
+from salvo_server.core.inbox import Inbox
 from salvo_server.core.keyring import Keyring, Member
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.log import Resends
@@ -885,11 +885,13 @@ def _wait_for_no_broker(patch: Patch) -> None:
 
 
 def _know_no_senders(patch: Patch) -> None:
-    patch.setattr(Publishers, "sender_of", lambda self, topic, payload: None)
+    receive = Inbox.receive
+    patch.setattr(Inbox, "receive", lambda self, message, now: receive(self, message._replace(team=None), now))
 
 
 def _know_no_publishers(patch: Patch) -> None:
-    patch.setattr(Publishers, "publisher_of", lambda self, topic, payload: None)
+    receive = Inbox.receive
+    patch.setattr(Inbox, "receive", lambda self, message, now: receive(self, message._replace(publisher=None), now))
 
 
 def _know_no_salts(patch: Patch) -> None:

@@ -33,6 +33,7 @@ from salvo.net.mqtt import Connection
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer, make_blob
 from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
@@ -170,19 +171,22 @@ def run_server(
     if url is None:
         access = None if accounts is None else RosterAccess(accounts, names)
         broker = EmbeddedBroker(access=access, tls=tls).start()
-        url, told = broker.own_url, broker.url
+        told = broker.url
     user = None if roster is None else roster.server
-    connection = MarkedConnection(
-        url,
-        SERVER_CLIENT_ID,
-        username=None if user is None else user.user,
-        password=None if user is None else user.secret,
-    )
+    connection: AttachedLink | MarkedConnection
+    if url is None:
+        connection = broker.attach(SERVER_CLIENT_ID if user is None else user.user)
+    else:
+        connection = MarkedConnection(
+            url,
+            SERVER_CLIENT_ID,
+            username=None if user is None else user.user,
+            password=None if user is None else user.secret,
+        )
     service = serve(
         connection,
         names,
         seed=1,
-        publisher_of=connection.marks.publisher_of,
         limits=LIMITS,
         profile="open" if accounts is None else "contest",
         journal=_new_journal(journal == "power") if journal else None,

@@ -27,7 +27,7 @@ from salvo.rules import SALVO
 from salvo.seal import Sealer, make_blob
 from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.contest import Contest
-from salvo_server.core.inbox import Publishers
+from salvo_server.core.inbox import Inbox
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Roster
@@ -38,7 +38,8 @@ STRANGER = "eve"
 
 def know_no_publishers(patch: pytest.MonkeyPatch) -> None:
     """Take the defence away."""
-    patch.setattr(Publishers, "publisher_of", lambda self, topic, payload: None)
+    receive = Inbox.receive
+    patch.setattr(Inbox, "receive", lambda self, message, now: receive(self, message._replace(publisher=None), now))
 
 
 def forged_shot(salt: bytes) -> str:

@@ -20,6 +20,7 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
@@ -86,7 +87,7 @@ def guarded(
         guard: of the embedded broker.
         broker_limits: of the embedded broker.
         mosquitto: the other broker.
-        tls: the embedded broker's certificate, which the server believes as its own authority.
+        tls: the embedded broker's certificate.
     """
     roster = Roster(folder / "roster.json")
     register = Register()
@@ -113,19 +114,21 @@ def guarded(
         doorkeeper.start()
         stack.callback(doorkeeper.stop)
         own = roster.server
-        connection = MarkedConnection(
-            broker.url,
-            SERVER_USER,
-            username=own.user,
-            password=own.secret,
-            will=last_will(tables[0], "contest"),
-            ca=None if tls is None else str(tls.cert),
-        )
+        connection: AttachedLink | MarkedConnection
+        if kind == "embedded":
+            connection = broker.attach(own.user)
+        else:
+            connection = MarkedConnection(
+                broker.url,
+                SERVER_USER,
+                username=own.user,
+                password=own.secret,
+                will=last_will(tables[0], "contest"),
+            )
         values: dict[str, Any] = {"seed": "7", "profile": "contest", "limits": Limits(players=2)} | given
         if (delay := values.pop("referee_delay_ms", None)) is not None:
             values["follower"] = RefereeViews(delay)
-        publisher_of = connection.marks.publisher_of
-        service = serve(connection, list(tables), register=register, publisher_of=publisher_of, **values)
+        service = serve(connection, list(tables), register=register, **values)
         stop = threading.Event()
         thread = threading.Thread(target=service.run, args=(stop,), daemon=True)
         thread.start()

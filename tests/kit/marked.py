@@ -15,7 +15,7 @@ class MarkedConnection(Connection):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self.marks = Marks()
+        self._marks = Marks()
 
     def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
-        return self.marks.take_off(super().poll(timeout_seconds))
+        return self._marks.take_off(super().poll(timeout_seconds))

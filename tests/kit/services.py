@@ -10,13 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from salvo import messages as m
-from salvo_server.core.inbox import Publishers
 from salvo_server.core.recovery import Openings
 from salvo_server.service import ServerLink, Service
 from salvo_server.wiring import open_service
 
 _OF_OPENINGS = ("book", "fresh_secret", "identity")
-_OF_PUBLISHERS = ("sender_of", "publisher_of")
 
 
 def serve(
@@ -28,10 +26,7 @@ def serve(
     draw: str = "seed",
     **given: Any,
 ) -> Service:
-    """Open a service with these tables; further arguments are those of Openings, Publishers and open_service."""
-
-    def taken(names: Sequence[str]) -> Mapping[str, Any]:
-        return {name: given.pop(name) for name in names if name in given}
-
-    openings = Openings(dict.fromkeys(tables, limits or m.Limits()), seed, draw=m.Draw(draw), **taken(_OF_OPENINGS))
-    return open_service(link, openings, publishers=Publishers(**taken(_OF_PUBLISHERS)), **given)
+    """Open a service with these tables; further arguments are those of Openings and open_service."""
+    taken: Mapping[str, Any] = {name: given.pop(name) for name in _OF_OPENINGS if name in given}
+    openings = Openings(dict.fromkeys(tables, limits or m.Limits()), seed, draw=m.Draw(draw), **taken)
+    return open_service(link, openings, **given)

@@ -50,9 +50,7 @@ class Stage:
         self.edge = Wire()
         self.gate = Authenticator(executor=self.worker)
         self.identity = Identity.fresh()
-        self.senders: dict[bytes, str] = {}  # of shots, where the broker tells them
         self.reports = reports
-        self.publishers: dict[bytes, str] = {}
         self.service = serve(
             self.edge,
             [""],
@@ -60,8 +58,6 @@ class Stage:
             clock=lambda: self.now,
             gate=self.gate,
             identity=self.identity,
-            sender_of=lambda topic, payload: self.senders.get(payload),
-            publisher_of=lambda topic, payload: self.publishers.get(payload),
             **{"limits": m.Limits(players=len(teams), over_ms=60_000)} | given,
         )
         self.referee = self.service.tables[""].referee
@@ -77,9 +73,11 @@ class Stage:
 
     def say(self, topic: str, payload: bytes, *, retained: bool = False, by: str = "") -> None:
         """Publish something, whoever it is; ``by`` is the connection, on a broker that reports it."""
-        if self.reports:
-            self.publishers[payload] = by
-        self.edge.inbox.append(Inbound(topic, payload, retained, 1, 1))
+        self.publish(Inbound(topic, payload, retained, 1, 1, publisher=by if self.reports else None))
+
+    def publish(self, message: Inbound) -> None:
+        """Publish a message."""
+        self.edge.inbox.append(message)
         self.service.step()
 
     def wait(self, seconds: float) -> None:
@@ -132,9 +130,11 @@ class Stage:
 
     def fire(self, target: str, payload: bytes, by: str = "") -> None:
         """Publish a shot at somebody's board; on a broker that tells who has, ``by`` has published it."""
+        topic = topics.FIRE.of(player=target)
         if by and not self.reports:
-            self.senders[payload] = by
-        self.say(topics.FIRE.of(player=target), payload, by=by)
+            self.publish(Inbound(topic, payload, False, 1, 1, team=by))
+        else:
+            self.say(topic, payload, by=by)
 
     # --- how things stand -----------------------------------------------------------------------------------------
 

@@ -21,16 +21,13 @@ def message(payload: bytes, topic: str = SHOT) -> Inbound:
 
 def test_a_mark_names_the_publisher_and_is_taken_off() -> None:
     marks = Marks()
-    assert marks.take_off([message(MARK + b"{}")]) == [message(b"{}")]
-    assert marks.publisher_of(SHOT, b"{}") == "0123456789abcdef"
-    assert marks.publisher_of("/players/red/fire", b"{}") is None
+    assert marks.take_off([message(MARK + b"{}")]) == [message(b"{}")._replace(publisher="0123456789abcdef")]
 
 
 @pytest.mark.parametrize("payload", [b"", b"{}", MARK[:-1], b"@0123456789ABCDEF {}", b" " + MARK])
 def test_what_has_no_mark_has_no_publisher_and_stays_as_it_is(payload: bytes) -> None:
     marks = Marks()
     assert marks.take_off([message(payload)]) == [message(payload)]
-    assert marks.publisher_of(SHOT, payload) is None
 
 
 def test_commands_that_come_past_the_front_are_reported_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -10,6 +10,7 @@ from kit.stage import Stage
 from salvo import messages as m
 from salvo import permissions
 from salvo.messages import Limits
+from salvo.net.inbound import Inbound
 from salvo.permissions import Action, Role
 from salvo.seal import Sealer
 from salvo_server.storage.register import Account, Register
@@ -32,8 +33,9 @@ def stage() -> Stage:
     return stage
 
 
-def ask(stage: Stage, request: object) -> None:
-    stage.say(ASK, (request if isinstance(request, str) else json.dumps(request)).encode())
+def ask(stage: Stage, request: object, team: str | None = None) -> None:
+    payload = (request if isinstance(request, str) else json.dumps(request)).encode()
+    stage.publish(Inbound(ASK, payload, False, 1, 1, team=team))
 
 
 @pytest.mark.parametrize("code", UNREADABLE)
@@ -135,11 +137,9 @@ def test_a_team_that_asks_under_another_name_is_answered_where_it_may_read(
     teams = Register(Account(name, name, Role.TEAM, f"secret of {name}") for name in ("red", "blue"))
     stage = Stage((), play=False, profile="contest", register=teams)
     request = json.dumps({"name": "red", "secret": SECRET})
-    if sender is not None:
-        stage.senders[request.encode()] = sender
     stage.wait(0)
     stage.hush()
-    ask(stage, request)
+    ask(stage, request, sender)
     assert [topic for topic, _ in stage.heard] == answered
     assert {text.partition(b":")[0] for _, text in stage.heard} == {b"not_in_roster"}
     [line] = [record.getMessage() for record in caplog.records]

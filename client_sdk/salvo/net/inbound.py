@@ -12,6 +12,8 @@ class Inbound(NamedTuple):
     Attributes:
         mid: for its acknowledgement, as ``qos``.
         connection: number of the connection that it came on, from 1; the broker numbers its messages per connection.
+        team: the team that published it, empty for another account; None where the broker does not report that.
+        publisher: the client that published it, where that stands for no team; None where that is not reported.
     """
 
     topic: str
@@ -20,6 +22,8 @@ class Inbound(NamedTuple):
     mid: int
     qos: int
     connection: int = 0
+    team: str | None = None
+    publisher: str | None = None
 
 
 class Link(Protocol):

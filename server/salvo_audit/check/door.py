@@ -143,10 +143,10 @@ class Door:
         there = [each for each in self.connections if each.session is session]
         message = p.Message(p.with_length(topic), payload)
         if not qos:
-            packet = p.publish_packet(message, 0, retain, 0)
+            packet = p.publish_packet(message, retain, 0)
         else:
             session.last_id = session.last_id % 65_535 + 1
-            packet = p.publish_packet(message, 1, retain, session.last_id)
+            packet = p.publish_packet(message, retain, session.last_id)
             session.pending[session.last_id] = (packet, asyncio.get_running_loop().time())
         for connection in there:
             for number in range(copies):

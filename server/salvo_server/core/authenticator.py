@@ -122,7 +122,7 @@ class Authenticator:
         worker: derives their keys.
         counts: what became of messages, by outcome, for logs and metrics: ``opened``, ``forged``, ``duplicate``,
             ``nonce_reused``, ``rate_limited``.
-        on_forged: called with each message that no key opens.
+        on_forged: called with each message that no key opens, and its receipt.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Authenticator:
         self.keyring = Keyring(pepper, random_bytes)
         self.worker = KeyWorker(wake, executor)
         self.counts: Counter[str] = Counter()
-        self.on_forged: Callable[[Sealed], None] = lambda request: None
+        self.on_forged: Callable[[Sealed, object], None] = lambda request, receipt: None
         self._shared_bucket = Bucket(COURTESIES, 0)
         self._jobs: OrderedDict[bytes, _Job] = OrderedDict()
         self._under: defaultdict[bytes, list[_Job]] = defaultdict(list)  # the same, by salt
@@ -201,7 +201,7 @@ class Authenticator:
                     return self._limit(request, member, _TOO_MANY_REFUSED)
                 return self._let_in(request, found, mark, spent=None)
         if not unknown:
-            self._forged(request)
+            self._forged(request, receipt)
             return None
         pays = expected and unknown[0].name == likely[0]
         return self._queue(request, unknown, mark, now, pays, receipt)
@@ -263,7 +263,7 @@ class Authenticator:
     def _read(self, job: _Job, found: Found | None, *, spent: bool) -> Opened | None:
         request = job.request
         if found is None:
-            self._forged(request)
+            self._forged(request, job.receipts[0])
             return None
         message = self._let_in(request, found, job.mark, spent=job.payers[found.member] if spent else None)
         if not self.keyring.learn(request.table, found.member, request.blob.salt, found.key):
@@ -285,9 +285,9 @@ class Authenticator:
         self.counts[outcome] += 1
         _remember(self._turned_away, _blob_mark(request.blob), MAX_TURNED_AWAY)
 
-    def _forged(self, request: Sealed) -> None:
+    def _forged(self, request: Sealed, receipt: object) -> None:
         self._turn_away(request, "forged")
-        self.on_forged(request)
+        self.on_forged(request, receipt)
 
     def _limit(self, request: Sealed, member: Member, text: str) -> Opened:
         """Turn a message away and tell the team."""

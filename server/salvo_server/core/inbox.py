@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from salvo import messages as m
 from salvo import topics
@@ -36,22 +36,6 @@ _MAX_NOTED: Final = 4096
 _OF_PLAYERS: Final = (topics.PLACE, topics.SKIP, topics.LEAVE, topics.FIRE)
 
 
-def _unknown(topic: str, payload: bytes) -> str | None:
-    return None
-
-
-class Publishers(NamedTuple):
-    """What the broker reports of those who publish, by topic and payload; None where it reports nothing.
-
-    Attributes:
-        sender_of: the team that published a shot or a request to take part.
-        publisher_of: the connection that published a message, where it stands for no team.
-    """
-
-    sender_of: Callable[[str, bytes], str | None] = _unknown
-    publisher_of: Callable[[str, bytes], str | None] = _unknown
-
-
 @dataclass(slots=True)
 class Inbox:
     """Reads the messages of all teams at all tables.
@@ -67,7 +51,6 @@ class Inbox:
     resends: Resends
     sync: RetainedSync
     counts: Counter[str]
-    publishers: Publishers
     _cleared: set[str] = field(default_factory=set)
     _reported: set[tuple[str, int, str]] = field(default_factory=set)
     _seldom: Throttle = field(default_factory=lambda: Throttle(log))
@@ -118,7 +101,7 @@ class Inbox:
         except (SealError, WireError) as error:
             self._count(error, message)
             return self._answer_unreadable(table, address, message, error, now)
-        sender = self.publishers.sender_of(message.topic, message.payload)
+        sender = message.team
         if isinstance(request, ParticipationRequest):
             effects = self.admission.participate(table, request, now, sealed=sealed, sender=sender or None)
             self._bind(table, request.name, self.gate.keyring.credential(request.name, request.secret), message)
@@ -137,13 +120,12 @@ class Inbox:
 
     def _bind(self, table: Table, name: str, credential: bytes, message: Inbound) -> None:
         """Count what comes from where this message came from as the team's, if its secret is the right one."""
-        if (publisher := self.publishers.publisher_of(message.topic, message.payload)) is not None:
-            self.gate.keyring.bind(table.name, name, credential, publisher)
+        if message.publisher is not None:
+            self.gate.keyring.bind(table.name, name, credential, message.publisher)
 
     def _bound(self, table: Table, message: Inbound) -> set[str] | None:
         """Return the teams that the publisher of a message plays for; None if nobody knows the publisher."""
-        publisher = self.publishers.publisher_of(message.topic, message.payload)
-        return None if publisher is None else self.gate.keyring.bound(table.name, publisher)
+        return None if message.publisher is None else self.gate.keyring.bound(table.name, message.publisher)
 
     def _take(self, opened: Opened, message: Inbound, now: int) -> Effects:
         """Carry out what got through, from wherever it was published."""
@@ -166,7 +148,7 @@ class Inbox:
     def _may_answer(self, table: Table, name: str, message: Inbound) -> bool:
         """Whether a team is answered what is not proven to be its own: where anybody may have sent it, once a turn."""
         member = self.gate.keyring.member(table.name, name)
-        if member is None or self.publishers.sender_of(message.topic, message.payload) == name:
+        if member is None or message.team == name:
             return True
         if self.admission.register is not None and topics.parse(message.topic).topic is not topics.FIRE:
             return True  # the team's own topic, where no other one may publish
@@ -217,7 +199,7 @@ class Inbox:
         """
         if address.topic not in (topics.REQUEST_PARTICIPATION, *_OF_PLAYERS):
             return Effects()
-        sender = self.publishers.sender_of(message.topic, message.payload)
+        sender = message.team
         if unlisted := self._unlisted(table, address, sender):
             return Effects(publications=self._refuse_unlisted(table, unlisted, now))
         player, spelling = address.player, address.ship if error.code != "unknown_ship" else ""
@@ -251,15 +233,14 @@ class Inbox:
         answered = self.admission.may_answer(f"{table.name}/{name}", "unknown_player", now)
         return write_announcement(m.CommandRefused(name, "unknown_player", text), table.name) if answered else []
 
-    def note_forged(self, request: Sealed) -> None:
+    def note_forged(self, request: Sealed, message: object) -> None:
         """Report to the operator, once a game for each team, that what comes under its name does not open.
 
         The team is not answered (SALVO-SEAL-8); but it may be the team's own client, with a wrong key.
         """
         name = request.player
         if isinstance(request, SignedShot):
-            target = topics.FIRE.of(request.table, player=request.player)
-            name = self.publishers.sender_of(target, request.payload) or ""
+            name = (message.team if isinstance(message, Inbound) else None) or ""
         table = self.play.tables[request.table]
         known = name in table.referee.players or isinstance(request, SignedHost)
         reported = table.name, table.referee.number, name

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from kit.accounts import SERVER, contest, team
+from kit.attached import attached, receive
 from kit.raw import Raw, publish_packet
 from kit.secured import Client
 from salvo_server.brokers.embedded import EmbeddedBroker
@@ -121,20 +122,20 @@ def test_the_server_may_send_what_no_team_may() -> None:
         server.until(lambda: server.lost)
 
 
-def test_the_broker_tells_which_team_published_a_shot_first_and_of_nothing_else() -> None:
-    access = RosterAccess(contest("red", "blue"))
+def test_the_server_is_told_which_team_published_a_shot_and_of_nothing_else() -> None:
     with (
-        EmbeddedBroker(access=access) as broker,
-        Client(broker.port, SERVER) as server,
+        EmbeddedBroker(access=RosterAccess(contest("red", "blue"))) as broker,
         Client(broker.port, team("red")[0]) as red,
         Client(broker.port, team("blue")[0]) as blue,
     ):
-        server.subscribe(["/players/+/fire", "/players/+/skip"])
+        server = attached(broker, SERVER.user, "/players/+/fire", "/players/+/skip")
         red.publish(["/players/blue/fire"], "a shot")
-        server.wait_for("/players/blue/fire", "a shot")
-        blue.publish(["/players/blue/fire"], "a shot")  # copied: it is red's still
+        blue.publish(["/players/blue/fire"], "a shot")  # copied, and its own now
         blue.publish(["/players/blue/skip"], "a skip")
-        server.wait_for("/players/blue/skip", "a skip")
-    assert access.sender_of("/players/blue/fire", b"a shot") == "red"
-    assert access.sender_of("/players/red/fire", b"a shot") is None
-    assert access.sender_of("/players/blue/skip", b"a skip") is None
+        arrived = receive(server, 3)
+        server.close()
+    assert [(message.topic, message.team) for message in arrived] == [
+        ("/players/blue/fire", "red"),
+        ("/players/blue/fire", "blue"),
+        ("/players/blue/skip", None),
+    ]

@@ -169,8 +169,8 @@ def test_a_server_that_ends_says_offline_and_one_that_is_killed_has_its_will(
     observer.until(lambda seen: b'"offline"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
     with start_server() as contest:
         observer.until(lambda seen: b'"online"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
-        sock: Any = contest.connection._client.socket()
-        sock.shutdown(socket.SHUT_RDWR)  # the connection goes without a goodbye, as in a crash
+        connection: Any = contest.connection
+        connection._client.socket().shutdown(socket.SHUT_RDWR)  # the connection goes without a goodbye, as in a crash
         contest.stop.set()
         observer.until(lambda seen: b'"offline"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
 

@@ -5,6 +5,9 @@ A contest runs on mosquitto; this one needs no installation. A message goes
     edges.TcpEdge or WebSocketEdge -> peers.Peer -> packets -> broker.publish -> retained
         -> routing -> sessions (lanes, in flight) -> packets -> peers.Peer -> edge
 
+and the server of this process takes part without edges, peers and packets
+(:mod:`~salvo_server.brokers.embedded.attached`).
+
 In a contest :mod:`~salvo_server.brokers.embedded.roster_access` decides the rights, and
 :mod:`~salvo_server.brokers.embedded.tls` may wrap the edges. The same accounts and rights for a mosquitto are in
 :mod:`~salvo_server.brokers.mosquitto.dynamic_security`, and what it starts from in

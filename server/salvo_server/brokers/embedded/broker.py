@@ -31,13 +31,13 @@ from salvo_server.brokers.embedded.peers import Edge, Peer
 from salvo_server.brokers.embedded.plain_http import is_of_another_site
 from salvo_server.brokers.embedded.retained import Kept, Retained, has_wildcards
 from salvo_server.brokers.embedded.routing import Routes
-from salvo_server.brokers.embedded.sessions import Session, Sessions
+from salvo_server.brokers.embedded.sessions import Receiver, Session, Sessions
 from salvo_server.brokers.embedded.tls import TlsListener
 from salvo_server.brokers.embedded.wills import Wills
 
 log = logging.getLogger(__name__)
 
-#: The listener of this process's own server, on the loopback interface only, never through TLS and always open.
+#: The listener of programs beside the server, on the loopback interface only and never through TLS.
 OWN_LISTENER = "own"
 
 
@@ -74,7 +74,7 @@ class HardenedBroker(Broker):
             sockets: one that listens, for each listener of the configuration.
             tls: for all of them.
             hosts: names of this machine, and of other machines whose pages may connect.
-            server_first: whether connections to all but the own listener wait in the system until :meth:`open`.
+            server_first: whether connections wait in the system until :meth:`open`.
         """
         super().__init__(config)
         self.limits = limits
@@ -135,7 +135,7 @@ class HardenedBroker(Broker):
             greet = self._greet_tcp if listener_type is ListenerType.TCP else self._greet_websocket
         loop = asyncio.get_running_loop()
         server = await loop.create_server(greet, sock=sock, backlog=MAX_ACCEPTED, start_serving=False)
-        if self._server_first and listener_name != OWN_LISTENER:
+        if self._server_first:
             self._closed.append((server, sock))
         else:
             await self._accept(server, sock)
@@ -146,7 +146,7 @@ class HardenedBroker(Broker):
         sock.listen(BACKLOG)  # asyncio has set it to what it takes at once
 
     async def open(self) -> None:
-        """Accept the connections of others than the server, those that have waited first."""
+        """Accept connections, those that have waited first."""
         closed, self._closed = self._closed, []
         for server, sock in closed:
             await self._accept(server, sock)
@@ -241,6 +241,15 @@ class HardenedBroker(Broker):
 
     # --- messages -----------------------------------------------------------------------------------------------
 
+    def attach(self, server: Receiver, client_id: str, username: str | None) -> Session:
+        """Return the session of this process's own server, which needs neither packets nor a password."""
+        session, _ = self.clients.take(client_id, clean=False)
+        session.is_server = True
+        session.window = self.limits.in_flight
+        session.belong(server, username, self.access.grant(username))
+        session.resume()
+        return session
+
     def _forget(self, session: Session) -> None:
         """Take back all subscriptions of a session that ends, and publish its will."""
         self.wills.end(session)
@@ -277,7 +286,6 @@ class HardenedBroker(Broker):
             text = f"{sender.client_id} published to {topic[:120]!r} as a retained message, which only the server may"
             self.seldom.warn("retained_of_others", f"{text}; dropped")
             return Reason.NOT_AUTHORISED
-        self.access.note_sender(sender.client_id, sender.username, topic, message.payload)
         if retain and not self.retained.keep(topic, Kept(message, qos, sender.client_id), sender.is_server):
             self.seldom.warn("retained", f"no room to retain {topic[:120]} of {sender.client_id}")
         # Not before its rights are known: to look up a topic of many levels costs as much as a hundred messages.

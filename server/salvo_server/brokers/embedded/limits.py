@@ -147,18 +147,12 @@ class Access:
         """Whether a client may publish or receive a topic, or subscribe to a topic filter."""
         return True
 
-    def note_sender(self, client_id: str, username: str | None, topic: str, payload: bytes) -> None:  # nobody asks
-        """Remember who published a message that was let in, for :meth:`sender_of` or :meth:`publisher_of`."""
-
-    def sender_of(self, topic: str, payload: bytes) -> str | None:
-        """Return the team that published a shot; None where it is not known. Called from the server's thread."""
+    def team_of(self, client_id: str, topic: str) -> str | None:
+        """Return the team that an admitted client publishes to a topic for; None where the account does not tell."""
         return None
 
-    def publisher_of(self, topic: str, payload: bytes) -> str | None:
-        """Return the session that published a message, where it stands for no team; None where it is not known.
-
-        Called from the server's thread.
-        """
+    def publisher_of(self, client_id: str) -> str | None:
+        """Return the client that published a message, where its account stands for no team."""
         return None
 
     def is_server(self, client_id: str, username: str | None) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from salvo import permissions
 from salvo.permissions import Role
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, Action
-from salvo_server.brokers.publishers import Publishers
 from salvo_server.storage.register import Account
 
 #: In front of the client id of a client that calls itself what the server is called.
@@ -24,7 +23,6 @@ class OpenAccess(Access):
     def __init__(self, server: Account, tables: Iterable[str]) -> None:
         self._server = server
         self._tables = frozenset(tables)
-        self._publishers = Publishers()
 
     def admits(self, client_id: str, username: str | None, password: str | None) -> bool:
         if username != self._server.user:
@@ -48,12 +46,8 @@ class OpenAccess(Access):
         role = Role.SERVER if self.is_server(client_id, username) else Role.ANYBODY
         return permissions.may(role, "", self._tables, permissions.Action(action), topic)
 
-    def note_sender(self, client_id: str, username: str | None, topic: str, payload: bytes) -> None:
-        if not self.is_server(client_id, username):
-            self._publishers.replace(client_id, topic, payload)
-
-    def publisher_of(self, topic: str, payload: bytes) -> str | None:
-        return self._publishers.of(topic, payload)
+    def publisher_of(self, client_id: str) -> str | None:
+        return client_id
 
     def is_server(self, client_id: str, username: str | None) -> bool:
         return username == self._server.user

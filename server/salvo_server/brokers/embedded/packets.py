@@ -150,40 +150,42 @@ class Message(NamedTuple):
         topic: with its length in front, as on the wire.
         about: the properties that go with it, as on the wire in MQTT 5.
         expires: by :data:`clock`; after it, it is not sent any more.
+        sender: the client id of its publisher.
     """
 
     topic: bytes
     payload: bytes
     about: bytes = b""
     expires: float | None = None
+    sender: str = ""
+
+    @property
+    def size(self) -> int:
+        """Bytes that it says."""
+        return len(self.topic) + len(self.payload) + len(self.about)
 
     @property
     def cost(self) -> int:
         """Bytes that it takes to keep."""
-        return len(self.topic) + len(self.payload) + len(self.about) + MESSAGE_BYTES
+        return self.size + MESSAGE_BYTES
 
-    def properties(self) -> bytes | None:
-        """Return its properties as they are now; None when it has expired."""
+    def dated(self) -> Message | None:
+        """Return it with the properties that it has now; None when it has expired."""
         if self.expires is None:
-            return self.about
+            return self
         left = self.expires - clock()
-        return self.about + b"\2" + math.ceil(left).to_bytes(4, "big") if left > 0 else None
+        about = self.about + b"\2" + math.ceil(left).to_bytes(4, "big") if left > 0 else b""
+        return self._replace(about=about, expires=None) if about else None
 
 
-def publish_packet(message: Message, qos: int, retain: bool, mid: int) -> bytes:
-    """A PUBLISH at QoS 0 or 1."""
+def publish_packet(message: Message, retain: bool, mid: int, *, again: bool = False) -> bytes:
+    """A PUBLISH, at QoS 1 if it has a packet id."""
     topic, payload, *_ = message
     length = len(topic) + len(payload)
-    if not qos:
+    if not mid:
         return b"".join((_fixed_header(PUBLISH << 4 | retain, length), topic, payload))
-    header = _fixed_header(PUBLISH << 4 | 2 | retain, length + 2)
+    header = _fixed_header(PUBLISH << 4 | again << 3 | 2 | retain, length + 2)
     return b"".join((header, topic, mid.to_bytes(2, "big"), payload))
-
-
-def mid_of(packet: bytes) -> int:
-    """The packet id of a PUBLISH at QoS 1."""
-    _, end = header_of(packet)
-    return int.from_bytes(packet[end - 2 : end], "big")
 
 
 def header_of(packet: bytes) -> tuple[int, int]:

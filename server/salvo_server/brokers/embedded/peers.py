@@ -77,6 +77,8 @@ class Peer:
         pace: the allowance that it shares with its payer's other connections; None if it has no limit.
     """
 
+    least_qos = 0
+
     def __init__(self, broker: Hub, edge: Edge, name: str) -> None:
         self._broker = broker
         self._edge = edge
@@ -189,13 +191,14 @@ class Peer:
         self._outgoing.append(packet)
         self._outgoing_bytes += len(packet)
 
-    def send_message(self, packet: bytes, about: bytes) -> None:
+    def send_message(self, message: Message, retain: bool, mid: int, *, again: bool = False) -> None:
         """Queue a PUBLISH; one that is larger than the client takes is lost to it (MQTT 5, 3.1.2.11.4)."""
-        message = self._dialect.message(packet, about)
-        if message is not None:
-            self.send(message)
-        elif packet[0] & 6 and self._session is not None:
-            self._loop.call_soon(self._lose, self._session, p.mid_of(packet))
+        plain = p.publish_packet(message, retain, mid, again=again)
+        packet = self._dialect.message(plain, message.about)
+        if packet is not None:
+            self.send(packet)
+        elif mid and self._session is not None:
+            self._loop.call_soon(self._lose, self._session, mid)
 
     def _lose(self, session: Session, mid: int) -> None:
         session.acknowledged(mid)
@@ -408,10 +411,8 @@ class Peer:
         if self._dialect.session_stays is not None:
             self._session.clean = not self._dialect.session_stays
         self._session.window = min(self._broker.limits.in_flight, self._dialect.in_flight)
-        self._session.username = username
-        self._session.grant = grant
         self._session.is_server = self._broker.access.is_server(client_id, username)
-        self._session.peer = self
+        self._session.belong(self, username, grant)
         if self._session.is_server:
             self._most_packet_bytes = self._broker.limits.server_packet_bytes
         else:
@@ -461,7 +462,7 @@ class Peer:
             raise ProtocolFault(f"sent a malformed PUBLISH at QoS {qos}", Reason.MALFORMED)
         reason = Reason.SUCCESS
         if qos < 2 or self._is_first(session, mid):
-            message = self._dialect.properties.of(Message(body[:end], body[start:]))
+            message = self._dialect.properties.of(Message(body[:end], body[start:], sender=session.client_id))
             reason = self._broker.publish(session, message, min(qos, 1), retain)
         if reason:
             session.unreleased.discard(mid)  # a refused PUBREC ends the exchange in MQTT 5

@@ -11,7 +11,6 @@ from salvo import permissions, topics
 from salvo.permissions import Role
 from salvo.topics import Publisher
 from salvo_server.brokers.embedded.limits import Access, Action
-from salvo_server.brokers.publishers import Publishers
 from salvo_server.storage.register import Account
 
 #: Decisions that are remembered, some 250 bytes each: a thousand users of one table, or a dozen tables of a hundred.
@@ -37,7 +36,6 @@ class RosterAccess(Access):
     def __init__(self, accounts: Iterable[Account] = (), tables: Iterable[str] = ("",)) -> None:
         self.revision = self._current = _Snapshot(accounts, tables)
         self._changed: Callable[[], None] | None = None
-        self._senders = Publishers()
 
     def replace(self, accounts: Iterable[Account], tables: Iterable[str]) -> None:
         """Admit these accounts from now on; one that is gone, or has a new secret or role, is disconnected.
@@ -80,14 +78,12 @@ class RosterAccess(Access):
             return self.is_server(client_id, username)
         return topics.parse(topic).topic is topics.SEAT  # whoever may publish there
 
-    def note_sender(self, client_id: str, username: str | None, topic: str, payload: bytes) -> None:
+    def team_of(self, client_id: str, topic: str) -> str | None:
         # Of these alone: every other command names its player in the topic, where no other team may publish.
-        if topic.endswith(_OF_ANYBODY):
-            account = self._current.accounts.get(username)
-            self._senders.note("" if account is None else account.name, topic, payload)
-
-    def sender_of(self, topic: str, payload: bytes) -> str | None:
-        return self._senders.of(topic, payload) if topic.endswith(_OF_ANYBODY) else None
+        if not topic.endswith(_OF_ANYBODY):
+            return None
+        account = self._current.accounts.get(client_id)
+        return "" if account is None else account.name
 
     def is_server(self, client_id: str, username: str | None) -> bool:
         account = self._current.accounts.get(username)

@@ -13,9 +13,11 @@ from typing import Any, Final
 
 from salvo_server.brokers.embedded import open_files
 from salvo_server.brokers.embedded.addresses import BrokerError, joined, listening, reachable, split_address
+from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.broker import OWN_LISTENER, HardenedBroker
-from salvo_server.brokers.embedded.limits import Access, BrokerLimits
+from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, BrokerLimits
 from salvo_server.brokers.embedded.tls import ServerTls
+from salvo_server.core.journal_interface import Journal
 
 #: amqtt tells every step at level INFO and repeats in words what an error already says.
 _AMQTT_LOG_LEVEL = logging.ERROR
@@ -50,8 +52,8 @@ class EmbeddedBroker:
             access: the rights of clients; None lets all clients do everything.
             tls: makes both listeners speak TLS.
             hosts: names of this machine, and of other machines whose pages may connect over WebSocket.
-            server_first: whether connections of others wait, unread, until :meth:`open`, while the server of this
-                process finds its own address.
+            server_first: whether connections wait, unread, until :meth:`open`, while the server of this process is
+                attached.
         """
         self._listen = split_address(listen)
         self._websocket = None if websocket is None else split_address(websocket)
@@ -65,6 +67,7 @@ class EmbeddedBroker:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._serving: HardenedBroker | None = None
+        self._attached: AttachedLink | None = None
         self._bound: dict[str, tuple[str, int]] = {}
         self._sockets: dict[str, socket.socket] = {}
         self._failure: BaseException | None = None
@@ -86,14 +89,9 @@ class EmbeddedBroker:
         return f"{scheme}://{reachable(self.host)}:{self.port}"
 
     @property
-    def server_url(self) -> str:
-        """Where the server of this process connects, without TLS and before others."""
-        return f"mqtt://127.0.0.1:{self._bound[OWN_LISTENER][1]}" if OWN_LISTENER in self._bound else self.url
-
-    @property
     def own_url(self) -> str:
         """Where programs of this machine connect, which need no TLS."""
-        return self.url if self._tls is None else self.server_url
+        return f"mqtt://127.0.0.1:{self._bound[OWN_LISTENER][1]}" if OWN_LISTENER in self._bound else self.url
 
     @property
     def websocket_url(self) -> str | None:
@@ -107,7 +105,8 @@ class EmbeddedBroker:
     @property
     def connections(self) -> int:
         """How many clients are connected, the server among them; from any thread."""
-        return 0 if self._serving is None else len(self._serving.peers)
+        attached = self._attached is not None and self._attached.connected
+        return attached + (0 if self._serving is None else len(self._serving.peers))
 
     @property
     def faults(self) -> Mapping[str, int]:
@@ -133,7 +132,7 @@ class EmbeddedBroker:
             except BrokerError:
                 self._sockets["default"].close()
                 raise
-        if self._tls is not None or self._server_first:
+        if self._tls is not None:
             self._sockets[OWN_LISTENER] = listening("127.0.0.1", 0)
         hosts = {
             "default": self._listen[0],
@@ -159,8 +158,20 @@ class EmbeddedBroker:
             self._thread.join(10)
         self._thread = None
 
+    def attach(self, user: str = SERVER_CLIENT_ID, journal: Journal | None = None) -> AttachedLink:
+        """Return the link of this process's own server, which needs no password; the broker runs.
+
+        Args:
+            journal: says whether the server has its place still.
+        """
+        assert self._serving is not None
+        assert self._loop is not None
+        client_id = self._access.session_id(user, user)
+        self._attached = AttachedLink(self._serving, self._loop, client_id, user, journal)
+        return self._attached
+
     def open(self) -> None:
-        """Let others in than the server, which has come first; from any thread, and harmless when it is done again."""
+        """Let clients in, after the server; from any thread, and harmless when it is done again."""
         if self._loop is not None and self._serving is not None:
             asyncio.run_coroutine_threadsafe(self._serving.open(), self._loop).result()
 

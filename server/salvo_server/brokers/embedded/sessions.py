@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from salvo_server.brokers.embedded.limits import MESSAGE_BYTES, BrokerLimits
-from salvo_server.brokers.embedded.packets import NO_LOCAL, Message, publish_packet
+from salvo_server.brokers.embedded.packets import NO_LOCAL, Message
 from salvo_server.brokers.embedded.retained import Retained
 from salvo_server.core.log_throttle import Throttle
 
@@ -28,14 +28,20 @@ _LOOKS_WHILE_HELD = 4
 
 
 class Receiver(Protocol):
-    """The connection of a session."""
+    """The connection of a session.
+
+    Attributes:
+        least_qos: 1 if it acknowledges all that it is sent, whatever its publisher asked for.
+    """
+
+    least_qos: int
 
     @property
     def writable(self) -> bool: ...
     @property
     def is_held(self) -> bool: ...
 
-    def send_message(self, packet: bytes, about: bytes) -> None: ...
+    def send_message(self, message: Message, retain: bool, mid: int, *, again: bool = False) -> None: ...
     def drop(self, kind: str, text: str) -> None: ...
     def hold(self, session: Session) -> None: ...
     def release(self, session: Session) -> None: ...
@@ -61,7 +67,7 @@ class Session:
         grant: what it was admitted on.
         ended: whether it is no longer the broker's.
         subscriptions: options by topic filter, the granted QoS among them.
-        in_flight: PUBLISH packets sent and not acknowledged, and their properties, by packet id, oldest first.
+        in_flight: messages sent and not acknowledged, and whether as retained ones, by packet id, oldest first.
         lanes: what waits for room in flight or for the client to come back, by the publisher's client id, the next
             one's first.
         held: the connections that are held for this session, by the client id of their lane.
@@ -80,7 +86,7 @@ class Session:
         self.grant: object = None
         self.ended = False
         self.subscriptions: dict[str, int] = {}
-        self.in_flight: dict[int, tuple[bytes, bytes]] = {}
+        self.in_flight: dict[int, tuple[Message, bool]] = {}
         self.lanes: dict[str, Lane] = {}
         self.held: dict[str, Receiver] = {}
         self.lookups: dict[str, int] = {}
@@ -95,6 +101,10 @@ class Session:
         self._last_mid = 0
         self._worked_off_bytes = 0
         self._watched = False
+
+    def belong(self, peer: Receiver, username: str | None, grant: object) -> None:
+        """Go to a connection that has been admitted."""
+        self.peer, self.username, self.grant = peer, username, grant
 
     # --- to the client ------------------------------------------------------------------------------------------
 
@@ -133,10 +143,10 @@ class Session:
         while (
             peer is not None and self._again and len(self.in_flight) - len(self._again) < self.window and peer.writable
         ):
-            sent = self.in_flight.get(self._again.popleft())
+            again = self._again.popleft()
+            sent = self.in_flight.get(again)
             if sent is not None:
-                packet, about = sent
-                peer.send_message(bytes((packet[0] | 8,)) + packet[1:], about)
+                peer.send_message(*sent, again, again=True)
         while peer is not None and self.retained_wanted and self._has_room(peer):
             self._send_retained(peer)
         while peer is not None and self.lanes and self._has_room(peer):
@@ -167,18 +177,16 @@ class Session:
         return in_window and not self._again and peer.writable
 
     def _send(self, peer: Receiver, message: Message, qos: int, retain: bool) -> None:
-        about = message.properties()
-        if about is None:
+        dated = message.dated()
+        if dated is None:
             return
         mid = 0
-        if qos:
+        if qos or peer.least_qos:
             mid = self._last_mid = self._free_mid()
-        packet = publish_packet(message, qos, retain, mid)
-        if qos:
-            self.in_flight[mid] = packet, about
-            self._in_flight_bytes += len(packet) + len(about)
-            self._grow(len(packet) + len(about) + MESSAGE_BYTES)
-        peer.send_message(packet, about)
+            self.in_flight[mid] = dated, retain
+            self._in_flight_bytes += dated.size
+            self._grow(dated.cost)
+        peer.send_message(dated, retain, mid)
 
     def _free_mid(self) -> int:
         mid = self._last_mid % 65_535 + 1
@@ -237,9 +245,9 @@ class Session:
         sent = self.in_flight.pop(mid, None)
         if sent is None:
             return False
-        size = sum(map(len, sent))
-        self._in_flight_bytes -= size
-        self._grow(-size - MESSAGE_BYTES)
+        message, _ = sent
+        self._in_flight_bytes -= message.size
+        self._grow(-message.cost)
         if self._anything_waits():
             self.pump()
         return True

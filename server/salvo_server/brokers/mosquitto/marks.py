@@ -14,7 +14,6 @@ from typing import Final
 from salvo import topics
 from salvo.errors import WireError
 from salvo.net.inbound import Inbound
-from salvo_server.brokers.publishers import Publishers
 
 log = logging.getLogger(__name__)
 
@@ -24,14 +23,16 @@ COMMANDS: Final = (topics.FIRE, topics.PLACE, topics.SKIP, topics.LEAVE, topics.
 
 
 class Marks:
-    """Takes the marks off, and remembers the latest."""
+    """Takes the marks off."""
 
     def __init__(self) -> None:
-        self._publishers = Publishers()
         self._reported = False
 
     def take_off(self, messages: Iterable[Inbound]) -> list[Inbound]:
-        """Return the messages as their clients have sent them; the first command without a mark is reported."""
+        """Return the messages as their clients have sent them, with their publishers.
+
+        The first command without a mark is reported.
+        """
         return [self._bare(message) for message in messages]
 
     def _bare(self, message: Inbound) -> Inbound:
@@ -41,13 +42,7 @@ class Marks:
                 self._reported = True
                 log.warning("clients reach the broker without the front (%s)", _CURE)
             return message
-        bare = message._replace(payload=message.payload[mark.end() :])
-        self._publishers.replace(mark[1].decode(), bare.topic, bare.payload)
-        return bare
-
-    def publisher_of(self, topic: str, payload: bytes) -> str | None:
-        """Return the mark of the connection that published a message last; None if it had none."""
-        return self._publishers.of(topic, payload)
+        return message._replace(payload=message.payload[mark.end() :], publisher=mark[1].decode())
 
 
 _CURE: Final = "among strangers let them in through deploy/front.cfg alone: docker compose --profile public up"
