@@ -1,10 +1,11 @@
-"""The table that comes out of a run, and how often something can be done in a second."""
+"""The table that comes out of a run, how often something can be done in a second, and how far figures spread."""
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 Row = tuple[str, str, str]
 ROWS: list[Row] = []
@@ -26,6 +27,36 @@ def rate(act: Callable[[int], object], seconds: float) -> float:
             count += 1
         best = max(best, count / (time.process_time() - start))
     return best
+
+
+class Spread(NamedTuple):
+    """A figure of several rounds of one run."""
+
+    low: float
+    median: float
+    high: float
+
+    @classmethod
+    def of(cls, figures: Sequence[float]) -> Spread:
+        """Sum rounds up."""
+        return cls(min(figures), statistics.median(figures), max(figures))
+
+    def written(self, unit: str, digits: int = 2) -> str:
+        """The median, and from where to where the rounds are."""
+        low, median, high = (f"{figure:,.{digits}f}" for figure in self)
+        return f"{median} {unit} ({low} to {high})"
+
+    def at_most(self, goal: float, unit: str = "x") -> str:
+        """A goal, which is missed where all rounds are beyond it."""
+        return f"goal: at most {goal:g} {unit}, {_verdict(self.median <= goal, self.low <= goal)}"
+
+    def at_least(self, goal: float, unit: str = "x") -> str:
+        """The same from below."""
+        return f"goal: at least {goal:g} {unit}, {_verdict(self.median >= goal, self.high >= goal)}"
+
+
+def _verdict(met: bool, reached: bool) -> str:
+    return "met" if met else "within the spread" if reached else "missed"
 
 
 def percentiles(taken: list[float]) -> tuple[float, float]:
