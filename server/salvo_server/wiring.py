@@ -13,9 +13,10 @@ from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat_relay import Chat
 from salvo_server.core.clock import epoch_clock, steady_clock
 from salvo_server.core.effects import Effects
+from salvo_server.core.foresight import Foresight
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.journal_interface import Batch, Journal
-from salvo_server.core.log import Resends
+from salvo_server.core.log import KeyOwner, Resends
 from salvo_server.core.outages import Outages
 from salvo_server.core.play import Play
 from salvo_server.core.recaps import Recaps
@@ -45,7 +46,7 @@ def open_service(
     Args:
         openings: the tables, and with what they open their games: from the next one on at a table that is restored.
         clock: epoch milliseconds; the machine's by default.
-        gate: opens sealed commands; one with the journal's pepper by default.
+        gate: opens sealed commands; by default one with the journal's pepper that derives keys ahead of time.
         resume: when a game from the journal is resumed.
         follower: publishes the referee's view (SALVO-VIEW-4).
         register: the teams that may take part; None admits every team (SALVO-ACCESS-3).
@@ -55,7 +56,7 @@ def open_service(
         JournalError: the journal cannot be read, or its steps do not reproduce its games.
     """
     journal, follower = journal or Journal(), follower or Follower()
-    gate = gate or Authenticator(wake=link.wake, pepper=journal.pepper)
+    gate = gate or _foreseeing_gate(link, journal, openings.identity)
     saved = journal.load()
     now = steady_clock(clock or epoch_clock(), saved)
     counts: Counter[str] = Counter()
@@ -93,3 +94,10 @@ def open_service(
     )
     link.on_connect = service.connected
     return service
+
+
+def _foreseeing_gate(link: ServerLink, journal: Journal, identity: KeyOwner | None) -> Authenticator:
+    gate = Authenticator(wake=link.wake, pepper=journal.pepper)
+    if identity is not None:
+        gate.keyring.foresight = Foresight(identity.signing_key, gate.keyring.credential)
+    return gate

@@ -41,6 +41,7 @@ class EntryList(Protocol):
     @property
     def revision(self) -> object: ...
     def has(self, name: str, secret: str) -> bool: ...
+    def teams(self) -> Iterable[tuple[str, str]]: ...
     def lacks(self, names: Iterable[str]) -> list[str]: ...
     def host(self, name: str) -> str | None: ...
 
@@ -124,6 +125,8 @@ class Admission:
             return effects
         self._seen = self.register.revision
         self.play.keyring.renew_hosts(self.register.host, now)
+        if self.play.keyring.foresight is not None:
+            self.play.keyring.foresight.foresee(self.register.teams())
         for table in self.play.tables.values():
             teams = self.play.keyring.teams(table.name)
             gone = [name for name, secret in teams if not self.register.has(name, secret)]

@@ -193,12 +193,14 @@ class Authenticator:
             member = self.keyring.member(request.table, name, host=isinstance(request, SignedHost))
             if member is None:
                 continue
-            key = member.keys.get(request.blob.salt)
+            key = member.key_of(request.blob.salt)
             if key is None:
                 unknown.append(member)
             elif found := try_key(request.blob, member, key):
                 if not member.refused.has_one(now):  # a burned nonce would be kept for ever
                     return self._limit(request, member, _TOO_MANY_REFUSED)
+                if request.blob.salt not in member.keys:  # it was foreseen, and is proven now
+                    self.keyring.learn(request.table, member, request.blob.salt, key)
                 return self._let_in(request, found, mark, spent=None)
         if not unknown:
             self._forged(request, receipt)
@@ -332,8 +334,10 @@ class Authenticator:
         return Opened(request.table, command, spent, Proof(burned, digest), found.member.host)
 
     def close(self) -> None:
-        """Stop the worker; derivations that wait are dropped, and so is every key."""
+        """Stop all derivations; those that wait are dropped, and so is every key."""
         self.worker.close()
+        if self.keyring.foresight is not None:
+            self.keyring.foresight.close()
 
 
 def _remember(marks: OrderedDict[bytes, None], mark: bytes, most: int) -> None:

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from salvo.errors import SealError
 from salvo.seal import Blob, derive_key, open_blob
+from salvo_server.core.foresight import Expected, Foresight
 from salvo_server.core.rate_limit import DERIVATIONS, REFUSALS, Bucket
 
 #: Proven salts kept a team. Our SDK needs one; a client with a fresh salt a message needs none of them again.
@@ -33,6 +34,7 @@ class Member:
         refused: for its own commands that were refused.
         keys: by salt, the one that was proven last at the end.
         derived: keys that need not be proven, by salt; the worker's own.
+        expected: the salt that it will use if its client is one of our SDK; None where that is not foreseen.
         publishers: those that have shown its secret, the latest at the end.
         answered: the turn in which it was last answered what others may have sent.
         host: whether it is a host, which is at every table.
@@ -45,9 +47,14 @@ class Member:
     refused: Bucket
     keys: OrderedDict[bytes, bytes] = field(default_factory=OrderedDict, repr=False)
     derived: OrderedDict[bytes, bytes] = field(default_factory=OrderedDict, repr=False)
+    expected: Expected | None = field(default=None, repr=False)
     publishers: OrderedDict[str, None] = field(default_factory=OrderedDict, repr=False)
     answered: object = None
     host: bool = False
+
+    def key_of(self, salt: bytes) -> bytes | None:
+        """Return the key of a salt that has been proven or foreseen; None where it must be derived first."""
+        return self.keys.get(salt) or (None if self.expected is None else self.expected.key_of(salt))
 
     def learn(self, salt: bytes, key: bytes) -> None:
         """Keep the key of a proven salt; the one that was proven first makes room for it."""
@@ -55,6 +62,8 @@ class Member:
         self.keys.move_to_end(salt)
         if len(self.keys) > MAX_SALTS:
             self.keys.popitem(last=False)
+        if self.expected is not None and self.expected.salt == salt:
+            self.expected.settle(key)
 
 
 class Learned(NamedTuple):
@@ -72,6 +81,7 @@ class Keyring:
     Attributes:
         learned: what has been proven since the journal took it last.
         random_bytes: source of salts and nonces.
+        foresight: derives the keys of teams ahead of their first message; None for a server without a key.
     """
 
     def __init__(self, pepper: bytes | None = None, random_bytes: Callable[[int], bytes] = os.urandom) -> None:
@@ -82,6 +92,7 @@ class Keyring:
         """
         self.learned: list[Learned] = []
         self.random_bytes = random_bytes
+        self.foresight: Foresight | None = None
         self._pepper = pepper or random_bytes(32)
         self._members: dict[str, dict[str, Member]] = {}
         self._hosts: dict[str, Member] = {}
@@ -117,10 +128,14 @@ class Keyring:
     def _renewed(self, known: Member | None, name: str, secret: str, now: int, *, host: bool = False) -> Member:
         credential = self.credential(name, secret)
         if known is None:
-            return Member(name, secret, credential, Bucket(DERIVATIONS, now), Bucket(REFUSALS, now), host=host)
-        if known.credential == credential:
+            member = Member(name, secret, credential, Bucket(DERIVATIONS, now), Bucket(REFUSALS, now), host=host)
+        elif known.credential == credential:
             return known
-        return Member(name, secret, credential, known.bucket, known.refused, host=host)
+        else:
+            member = Member(name, secret, credential, known.bucket, known.refused, host=host)
+        if self.foresight is not None and not host:
+            member.expected = self.foresight.expect(name, secret)
+        return member
 
     def member(self, table: str, name: str, *, host: bool = False) -> Member | None:
         """Return a team at a table, or a host; None when there is none."""
@@ -229,11 +244,16 @@ def try_key(blob: Blob, member: Member, key: bytes) -> Found | None:
         return None
 
 
+def _derive(member: Member, salt: bytes) -> bytes:
+    expected = member.expected
+    return expected.derive() if expected is not None and expected.salt == salt else derive_key(member.secret, salt)
+
+
 def _find_key(blob: Blob, members: Sequence[Member]) -> Found | None:
     for member in members:
         key = member.derived.get(blob.salt)
         if key is None:
-            key = member.derived[blob.salt] = derive_key(member.secret, blob.salt)
+            key = member.derived[blob.salt] = _derive(member, blob.salt)
             if len(member.derived) > MAX_DERIVED:
                 member.derived.popitem(last=False)
         found = try_key(blob, member, key)

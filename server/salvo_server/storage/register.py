@@ -49,6 +49,10 @@ class Register:
         known = self._secrets.get((Role.TEAM, name))
         return known is not None and hmac.compare_digest(known.encode(), secret.encode())
 
+    def teams(self) -> list[tuple[str, str]]:
+        """Return name and secret of every team."""
+        return [(name, secret) for (role, name), secret in self._secrets.items() if role is Role.TEAM]
+
     def lacks(self, names: Iterable[str]) -> list[str]:
         """Return which of these names are no teams of the roster."""
         return [name for name in names if (Role.TEAM, name) not in self._secrets]

@@ -1,0 +1,152 @@
+"""Keys that are derived before a message needs them, and what is seen of that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kit.deriver import Deriver
+from kit.services import serve
+from kit.unbrokered import Wire
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.command_reader import SealedPlacement, read_command
+from salvo.codec.command_writer import write_placement
+from salvo.permissions import Role
+from salvo.rules import SALVO, Orientation, Placement
+from salvo.seal import Sealer, derive_key, salt_of
+from salvo_server.core.authenticator import WAITING, Authenticator, Opened
+from salvo_server.core.foresight import Foresight
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.register import Account, Register
+
+NOW = 1_000_000
+SERVER_KEY = bytes(32)
+
+
+@pytest.fixture
+def lanes() -> Deriver:
+    return Deriver(held=True)
+
+
+@pytest.fixture
+def worker() -> Deriver:
+    return Deriver(held=True)
+
+
+@pytest.fixture
+def gate(worker: Deriver, lanes: Deriver) -> Authenticator:
+    gate = Authenticator(executor=worker)
+    gate.keyring.foresight = Foresight(SERVER_KEY, gate.keyring.credential, lanes)
+    return gate
+
+
+@pytest.fixture
+def derived(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The secrets whose keys were derived ahead of time, in order."""
+    seen: list[str] = []
+
+    def noted(secret: str, salt: bytes) -> bytes:
+        seen.append(secret)
+        return derive_key(secret, salt)
+
+    monkeypatch.setattr("salvo_server.core.foresight.derive_key", noted)
+    return seen
+
+
+def placement(name: str, secret: str, salt: bytes | None = None) -> SealedPlacement:
+    sealer = Sealer(secret, salt_of(name, SERVER_KEY) if salt is None else salt)
+    payload = write_placement(Placement("carrier", 1, 1, Orientation.HORIZONTAL), sealer)
+    request = read_command(topics.parse(f"/players/{name}/ships/carrier/place"), payload, SALVO)
+    assert isinstance(request, SealedPlacement)
+    return request
+
+
+def test_the_first_message_of_a_foreseen_team_opens_at_once_and_its_key_is_worth_keeping(
+    gate: Authenticator, worker: Deriver, lanes: Deriver
+) -> None:
+    gate.keyring.admit("", "ann", "ann's", NOW)
+    lanes.work()
+    opened = gate.open(placement("ann", "ann's"), ["ann"], NOW)
+    assert isinstance(opened, Opened)
+    assert isinstance(opened.command, m.PlaceShip)
+    assert worker.waiting == []
+    assert [(known.name, known.salt) for known in gate.keyring.take_learned()] == [("ann", salt_of("ann", SERVER_KEY))]
+    assert isinstance(gate.open(placement("ann", "ann's"), ["ann"], NOW), Opened)
+    assert gate.keyring.take_learned() == []
+
+
+def test_a_forgery_under_the_foreseen_salt_costs_no_derivation(
+    gate: Authenticator, worker: Deriver, lanes: Deriver
+) -> None:
+    gate.keyring.admit("", "ann", "ann's", NOW)
+    lanes.work()
+    assert gate.open(placement("ann", "eve's"), ["ann"], NOW) is None
+    assert (worker.waiting, gate.counts["forged"]) == ([], 1)
+
+
+@pytest.mark.parametrize("salt", [None, b"of another client"[:16]])
+def test_a_message_that_comes_before_its_key_waits_for_one_derivation(
+    gate: Authenticator, worker: Deriver, lanes: Deriver, derived: list[str], salt: bytes | None
+) -> None:
+    gate.keyring.admit("", "ann", "ann's", NOW)
+    assert gate.open(placement("ann", "ann's", salt), ["ann"], NOW) is WAITING
+    worker.work()
+    [(_, opened)] = gate.finished()
+    assert opened is not None
+    lanes.work()
+    assert derived == ["ann's"]
+
+
+def test_teams_that_have_come_are_served_before_those_of_the_roster(
+    gate: Authenticator, lanes: Deriver, derived: list[str]
+) -> None:
+    foresight = gate.keyring.foresight
+    assert foresight is not None
+    foresight.foresee([(name, f"{name}'s") for name in ("ann", "bob", "cy")])
+    gate.keyring.admit("", "cy", "cy's", NOW)
+    for _ in range(2):
+        lanes.work()
+    assert derived == ["ann's", "cy's", "bob's"]
+    foresight.foresee([("ann", "ann's"), ("bob", "another"), ("dan", "dan's")])
+    while lanes.work():
+        pass
+    assert derived == ["ann's", "cy's", "bob's", "another", "dan's"]
+    gate.keyring.admit("blue", "ann", "ann's", NOW)  # its key is there already
+    assert isinstance(gate.open(replace(placement("ann", "ann's"), table="blue"), ["ann"], NOW), Opened)
+
+
+def test_a_team_that_has_left_leaves_no_key_behind(gate: Authenticator, lanes: Deriver, derived: list[str]) -> None:
+    gate.keyring.admit("", "ann", "ann's", NOW)
+    lanes.work()
+    gate.keyring.retain("", [])
+    gate.keyring.admit("", "ann", "ann's", NOW)
+    lanes.work()
+    assert derived == ["ann's", "ann's"]
+
+
+def test_a_key_that_the_journal_has_is_not_derived_again(
+    gate: Authenticator, lanes: Deriver, derived: list[str]
+) -> None:
+    salt = salt_of("ann", SERVER_KEY)
+    gate.keyring.admit("", "ann", "ann's", NOW)
+    gate.keyring.restore("", "ann", [(salt, derive_key("ann's", salt))])
+    lanes.work()
+    assert derived == []
+    assert isinstance(gate.open(placement("ann", "ann's"), ["ann"], NOW), Opened)
+
+
+def test_a_server_with_a_key_foresees_its_roster_and_closes_what_it_began(derived: list[str]) -> None:
+    identity = Identity.fresh()
+    register = Register([Account("ann", "ann", Role.TEAM, "ann's"), Account("hall", "hall", Role.WATCHER, "hall's")])
+    service = serve(Wire(), identity=identity, profile="contest", register=register)
+    service.step()
+    foresight = service.gate.keyring.foresight
+    assert foresight is not None
+    expected = foresight.expect("ann", "ann's")
+    assert expected.derive() == Sealer("ann's", salt_of("ann", identity.signing_key)).key
+    service.gate.close()
+    foresight.foresee([("bob", "bob's")])
+    assert derived == ["ann's"]
+    assert serve(Wire()).gate.keyring.foresight is None
