@@ -27,7 +27,7 @@ from salvo.view import Feed, Shot, View
 from salvo_display.boards.marks import Mark, display_name
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_lab.human.app import Mode, Table
+from salvo_lab.human.app import Table
 from salvo_lab.human.board import BoardView
 from salvo_lab.human.channel import (
     Again,
@@ -47,6 +47,7 @@ from salvo_lab.human.channel import (
 )
 from salvo_lab.human.cursor import Cursor
 from salvo_lab.human.local import Human
+from salvo_lab.human.sitting import Mode
 from salvo_lab.human.snapshot import Snapshot
 
 Act = Callable[["Person"], Coroutine[Any, Any, None]]
@@ -138,7 +139,7 @@ def test_a_fleet_is_set_by_keys(book: RuleBook) -> None:
             if ship.length > 1:
                 assert person.board("own").count(Mark.OFFERED) > 0
                 await person.press(*["right"] * (ship.length - 1), "enter")
-            assert person.app.message.startswith(f"{display_name(ship.name)} placed at ")
+            assert person.app.sitting.message.startswith(f"{display_name(ship.name)} placed at ")
         assert person.actions == ["1  Delete a ship (d)", "2  Done"]
         await person.press("2")
         assert person.text("title").startswith("Waiting")
@@ -192,9 +193,11 @@ def test_a_click_that_is_not_valid_says_why() -> None:
     async def act(person: Person) -> None:
         await person.ask_for_fleet(BOOKS["spaced"])
         await person.press("1", "enter", "A", "5", "enter")
-        assert person.app.message == "Aircraft carrier placed at A1-A5"
+        assert person.app.sitting.message == "Aircraft carrier placed at A1-A5"
         await person.press("1", "B", "1", "enter")
-        assert person.app.message.startswith("no room for Battleship from B1: battleship is too close to aircraft")
+        assert person.app.sitting.message.startswith(
+            "no room for Battleship from B1: battleship is too close to aircraft"
+        )
 
     _run(act)
 
@@ -203,13 +206,13 @@ def test_d_and_a_ship_removes_it_and_done_is_gone_as_long_as_it_is_missing() -> 
     async def act(person: Person) -> None:
         await person.ask_for_fleet(BOOKS["salvo"])
         await person.press("d")
-        assert person.app.message.startswith("choose a ship")  # nothing to delete: nothing happens
+        assert person.app.sitting.message.startswith("choose a ship")  # nothing to delete: nothing happens
         await person.press("r")
         assert person.actions[-1] == "2  Done"
         first = person.board("own").index(Mark.SHIP)
         x, y = BOOKS["salvo"].grid.xy(first)
         await person.press("d", "ABCDEFGHIJ"[y - 1], *str(x), "enter")
-        assert person.app.message.endswith(" removed")
+        assert person.app.sitting.message.endswith(" removed")
         assert person.actions[-1] == "3  Random rest (r)"
         assert person.desk.answers() == []
         await person.press("r", "enter")
@@ -225,10 +228,10 @@ def test_the_mouse_does_what_keys_do() -> None:
         assert person.text("incoming") == "setting Battleship"
         await person.click("#own", offset=(2 + 3, 1 + 1))
         await person.click("#own", offset=(2 + 3 + 2 * 3, 1 + 1))
-        assert person.app.message == "Battleship placed at A1-A4"
+        assert person.app.sitting.message == "Battleship placed at A1-A4"
         await person.see(view_of("salvo"))
         await person.click("#target", offset=(2 + 3 + 2 * 9, 1 + 10))
-        assert person.app.message == "1 of 5 shots chosen; f fires"
+        assert person.app.sitting.message == "1 of 5 shots chosen; f fires"
         assert person.board("target")[99] == Mark.AIMED
 
     _run(act)
@@ -263,7 +266,7 @@ def test_a_turn_s_shots_are_chosen_and_fired(book: RuleBook) -> None:
             shots = [Shot("ann", 3, 2), Shot("ann", 4, 2)]
         assert person.desk.answers() == [Salvo(1, 1, tuple(shots))]
         assert [person.board("target")[(shot.y - 1) * 10 + shot.x - 1] for shot in shots] == [Mark.FIRED] * len(shots)
-        assert person.app.mode is (Mode.SHOOT if book.longest_salvo > 1 else Mode.WAITING)
+        assert person.app.sitting.mode is (Mode.SHOOT if book.longest_salvo > 1 else Mode.WAITING)
 
     _run(act)
 
@@ -282,7 +285,7 @@ def test_more_squares_than_shots_are_refused_in_the_engine_s_words() -> None:
         await person.see(view_of("salvo"))
         for column in "123456":
             await person.press(column, "enter")
-        assert person.app.message == "6 shots; this turn has 5"
+        assert person.app.sitting.message == "6 shots; this turn has 5"
         await person.press("f")
         assert [len(answer.shots) for answer in person.desk.answers() if isinstance(answer, Salvo)] == [5]
 
@@ -296,9 +299,9 @@ def test_a_square_that_was_shot_at_is_refused_where_the_rules_refuse_it() -> Non
         Feed(view).begin_turn(2, 1)
         await person.see(view)
         await person.press("enter")
-        assert person.app.message.startswith("A1 of ann was shot at before")
+        assert person.app.sitting.message.startswith("A1 of ann was shot at before")
         await person.click("#own", offset=(5, 2))
-        assert person.app.message == "the rules 'streak' do not allow shots at your own board"
+        assert person.app.sitting.message == "the rules 'streak' do not allow shots at your own board"
         assert person.desk.answers() == []
 
     _run(act)
@@ -316,7 +319,7 @@ def test_s_skips_where_the_rules_have_it(rules: str, message: str, answers: list
         await person.see(view_of(rules))
         assert ("s: skip" in person.text("keys")) is bool(answers)
         await person.press("s")
-        assert person.app.message == message
+        assert person.app.sitting.message == message
         assert person.desk.answers() == answers
 
     _run(act)
@@ -330,10 +333,10 @@ def test_out_of_turn_nothing_is_fired_and_a_turn_that_is_taken_away_is_told() ->
         Feed(view).begin_turn(2, 0)
         await person.see(view)
         assert person.text("title").startswith("Waiting   game 1, salvo   turn 2")
-        assert person.app.message == "the turn was over before you fired"
+        assert person.app.sitting.message == "the turn was over before you fired"
         assert Mark.AIMED not in person.board("target")
         await person.press("enter", "f")
-        assert person.app.message == "it is another player's turn, or nobody's, in a pause"
+        assert person.app.sitting.message == "it is another player's turn, or nobody's, in a pause"
         assert person.desk.answers() == []
 
     _run(act)
@@ -459,12 +462,12 @@ def test_the_end_says_who_won_and_shows_what_the_rules_reveal() -> None:
         fleets = {"ann": fleet_in_rows(view.rules)}
         await person.hear(Over(1, "ann", {"ann": 1, "me": 2}, fleets, again=True))
         assert person.text("title").startswith("End")
-        assert person.app.message == "You lose. ann wins game 1. Places: 1. ann, 2. me"
+        assert person.app.sitting.message == "You lose. ann wins game 1. Places: 1. ann, 2. me"
         assert person.text("incoming") == "A1 hit. You lose"
         assert person.board("target").count(Mark.SHIP) == 20
         await person.press("r", "r")
         assert person.desk.answers() == [Again()]
-        assert person.app.mode is Mode.WAITING
+        assert person.app.sitting.mode is Mode.WAITING
 
     _run(act)
 
@@ -479,7 +482,7 @@ def test_the_end_is_seen_until_the_person_goes_on_to_the_next_set_up() -> None:
         await person.hear(Clock("", time.monotonic() + 3600))
         await person.ask_for_fleet(BOOKS["xbs"], game=2)
         assert person.text("title").startswith("End   game 1, xbs   turn 1   3")
-        assert person.app.message.startswith("You lose. ann wins game 1.")
+        assert person.app.sitting.message.startswith("You lose. ann wins game 1.")
         assert "r: set up game 2" in person.text("keys")
         await person.hear(Clock("", time.monotonic() - 1))
         assert person.text("title") == "End   game 1, xbs   turn 1"  # nobody else has come
@@ -489,7 +492,7 @@ def test_the_end_is_seen_until_the_person_goes_on_to_the_next_set_up() -> None:
         await person.press("r", "enter")
         [fleet] = person.desk.answers()
         assert isinstance(fleet, Fleet)
-        assert person.app.mode is Mode.WAITING
+        assert person.app.sitting.mode is Mode.WAITING
 
     _run(act)
 
@@ -499,7 +502,7 @@ def test_a_tie_is_told_as_one() -> None:
         await person.ask_for_fleet(BOOKS["xbs"])
         await person.see(view_of("xbs"))
         await person.hear(Over(1, "", {"me": 1, "ann": 1}))
-        assert person.app.message == "It is a tie. me and ann tie game 1. Places: 1. me, 1. ann"
+        assert person.app.sitting.message == "It is a tie. me and ann tie game 1. Places: 1. me, 1. ann"
         await person.press("r")
         assert person.desk.answers() == []  # where the server begins the next game
 
@@ -522,7 +525,7 @@ def test_q_in_a_game_wants_to_be_pressed_twice() -> None:
     async def act(person: Person) -> None:
         await person.see(view_of("salvo"))
         await person.press("q")
-        assert person.app.message == "the game is not over; q again leaves it"
+        assert person.app.sitting.message == "the game is not over; q again leaves it"
         await person.press("right", "q")
         assert person.app.return_value is None
         await person.press("q")
@@ -550,9 +553,9 @@ def test_a_person_who_leaves_in_a_game_ends_the_game_s_thread() -> None:
             left.set()
 
         threading.Thread(target=play, daemon=True).start()
-        await person.until(lambda: person.app.mode is Mode.SETUP)
+        await person.until(lambda: person.app.sitting.mode is Mode.SETUP)
         await person.press("r", "enter")
-        await person.until(lambda: person.app.mode is Mode.SHOOT)
+        await person.until(lambda: person.app.sitting.mode is Mode.SHOOT)
         person.desk.answer(Leave())
         await person.until(left.is_set)
 

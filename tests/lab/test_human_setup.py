@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from salvo.errors import IllegalCommand
-from salvo.rules import BOOKS, Fleet, Grid, Orientation, Placement, RuleBook, ShipClass
+from salvo.rules import BOOKS, Fleet, Grid, Orientation, Placement, RuleBook, ShipClass, check_placement
 from salvo_display.boards.marks import Mark
 from salvo_lab.human.setup import Setup
 
@@ -126,3 +126,58 @@ def _narrow() -> RuleBook:
     return replace(
         BOOKS["streak"], name="narrow", grid=Grid(5, 1), fleet=(ShipClass("cruiser", 3), ShipClass("raft", 1))
     )
+
+
+def test_a_ship_that_is_dragged_goes_where_it_fits_and_stays_where_it_was_otherwise() -> None:
+    setup = Setup(SPACED)
+    assert setup.put("cruiser", 1, 1, Orientation.HORIZONTAL) == "Cruiser placed at A1-A3"
+    assert setup.put("cruiser", 2, 1, Orientation.HORIZONTAL) == "Cruiser placed at A2-A4"  # over where it was
+    setup.put("battleship", 1, 10, Orientation.HORIZONTAL)
+    before = dict(setup.placed)
+    for x, y, code in ((9, 1, "off_grid"), (2, 10, "overlap"), (2, 9, "too_close")):
+        with pytest.raises(IllegalCommand) as refused:
+            setup.put("cruiser", x, y, Orientation.HORIZONTAL)
+        assert refused.value.code == code
+        assert setup.placed == before
+
+
+def test_every_change_of_a_fleet_is_taken_back_the_latest_first() -> None:
+    setup = Setup(SPACED)
+    assert not setup.can_undo
+    assert setup.undo() == "nothing to take back"
+    stood = [dict(setup.placed)]
+    for change in (
+        lambda: _place(setup, "cruiser", "D8", "D6"),
+        lambda: setup.put("cruiser", 1, 1, Orientation.VERTICAL),
+        lambda: setup.fill(Random(1)),
+        lambda: (setup.delete(), setup.click(_cell("A1"))),
+        lambda: setup.fill(Random(2)),
+    ):
+        change()
+        stood.append(dict(setup.placed))
+    for fleet in reversed(stood[:-1]):
+        assert setup.undo() == "taken back"
+        assert setup.placed == fleet
+    assert not setup.can_undo
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=str)
+def test_there_is_room_for_a_ship_exactly_where_it_may_be_placed(book: RuleBook) -> None:
+    setup = Setup(book)
+    setup.fill(Random(3))
+    ship = book.fleet[1]
+    room = setup.room(ship.name)
+    others = [placement for name, placement in setup.placed.items() if name != ship.name]
+    for cell in range(book.grid.size):
+        for orientation in Orientation:
+            placement = Placement(ship.name, *book.grid.xy(cell), orientation)
+            try:
+                fits = all(room[part] for part in placement.cells(book))
+            except IllegalCommand:
+                continue  # off the grid
+            try:
+                check_placement(book, placement, others)
+            except IllegalCommand:
+                assert not fits
+            else:
+                assert fits

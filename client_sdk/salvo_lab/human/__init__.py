@@ -4,7 +4,8 @@ setup      how a fleet is placed, click by click
 cursor     a square of a board, found by keys
 snapshot   what the person is shown of a game
 channel    where the thread of the game and that of the screen meet
-app        the screen; board: how it draws a board
+sitting    what the person is at, and what its keys, clicks and words do; no toolkit
+app        its skin for a terminal; board: how it draws a board
 runner     the screen on one thread, the game on another
 mcp        the tools of a language model in place of the screen
 local      a game in this process

@@ -50,8 +50,8 @@ MAX_WAIT_SECONDS: Final = 45.0
 _LOOK_SECONDS: Final = 0.05
 
 
-class Sitting:
-    """What the tools know of a sitting, and do in it.
+class Tools:
+    """What a model knows of its games, and does in them.
 
     Attributes:
         error: what ended it; None while it goes on, and when the client has left.
@@ -247,14 +247,14 @@ def sit_down(desk: Channel, play: Callable[[], None]) -> None:
     Raises:
         Exception: whatever the game raised.
     """
-    sitting = Sitting(desk)
+    tools = Tools(desk)
     with game_thread(desk, play) as game:
-        anyio.run(_serve, sitting, game)
-    if sitting.error is not None:
-        raise sitting.error
+        anyio.run(_serve, tools, game)
+    if tools.error is not None:
+        raise tools.error
 
 
-async def _serve(sitting: Sitting, game: threading.Thread) -> None:
+async def _serve(tools: Tools, game: threading.Thread) -> None:
     @contextlib.asynccontextmanager
     async def playing(_: MCPServer[None]) -> AsyncIterator[None]:
         game.start()  # not before: from here on, standard output is the protocol's, and what bots print goes elsewhere
@@ -262,7 +262,7 @@ async def _serve(sitting: Sitting, game: threading.Thread) -> None:
 
     how = "Battleship. Call rules, then wait_for_turn, view and fire until the state is over."
     server: MCPServer[None] = MCPServer("salvo", instructions=how, version=__version__, lifespan=playing)
-    for tool in (sitting.rules, sitting.wait_for_turn, sitting.view, sitting.fire, sitting.chat):
+    for tool in (tools.rules, tools.wait_for_turn, tools.view, tools.fire, tools.chat):
         server.add_tool(tool)
     with contextlib.redirect_stdout(sys.__stdout__):
         await server.run_stdio_async()

@@ -39,8 +39,8 @@ def sit_down(desk: Channel, play: Callable[[], None]) -> None:
     with _log_at(desk), game_thread(desk, play) as game:
         game.start()
         left = table.run()
-    if table.error is not None:
-        raise table.error
+    if table.sitting.error is not None:
+        raise table.sitting.error
     if left not in ("left", "broken"):
         raise KeyboardInterrupt
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from salvo.errors import IllegalCommand
 from salvo.rules import Fleet, Orientation, Placement, RuleBook, check_placement
+from salvo.rules.board import mask_of, with_margin
 from salvo_display.boards.marks import Mark, display_name
 
 #: Tries to find room for the ships that are missing; each lays them all, the longest first.
@@ -34,6 +35,12 @@ class Setup:
         self.end: int | None = None
         self.deleting = False
         self._offered: dict[int, Placement] = {}  # by the cell of the other end
+        self._before: list[dict[str, Placement]] = []
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a change to take back."""
+        return bool(self._before)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -119,8 +126,44 @@ class Setup:
             )
         return offered
 
+    def put(self, ship: str, x: int, y: int, orientation: Orientation) -> str:
+        """Place a ship with its anchor at a cell, wherever it was before; return what came of it.
+
+        Args:
+            x: column, from 1.
+            y: row, from 1.
+
+        Raises:
+            IllegalCommand: it does not fit there, or there is no such ship; nothing has changed then, but for a ship
+                that was being set.
+        """
+        self.cancel()
+        placement = Placement(ship, x, y, orientation)
+        check_placement(self.book, placement, [other for name, other in self.placed.items() if name != ship])
+        return self._place(placement)
+
+    def room(self, ship: str) -> list[bool]:
+        """Return by cell whether a part of a ship may be there, with the others where they are."""
+        others = [placement for name, placement in self.placed.items() if name != ship]
+        taken = 0
+        for other in others:
+            taken |= with_margin(mask_of(other.cells(self.book)), self.book.grid, self.book.spacing)
+        return [not taken >> cell & 1 for cell in range(self.book.grid.size)]
+
+    def undo(self) -> str:
+        """Take the last change back; return what came of it."""
+        self.cancel()
+        if not self._before:
+            return "nothing to take back"
+        self.placed = self._before.pop()
+        return "taken back"
+
+    def _change(self, placed: dict[str, Placement]) -> None:
+        self._before.append(self.placed)
+        self.placed = placed
+
     def _place(self, placement: Placement) -> str:
-        self.placed[placement.ship] = placement
+        self._change({**self.placed, placement.ship: placement})
         self.cancel()
         cells = placement.cells(self.book)
         name = self.book.grid.name
@@ -131,7 +174,7 @@ class Setup:
     def _remove(self, cell: int) -> str:
         for ship, placement in self.placed.items():
             if cell in placement.cells(self.book):
-                del self.placed[ship]
+                self._change({name: other for name, other in self.placed.items() if name != ship})
                 self.cancel()
                 return f"{display_name(ship)} removed"
         raise IllegalCommand("no_ship_there", f"no ship at {self.book.grid.name(cell)}")
@@ -144,14 +187,14 @@ class Setup:
         """
         self.cancel()
         if not self.placed:
-            self.placed = {placement.ship: placement for placement in self.book.random_fleet(random).placements}
+            self._change({placement.ship: placement for placement in self.book.random_fleet(random).placements})
             return "all ships placed at random"
         placed = list(self.placed.values())
         hopeless = any(not self._free_places(ship, placed) for ship in self.missing)
         for _ in range(0 if hopeless else _TRIES):
             laid = self._lay_rest(random)
             if laid is not None:
-                self.placed = laid
+                self._change(laid)
                 return "the rest placed at random"
         missing = ", ".join(map(display_name, self.missing))
         raise IllegalCommand("no_room", f"found no room for {missing} next to the others; delete one")
