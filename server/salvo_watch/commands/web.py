@@ -34,8 +34,8 @@ from salvo_watch.terminal_views import EVERYBODY, screen_account
 try:
     import uvicorn
 
+    from salvo_server.web_door import Door, Hatch
     from salvo_watch.web.app import Front, application
-    from salvo_watch.web.door import Door, Hatch
     from salvo_watch.web.games import routes
     from salvo_watch.web.mqtt_channel import MAX_MESSAGE_BYTES, Upstream
     from salvo_watch.web.relay import Relay, Source

@@ -1,24 +1,19 @@
-"""The web front's addresses, and what their pages may do.
-
-Every page has the same strict policy: its own files and nothing else, no inline script, no other host.
-"""
+"""The web front's addresses; what their pages may do is in :mod:`salvo_server.web_pages`."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
 from starlette.applications import Starlette
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
-from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from salvo.distribution import __version__
 from salvo.errors import WireError
@@ -26,21 +21,11 @@ from salvo.topics import check_name
 from salvo_display.web_page.qr import qr_code
 from salvo_display.web_page.rendering import render
 from salvo_server.brokers.embedded.addresses import is_known_host
+from salvo_server.web_pages import STREAM_HEADERS, Guarded, static_files
 from salvo_watch.web.mqtt_channel import MqttChannels, Upstream
 from salvo_watch.web.relay import Relay
 from salvo_watch.web.sdk import wheel
 
-POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
-_ALWAYS: Final = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-cache",  # a page and its files are of one version
-}
 #: Streams of one address: a hall of phones behind one router.
 MAX_STREAMS: Final = 512
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
@@ -84,9 +69,11 @@ def application(
         Route("/static/badges.css", pages.badges),
         *games,
         *([] if upstream is None else _mqtt(upstream, front)),
-        Mount("/static", StaticFiles(packages=[("salvo_watch.web", "static")])),
+        Mount("/static", static_files("salvo_watch.web")),
     ]
-    return _Guarded(Starlette(routes=routes, exception_handlers={404: pages.missing}), front.hosts)
+    app = Starlette(routes=routes, exception_handlers={404: pages.missing})
+    refusal = "no name of this server; its operator can add it to `hosts`, or as --host of salvo web"
+    return Guarded(app, lambda host: is_known_host(host, front.hosts), refusal)
 
 
 def _mqtt(upstream: Upstream, front: Front) -> list[BaseRoute]:
@@ -157,8 +144,7 @@ class _Pages:
         if self._streams[address] >= MAX_STREAMS:
             return PlainTextResponse(f"this address follows {MAX_STREAMS} streams already; close some pages\n", 429)
         stream = self._counted(address, self._relay.follow(table))
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+        return StreamingResponse(stream, media_type="text/event-stream", headers=STREAM_HEADERS)
 
     async def _counted(self, address: str, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         self._streams[address] += 1
@@ -182,26 +168,3 @@ def _refused(table: str | None) -> Response | None:
     except WireError as error:
         return PlainTextResponse(f"{error}\n", 400)
     return None
-
-
-class _Guarded:
-    """Adds the policy to every answer, also to refusals; the first of these is of other names than this front's."""
-
-    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
-        self._app = app
-        self._hosts = hosts
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def guarded(message: Message) -> None:
-            if message["type"] in ("http.response.start", "websocket.http.response.start"):
-                headers = MutableHeaders(scope=message)
-                for name, value in _ALWAYS.items():
-                    headers.setdefault(name, value)
-            await send(message)
-
-        host = Headers(scope=scope).get("host", "")
-        if is_known_host(host, self._hosts):
-            await self._app(scope, receive, guarded)
-        else:
-            text = "no name of this server; its operator can add it to `hosts`, or as --host of salvo web\n"
-            await PlainTextResponse(text, 421)(scope, receive, guarded)

@@ -13,7 +13,7 @@ from kit.programs import needs
 from kit.secured import SECONDS
 from kit.web_front import web_front
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
-from salvo_watch.web.app import POLICY
+from salvo_server.web_pages import POLICY
 
 
 @needs("mosquitto")

@@ -31,7 +31,8 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.messages import Limits, State
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker
-from salvo_watch.web.app import MAX_STREAMS, POLICY
+from salvo_server.web_pages import POLICY
+from salvo_watch.web.app import MAX_STREAMS
 
 pytestmark = pytest.mark.long
 _SALVO = (sys.executable, "-m", "salvo")

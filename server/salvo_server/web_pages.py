@@ -1,0 +1,55 @@
+"""What pages may do that a server of ours has: their own files and nothing else, no inline script, no other host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+_ALWAYS: Final = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-cache",  # a page and its files are of one version
+}
+#: Of a stream of pictures: none of it is stored on the way.
+STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+def static_files(package: str) -> StaticFiles:
+    """Return a package's own files, beside those that all pages share."""
+    return StaticFiles(packages=[(package, "static"), ("salvo_display.web_page", "static")])
+
+
+class Guarded:
+    """Adds the policy to every answer, also to refusals; the first of these is of other names than this server's."""
+
+    def __init__(self, app: ASGIApp, knows: Callable[[str], bool], refusal: str) -> None:
+        """Guard an application.
+
+        Args:
+            knows: whether a request's ``Host`` is a name of this server.
+            refusal: what a browser reads that used another one.
+        """
+        self._app, self._knows, self._refusal = app, knows, refusal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def guarded(message: Message) -> None:
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                headers = MutableHeaders(scope=message)
+                for name, value in _ALWAYS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        known = self._knows(Headers(scope=scope).get("host", ""))
+        answer = self._app if known else PlainTextResponse(f"{self._refusal}\n", 421)
+        await answer(scope, receive, guarded)
