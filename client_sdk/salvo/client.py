@@ -327,15 +327,24 @@ class Contestant(Team):
 class ContestPlayer(Protocol):
     """Plays in a contest in place of a bot: a person."""
 
-    def check(self) -> None:
+    def check(self, *, browser: bool) -> None:
         """Make sure that it can play here.
+
+        Args:
+            browser: whether it is to play in a browser instead of at the terminal.
 
         Raises:
             SalvoError: it cannot, such as a person without a terminal.
         """
 
     def play(
-        self, seat: Seat, random: Random, games: int | None, listener: Callable[[Event], None] | None
+        self,
+        seat: Seat,
+        random: Random,
+        games: int | None,
+        listener: Callable[[Event], None] | None,
+        *,
+        browser: bool,
     ) -> list[GameReport]:
         """Take the seat, and play until it leaves; it closes the seat.
 
@@ -343,6 +352,7 @@ class ContestPlayer(Protocol):
             random: to fill fleets with.
             games: how many to play; None for as many as there are.
             listener: gets every event first.
+            browser: as for :meth:`check`.
         """
 
 

@@ -32,7 +32,7 @@ class Venue(NamedTuple):
 
 def cards_page(members: Sequence[Member], venue: Venue) -> str:
     """Return the page; with a web front, its first sheet is the hall's, which has no secret."""
-    style = text_of("badges.css") + text_of("cards.css", "salvo_server")
+    style = text_of("static/badges.css") + text_of("cards.css", "salvo_server")
     return render(
         "salvo_server/cards.html.j2",
         style=style,

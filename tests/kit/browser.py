@@ -34,7 +34,7 @@ _ARGUMENTS: Final = (
 )
 #: WebDriver's name for an element, and its letters for keys.
 _ELEMENT: Final = "element-6066-11e4-a52e-4f735466cecf"
-HOME, END, LEFT, RIGHT, SPACE, TAB = "\ue011", "\ue010", "\ue012", "\ue014", " ", "\ue004"
+HOME, END, LEFT, RIGHT, SPACE, TAB, ENTER = "\ue011", "\ue010", "\ue012", "\ue014", " ", "\ue004", "\ue007"
 
 
 class Browser:
@@ -72,6 +72,18 @@ class Browser:
         """Press keys one after the other, wherever the focus is."""
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self._ask("actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
+
+    def drag(self, start: str, end: str, *keys: str) -> None:
+        """Drag the middle of an element to the middle of another one, and press keys before letting go."""
+
+        def to(selector: str) -> dict[str, Any]:
+            return {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {_ELEMENT: self._find(selector)}}
+
+        pressed = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        moves = [to(start), {"type": "pointerDown", "button": 0}, to(end), *[{"type": "pause"}] * len(pressed)]
+        mouse = {"type": "pointer", "id": "mouse", "actions": [*moves, {"type": "pointerUp", "button": 0}]}
+        waits = [{"type": "pause"}] * 3
+        self._ask("actions", {"actions": [mouse, {"type": "key", "id": "keyboard", "actions": [*waits, *pressed]}]})
 
     def tell(self, command: str, **given: Any) -> Any:
         """Say something in Chrome's own protocol; return its answer."""

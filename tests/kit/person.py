@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from salvo.rules import BOOKS, Fleet, Orientation, Placement, RuleBook
+from salvo.rules import BOOKS, Fleet, Orientation, Placement, RuleBook, own_seed
 from salvo.view import Feed, View
+from salvo_lab.bots.random_bot import RandomBot
 
 
 def fleet_in_rows(book: RuleBook) -> Fleet:
@@ -16,6 +17,13 @@ def fleet_in_rows(book: RuleBook) -> Fleet:
         for number, ship in enumerate(book.fleet)
     ]
     return Fleet(book, places)
+
+
+def fleet_of_random(book: RuleBook, seed: str, game: int = 1, name: str = "random") -> Fleet:
+    """The fleet of the bot of that name, drawn as the arena, or the SDK in a contest, draws it."""
+    bot = RandomBot()
+    bot.prepare(name, own_seed(seed, name, game), game)
+    return bot.place_fleet(book)
 
 
 def view_of(name: str, *rivals: str) -> View:

@@ -21,7 +21,6 @@ from textual.widgets import OptionList, Static
 
 from kit.person import fleet_in_rows, view_of
 from kit.proofs import SMALL
-from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS, Fleet, Grid, RuleBook
 from salvo.view import Feed, Shot, View
 from salvo_display.boards.marks import Mark, display_name
@@ -280,51 +279,6 @@ def test_a_click_fires_where_a_turn_has_one_shot() -> None:
     _run(act)
 
 
-def test_more_squares_than_shots_are_refused_in_the_engine_s_words() -> None:
-    async def act(person: Person) -> None:
-        await person.see(view_of("salvo"))
-        for column in "123456":
-            await person.press(column, "enter")
-        assert person.app.sitting.message == "6 shots; this turn has 5"
-        await person.press("f")
-        assert [len(answer.shots) for answer in person.desk.answers() if isinstance(answer, Salvo)] == [5]
-
-    _run(act)
-
-
-def test_a_square_that_was_shot_at_is_refused_where_the_rules_refuse_it() -> None:
-    async def act(person: Person) -> None:
-        view = view_of("streak")
-        Feed(view).resolved(SalvoResolved(1, 1, "ann", 1, 0, (), (), (False,), (("ann", 1, 1),)))
-        Feed(view).begin_turn(2, 1)
-        await person.see(view)
-        await person.press("enter")
-        assert person.app.sitting.message.startswith("A1 of ann was shot at before")
-        await person.click("#own", offset=(5, 2))
-        assert person.app.sitting.message == "the rules 'streak' do not allow shots at your own board"
-        assert person.desk.answers() == []
-
-    _run(act)
-
-
-@pytest.mark.parametrize(
-    ("rules", "message", "answers"),
-    [
-        ("xbs", "", [Salvo(1, 1, ())]),
-        ("salvo", "these rules do not allow skipping a turn", []),
-    ],
-)
-def test_s_skips_where_the_rules_have_it(rules: str, message: str, answers: list[Salvo]) -> None:
-    async def act(person: Person) -> None:
-        await person.see(view_of(rules))
-        assert ("s: skip" in person.text("keys")) is bool(answers)
-        await person.press("s")
-        assert person.app.sitting.message == message
-        assert person.desk.answers() == answers
-
-    _run(act)
-
-
 def test_out_of_turn_nothing_is_fired_and_a_turn_that_is_taken_away_is_told() -> None:
     async def act(person: Person) -> None:
         view = view_of("salvo")
@@ -410,41 +364,12 @@ def test_the_title_tells_whose_time_runs_when_it_is_not_the_persons() -> None:
     _run(act)
 
 
-def test_what_falls_on_the_own_board_is_told_until_the_person_shoots() -> None:
-    async def act(person: Person) -> None:
-        await person.ask_for_fleet(BOOKS["streak"])
-        view = view_of("streak")
-        Feed(view).landed(Shot("me", 5, 10))
-        await person.see(view)
-        assert person.text("incoming") == "J5 missed"
-        assert person.board("own")[94] == Mark.MISS
-        await person.press("enter")
-        assert person.text("incoming") == ""
-
-    _run(act)
-
-
 def test_what_falls_here_and_what_came_of_shots_there_stand_apart() -> None:
     async def act(person: Person) -> None:
         await person.ask_for_fleet(BOOKS["streak"])
         await person.see(view_of("streak"))
         here, there = (person.app.query_one(f"#{name}").content_region for name in ("incoming", "outcome"))
         assert here.right < there.x
-
-    _run(act)
-
-
-@pytest.mark.parametrize(("rules", "then"), [("spaced", ""), ("salvo", "3 shots: 1 hit")])
-def test_the_own_result_is_below_the_target_until_an_opponent_plays_where_the_board_shows_it(
-    rules: str, then: str
-) -> None:
-    async def act(person: Person) -> None:
-        await person.see(view_of(rules))
-        await person.hear(Told("3 shots: 1 hit", "me"))
-        await person.hear(Told("players: ann, me"))
-        assert person.text("outcome") == "3 shots: 1 hit"
-        await person.hear(Told("J5 Aircraft carrier sunk", "ann"), Over(1, "ann", {"ann": 1, "me": 2}, {}))
-        assert person.text("outcome") == then
 
     _run(act)
 
@@ -493,18 +418,6 @@ def test_the_end_is_seen_until_the_person_goes_on_to_the_next_set_up() -> None:
         [fleet] = person.desk.answers()
         assert isinstance(fleet, Fleet)
         assert person.app.sitting.mode is Mode.WAITING
-
-    _run(act)
-
-
-def test_a_tie_is_told_as_one() -> None:
-    async def act(person: Person) -> None:
-        await person.ask_for_fleet(BOOKS["xbs"])
-        await person.see(view_of("xbs"))
-        await person.hear(Over(1, "", {"me": 1, "ann": 1}))
-        assert person.app.sitting.message == "It is a tie. me and ann tie game 1. Places: 1. me, 1. ann"
-        await person.press("r")
-        assert person.desk.answers() == []  # where the server begins the next game
 
     _run(act)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
@@ -26,6 +27,11 @@ def _names(cells: object, book: RuleBook = SPACED) -> list[str]:
 def _place(setup: Setup, ship: str, *ends: str) -> str:
     setup.choose(ship)
     return [setup.click(_cell(end, setup.book)) for end in ends][-1]
+
+
+def _delete(setup: Setup, cell: str) -> str:
+    setup.delete()
+    return setup.click(_cell(cell, setup.book))
 
 
 def test_an_end_is_allocated_and_the_possible_other_ends_are_offered() -> None:
@@ -146,13 +152,14 @@ def test_every_change_of_a_fleet_is_taken_back_the_latest_first() -> None:
     assert not setup.can_undo
     assert setup.undo() == "nothing to take back"
     stood = [dict(setup.placed)]
-    for change in (
+    changes: list[Callable[[], str]] = [
         lambda: _place(setup, "cruiser", "D8", "D6"),
         lambda: setup.put("cruiser", 1, 1, Orientation.VERTICAL),
         lambda: setup.fill(Random(1)),
-        lambda: (setup.delete(), setup.click(_cell("A1"))),
+        lambda: _delete(setup, "A1"),
         lambda: setup.fill(Random(2)),
-    ):
+    ]
+    for change in changes:
         change()
         stood.append(dict(setup.placed))
     for fleet in reversed(stood[:-1]):

@@ -66,6 +66,7 @@ def _is_a_person(bot: object) -> bool:
             lambda given: _is_a_person(given["bot"]),
             "for a person, who does not fail; leave it out",
         ),
+        Unused("browser", lambda given: not _is_a_person(given["bot"]), "for a bot; leave it out"),
     ],
 )
 @click.argument("url")
@@ -90,6 +91,7 @@ def _is_a_person(bot: object) -> bool:
     help="Write the server's signed log and what the team sends here, for salvo verify; an existing file is continued.",
 )
 @click.option("--strict", is_flag=True, help="End when the bot fails, instead of losing the turn.")
+@click.option("--browser", is_flag=True, help="Play by clicking: print the address of a page, and open it.")
 @json_option("One JSON line per game.")
 def join(
     url: str,
@@ -103,6 +105,7 @@ def join(
     seed: str | None,
     proof: Path | None,
     strict: bool,
+    browser: bool,
     as_json: bool,
 ) -> None:
     """Play BOT (a file.py, file.py:Name, file.js, exec:CMD, a built-in bot, or human: you) in the contest at URL.
@@ -127,13 +130,13 @@ def join(
         return
     person: ContestPlayer | None = plugins.load(plugins.PLAYERS, bot, object) if _is_a_person(bot) else None
     if person is not None:
-        person.check()
+        person.check(browser=browser)
     team = team or team_name(bot)
     seat: dict[str, Any] = {"table": table, "ca": ca, "proof": proof}
 
     def play(secret: str | None) -> list[GameReport]:
         if person is not None:
-            return _play_yourself(person, url, team, secret, games, seed, **seat)
+            return _play_yourself(person, url, team, secret, games, seed, browser=browser, **seat)
         own = {"games": games, "seed": seed, "listener": _say_open}
         return _play_bot(make(bot), url, team, secret, strict=strict, **seat, **own)
 
@@ -190,9 +193,17 @@ def _play_bot(bot: Bot, url: str, team: str, *where: Any, strict: bool, **seat: 
 
 
 def _play_yourself(
-    person: ContestPlayer, url: str, team: str, secret: str | None, games: int | None, seed: str | None, **seat: Any
+    person: ContestPlayer,
+    url: str,
+    team: str,
+    secret: str | None,
+    games: int | None,
+    seed: str | None,
+    *,
+    browser: bool,
+    **seat: Any,
 ) -> list[GameReport]:
     random = generator(secrets.token_hex(16) if seed is None else seed, team)
     place = Seat(url, team, secret, random, **seat)
     listener = secret_teller(team, place.secret) if secret is None else None
-    return person.play(place, random, games, listener)
+    return person.play(place, random, games, listener, browser=browser)

@@ -245,7 +245,7 @@ def house_style() -> str:
 
 def team_style() -> str:
     """Return how teams look: their colours, lines and places."""
-    return text_of("badges.css") + text_of("podium.css")
+    return text_of("static/badges.css") + text_of("podium.css")
 
 
 def emblems(names: Iterable[str]) -> str:

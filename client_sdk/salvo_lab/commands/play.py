@@ -45,13 +45,14 @@ from salvo_lab.commands.failures import failure_lines, repeated_by
 from salvo_lab.commands.kept import Kept, who_ended
 from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
 from salvo_lab.human import AT_DESKS, HUMAN, MCP
+from salvo_lab.human.opener import OpenPage, opener
 from salvo_lab.intervals import rate_and_error
 from salvo_lab.simulation import TURN_SECONDS, Played, Seats, simulate, stream
 from salvo_lab.simulation.seats import places_alike, seating
 from salvo_lab.time_limits import TimeLimits, limit_time, telling_of_waits
 
 if TYPE_CHECKING:
-    from salvo_lab.human.channel import Channel
+    from salvo_lab.human.skins import SitDown
 
 #: Stands for the game's number in the name of a file.
 _GAME = "{game}"
@@ -94,7 +95,8 @@ _SEVERAL_AT_ONCE: Final = [
 ]
 
 
-_WATCHED: Final = (
+_SHOWN: Final = (
+    Unused("browser", lambda given: HUMAN not in given["bots"], f"without {HUMAN} among the bots, who plays there"),
     Unused("watch", is_set("as_json"), "with --json, which is for programs; leave one of them out"),
     Unused("watch", lambda given: _has_person(given["bots"]), f"with {HUMAN} or {MCP}, who see the game; leave it out"),
     Unused(
@@ -105,7 +107,7 @@ _WATCHED: Final = (
 )
 
 
-@click.command(cls=Checked, unused=[*_SEVERAL_AT_ONCE, *UNUSED, *_WATCHED])
+@click.command(cls=Checked, unused=[*_SEVERAL_AT_ONCE, *UNUSED, *_SHOWN])
 @click.argument("bots", nargs=-1)
 @SEED
 @RULES
@@ -130,6 +132,7 @@ _WATCHED: Final = (
 )
 @TRACEBACK
 @click.option("--watch", is_flag=True, help="Show the boards during the game; without a terminal, a line per salvo.")
+@click.option("--browser", is_flag=True, help=f"Play as {HUMAN} by clicking: print the address of a page, and open it.")
 @json_option("One JSON line per game.")
 @click.pass_context
 def play(
@@ -148,12 +151,13 @@ def play(
     record: str | None,
     traceback: bool,
     watch: bool,
+    browser: bool,
     as_json: bool,
 ) -> None:
     """Play BOTS (files, file.py:Name, HEAD:file.py, exec:CMD, or built-in bots) against each other, in play order.
 
-    One of them may be human: you, at this terminal. CMD is a program in any language, which reads JSON lines and
-    answers with them; if it fails, it loses the turn. A file.js is one, run by node.
+    One of them may be human: you, at this terminal, or with --browser by clicking. CMD is a program in any language,
+    which reads JSON lines and answers with them; if it fails, it loses the turn. A file.js is one, run by node.
 
     A single game stops at the error of a bot, and shows where it is. Several games use all cores, discard bot output,
     and continue without a bot that fails. In a single game with --json, bot output goes to standard error.
@@ -191,6 +195,7 @@ def play(
     write = partial(click.echo, file=sys.stderr if MCP in bots else sys.stdout)
     boards = Watched(moving=has_terminal()) if watch else Boards()
     kept = Kept(game)
+    open_page = opener() if browser else None
 
     def play_here() -> None:
         with contextlib.ExitStack() as leaving:
@@ -199,7 +204,7 @@ def play(
                 leaving.enter_context(contextlib.redirect_stdout(nowhere))
             elif MCP in bots or (as_json and HUMAN not in bots):
                 leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
-            table = _Table(load_book(rules), seed, game, games, Seats(seats), recording, kept)
+            table = _Table(load_book(rules), seed, game, games, Seats(seats), recording, kept, open_page)
             outcomes = _seat(bots, table, partial(_make, limits, leaving, _warn), boards)
             leaving.enter_context(repeated_by(command))
             if watch:
@@ -328,6 +333,7 @@ class _Table(NamedTuple):
 
     Attributes:
         kept: learns which game is on.
+        open_page: opens the page of a person who plays in a browser.
     """
 
     book: RuleBook
@@ -337,6 +343,7 @@ class _Table(NamedTuple):
     seats: Seats
     recording: _Recording | None
     kept: Kept
+    open_page: OpenPage | None
 
 
 def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Adapter], boards: Boards) -> Iterator[Outcome]:
@@ -357,7 +364,7 @@ def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Adapter], bo
     return iter(
         play_here(
             desk,
-            _sitting_down(people[0]),
+            _sitting_down(people[0], table.open_page),
             table.book,
             lambda game: next(_games(seated, table._replace(first=game, games=1), boards)),
             table.first,
@@ -370,8 +377,8 @@ def _has_person(bots: Sequence[str]) -> bool:
     return any(bot in AT_DESKS for bot in bots)
 
 
-def _sitting_down(person: str) -> Callable[[Channel, Callable[[], None]], None]:
-    """Return what lets a person at the terminal, or a model, see and answer.
+def _sitting_down(person: str, open_page: OpenPage | None) -> SitDown:
+    """Return what lets a person, or a model, see and answer.
 
     Raises:
         SalvoError: ``no_terminal`` or ``missing_extra``.
@@ -380,14 +387,13 @@ def _sitting_down(person: str) -> Callable[[Channel, Callable[[], None]], None]:
         from salvo_lab.human import mcp
 
         return mcp.sit_down
-    from salvo_lab.human.runner import check_terminal, sit_down
+    from salvo_lab.human.skins import skin
 
-    check_terminal()
-    return sit_down
+    return skin(open_page)
 
 
 def _games(bots: dict[str, Adapter], table: _Table, boards: Boards) -> Iterator[Outcome]:
-    book, seed, first, count, seats, recording, kept = table
+    book, seed, first, count, seats, recording, kept, _ = table
     exchanged = places_alike([type(adapter.bot) for adapter in bots.values()])
     for number in range(first, first + count):
         kept.game = number

@@ -1,15 +1,17 @@
-"""A person at a terminal, or a language model: a player like a built-in bot, but with a desk.
+"""A person at a terminal or a browser, or a language model: a player like a built-in bot, but with a desk.
 
-setup      how a fleet is placed, click by click
-cursor     a square of a board, found by keys
-snapshot   what the person is shown of a game
-channel    where the thread of the game and that of the screen meet
-sitting    what the person is at, and what its keys, clicks and words do; no toolkit
-app        its skin for a terminal; board: how it draws a board
-runner     the screen on one thread, the game on another
-mcp        the tools of a language model in place of the screen
-local      a game in this process
-contest    a game over MQTT
+setup         how a fleet is placed, click by click
+cursor        a square of a board, found by keys
+snapshot      what the person is shown of a game
+channel       where the thread of the game and that of the screen meet
+sitting       what the person is at, and what its keys, clicks and words do; no toolkit
+app           its skin for a terminal; board: how it draws a board
+runner        that screen on one thread, the game on another
+own_page      its skin for a browser; page_picture: what that shows, static: what draws it
+at_browser    the server of that page on one thread, the game on another
+mcp           the tools of a language model in place of the screen
+local         a game in this process
+contest       a game over MQTT
 """
 
 #: What to write in place of a bot's name.

@@ -1,4 +1,4 @@
-"""A person at this terminal as the player of a contest, the entry point ``human`` of ``salvo.players``."""
+"""A person at this machine as the player of a contest, the entry point ``human`` of ``salvo.players``."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ from random import Random
 from salvo.client import GameReport
 from salvo.events import Event
 from salvo.seat import Seat
-from salvo_lab.human.runner import check_terminal, sit_down
+from salvo_lab.human.opener import opener
+from salvo_lab.human.skins import skin
 
 
-def check() -> None:
-    """Make sure that there is a terminal; see :class:`salvo.client.ContestPlayer`."""
-    check_terminal()
+def check(*, browser: bool) -> None:
+    """Make sure that there is a terminal, or what serves a page; see :class:`salvo.client.ContestPlayer`."""
+    skin(_nothing if browser else None)
 
 
-def play(seat: Seat, random: Random, games: int | None, listener: Callable[[Event], None] | None) -> list[GameReport]:
+def play(
+    seat: Seat, random: Random, games: int | None, listener: Callable[[Event], None] | None, *, browser: bool
+) -> list[GameReport]:
     """Let the person play; see :class:`salvo.client.ContestPlayer`."""
     from salvo_lab.human.channel import Channel
     from salvo_lab.human.contest import play_there
 
-    return play_there(Channel(), sit_down, seat, random, games, listener)
+    return play_there(Channel(), skin(opener() if browser else None), seat, random, games, listener)
+
+
+def _nothing(address: str) -> None:
+    """Open no page yet."""

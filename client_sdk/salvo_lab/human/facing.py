@@ -1,4 +1,4 @@
-"""A person in place of a gateway's bot, at the gateway's terminal."""
+"""A person in place of a gateway's bot, at the gateway's terminal or at a browser."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from salvo.rules import Fleet, RuleBook
 from salvo.view import View
 from salvo_lab.human.channel import Channel, Link, Over, PersonLeft, Told
 from salvo_lab.human.local import Human
-from salvo_lab.human.runner import check_terminal, sit_down
+from salvo_lab.human.opener import opener
+from salvo_lab.human.skins import skin
 
 
 class Place:
     """Where a person sits opposite of programs that come and go."""
 
-    def __init__(self, role: str) -> None:
-        """Take the terminal.
+    def __init__(self, role: str, *, browser: bool) -> None:
+        """Take the place.
 
         Args:
             role: what the person's side is connecting as, in the words of the title.
+            browser: whether the person plays on a page instead of at the terminal.
 
         Raises:
-            SalvoError: ``no_terminal``.
+            SalvoError: ``no_terminal`` or ``missing_extra``.
         """
-        check_terminal()
+        self._sit_down = skin(opener() if browser else None)
         self._desk = Channel()
         self._role = role
 
@@ -40,13 +42,13 @@ class Place:
         self._desk.tell(Link(f"Connecting as {self._role}"))
 
     def serve(self, serve: Callable[[Event, Callable[[str], object]], None]) -> None:
-        """Show the screen until the person leaves.
+        """Show the game until the person leaves.
 
         Args:
             serve: serves programs until an event is set, which the person does that leaves; may say something to it.
         """
         self.is_alone()
-        sit_down(self._desk, lambda: serve(self._desk.left, lambda line: self._desk.tell(Told(line))))
+        self._sit_down(self._desk, lambda: serve(self._desk.left, lambda line: self._desk.tell(Told(line))))
 
 
 class _ThreadEnds(SystemExit):

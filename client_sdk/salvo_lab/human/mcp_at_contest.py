@@ -9,17 +9,25 @@ from random import Random
 from salvo.client import GameReport
 from salvo.events import Event
 from salvo.seat import Seat
+from salvo.unused import UnusedOption
+from salvo_lab.human import MCP
 
 #: Loaded when it plays, so that a missing extra is named, and not a plugin that cannot be loaded.
 _TOOLS = "salvo_lab.human.mcp"
 
 
-def check() -> None:
+def check(*, browser: bool) -> None:
     """Make sure that the extra is there; see :class:`salvo.client.ContestPlayer`."""
+    if browser:
+        raise UnusedOption(
+            "unused_option", f"--browser does nothing for {MCP}, whose program calls tools; leave it out"
+        )
     importlib.import_module(_TOOLS)
 
 
-def play(seat: Seat, random: Random, games: int | None, listener: Callable[[Event], None] | None) -> list[GameReport]:
+def play(
+    seat: Seat, random: Random, games: int | None, listener: Callable[[Event], None] | None, *, browser: bool
+) -> list[GameReport]:
     """Let the model play; see :class:`salvo.client.ContestPlayer`."""
     from salvo_lab.human.channel import Channel
     from salvo_lab.human.contest import play_there

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from salvo.errors import SalvoError
 from salvo_lab.human import HUMAN
 from salvo_lab.human.app import Table
-from salvo_lab.human.channel import Channel, Told, game_thread
+from salvo_lab.human.channel import Channel, game_thread
+from salvo_lab.human.desk_log import log_at
 
 
 def check_terminal() -> None:
@@ -36,31 +35,10 @@ def sit_down(desk: Channel, play: Callable[[], None]) -> None:
         Exception: whatever the game raised.
     """
     table = Table(desk)
-    with _log_at(desk), game_thread(desk, play) as game:
+    with log_at(desk), game_thread(desk, play) as game:
         game.start()
         left = table.run()
     if table.sitting.error is not None:
         raise table.sitting.error
     if left not in ("left", "broken"):
         raise KeyboardInterrupt
-
-
-class _DeskLog(logging.Handler):
-    """Shows the log on the screen: on standard error it would be written over the boards."""
-
-    def __init__(self, desk: Channel) -> None:
-        super().__init__()
-        self._desk = desk
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._desk.tell(Told(record.getMessage()))
-
-
-@contextlib.contextmanager
-def _log_at(desk: Channel) -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, root.handlers = root.handlers, [_DeskLog(desk)]
-    try:
-        yield
-    finally:
-        root.handlers = handlers

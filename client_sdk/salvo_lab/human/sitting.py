@@ -69,11 +69,13 @@ class Action:
         word: for :meth:`Sitting.act`.
         text: for the person.
         key: which does the same; empty for none.
+        ready: whether it would do anything now.
     """
 
     word: str
     text: str
     key: str = ""
+    ready: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,12 +228,13 @@ class Sitting:
         elif self.sight is not None:
             self._guarded(lambda: self._act_in_game(word))
 
-    def click(self, player: str, cell: int) -> None:
+    def click(self, player: str, cell: int, *, fires: bool = True) -> None:
         """Do what a click on a square does: it is the cursor and Enter in one.
 
         Args:
             player: whose board it is.
             cell: its index, row by row; of the board that is shown.
+            fires: whether it fires at once where a turn has one shot; on the own board none does.
         """
         self.leaving = False
         if self.mode is Mode.SETUP and self.setup is not None and player == self.me:
@@ -239,8 +242,7 @@ class Sitting:
             self._guarded(self._click_in_setup)
         elif self.mode is not Mode.SETUP and self.sight is not None and player in self.sight.players:
             self.cursor.go(self.sight.rules.grid, cell)
-            # On the own board no click is meant to fire at once.
-            self._guarded(lambda: self._choose_square(player, fires=player != self.me))
+            self._guarded(lambda: self._choose_square(player, fires=fires and player != self.me))
 
     def put(self, ship: str, cell: int, orientation: Orientation) -> None:
         """Place a ship from a cell on, to the right or downwards, wherever it was before; or say why it cannot be."""
@@ -510,8 +512,8 @@ class Sitting:
 
     def _game_actions(self) -> Iterator[Action]:
         if self.mode is Mode.SHOOT and self.sight is not None:
-            yield Action("fire", "Fire", "f")
-            yield Action("none", "Take back", "Esc")
+            yield Action("fire", "Fire", "f", ready=bool(self.chosen))
+            yield Action("none", "Take back", "Esc", ready=bool(self.chosen))
             if self.sight.rules.skipping:
                 yield Action("skip", "Skip", "s")
         elif self._next is not None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Unused(
             "call", lambda given: given["role"] != Role.CLIENT, "as server, which is called; say --role client, too"
         ),
+        Unused("browser", lambda given: given["opponent"] != HUMAN, f"for a bot; name {HUMAN} as --opponent, too"),
         Unused("rounds", lambda given: given["role"] == Role.CLIENT, "as client: the server ends; leave it out"),
         Unused(
             "end_seconds", lambda given: given["role"] == Role.CLIENT, "as client: the server continues; leave it out"
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     other=HUMAN,
     default="hunter",
 )
+@click.option("--browser", is_flag=True, help=f"Play as {HUMAN} by clicking: print the address of a page, and open it.")
 @click.option("--rounds", type=Integer(min=1), help="As server, games before it exits.  [default: no limit]")
 @click.option(
     "--end-seconds",
@@ -83,6 +85,7 @@ def command(
     bus: str | None,
     role: str,
     opponent: Callable[[], Bot] | str,
+    browser: bool,
     rounds: int | None,
     end_seconds: float,
     book: RuleBook,
@@ -90,13 +93,14 @@ def command(
 ) -> None:
     """Play against programs of Battle Ship for two players, one at a time.
 
-    The gateway plays with a built-in bot, or you do. It is the system's own server or client, and needs no other one.
+    The gateway plays with a built-in bot, or you do, at this terminal or with --browser by clicking. It is the system's
+    own server or client, and needs no other one.
     """
     if role == Role.CLIENT and call is None and bus is None:
         raise click.UsageError("--role client calls a program that is a server: say where, --call HOST:PORT or --bus")
     person: Place | None = None
     if isinstance(opponent, str):
-        person = _person(role)
+        person = _person(role, browser=browser)
         opponent = person.player
     opening = door(
         book,
@@ -131,10 +135,10 @@ def command(
         person.serve(serve)
 
 
-def _person(role: str) -> Place:
+def _person(role: str, *, browser: bool) -> Place:
     from salvo_lab.human.facing import Place  # which needs what draws the screen
 
-    return Place(role)
+    return Place(role, browser=browser)
 
 
 def _ignore() -> None:

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Final
 
 from starlette.applications import Starlette
@@ -66,7 +65,6 @@ def application(
         Route("/sdk/{name}", pages.wheel),
         Route("/qr.svg", pages.qr),
         Route("/healthz", pages.health),
-        Route("/static/badges.css", pages.badges),
         *games,
         *([] if upstream is None else _mqtt(upstream, front)),
         Mount("/static", static_files("salvo_watch.web")),
@@ -126,10 +124,6 @@ class _Pages:
 
     async def qr(self, request: Request) -> Response:
         return Response(qr_code(f"{self._address(request)}/"), media_type="image/svg+xml")
-
-    async def badges(self, request: Request) -> Response:
-        """Answer with the teams' colours, which pages of games have inside."""
-        return Response(files("salvo_display.web_page").joinpath("badges.css").read_bytes(), media_type="text/css")
 
     async def health(self, request: Request) -> Response:
         """Answer 200 while the broker is reached, else 503."""

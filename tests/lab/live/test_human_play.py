@@ -12,23 +12,16 @@ import pytest
 
 from kit import players
 from kit.command_line import run
+from kit.person import fleet_of_random
 from kit.person_at_a_terminal import SALVO, clean_environment, contest_on, pond_file, shoot_cells, square_of, turn_of
 from kit.terminal import Terminal
-from salvo.rules import Fleet, Orientation, RuleBook, own_seed
+from salvo.rules import Fleet, Orientation, RuleBook
 from salvo.rules.files import load_book
 from salvo_display.boards.marks import display_name
-from salvo_lab.bots.random_bot import RandomBot
 
 
 def _play(folder: Path, *words: str) -> Terminal:
     return Terminal([SALVO, "play", *words], clean_environment(folder))
-
-
-def _fleet_of_random(book: RuleBook, seed: str, game: int = 1, name: str = "random") -> Fleet:
-    """The opponent's fleet, drawn as the arena, or the SDK in a contest, draws it."""
-    bot = RandomBot()
-    bot.prepare(name, own_seed(seed, name, game), game)
-    return bot.place_fleet(book)
 
 
 def _place_by_hand(person: Terminal, fleet: Fleet) -> None:
@@ -59,8 +52,8 @@ def test_a_person_wins_a_game_by_keys_alone(like: str, tmp_path: Path) -> None:
     book = load_book(rules)
     with _play(tmp_path, "human", "random", "--rules", rules, "--seed", "7") as person:
         person.until_seen("Setup   game 1, pond")
-        _place_by_hand(person, _fleet_of_random(book, "mine"))
-        page = _shoot(person, book, _fleet_of_random(book, "7"))
+        _place_by_hand(person, fleet_of_random(book, "mine"))
+        page = _shoot(person, book, fleet_of_random(book, "7"))
         assert "You win. human wins game 1. Places: 1. human, 2. random" in page
         person.press("q")
         assert person.end() == 0
@@ -84,12 +77,12 @@ def test_r_begins_the_next_game_and_by_spaced_somebody_else_begins_it(tmp_path: 
         person.until_seen("Setup   game 1")
         person.press("r", "enter")
         assert turn_of(person.until_seen("Shoot"))[0] == 1
-        _shoot(person, book, _fleet_of_random(book, "7"))
+        _shoot(person, book, fleet_of_random(book, "7"))
         person.press("r")
         person.until_seen("Setup   game 2")
         person.press("r", "enter")
         assert turn_of(person.until_seen("Shoot"))[0] == 2
-        assert "You win. human wins game 2" in _shoot(person, book, _fleet_of_random(book, "7", 2))
+        assert "You win. human wins game 2" in _shoot(person, book, fleet_of_random(book, "7", 2))
 
 
 @pytest.mark.long
@@ -142,10 +135,10 @@ def test_a_person_wins_in_a_contest_over_a_broker(tmp_path: Path) -> None:
         _rival(url)
         book = load_book(str(tmp_path / "pond.toml"))
         person.until_seen("Setup   game 1, pond")
-        _place_by_hand(person, _fleet_of_random(book, "mine"))
+        _place_by_hand(person, fleet_of_random(book, "mine"))
         page = person.until_seen("Shoot")
         assert re.search(r"turn \d+ +1 shot +\d+ s left", page), page
-        page = _shoot(person, book, _fleet_of_random(book, "5"))
+        page = _shoot(person, book, fleet_of_random(book, "5"))
         assert "You win. human wins game 1. Places: 1. human, 2. random" in page
         person.until_seen("game 1 was as the server had committed to it")
         person.press("q")
@@ -188,7 +181,7 @@ def test_a_person_who_leaves_a_contest_comes_back_to_its_game(tmp_path: Path) ->
             assert person.end() == 0
         with _sit_down(url, tmp_path, "--games", "1") as person:
             person.until_seen("back in game 1")
-            assert "You win. human wins game 1" in _shoot(person, book, _fleet_of_random(book, "5"))
+            assert "You win. human wins game 1" in _shoot(person, book, fleet_of_random(book, "5"))
             person.press("ctrl+c")
             assert person.end() == 130
 

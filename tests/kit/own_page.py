@@ -1,0 +1,155 @@
+"""A person's page without sockets: requests to its application, and the streams of its tabs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from random import Random
+from typing import Any, NamedTuple
+
+from kit.person import view_of
+from salvo.rules import BOOKS
+from salvo_lab.human.channel import Channel, FleetAsked, News, Seen
+from salvo_lab.human.own_page import OwnPage
+from salvo_lab.human.snapshot import Snapshot
+
+PORT = 4321
+HOST = f"127.0.0.1:{PORT}"
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def code(self) -> str:
+        """What a refusal is called; empty where nothing was refused."""
+        return "" if self.status == 200 else str(json.loads(self.body)["code"])
+
+    @property
+    def cookie(self) -> str:
+        return self.headers.get("set-cookie", "").partition(";")[0]
+
+
+class Clock:
+    """Seconds that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Visitor:
+    """A browser on the page; its headers are what a browser sends of its own accord."""
+
+    def __init__(self, page: OwnPage) -> None:
+        self.page = page
+        self._app = page.application()
+        self.headers = {"host": HOST, "origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}
+
+    async def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> Answer:
+        """Return the answer; a header that is empty is not sent, and one with ``_`` has ``-`` there."""
+        given = self.headers | {name.replace("_", "-"): value for name, value in headers.items()}
+        start, parts = await self._call(method, path, body, {name: value for name, value in given.items() if value})
+        return Answer(start["status"], {key.decode(): value.decode() for key, value in start["headers"]}, parts)
+
+    async def _call(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[Any, bytes]:
+        said: list[Any] = []
+        sent = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+        async def receive() -> Any:
+            return next(sent, {"type": "http.disconnect"})
+
+        async def send(message: Any) -> None:
+            said.append(message)
+
+        await self._app(_scope(method, path, headers), receive, send)
+        return said[0], b"".join(message.get("body", b"") for message in said[1:])
+
+    async def enter(self) -> None:
+        """Come in with the key, and keep the cookie."""
+        answer = await self.ask("POST", "/enter", self.page.key.encode())
+        assert answer.status == 200
+        self.headers["cookie"] = answer.cookie
+
+    async def do(self, frame: dict[str, Any], **command: Any) -> Answer:
+        """Do something that means a picture."""
+        return await self.ask("POST", "/do", json.dumps({"tab": frame["tab"], "n": frame["n"], **command}).encode())
+
+    @contextlib.asynccontextmanager
+    async def tab(self) -> AsyncIterator[Callable[[], Awaitable[dict[str, Any]]]]:
+        """Open a stream; yields what waits for its next picture."""
+        pictures: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        closed = asyncio.Event()
+
+        async def receive() -> Any:
+            await closed.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            for line in message.get("body", b"").splitlines():
+                if line.startswith(b"data: "):
+                    pictures.put_nowait(json.loads(line[6:]))
+
+        async def follow() -> None:
+            await self._app(_scope("GET", "/events", self.headers), receive, send)
+
+        stream = asyncio.create_task(follow())
+        try:
+            yield pictures.get
+        finally:
+            closed.set()
+            await stream
+
+
+def _scope(method: str, path: str, headers: dict[str, str]) -> dict[str, Any]:
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    return {"type": "http", "method": method, "path": path, "query_string": b"", "headers": raw}
+
+
+class Table(NamedTuple):
+    """A page, who is on it, and the desk at which it sits."""
+
+    page: OwnPage
+    visitor: Visitor
+    desk: Channel
+    clock: Clock
+
+    def receive(self, *news: News) -> None:
+        for item in news:
+            self.desk.tell(item)
+        self.page.look()
+
+    def ask_for_fleet(self, rules: str = "spaced") -> None:
+        self.receive(FleetAsked(BOOKS[rules], "me", 1, Random(1)))
+
+    def begin_turn(self, rules: str = "spaced", *rivals: str) -> None:
+        self.receive(Seen(Snapshot.of(view_of(rules, *rivals))))
+
+
+def play(act: Callable[[Table], Awaitable[None]]) -> None:
+    """Run a test at a new page."""
+
+    async def run() -> None:
+        clock, desk = Clock(), Channel()
+        page = OwnPage(desk, PORT, clock)
+        async with asyncio.timeout(60):
+            await act(Table(page, Visitor(page), desk, clock))
+
+    asyncio.run(run())
+
+
+def words_in(picture: Any) -> Iterator[str]:
+    """Yield every text of a picture."""
+    if isinstance(picture, dict):
+        picture = list(picture.values())
+    if isinstance(picture, list):
+        for part in picture:
+            yield from words_in(part)
+    elif isinstance(picture, str):
+        yield picture

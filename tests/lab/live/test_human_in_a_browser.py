@@ -1,0 +1,227 @@
+"""A person at a real browser: whole games by mouse, by keyboard alone, and at a contest's table."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from kit import players
+from kit.browser import ENTER, Browser, text, until
+from kit.person import fleet_of_random
+from kit.person_at_a_terminal import contest_on, pond_file
+from kit.processes import started
+from kit.programs import needs
+from salvo.rules import Fleet, RuleBook
+from salvo.rules.files import load_book
+
+pytestmark = [needs("chromium"), pytest.mark.long]
+
+#: The browser that a person has named; here it passes on what it was to open.
+_OPENER = "#!/bin/sh\necho \"$1\" > '{}'\n"
+_SECONDS = 120.0
+
+
+@pytest.fixture(scope="module")
+def window(shared: Browser) -> Browser:
+    return shared
+
+
+@contextlib.contextmanager
+def sitting(window: Browser, folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a command with ``--browser``; its page is open in the window."""
+    pipe, opener = folder / "opened", folder / "opener"
+    os.mkfifo(pipe)
+    opener.write_text(_OPENER.format(pipe))
+    opener.chmod(0o755)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    environment |= {"BROWSER": str(opener), "SALVO_SECRET": "of-mine", "XDG_STATE_HOME": str(folder / "state")}
+    command = [sys.executable, "-m", "salvo", *words, "--browser"]
+    given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment}
+    with started(command, **given) as process, open(os.open(pipe, os.O_RDWR), "rb", 0) as opened:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert urlsplit(address).hostname == "127.0.0.1"
+        assert select.select([opened], [], [], _SECONDS)[0]
+        assert opened.readline().decode().strip() == address
+        window.open(address)
+        until(window, "document.title.startsWith('Setup')")
+        assert window.run("return location.hash") == ""
+        yield process
+
+
+def _cell(board: str, cell: int) -> str:
+    return f"#{board} [data-cell='{cell}']"
+
+
+def _message(window: Browser, words: str) -> None:
+    until(window, f"document.querySelector('#message').innerText.includes({json.dumps(words)})")
+
+
+def _faults(window: Browser) -> list[object]:
+    """What axe finds on the page as it is."""
+    window.run(files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
+    window.run("window.found = null; axe.run().then(all => (window.found = all.violations))")
+    until(window, "window.found")
+    found = window.run("return found.map(v => [v.id, v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary])")
+    assert isinstance(found, list)
+    return found
+
+
+def _book_and_rival(folder: Path, like: str, seed: str) -> tuple[str, RuleBook, Fleet]:
+    rules = pond_file(folder, like)
+    book = load_book(rules)
+    return rules, book, fleet_of_random(book, seed)
+
+
+def test_a_game_is_set_up_and_won_with_a_mouse_and_a_reload_shows_the_same_moment(
+    window: Browser, tmp_path: Path
+) -> None:
+    rules, book, rival = _book_and_rival(tmp_path, "spaced", "7")
+    with sitting(window, tmp_path, "play", "human", "random", "--rules", rules, "--seed", "7") as process:
+        assert _faults(window) == []
+        window.click("[data-ship=cruiser]")
+        until(window, "document.querySelector('[data-ship=raft]').getAttribute('aria-disabled') === 'true'")
+        window.click(_cell("own", 0))
+        until(window, "document.querySelectorAll('.offered').length === 2")
+        window.run("location.reload()")
+        until(window, "document.querySelectorAll('.offered').length === 2")
+        window.click(_cell("own", 2))
+        _message(window, "Cruiser placed at A1-A3")
+        window.drag("[data-ship=raft]", _cell("own", 2))  # where the cruiser is
+        _message(window, "overlaps")
+        window.drag("[data-ship=raft]", _cell("own", book.grid.size - 1))
+        _message(window, "Raft placed at F8")
+        window.drag(_cell("own", 0), _cell("own", 16), "r")  # turned on the way
+        _message(window, "Cruiser placed at C1-E1")
+        window.click("[data-word=undo]")
+        _message(window, "taken back")
+        window.click("[data-word=done]")
+        until(window, "document.title.startsWith('Shoot')")
+        window.run("location.reload()")
+        until(window, "document.title.startsWith('Shoot')")
+        assert _faults(window) == []
+        _touch(window, _cell("target", 0))  # which only chooses: no touch fires by mistake
+        _message(window, "1 of 1 shot chosen")
+        window.click("[data-word=none]")
+        for count, cell in enumerate(sorted(rival.cells), start=1):
+            window.click(_cell("target", cell))
+            until(window, f"{_hits('target')} === {count}")
+            until(window, "/^(Shoot|End)/.test(document.title)")
+        _message(window, "You win. human wins game 1")
+        until(window, "document.title.startsWith('End')")
+        assert _faults(window) == []
+        window.click("[data-word=restart]")
+        until(window, "document.querySelector('#about').innerText.includes('game 2')")
+        window.click("[data-word=leave]")
+        _message(window, "the game is not over")
+        window.click("[data-word=leave]")
+        _message(window, "You have left")
+        assert process.wait(60) == 0
+        assert process.stdout is not None
+        assert "winner: human after" in process.stdout.read()
+        assert window.complaints() == []
+
+
+def _touch(window: Browser, selector: str) -> None:
+    """Tap with a finger, as a browser reports it."""
+    script = """
+        const there = document.querySelector(arguments[0]);
+        there.dispatchEvent(new PointerEvent("pointerdown", {pointerType: "touch", bubbles: true}));
+        there.click();"""
+    window.run(script, selector)
+
+
+def _hits(board: str) -> str:
+    """How many squares of a board are read out as hit or sunk."""
+    return (
+        f"[...document.querySelectorAll('#{board} [data-cell]')]"
+        ".filter(cell => /hit|sunk/.test(cell.getAttribute('aria-label'))).length"
+    )
+
+
+def test_a_game_is_set_up_and_won_by_keyboard_alone(window: Browser, tmp_path: Path) -> None:
+    rules, book, rival = _book_and_rival(tmp_path, "salvo", "7")
+    with sitting(window, tmp_path, "play", "human", "random", "--rules", rules, "--seed", "7") as process:
+        until(window, "document.activeElement.dataset.ship")
+        window.press("1")
+        _message(window, "choose a square for one end")
+        window.press("B", "2", ENTER)
+        _message(window, "one end is B2")
+        window.press("B", "4", ENTER)
+        _message(window, "Cruiser placed at B2-B4")
+        window.press("r")
+        _message(window, "the rest placed at random")
+        until(window, "document.activeElement.dataset.word === 'done'")
+        window.press(ENTER)
+        left = sorted(rival.cells)
+        while left:
+            until(window, "/^(Shoot|End)/.test(document.title) && document.querySelector('#message').innerText")
+            until(window, "document.activeElement.closest('#target')")
+            shots = int(window.run("return document.querySelector('#message').innerText.match(/[0-9]+/)[0]"))
+            assert window.run("return document.querySelector('#call').innerText").startswith("your turn")
+            salvo, left = left[:shots], left[shots:]
+            for count, cell in enumerate(salvo, start=1):
+                window.press(*book.grid.name(cell), ENTER if shots > 1 else " ")
+                _message(window, f"{count} of {shots} shot")
+            turn = text(window, "#about")
+            window.press("f")
+            changed = f"document.querySelector('#about').innerText !== {json.dumps(turn)}"
+            until(window, f"document.title.startsWith('End') || ({changed} && document.title.startsWith('Shoot'))")
+        _message(window, "You win. human wins game 1")
+        window.press("q")
+        _message(window, "You have left")
+        assert process.wait(60) == 0
+
+
+def test_a_game_at_a_table_of_a_contest_is_played_by_clicking(window: Browser, tmp_path: Path) -> None:
+    with contest_on(tmp_path) as url:
+        players.join(url, "random", seed="5", games=1)
+        book = load_book(str(tmp_path / "pond.toml"))
+        rival = fleet_of_random(book, "5")
+        with sitting(window, tmp_path, "join", url, "human", "--games", "1") as process:
+            window.click("[data-word=random]")
+            until(window, "document.querySelector('[data-word=done]')")
+            window.click("[data-word=done]")
+            until(window, "/[0-9]+ s left/.test(document.querySelector('#clock').innerText)")
+            for cell in sorted(rival.cells):
+                until(window, "/^(Shoot|End)/.test(document.title)")
+                window.click(_cell("target", cell))
+                until(window, f"{_named('target', cell)}.match(/hit|sunk/)")
+            _message(window, "You win. human wins game 1")
+            window.click("#line")
+            window.press(*"good game", ENTER)
+            until(window, "document.querySelector('#news').innerText.includes('you say: good game')")
+            until(window, "document.querySelector('#news').innerText.includes('as the server had committed to it')")
+            assert _faults(window) == []
+            window.click("[data-word=leave]")
+            assert process.wait(60) == 0
+            assert process.stdout is not None
+            assert "game 1: human wins, human is number 1" in process.stdout.read()
+
+
+def _named(board: str, cell: int) -> str:
+    return f"document.querySelector({json.dumps(_cell(board, cell))}).getAttribute('aria-label')"
+
+
+def test_a_second_browser_with_the_same_address_is_told_how_to_start_again(window: Browser, tmp_path: Path) -> None:
+    with sitting(window, tmp_path, "play", "human", "random") as process:
+        address = window.run("return location.origin")
+        request = urllib.request.Request(f"{address}/enter", b"of-before", {"Origin": address})
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request, timeout=60)
+        with refused.value as answer:
+            assert "start it again" in json.load(answer)["text"]
+        process.terminate()
+        assert process.wait(60) == 130

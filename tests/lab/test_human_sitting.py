@@ -1,0 +1,210 @@
+"""What a person is at, without a screen: what keys, clicks and words come to, and what is said to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from kit.person import view_of
+from salvo.messages import SalvoResolved
+from salvo.rules import BOOKS, Orientation
+from salvo.view import Feed, Shot
+from salvo_display.boards.marks import Mark
+from salvo_lab.human.channel import Again, Channel, FleetAsked, Link, Over, Salvo, Seen, Told
+from salvo_lab.human.sitting import Mode, Sitting
+from salvo_lab.human.snapshot import Snapshot
+
+
+def _sitting(rules: str = "") -> tuple[Sitting, Channel]:
+    """Somebody who is asked for a fleet by rules, or who waits."""
+    desk = Channel()
+    sitting = Sitting(desk)
+    if rules:
+        sitting.receive(FleetAsked(BOOKS[rules], "me", 1, Random(1)))
+    return sitting, desk
+
+
+def _in_turn(rules: str, *rivals: str) -> tuple[Sitting, Channel]:
+    sitting, desk = _sitting(rules)
+    sitting.receive(Seen(Snapshot.of(view_of(rules, *rivals))))
+    return sitting, desk
+
+
+def _press(sitting: Sitting, *keys: str) -> None:
+    for key in keys:
+        sitting.press(key)
+
+
+def _words(sitting: Sitting) -> list[str]:
+    return [action.word for action in sitting.actions()]
+
+
+#: What an empty grid offers by ``spaced``.
+_EMPTY = [*(f"ship {ship.name}" for ship in BOOKS["spaced"].fleet), "random"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "offered"),
+    [
+        ([], _EMPTY),
+        (["ship cruiser"], ["cancel"]),
+        (["ship cruiser", "cancel", "random"], ["delete", "done"]),
+        (["random", "delete"], ["cancel"]),
+        (["random", "undo"], _EMPTY),
+        (["random", "done"], []),
+        (["done"], _EMPTY),
+    ],
+    ids=str,
+)
+def test_the_list_offers_what_can_be_done_now(steps: list[str], offered: list[str]) -> None:
+    """Cancel only while setting or deleting, Delete only when a ship stands, Done only as long as all do."""
+    sitting, _ = _sitting("spaced")
+    for step in steps:
+        sitting.act(step)
+    assert _words(sitting) == offered
+
+
+def test_nothing_can_be_clicked_before_there_is_a_game() -> None:
+    sitting, desk = _sitting()
+    sitting.receive(Link("Connecting as client"))
+    sitting.click("me", 0)
+    sitting.act("random")
+    sitting.put("cruiser", 0, Orientation.VERTICAL)
+    _press(sitting, "1", "enter", "r")
+    assert (sitting.mode, sitting.grid, desk.answers()) == (Mode.WAITING, None, [])
+
+
+def test_a_ship_that_does_not_fit_where_it_is_dropped_stays_where_it_was_and_the_reason_is_said() -> None:
+    sitting, _ = _sitting("spaced")
+    sitting.put("cruiser", 0, Orientation.HORIZONTAL)
+    assert sitting.message == "Cruiser placed at A1-A3"
+    sitting.put("battleship", 12, Orientation.HORIZONTAL)
+    assert sitting.message == "battleship is too close to cruiser; spacing is no_common_edge"
+    sitting.put("nautilus", 50, Orientation.HORIZONTAL)
+    assert sitting.message.startswith("no ship 'nautilus'")
+    assert sitting.setup is not None
+    assert list(sitting.setup.placed) == ["cruiser"]
+
+
+def test_more_squares_than_shots_are_refused_in_the_engine_s_words() -> None:
+    sitting, desk = _in_turn("salvo")
+    for cell in range(6):
+        sitting.click("ann", cell)
+    assert sitting.message == "6 shots; this turn has 5"
+    sitting.act("fire")
+    assert [len(answer.shots) for answer in desk.answers() if isinstance(answer, Salvo)] == [5]
+
+
+def test_another_click_takes_a_square_back_and_fire_needs_one() -> None:
+    sitting, desk = _in_turn("salvo")
+    sitting.click("ann", 7)
+    assert [action.ready for action in sitting.actions()] == [True, True]
+    sitting.click("ann", 7)
+    assert [action.ready for action in sitting.actions()] == [False, False]
+    sitting.act("fire")
+    assert (sitting.message, desk.answers()) == ("choose a square first", [])
+
+
+def test_a_finger_chooses_and_fire_fires_where_a_click_would_have_fired_at_once() -> None:
+    sitting, desk = _in_turn("spaced")
+    sitting.click("ann", 7, fires=False)
+    assert (sitting.message, desk.answers()) == ("1 of 1 shot chosen; f fires", [])
+    sitting.act("fire")
+    assert desk.answers() == [Salvo(1, 1, (Shot("ann", 8, 1),))]
+
+
+def test_a_square_that_was_shot_at_is_refused_where_the_rules_refuse_it() -> None:
+    sitting, desk = _sitting()
+    view = view_of("streak")
+    Feed(view).resolved(SalvoResolved(1, 1, "ann", 1, 0, (), (), (False,), (("ann", 1, 1),)))
+    Feed(view).begin_turn(2, 1)
+    sitting.receive(Seen(Snapshot.of(view)))
+    sitting.press("enter")
+    assert sitting.message.startswith("A1 of ann was shot at before")
+    sitting.click("me", 1)
+    assert sitting.message == "the rules 'streak' do not allow shots at your own board"
+    assert desk.answers() == []
+
+
+@pytest.mark.parametrize(
+    ("rules", "message", "answers"),
+    [
+        ("xbs", "", [Salvo(1, 1, ())]),
+        ("salvo", "these rules do not allow skipping a turn", []),
+    ],
+)
+def test_s_skips_where_the_rules_have_it(rules: str, message: str, answers: list[Any]) -> None:
+    sitting, desk = _in_turn(rules)
+    assert ("s: skip" in sitting.hints()) is ("skip" in _words(sitting)) is bool(answers)
+    sitting.press("s")
+    assert (sitting.message, desk.answers()) == (message, answers)
+
+
+def test_what_falls_on_the_own_board_is_said_until_the_person_shoots() -> None:
+    sitting, _ = _sitting("streak")
+    view = view_of("streak")
+    Feed(view).landed(Shot("me", 5, 10))
+    sight = Snapshot.of(view)
+    sitting.receive(Seen(sight))
+    assert sitting.incoming(sight) == "J5 missed"
+    own = sitting.own_board()
+    assert own is not None
+    assert own.marks[94] == Mark.MISS
+    sitting.press("enter")
+    assert sitting.incoming(replace(sight)) == ""
+
+
+@pytest.mark.parametrize(("rules", "then"), [("spaced", ""), ("salvo", "3 shots: 1 hit")])
+def test_the_own_result_is_below_the_target_until_an_opponent_plays_where_the_board_shows_it(
+    rules: str, then: str
+) -> None:
+    sitting, _ = _in_turn(rules)
+    sitting.receive(Told("3 shots: 1 hit", "me"))
+    sitting.receive(Told("players: ann, me"))
+    assert sitting.outcome == "3 shots: 1 hit"
+    sitting.receive(Told("J5 Aircraft carrier sunk", "ann"))
+    sitting.receive(Over(1, "ann", {"ann": 1, "me": 2}, {}))
+    assert sitting.outcome == then
+
+
+def test_a_word_names_the_opponent_whose_board_is_shown() -> None:
+    sitting, desk = _in_turn("salvo", "ann", "bob")
+    assert sitting.target == "ann"
+    for word, target in (("aim bob", "bob"), ("aim nobody", "bob"), ("aim me", "bob"), ("aim ann", "ann")):
+        sitting.act(word)
+        assert sitting.target == target
+    sitting.click("bob", 3)
+    assert [shot.player for shot in sitting.chosen] == ["bob"]
+    assert desk.answers() == []
+
+
+def test_a_tie_is_said_to_be_one_and_the_next_game_is_the_server_s_to_begin() -> None:
+    sitting, desk = _in_turn("xbs")
+    sitting.receive(Over(1, "", {"me": 1, "ann": 1}))
+    assert sitting.message == "It is a tie. me and ann tie game 1. Places: 1. me, 1. ann"
+    sitting.act("restart")
+    assert (desk.answers(), _words(sitting)) == ([], [])
+
+
+def test_restart_asks_for_another_game_once_and_a_click_after_the_end_does_nothing() -> None:
+    sitting, desk = _in_turn("spaced")
+    sitting.receive(Over(1, "ann", {"ann": 1, "me": 2}, again=True))
+    sitting.click("ann", 0)
+    assert _words(sitting) == ["restart"]
+    sitting.act("restart")
+    sitting.act("restart")
+    assert desk.answers() == [Again()]
+
+
+def test_who_leaves_a_game_is_asked_once_and_any_other_step_takes_it_back() -> None:
+    sitting, _ = _in_turn("spaced")
+    sitting.act("leave")
+    assert (sitting.leaving, sitting.ended) == (True, "")
+    sitting.act("none")
+    sitting.act("leave")
+    assert sitting.ended == ""
+    sitting.act("leave")
+    assert sitting.ended == "left"
