@@ -16,11 +16,12 @@ TEAMS ?= 2
 SPECTATORS ?= 500
 PACE ?= 0.8
 TIMES ?= 30
+BOARDS ?= 10000
 
 # Every process that a test starts would compile all of the code again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check types compiled slow bench load simulate chaos failover fuzz mutants compose-test annexes pictures docs format contract clean
+.PHONY: demo test check types compiled slow bench numbers load simulate chaos failover fuzz mutants compose-test annexes pictures docs format contract clean
 
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
@@ -58,6 +59,9 @@ slow: $(READY)           ## what a release needs besides: slow tests, 10,000 sim
 bench: $(READY)          ## the benchmarks, a table as result (about eight minutes)
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python tests/bench/run.py
+
+numbers: $(READY)        ## docs/numbers.md: turns to clear a board, every ruleset and bot, BOARDS each; resumes (hours; SCHEDULER=URL for hosts)
+	$(BIN)/python tests/bench/clearing.py --boards $(BOARDS) $(if $(SCHEDULER),--scheduler $(SCHEDULER)) $(if $(RULES),--rules $(RULES))
 
 load: $(READY)           ## what one server carries, beside a prediction; TABLES="30 100 300" for three sizes (three minutes; ten)
 	@$(BIN)/python tests/bench/load.py --tables $(TABLES) --teams $(TEAMS) --spectators $(SPECTATORS) --pace $(PACE) \

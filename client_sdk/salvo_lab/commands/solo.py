@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shlex
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -60,7 +60,9 @@ def solo(
     more = ["--rules", rules] if rules != "salvo" else []
     again = shlex.join(["salvo", "solo", bot, "--boards", str(boards), "--seed", seed, *more])
     with repeated_by(again):
-        cleared = list(_with_progress(_clear_all(bot, boards, seed, book, jobs, cluster), boards, plain=as_json))
+        cleared = list(
+            _with_progress(clear_all(bot, range(1, boards + 1), seed, book, jobs, cluster), boards, plain=as_json)
+        )
     if trouble := next((board.trouble for board in cleared if board.trouble), ""):
         click.echo(f"warning: {trouble}", err=True)
     salvos, fired = summary([board.salvos for board in cleared]), summary([board.shots for board in cleared])
@@ -81,17 +83,22 @@ def solo(
     click.echo(f"again:  {again}")
 
 
-def _clear_all(
-    bot: str, boards: int, seed: str, book: RuleBook, jobs: int | None, cluster: Cluster | None
+def clear_all(
+    bot: str, boards: Sequence[int], seed: str, book: RuleBook, jobs: int | None, cluster: Cluster | None
 ) -> Generator[Cleared, None, None]:
+    """Clear the boards of these numbers, in their order, on the hosts of a cluster or on processes here.
+
+    Raises:
+        BotError: as :func:`salvo_lab.solo.clear`.
+    """
     if cluster is not None:
         from salvo_lab.commands.solo_on_hosts import Boards
 
-        for cleared in cluster.play(Boards.shipped(bot, seed, book), range(1, boards + 1)):
+        for cleared in cluster.play(Boards.shipped(bot, seed, book), boards):
             yield from cleared
         return
     with Clearers(bot, seed, book, jobs or cores()) as clearers:
-        yield from clearers.clear(range(1, boards + 1))
+        yield from clearers.clear(boards)
 
 
 def _with_progress(cleared: Generator[Cleared, None, None], count: int, *, plain: bool) -> Iterator[Cleared]:

@@ -1,0 +1,152 @@
+"""How many turns the built-in bots need to clear a board, by every ruleset: ``make numbers``.
+
+Each bot clears the same boards, which never shoot back. What was measured is added to ``docs/numbers.json`` every few
+seconds, so a run that was ended resumes there. A row is measured again when the code of rules or bots has changed.
+First every row gets a part of its boards, so there is something to read of each. ``docs/numbers.md`` and its plot are
+drawn from that file (``clearing_page.py``), also by a run that ends early.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from math import floor, log10
+from pathlib import Path
+from typing import Any, Final
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench.clearing_page import DATA, write_page
+from bench.optimum import small_boards
+from salvo.atomic_file import replace_file
+from salvo.cli.output import progress_bar
+from salvo.rules import BOOKS, RuleBook
+from salvo_lab.commands.on_hosts import connected
+from salvo_lab.commands.solo import clear_all
+from salvo_lab.solo import Cleared
+
+ROOT: Final = Path(__file__).parents[2]
+BOTS: Final = ("random", "hunter", "density", "admiral")
+SEED: Final = "numbers"
+#: A bot that takes more processor time than this for a board, in seconds, is slow.
+SLOW_SECONDS: Final = 0.15
+#: Every row gets these parts of its boards, one after the other.
+PARTS: Final = (0.02, 0.1, 1.0)
+#: Between two saves of what was measured.
+SAVE_SECONDS: Final = 5.0
+#: What decides the figures.
+_CODE: Final = ("client_sdk/salvo/rules", "client_sdk/salvo_lab/bots")
+
+Row = dict[str, Any]
+#: Clears the boards of these numbers with a bot.
+Clear = Callable[[str, RuleBook, Sequence[int]], Generator[Cleared, None, None]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--boards", type=int, default=10_000, help="of each ruleset and bot")
+    parser.add_argument("--slow-boards", type=int, default=1_000, help="for slow bots")
+    parser.add_argument("--rules", nargs="+", choices=BOOKS, default=list(BOOKS))
+    parser.add_argument("--bots", nargs="+", choices=BOTS, default=BOTS)
+    parser.add_argument("--jobs", type=int, help="processes to play in; all cores by default")
+    parser.add_argument("--scheduler", help="URL of salvo lab scheduler, to play on its hosts")
+    parser.add_argument("--tls", type=Path, help="the folder of salvo tls, the same on all hosts")
+    given = parser.parse_args()
+    with connected(given.scheduler, given.tls) as cluster, contextlib.suppress(KeyboardInterrupt):
+
+        def clear(bot: str, book: RuleBook, boards: Sequence[int]) -> Generator[Cleared, None, None]:
+            return clear_all(bot, boards, SEED, book, given.jobs, cluster)
+
+        pairs = [(BOOKS[rules], bot) for rules in given.rules for bot in given.bots]
+        measure_all(DATA, pairs, given.boards, given.slow_boards, clear)
+    write_page()
+
+
+def measure_all(data: Path, pairs: Iterable[tuple[RuleBook, str]], boards: int, slow_boards: int, clear: Clear) -> None:
+    """Bring every row to its number of boards, first to a part of it, and save it as it grows."""
+    code = code_of_bots()
+    saved = json.loads(data.read_text()) if data.exists() else {"rows": []}
+    rows = {(row["rules"], row["bot"]): row for row in saved["rows"] if row["code"] == code}
+    wanted = [rows.setdefault((book.name, bot), empty_row(book, bot, code)) for book, bot in pairs]
+    saved["rows"] = [rows[rules, bot] for rules in BOOKS for bot in BOTS if (rules, bot) in rows]
+    if saved.get("code") != code:
+        saved |= {"small": small_boards(), "code": code}
+    for part in PARTS:
+        for row in wanted:
+            for _ in grow(row, int(part * boards), min(int(part * boards), slow_boards), clear):
+                replace_file(data, json.dumps(saved, indent=1).encode())
+    replace_file(data, json.dumps(saved, indent=1).encode())
+
+
+def code_of_bots() -> str:
+    """Return the last commit that changed rules or bots.
+
+    Raises:
+        SystemExit: there are changes that are in no commit.
+    """
+
+    def git(*words: str) -> str:
+        return subprocess.run(
+            ["git", *words, "--", *_CODE], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout
+
+    if changed := git("status", "--porcelain"):
+        raise SystemExit(f"commit what you changed first, so that the figures name what they are of:\n{changed}")
+    return git("log", "-1", "--format=%H")[:8]
+
+
+def empty_row(book: RuleBook, bot: str, code: str) -> Row:
+    """Return a row without boards; ``turns`` and ``ms`` count boards and answers."""
+    return {
+        "rules": book.name,
+        "bot": bot,
+        "seed": SEED,
+        "code": code,
+        "boards": 0,
+        "seconds": 0.0,
+        "turns": {},
+        "ms": {},
+    }
+
+
+def grow(row: Row, boards: int, slow_boards: int, clear: Clear) -> Iterator[None]:
+    """Clear the boards that are missing, and yield now and then.
+
+    Args:
+        boards: how many a row has at the end.
+        slow_boards: the same for a slow bot.
+    """
+    turns, ms = Counter[str](row["turns"]), Counter[str](row["ms"])
+    saved, first = time.monotonic(), row["boards"] + 1
+    cleared = clear(row["bot"], BOOKS[row["rules"]], range(first, boards + 1))
+    with contextlib.closing(cleared), progress_bar(boards, f"{row['rules']}, {row['bot']}") as show:
+        while row["boards"] < (slow_boards if is_slow(row) else boards):
+            board = next(cleared)
+            turns[str(board.salvos)] += 1
+            ms.update(rounded(1000 * second) for second in board.seconds)
+            row |= {"boards": board.board, "seconds": row["seconds"] + sum(board.seconds), "turns": turns, "ms": ms}
+            show(board.board)
+            if time.monotonic() - saved > SAVE_SECONDS:
+                saved = time.monotonic()
+                yield
+
+
+def is_slow(row: Row) -> bool:
+    """Whether a bot takes long for a board, by those that it has cleared."""
+    return bool(row["seconds"] > SLOW_SECONDS * row["boards"])
+
+
+def rounded(ms: float) -> str:
+    """Return a time with two digits, so that there are few different ones."""
+    digits = 1 - floor(log10(ms)) if ms > 0 else 0
+    return f"{round(ms, digits):g}"
+
+
+if __name__ == "__main__":
+    main()
