@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
 
 from kit.deriver import Deriver
+from kit.raw import PATIENCE_SECONDS
 from kit.services import serve
 from kit.unbrokered import Wire
 from salvo import messages as m
@@ -38,7 +40,7 @@ def worker() -> Deriver:
 @pytest.fixture
 def gate(worker: Deriver, lanes: Deriver) -> Authenticator:
     gate = Authenticator(executor=worker)
-    gate.keyring.foresight = Foresight(SERVER_KEY, gate.keyring.credential, lanes)
+    gate.keyring.foresight = Foresight(SERVER_KEY, gate.keyring.credential, lanes, rest_seconds=0.0)
     return gate
 
 
@@ -61,6 +63,14 @@ def placement(name: str, secret: str, salt: bytes | None = None) -> SealedPlacem
     request = read_command(topics.parse(f"/players/{name}/ships/carrier/place"), payload, SALVO)
     assert isinstance(request, SealedPlacement)
     return request
+
+
+def rested(lanes: Deriver) -> None:
+    """Wait until the rest is over that the roster's teams have to wait."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not lanes.waiting:
+        assert time.monotonic() < end
+        time.sleep(0.001)
 
 
 def test_the_first_message_of_a_foreseen_team_opens_at_once_and_its_key_is_worth_keeping(
@@ -105,11 +115,15 @@ def test_teams_that_have_come_are_served_before_those_of_the_roster(
     foresight = gate.keyring.foresight
     assert foresight is not None
     foresight.foresee([(name, f"{name}'s") for name in ("ann", "bob", "cy")])
+    rested(lanes)
     gate.keyring.admit("", "cy", "cy's", NOW)
     for _ in range(2):
         lanes.work()
     assert derived == ["ann's", "cy's", "bob's"]
+    while lanes.work():
+        pass
     foresight.foresee([("ann", "ann's"), ("bob", "another"), ("dan", "dan's")])
+    rested(lanes)
     while lanes.work():
         pass
     assert derived == ["ann's", "cy's", "bob's", "another", "dan's"]

@@ -11,13 +11,15 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from threading import Lock
+from threading import Lock, Timer
 from typing import Final
 
 from salvo.seal import derive_key, salt_of
 
 #: Derivations at once, whatever the number of cores: each takes 64 MiB.
 MOST_LANES: Final = 4
+#: Between a change of the roster and the first derivation for it: a server that starts has other things to do.
+REST_SECONDS: Final = 5.0
 
 
 class Expected:
@@ -53,7 +55,11 @@ class Foresight:
     """The keys of teams that have come or may come; only those of the roster are kept here."""
 
     def __init__(
-        self, signing_key: bytes, credential: Callable[[str, str], bytes], executor: Executor | None = None
+        self,
+        signing_key: bytes,
+        credential: Callable[[str, str], bytes],
+        executor: Executor | None = None,
+        rest_seconds: float = REST_SECONDS,
     ) -> None:
         """Expect nobody yet.
 
@@ -61,6 +67,7 @@ class Foresight:
             signing_key: the server's.
             credential: stands for a name and a secret.
             executor: does the derivations; by default a thread for each core but two, the server's and its worker's.
+            rest_seconds: how long teams of the roster wait at least.
         """
         lanes = min(MOST_LANES, max(1, (os.cpu_count() or 1) - 2))
         self._executor = executor or ThreadPoolExecutor(lanes, thread_name_prefix="foresee")
@@ -68,6 +75,8 @@ class Foresight:
         self._credential = credential
         self._roster: dict[bytes, Expected] = {}
         self._left: Iterator[Expected] = iter(())
+        self._rest_seconds = rest_seconds
+        self._rest: Timer | None = None
         self._idling = False
         self._lock = Lock()
 
@@ -83,7 +92,9 @@ class Foresight:
             self._left = iter(list(self._roster.values()))
             begins, self._idling = not self._idling, True
         if begins:
-            self._submit(self._derive_next)
+            self._rest = Timer(self._rest_seconds, self._submit, [self._derive_next])
+            self._rest.daemon = True
+            self._rest.start()
 
     def expect(self, name: str, secret: str) -> Expected:
         """Derive the key of a team that has come, before those that may."""
@@ -109,4 +120,6 @@ class Foresight:
 
     def close(self) -> None:
         """Stop; what has not begun is dropped."""
+        if self._rest is not None:
+            self._rest.cancel()
         self._executor.shutdown(wait=True, cancel_futures=True)
