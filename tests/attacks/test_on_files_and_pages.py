@@ -6,6 +6,7 @@ real brokers in ``server/live/test_forgeries.py``.
 
 from __future__ import annotations
 
+import json
 import socket
 import tempfile
 from collections.abc import Callable
@@ -14,10 +15,12 @@ from typing import NamedTuple
 
 import pytest
 
+from kit import own_page
 from kit.patches import Patch
 from kit.proofs import SMALL, Played
 from salvo import errors
 from salvo.errors import SalvoError
+from salvo_lab.human.own_page import OwnPage
 from salvo_server.brokers.embedded import EmbeddedBroker, broker
 from salvo_server.contest import check_start
 from salvo_server.core.journal_interface import Batch, GameOpened
@@ -102,6 +105,42 @@ def _admit_every_page(patch: Patch) -> None:
     patch.setattr(broker, "is_of_another_site", lambda *given: False)
 
 
+def _click_in_a_persons_game_from_another_page() -> bool:
+    """The visitor's browser sends the cookie along, as one without SameSite does, and names no Sec-Fetch-Site."""
+    statuses: list[int] = []
+
+    async def act(table: own_page.Table) -> None:
+        await table.visitor.enter()
+        table.begin_turn()
+        async with table.visitor.tab() as picture:
+            body = json.dumps({"tab": 1, "n": (await picture())["n"], "click": ["ann", 0]}).encode()
+            answer = await table.visitor.ask("POST", "/do", body, origin="http://evil.example", sec_fetch_site="")
+            statuses.append(answer.status)
+
+    own_page.play(act)
+    return statuses == [200]
+
+
+def _read_a_persons_game_under_another_name() -> bool:
+    """A page of another site lets its own name lead to this machine, and so is of the same origin."""
+    statuses: list[int] = []
+
+    async def act(table: own_page.Table) -> None:
+        rebound = {"host": "evil.example", "origin": "http://evil.example"}
+        statuses.append((await table.visitor.ask("POST", "/enter", table.page.key.encode(), **rebound)).status)
+
+    own_page.play(act)
+    return statuses == [200]
+
+
+def _take_clicks_from_every_page(patch: Patch) -> None:
+    patch.setattr(OwnPage, "_check_origin", lambda *given: None)
+
+
+def _serve_a_persons_page_under_every_name(patch: Patch) -> None:
+    patch.setattr("salvo_lab.human.own_page.Guarded", lambda app, knows, refusal: app)
+
+
 class Attack(NamedTuple):
     """Something a stranger may try; ``act`` returns whether it got what it wanted."""
 
@@ -116,6 +155,10 @@ ATTACKS = [
     Attack("a text that controls the terminal", _control_the_terminal, _print_whatever_comes),
     Attack("a roster of everybody's", _have_a_roster_trusted_that_others_can_write, _check_no_rights),
     Attack("a page of another site", _reach_a_broker_through_a_visitors_browser, _admit_every_page),
+    Attack("a click from another page", _click_in_a_persons_game_from_another_page, _take_clicks_from_every_page),
+    Attack(
+        "a page under another name", _read_a_persons_game_under_another_name, _serve_a_persons_page_under_every_name
+    ),
 ]
 each_attack = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 

@@ -25,7 +25,7 @@ def _be_served_under_a_name_of_another_site() -> bool:
     scope = {
         "type": "http",
         "method": "GET",
-        "path": "/static/badges.css",
+        "path": "/qr.svg",
         "query_string": b"",
         "headers": [(b"host", b"evil.example")],
     }
