@@ -18,10 +18,11 @@ from salvo import adapter, plugins, topics
 from salvo.bot_errors import described_in, placed, trace_in
 from salvo.bot_folder import load_module
 from salvo.errors import BotError, WireError, let_signals_pass
-from salvo.player import Bot
+from salvo.player import Answer, Bot
 from salvo.programs.process_pool import ProgramPool
 from salvo.text_files import missing_file
 from salvo.versions import path_of, revision_of, split
+from salvo.view import View
 
 #: Prefix of the command of a program that speaks JSON lines (SALVO-EXEC-1).
 EXEC: Final = "exec:"
@@ -32,6 +33,7 @@ _RUNS: Final = {".js": "node", ".mjs": "node"}
 def load(source: str, *, strict: bool = False, staying: ProgramPool | None = None) -> type[Bot]:
     """Return a bot class: ``file.py``, ``file.py:Name``, ``file.js``, ``exec:COMMAND``, or an installed bot's name.
 
+    ``hunter@0.5`` plays as an installed bot in that share of its turns, and otherwise at random.
     ``HEAD:file.py`` is the file as git has it, with everything next to it then (:mod:`salvo.versions`).
 
     Args:
@@ -48,6 +50,8 @@ def load(source: str, *, strict: bool = False, staying: ProgramPool | None = Non
     path, name = split(source)
     if path.endswith(".py"):
         return _choose(_load_module(path), name, path)
+    if is_mixture(source):
+        return _mixture(source)
     if source in plugins.found(plugins.BOTS):
         added: type[Bot] = plugins.load(plugins.BOTS, source, Bot)
         return added
@@ -59,6 +63,30 @@ def load(source: str, *, strict: bool = False, staying: ProgramPool | None = Non
 def is_program(source: str) -> bool:
     """Whether a bot is a program: ``exec:COMMAND``, or a file of JavaScript, ``file.js`` or ``file.mjs``."""
     return source.startswith(EXEC) or Path(source).suffix in _RUNS
+
+
+def is_mixture(source: str) -> bool:
+    """Whether a source is a mixture, such as ``hunter@0.5``, and no file."""
+    return "@" in source and not source.endswith(".py")
+
+
+def _mixture(source: str) -> type[Bot]:
+    """Return a bot that plays as an installed one in a share of its turns, such as ``hunter@0.5``, else at random."""
+    name, _, text = source.partition("@")
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise BotError("bad_bot", f"{source!r}: the share is {text!r}; above 0 and below 1, as in hunter@0.5")
+    kind = load(name)
+
+    def choose_salvo(self: Bot, view: View) -> Answer:
+        if self.random.random() < share:
+            return kind.choose_salvo(self, view)
+        return view.untouched.sample(view.shots)
+
+    return type("Mixture", (kind,), {"choose_salvo": choose_salvo, "__module__": __name__})
 
 
 def _guessed(source: str) -> str:
@@ -104,7 +132,8 @@ def stem_of(source: str) -> str:
     if not is_program(source):
         revision, path = revision_of(split(source)[0])
         version = re.sub(r"[^A-Za-z0-9_]+", "-", revision).strip("-")[:12]
-        return f"{Path(path).stem}-{version}" if version else Path(path).stem
+        stem = source if is_mixture(path) else Path(path).stem
+        return f"{stem}-{version}" if version else stem
     return script_of(source).stem
 
 

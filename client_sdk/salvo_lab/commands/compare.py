@@ -17,13 +17,16 @@ from salvo.cli.checked import Checked
 from salvo.cli.options import JOBS, RULES, SEED, TRACEBACK, json_option
 from salvo.cli.output import SECONDS, Integer, Number, Progress, progress_bar
 from salvo.replay_command import again
+from salvo.unused import Unused, is_set
 from salvo.versions import pinned
+from salvo_lab.commands.climbing import climb_and_show
 from salvo_lab.commands.failures import failure_lines
 from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
 from salvo_lab.comparison import Comparison, SequentialTest, Verdict
 from salvo_lab.comparison import compare as compare_bots
 from salvo_lab.highlights import Lost
 from salvo_lab.intervals import percent
+from salvo_lab.ladder import GAMES
 from salvo_lab.simulation import TURN_SECONDS, Seats
 
 #: The chance that any verdict is wrong.
@@ -34,9 +37,20 @@ _LEGEND: Final = (
 )
 
 
-@click.command(cls=Checked, unused=UNUSED)
+_ON_LADDER: Final = [
+    Unused(name, is_set("ladder"), f"with --ladder, {why}; leave one of them out")
+    for name, why in (
+        ("games", f"which plays at most {GAMES} games against a rung"),
+        ("margin", "which looks for any difference"),
+        ("rules", "whose strengths are those of its own rules"),
+    )
+]
+
+
+@click.command(cls=Checked, unused=(*UNUSED, *_ON_LADDER))
 @click.argument("first")
-@click.argument("others", metavar="SECOND...", nargs=-1, required=True)
+@click.argument("others", metavar="SECOND...", nargs=-1)
+@click.option("--ladder", is_flag=True, help="Instead of SECOND: find the rungs of the frozen ladder that FIRST beats.")
 @click.option(
     "--games",
     type=Integer(min=2),
@@ -66,6 +80,7 @@ def compare(
     ctx: click.Context,
     first: str,
     others: tuple[str, ...],
+    ladder: bool,
     games: int,
     rules: str,
     seed: str | None,
@@ -79,14 +94,31 @@ def compare(
 ) -> None:
     """Decide whether the bot FIRST is better or worse than SECOND, or that the games leave it undecided.
 
-    Several SECONDs are played one by one, with the same fleets. HEAD:mybot.py is the bot as committed in git.
+    Several SECONDs are played one by one, with the same fleets. HEAD:mybot.py is the bot as committed in git. With
+    --ladder, FIRST meets four rungs at most of a frozen ladder of built-in bots, which takes about a minute.
 
     Games are played in pairs with the same fleets and start, and the sides exchanged; bots that place their own fleets
     keep them. It stops as soon as the verdict is certain enough, which it may check after every pair:
     salvo_lab.comparison explains how. At the end it lists lost games to look at. Bot output is discarded.
     """
+    if ladder and others:
+        raise click.UsageError(f"--ladder takes the place of {others[0]}; leave one of them out")
+    if not ladder and not others:
+        raise click.MissingParameter(ctx=ctx, param_hint="'SECOND...'", param_type="argument")
     seed = seed or secrets.token_hex(16)
     first, others = pinned(first), tuple(pinned(other) for other in others)
+    cluster = ctx.with_resource(connected(scheduler, tls))
+    if ladder:
+        climb_and_show(
+            first,
+            seed,
+            jobs=jobs,
+            turn_seconds=turn_seconds,
+            cluster=cluster,
+            traceback=traceback,
+            as_json=as_json,
+        )
+        return
     words = ["salvo", "compare", first, *others, "--seed", seed]
     for option, value, default in (("--games", games, 20_000), ("--rules", rules, "salvo"), ("--margin", margin, 0.02)):
         if value != default:
@@ -96,7 +128,6 @@ def compare(
     def game_again(other: str, game: int) -> str:
         return again([first, other], seed, game, rules=rules, seats=Seats.PAIRED)
 
-    cluster = ctx.with_resource(connected(scheduler, tls))
     compared: list[Comparison] = []
     for other in others:
         start = time.monotonic()

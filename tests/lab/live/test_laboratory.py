@@ -315,6 +315,7 @@ def test_a_file_that_cannot_be_read_is_shown_with_the_place(bot: Path) -> None:
     ("arguments", "error"),
     [
         (("compare", "hunter"), "Missing argument 'SECOND...'"),
+        (("compare", "hunter", "random", "--ladder"), "--ladder takes the place of random; leave one of them out"),
         (("compare", "hunter", "nobody"), "error: bad_bot: no bot 'nobody'"),
         (("compare", "hunter", "random", "--margin", "nan"), "nan is not a number in the range 0<=x<0.5"),
         (("compare", "hunter", "random", "--rules", "slavo"), "did you mean salvo"),
