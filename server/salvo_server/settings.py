@@ -261,7 +261,7 @@ class RecordedSettings(ServerSettings):
 _NO_JOURNAL: Final = "without a journal; name one with --journal FILE, or leave it out"
 #: Which settings do nothing in combination with others; ``kept`` is whether there is a journal, ``encrypted`` as in the
 #: settings.
-_UNUSED: Final = (
+UNUSED: Final = (
     Unused("listen", is_set("broker"), "with --broker, which is used instead; leave one of them out"),
     Unused(
         "websocket",
@@ -304,7 +304,7 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
     _check_profile(settings)
     _check_standby(settings)
     refuse_unused(
-        _UNUSED,
+        UNUSED,
         settings.model_fields_set,
         {**settings.model_dump(), "kept": settings.has_journal, "encrypted": settings.encrypted},
         lambda name: _where(name, said, stored, file),

@@ -36,6 +36,7 @@ from bench.teams import echo_round_trips, echo_throughput
 from bench.web import read_heard
 from kit.mosquitto import Mosquitto
 from kit.processes import started
+from kit.waiting import until
 from kit.web_front import web_front
 
 #: Between two questions to the echo.
@@ -363,12 +364,13 @@ def _server(url: str, folder: str | Path, size: Size) -> Iterator[tuple[int, str
         said.open("w") as output,
         started([sys.executable, "-m", "salvo", "serve", *words], stdout=output, env=environment) as server,
     ):
-        end = time.monotonic() + _PATIENCE_SECONDS
-        while (text := said.read_text()).count('"lobby"') < size.tables:
-            assert server.poll() is None, text
-            assert time.monotonic() < end, text
-            time.sleep(0.05)
-        told = (json.loads(line) for line in text.splitlines())
+        until(
+            lambda: said.read_text().count('"lobby"') >= size.tables or server.poll() is not None,
+            said.read_text,
+            _PATIENCE_SECONDS,
+        )
+        assert server.poll() is None, said.read_text()
+        told = (json.loads(line) for line in said.read_text().splitlines())
         yield server.pid, next(event["url"] for event in told if event["event"] == "metrics")
         server.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):

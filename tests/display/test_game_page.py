@@ -161,7 +161,7 @@ def test_a_game_before_its_first_salvo_has_a_page_and_one_that_has_not_begun_has
     begun = play({"alice": ALICE, "bob": BOB}, ())
     assert _numbers(html_page(begun))["turns"] == []
     with pytest.raises(ReplayError, match="not_begun"):
-        html_page(Replay("test", begun.header, begun._steps[:1]))
+        html_page(Replay("test", begun.header, begun.steps[:1]))
 
 
 @pytest.mark.long

@@ -66,7 +66,7 @@ def test_a_view_or_turn_that_is_not_there_is_named_with_those_that_are() -> None
     lobby = play({"alice": ALICE, "bob": BOB}, ())
     assert lobby.turns == 0
     with pytest.raises(ReplayError, match="not_begun: test: the game has not begun; at the table: alice"):
-        Replay("test", lobby.header, lobby._steps[:1]).frame(REFEREE, 0)
+        Replay("test", lobby.header, lobby.steps[:1]).frame(REFEREE, 0)
 
 
 @pytest.mark.long

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from kit.waiting import until
 from salvo.rules import RuleBook
 from salvo_gateways.accounts import OpenAccounts
 from salvo_gateways.host import Door, Host
@@ -40,13 +40,3 @@ def written(path: Path) -> Course:
     assert isinstance(recording, Recording)
     assert list(recording.check())
     return recording.course()[1]
-
-
-def until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
-    """Return when something has come about."""
-    waiting = threading.Event()
-    for _ in range(int(seconds * 50)):
-        if holds():
-            return
-        waiting.wait(0.02)
-    raise AssertionError(f"it has not come about in {seconds} s")

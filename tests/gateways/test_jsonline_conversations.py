@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from gateways.gateway_stage import hosting, until, written
+from gateways.gateway_stage import hosting, written
 from gateways.jsonline_client import Client, board_of
+from kit.waiting import until
 from salvo import sources
 from salvo.rules import ALTERNATE, BOOKS, STREAK, RuleBook
 from salvo_gateways.errors import GatewayError

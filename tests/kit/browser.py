@@ -15,6 +15,7 @@ from pathlib import Path
 from subprocess import PIPE, STDOUT
 from typing import Any, Final
 
+from kit import waiting
 from kit.processes import started
 from kit.programs import path_of
 
@@ -128,10 +129,11 @@ class _Told(urllib.request.HTTPErrorProcessor):
 
 def until(window: Browser, condition: str) -> None:
     """Wait until an expression is true in the page."""
-    end = time.monotonic() + _WAIT_SECONDS
-    while not window.run(f"return Boolean({condition})"):
-        assert time.monotonic() < end, f"{condition}: {window.run('return document.body.innerText')}"
-        time.sleep(0.02)
+    waiting.until(
+        lambda: window.run(f"return Boolean({condition})"),
+        lambda: f"{condition}: {window.run('return document.body.innerText')}",
+        _WAIT_SECONDS,
+    )
 
 
 def text(window: Browser, selector: str) -> str:

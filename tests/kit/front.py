@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from pathlib import Path
 from typing import Self
 
 from kit.certificates import Certificate, make_certificate
 from kit.ports import Port
 from kit.programs import path_of
+from kit.waiting import until
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-_SECONDS = 60.0
 
 
 class Front:
@@ -73,12 +72,12 @@ class Front:
             command = [path_of("haproxy"), "-W", "-db", "-f", str(self._config)]
             environment = os.environ | self._environment
             self._process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
-        end = time.monotonic() + _SECONDS
-        while b"Loading success" not in self._log.read_bytes():
-            if self._process.poll() is not None or time.monotonic() > end:
-                self.__exit__()
-                raise AssertionError(self._log.read_text())
-            time.sleep(0.01)
+        try:
+            until(lambda: b"Loading success" in self._log.read_bytes() or self._process.poll(), self._log.read_text)
+            assert self._process.poll() is None, self._log.read_text()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from kit.marked import MarkedConnection
 from kit.mosquitto import ContestMosquitto
 from kit.probe import Login, Probe
 from kit.services import serve
+from kit.waiting import until
 from salvo.client import play as play_contest
 from salvo.messages import Limits
 from salvo.net.mqtt import BrokerUrl
@@ -32,8 +32,6 @@ from salvo_server.settings import ServerSettings
 from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import SERVER_USER, Roster
 from salvo_server.storage.roster_watcher import RosterWatcher
-
-_START_SECONDS = 60.0
 
 
 @dataclass
@@ -60,13 +58,12 @@ class Guarded:
 
 def wait_for_users(url: str, user: str, secret: str, *, admitted: bool = True, ca: str | None = None) -> None:
     """Return when the broker lets a user in, or no longer: it is furnished a moment after the roster has changed."""
-    end = time.monotonic() + _START_SECONDS
-    while True:
+
+    def is_let_in() -> bool:
         with Probe(BrokerUrl.parse(url), ca) as probe:
-            if probe.greet(user, Login(user, secret)).accepted is admitted:
-                return
-        assert time.monotonic() < end
-        time.sleep(0.05)
+            return bool(probe.greet(user, Login(user, secret)).accepted)
+
+    until(lambda: is_let_in() is admitted)
 
 
 @contextlib.contextmanager
@@ -142,10 +139,7 @@ def guarded(
 
         stack.callback(end)
         # It says what is retained once it has subscribed; the broker has that when all is acknowledged.
-        deadline = time.monotonic() + _START_SECONDS
-        while not connection.published or connection.delivered < connection.published:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until(lambda: 0 < connection.published <= connection.delivered)
         yield Guarded(broker.url, broker.websocket_url, roster, service, getattr(broker, "server_url", ""))
 
 

@@ -6,12 +6,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 from typing import Self
 
 from kit.ports import Port
 from kit.programs import path_of
+from kit.waiting import until
 from salvo_server.brokers.mosquitto.config import (
     MAX_CONNECTIONS,
     MAX_SERVER_CONNECTIONS,
@@ -23,7 +23,6 @@ from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Credentials
 
 _OPEN = Path(__file__).with_name("open_mosquitto.conf")
-_START_SECONDS = 60.0
 
 
 def start_mosquitto(config: Path) -> subprocess.Popen[bytes]:
@@ -37,11 +36,8 @@ def start_mosquitto(config: Path) -> subprocess.Popen[bytes]:
     with log.open("wb") as said:
         process = subprocess.Popen([path_of("mosquitto"), "-c", str(config)], stdout=said, stderr=said)
     try:
-        end = time.monotonic() + _START_SECONDS
-        while b" running\n" not in log.read_bytes():
-            assert process.poll() is None, f"mosquitto ended with {process.returncode}: {log.read_text()}"
-            assert time.monotonic() < end, f"mosquitto does not listen: {log.read_text()}"
-            time.sleep(0.005)
+        until(lambda: b" running\n" in log.read_bytes() or process.poll() is not None, log.read_text)
+        assert process.poll() is None, f"mosquitto ended with {process.returncode}: {log.read_text()}"
     except BaseException:
         process.kill()
         process.wait()

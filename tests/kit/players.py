@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from kit.waiting import until
 from salvo import client, topics
 from salvo import messages as m
 from salvo.net.mqtt import Connection
@@ -92,11 +93,12 @@ class Slower(Bot):
 
 def until_online(url: str) -> None:
     """Return when the server has subscribed: it announces itself after that."""
-    end = time.monotonic() + SECONDS
-    answer = None
-    while answer is None or not answer.status.online:
-        assert time.monotonic() < end
+
+    def is_online() -> bool:
         answer = ask_status(url, "", 5)
+        return answer is not None and answer.status.online
+
+    until(is_online, seconds=SECONDS)
 
 
 #: No topic of the game: what a listener publishes here arrives after everything that its subscription brings.

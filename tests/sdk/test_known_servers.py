@@ -73,7 +73,7 @@ def test_where_nothing_can_be_written_the_bot_plays_all_the_same(
 ) -> None:
     (tmp_path / "file").touch()
     with caplog.at_level(logging.WARNING):
-        KnownServers(tmp_path / "file" / "known.json")._note("a:1", KEY)
+        KnownServers(tmp_path / "file" / "known.json").meet("a:1", KEY)
     assert "cannot remember the server" in caplog.text
 
 

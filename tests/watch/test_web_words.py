@@ -116,7 +116,7 @@ def test_a_commentator_says_the_most_important_thing(
 def views_of(recording: Path) -> list[m.RefereeView]:
     replay = open_recordings(str(recording)).replay()
     charts, views = Charts(replay.header), []
-    for step in replay._steps:
+    for step in replay.steps:
         charts.hear(step.at, told_to(REFEREE, step, replay.header.rules.book))
         views += [snapshot(1, charts, frame) for frame in charts.take_frames()]
     return views

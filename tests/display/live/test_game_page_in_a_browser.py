@@ -285,7 +285,7 @@ def test_a_page_tells_nothing_of_what_comes_after_the_turn_that_it_shows(
     assert (five["rows"], five["ended"], five["names"], five["slider"]) == (6, False, False, [5, 5])
     assert five["axes"][1] == 20
     # The page of a game that ended soon after is the same until then.
-    cut = Replay("cut", replay.header, [step for step in replay._steps if step.at <= replay.frame(REFEREE, 5).at])
+    cut = Replay("cut", replay.header, [step for step in replay.steps if step.at <= replay.frame(REFEREE, 5).at])
     assert 5 <= cut.turns < replay.turns
     window.open(_write(tmp_path, cut, turn=4))
     four = window.run(_TOLD)

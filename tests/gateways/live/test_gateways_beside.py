@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from gateways.xbs_games import Patient, Playing, small
 from kit.command_line import run
 from kit.ports import Port
 from kit.processes import processes
+from kit.waiting import until
 
 _SECONDS = 60.0
 
@@ -45,10 +45,9 @@ class Held(Patient):
 class Server:
     """A server with a gateway, in a process of its own."""
 
-    def __init__(self, folder: Path, profile: str, *words: str) -> None:
+    def __init__(self, folder: Path, port: Port, profile: str, *words: str) -> None:
         self.records: list[dict[str, Any]] = []
-        self._port = Port()
-        self.port = self._port.number
+        self.port = port.number
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
         environment |= {"XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
         options = ["--json", "--listen", "127.0.0.1:0", "--profile", profile, "--players", "2", *words]
@@ -78,25 +77,18 @@ class Server:
 
     def listening(self, times: int = 1) -> None:
         """Wait until the gateway has said so often that it listens."""
-        wait_until(lambda: sum(record["event"] == "gateway" for record in self.records) >= times)
+        until(lambda: sum(record["event"] == "gateway" for record in self.records) >= times)
 
 
 @contextmanager
 def server(folder: Path, profile: str, *words: str) -> Iterator[Server]:
-    running = Server(folder, profile, *words)
-    try:
-        yield running
-    finally:
-        running.process.kill()
-        running.process.wait()
-        running._port.close()
-
-
-def wait_until(true: Any) -> None:
-    end = time.monotonic() + _SECONDS
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    with Port() as port:
+        running = Server(folder, port, profile, *words)
+        try:
+            yield running
+        finally:
+            running.process.kill()
+            running.process.wait()
 
 
 def gateways_of(process: subprocess.Popen[str]) -> list[int]:
@@ -118,7 +110,7 @@ def test_clients_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path, 
         killed = threading.Event()
         clients = [Held(*address, name, seed, killed) for seed, name in enumerate(("ann", "bob"))]
         playing = Playing(clients)
-        wait_until(lambda: any(client.has_hit for client in clients))
+        until(lambda: any(client.has_hit for client in clients))
         [gateway] = gateways_of(running.process)
         os.kill(gateway, signal.SIGKILL)
         killed.set()
@@ -127,7 +119,7 @@ def test_clients_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path, 
         assert running.process.wait(_SECONDS) == 0
         [won] = [record for record in running.records if record["event"] == "won"]
         assert set(won["places"]) == {"ann", "bob"}
-    wait_until(lambda: not listens(running.port))
+    until(lambda: not listens(running.port))
 
 
 def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
@@ -138,7 +130,7 @@ def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
             client.makefile() as lines,
         ):
             assert next(lines).startswith("G|2.0.0|Salvo|N|2|2|0|17|")  # the game starts with two, and takes two
-    wait_until(lambda: not listens(running.port))
+    until(lambda: not listens(running.port))
 
 
 def test_a_gateway_imports_nothing_from_the_folder_where_the_server_was_started(tmp_path: Path) -> None:

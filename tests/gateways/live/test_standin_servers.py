@@ -6,8 +6,7 @@ import json
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 
 from kit.ports import Port
 from kit.processes import started
+from kit.waiting import until
 
 pytestmark = pytest.mark.long
 
@@ -50,7 +50,7 @@ class Program:
 
     def has_said(self, event: str, times: int = 1) -> None:
         """Wait until it has reported an event so often."""
-        wait_until(lambda: self.count(event) >= times, self)
+        until(lambda: self.count(event) >= times, lambda: self.lines[-10:], _SECONDS)
 
     def ends(self) -> int:
         """Wait for its end, and return its exit code."""
@@ -61,13 +61,6 @@ class Program:
     def ends_without_fault(self) -> None:
         code = self.ends()
         assert (code, [event for event in self.events if event["event"] == "fault"]) == (0, [])
-
-
-def wait_until(true: Callable[[], bool], program: Program) -> None:
-    end = time.monotonic() + _SECONDS
-    while not true():
-        assert time.monotonic() < end, program.lines[-10:]
-        time.sleep(0.02)
 
 
 class Hall:

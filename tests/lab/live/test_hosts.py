@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from kit.processes import processes, started
+from kit.waiting import until
 
 SALVO = [sys.executable, "-m", "salvo"]
 #: Reads a file beside it, raises, and ends its process, now and then.
@@ -189,16 +189,12 @@ def test_ctrl_c_ends_what_hosts_do(hosts: Hosts, home: Path) -> None:
     with _running(home, *command) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        end = time.monotonic() + 60
-        while not any(_below(worker.pid) for worker in hosts.workers.values()):  # its bot ends one now and then
-            assert time.monotonic() < end
+        # Its bot ends one now and then.
+        until(lambda: any(_below(worker.pid) for worker in hosts.workers.values()))
         process.send_signal(signal.SIGINT)
         _rest(process, "")
         assert process.returncode == 130
-    end = time.monotonic() + 60
-    while any(_below(worker.pid) for worker in hosts.workers.values()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: not any(_below(worker.pid) for worker in hosts.workers.values()))
     for worker in hosts.workers.values():
         worker.send_signal(signal.SIGINT)
         assert worker.wait(60) == 130

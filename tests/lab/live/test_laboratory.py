@@ -9,7 +9,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ import pytest
 from kit.command_line import run
 from kit.processes import started
 from kit.terminal import Terminal
+from kit.waiting import until
 from salvo_lab.templates import FOLDER
 
 SALVO = [sys.executable, "-m", "salvo"]
@@ -157,7 +157,7 @@ def test_ctrl_c_ends_all_processes(words: tuple[str, ...], bot: Path) -> None:
 def test_its_processes_end_when_it_is_killed_even_while_a_bot_never_answers(words: tuple[str, ...], bot: Path) -> None:
     bot.write_text(BOT.replace("    return", "    while True:\n        pass\n    return"))
     with started([*SALVO, words[0], str(bot), *words[1:]], env=_environment()) as playing:
-        children = _until_at_work(playing.pid)
+        children = until(lambda: _children(playing.pid))
     _until_gone(children)
 
 
@@ -168,27 +168,8 @@ def _children(pid: int) -> set[int]:
         return set()
 
 
-def _until_at_work(pid: int) -> set[int]:
-    """Wait until a process has children, and return them."""
-    end = time.monotonic() + 60
-    while not (children := _children(pid)):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return children
-
-
-def _until_there(path: Path) -> None:
-    end = time.monotonic() + 60
-    while not path.exists():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def _until_gone(pids: set[int]) -> None:
-    end = time.monotonic() + 60
-    while any(_is_running(pid) for pid in pids):
-        assert time.monotonic() < end, f"still there: {pids}"
-        time.sleep(0.05)
+    until(lambda: not any(_is_running(pid) for pid in pids), lambda: f"still there: {pids}")
 
 
 def _is_running(pid: int) -> bool:
@@ -478,7 +459,7 @@ def test_a_helper_that_is_saved_counts_too(bot: Path) -> None:
 def test_a_save_while_games_are_on_begins_anew(bot: Path) -> None:
     bot.write_text(BOT.replace("    return", "    time.sleep(0.2)\n    return"))
     with _dev(bot, "--json", "--games", "200") as playing:
-        _until_at_work(playing.pid)
+        until(lambda: _children(playing.pid))
         bot.write_text(WEAK)
         assert _said(playing)["rate"] == 0
 
@@ -495,7 +476,7 @@ def test_a_save_while_games_are_on_begins_anew(bot: Path) -> None:
 def test_a_save_frees_dev_of_a_bot_that_never_answers(bot: Path, hanging: str) -> None:
     bot.write_text(hanging)
     with _dev(bot, "--json", "--games", "20", "--turn-seconds", "9999") as playing:
-        _until_there(bot.parent / "hangs")
+        until((bot.parent / "hangs").exists)
         hung = _children(playing.pid)
         bot.write_text(BOT)
         assert _said(playing)["games"] == 20
@@ -506,7 +487,7 @@ def test_a_save_frees_dev_of_an_opponent_that_never_answers(bot: Path) -> None:
     rival = bot.parent / "rival.py"
     rival.write_text(HANGS)
     with _dev(bot, "--json", "--games", "20", "--against", "rival.py") as playing:
-        _until_there(bot.parent / "hangs")
+        until((bot.parent / "hangs").exists)
         rival.write_text(BOT)
         assert _said(playing)["games"] == 20
 
@@ -517,7 +498,7 @@ def test_a_save_ends_a_program_that_never_answers(tmp_path: Path) -> None:
     command = f"exec:{shlex.quote(sys.executable)} mine.py"
     arguments = (*SALVO, "dev", command, "--against", "random", "--games", "4", "--jobs", "1", "--json")
     with started(arguments, stdout=subprocess.PIPE, cwd=tmp_path, env=_environment()) as playing:
-        _until_there(tmp_path / "hangs")
+        until((tmp_path / "hangs").exists)
         (worker,) = _children(playing.pid)
         hung = _children(worker)
         program.write_text((FOLDER / "program.py").read_text())

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import sysconfig
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import pytest
 
 from kit.command_line import run
 from kit.processes import started
+from kit.waiting import until
 from salvo_lab.templates import FOLDER
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
@@ -95,8 +95,10 @@ def _interrupt(folder: Path, number: signal.Signals) -> str:
     environment, hold, kept = _environment(), folder / "hold", folder / "cup.games.jsonl"
     hold.touch()
     with started(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, start_new_session=True) as running:
-        while running.poll() is None and (not kept.exists() or kept.read_bytes().count(b"\n") <= NOT_HELD):
-            time.sleep(0.01)
+        until(
+            lambda: running.poll() is not None or (kept.exists() and kept.read_bytes().count(b"\n") > NOT_HELD),
+            seconds=240,
+        )
         assert running.poll() is None, running.communicate()
         if number is signal.SIGINT:
             os.killpg(running.pid, number)  # as a terminal does

@@ -18,6 +18,7 @@ from kit.players import SECONDS, Heard, over
 from kit.probe import Login, Probe
 from kit.programs import BROKERS
 from kit.troublemaker import ANSWERED, DEPARTURES, HUNG_UP, LET_IN, PIECES, Troublemaker
+from kit.waiting import until
 from salvo import client
 from salvo import messages as m
 from salvo.net.mqtt import BrokerUrl
@@ -119,15 +120,18 @@ def test_two_honest_teams_beside_it_lose_no_turn_and_its_summary_is_what_happene
 
 def _wait_until_all_is_heard(rude: Troublemaker, listener: Probe) -> None:
     """Compare what it has heard with another connection that may read the same."""
-    end = time.monotonic() + SECONDS
-    while True:
+
+    def codes() -> tuple[Counter[str], Counter[str]]:
         assert listener.ping()
-        codes = Counter(each.payload.decode().partition(":")[0] for each in listener.heard)
-        said = Counter({code: n for code, n in rude.report.heard.items() if code not in (LET_IN, ANSWERED, HUNG_UP)})
-        if said == codes and rude.report.winners:
-            return
-        assert time.monotonic() < end, (said, codes)
-        time.sleep(0.02)
+        arrived = Counter(message.payload.decode().partition(":")[0] for message in listener.heard)
+        noted = rude.report.heard.items()
+        return arrived, Counter({code: n for code, n in noted if code not in (LET_IN, ANSWERED, HUNG_UP)})
+
+    def is_all_there() -> bool:
+        arrived, noted = codes()
+        return arrived == noted and bool(rude.report.winners)
+
+    until(is_all_there, codes, SECONDS)
 
 
 def _wait_until_nothing_is_kept(broker: Broker, contest: Contest) -> None:

@@ -6,13 +6,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
 
+from kit import waiting
 from kit.guarded import guarded, play, wait_for_users
 from kit.processes import started
 from kit.programs import BROKERS, needs
@@ -25,7 +25,7 @@ from salvo.rules import SALVO, Fleet
 from salvo_server.core.match import Player
 from salvo_watch import terminal_views
 from salvo_watch.terminal_views import RefereeWatcher, TeamWatcher
-from watch.onlookers import SECONDS, onlooker, until
+from watch.onlookers import onlooker, until
 
 KINDS = BROKERS
 
@@ -163,11 +163,7 @@ def test_an_account_has_as_many_viewers_as_screens_and_one_more_is_refused(kind:
             for each in running:
                 _wait_for("state lobby", each)
             running.append(stack.enter_context(_watch(contest.url, **account)))
-            end = time.monotonic() + SECONDS
-            while all(each.poll() is None for each in running):
-                assert time.monotonic() < end
-                time.sleep(0.05)
-            [gone] = [each for each in running if each.poll() is not None]
+            [gone] = waiting.until(lambda: [screen for screen in running if screen.poll() is not None])
             assert gone.returncode == 1
             said = gone.communicate()[1]
             assert "error: account_in_use: all viewers of this account are in use: hall.1, hall.2, hall.3" in said

@@ -9,7 +9,6 @@ import os
 import subprocess
 import sysconfig
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_urlsafe
@@ -17,6 +16,7 @@ from secrets import token_urlsafe
 import pytest
 
 from kit.command_line import run
+from kit.waiting import until
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.errors import ConnectionLost, SalvoError
@@ -94,10 +94,11 @@ class Ear:
 
     def until(self, topic: str, payload: bytes = b"") -> None:
         """Wait until something was published on a topic, or this."""
-        end = time.monotonic() + SECONDS
-        while not any(each.topic == topic and each.payload and payload in each.payload for each in self.heard):
-            assert time.monotonic() < end, sorted({message.topic for message in self.heard})
-            time.sleep(0.05)
+        until(
+            lambda: any(seen.topic == topic and seen.payload and payload in seen.payload for seen in [*self.heard]),
+            lambda: sorted({message.topic for message in self.heard}),
+            SECONDS,
+        )
 
 
 class ProcessList(threading.Thread):
@@ -175,12 +176,9 @@ def _ending(processes: list[subprocess.Popen[bytes]]) -> Iterator[None]:
 
 
 def _address(folder: Path) -> str:
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        with contextlib.suppress(ValueError, IndexError):
-            return str(json.loads((folder / "serve.out").read_text().splitlines()[0])["url"])
-        time.sleep(0.05)
-    raise AssertionError((folder / "serve.log").read_text()[-2000:])
+    output = folder / "serve.out"
+    until(lambda: "\n" in output.read_text(), lambda: (folder / "serve.log").read_text()[-2000:])
+    return str(json.loads(output.read_text().splitlines()[0])["url"])
 
 
 def _pond(folder: Path) -> str:
@@ -190,22 +188,11 @@ def _pond(folder: Path) -> str:
     return str(file)
 
 
-def _until_shown(file: Path) -> None:
-    """Wait until a watcher has written its first words: a game may be over before it looks."""
-    end = time.monotonic() + SECONDS
-    while not file.stat().st_size:
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def _until_written(folder: Path, teams: list[subprocess.Popen[bytes]]) -> None:
     """Wait until the teams have gone home and the server has written the game."""
     for team in teams:
         team.wait(60)
-    end = time.monotonic() + SECONDS
-    while b'"transcript"' not in (folder / "serve.out").read_bytes():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: b'"transcript"' in (folder / "serve.out").read_bytes(), seconds=SECONDS)
 
 
 @pytest.mark.long
@@ -223,7 +210,7 @@ def test_no_secret_is_anywhere_after_a_whole_contest(tmp_path: Path) -> None:
         ear = Ear(url)
         ear.until(topics.STATE.of())
         processes.append(_start(tmp_path, "watch", "watch", url))
-        _until_shown(tmp_path / "watch.out")
+        until(lambda: (tmp_path / "watch.out").stat().st_size)  # a game may be over before it looks
         for name in TEAMS:
             own = ("join", url, "hunter", "--team", name, "--games", "1", "--proof", str(tmp_path / f"{name}.proof"))
             processes.append(_start(tmp_path, name, *own, SALVO_SECRET=secrets[name]))
@@ -292,7 +279,7 @@ def test_no_secret_is_anywhere_after_a_contest_with_rights(tmp_path: Path) -> No
         ears[0].until(topics.STATE.of())
         account = {"SALVO_TEAM": "hall", "SALVO_SECRET": secrets["hall"]}
         processes.append(_start(tmp_path, "watch", "watch", url, **account))
-        _until_shown(tmp_path / "watch.out")
+        until(lambda: (tmp_path / "watch.out").stat().st_size)  # a game may be over before it looks
         for name in TEAMS:
             own = ("join", url, "hunter", "--team", name, "--games", "1", "--proof", str(tmp_path / f"{name}.proof"))
             processes.append(_start(tmp_path, name, *own, SALVO_SECRET=secrets[name]))
