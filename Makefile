@@ -3,9 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-# Most quick tests compute; of the others many wait for processes and for time to pass, so six keep two cores busy.
-QUICK ?= -n 4 --dist worksteal
-TESTS ?= -n 6 --dist worksteal
+# Most quick tests compute; of the others many wait for processes and for time to pass, so five keep two cores busy.
+# Each of them first imports all tests, which takes it ten seconds.
+QUICK ?= -n 3 --dist worksteal
+TESTS ?= -n 5 --dist worksteal
 SEEDS ?= 1000
 FIRST ?= 1
 JOBS ?= 2

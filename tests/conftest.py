@@ -142,6 +142,15 @@ def _journals_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     del os.environ["XDG_STATE_HOME"], os.environ["XDG_CACHE_HOME"], os.environ["SALVO_PROFILE"]
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import what has no test of ``make test``: every process of it would."""
+    if "not long" not in config.option.markexpr or collection_path.suffix != ".py":
+        return None
+    text = collection_path.read_text()
+    is_real = _REAL in collection_path.parts and "pytest.mark.quick" not in text
+    return is_real or "\npytestmark = pytest.mark.long" in text or None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What starts real processes and brokers is long by its folder, but for what is marked quick."""

@@ -16,21 +16,33 @@ RUDE = "</script></style>--><img src=x onerror=alert(1)>\"'&amp;"
 
 
 class Read(HTMLParser):
-    """A page as it is read: its tags, and texts by the tag that they stand in."""
+    """A page as it is read: its tags, and texts by the tag that they stand in.
+
+    Attributes:
+        unclosed: tags that are open at its end, or were closed out of order.
+    """
+
+    _VOID = frozenset(("meta", "br", "link", "img"))
 
     def __init__(self, page: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str]]] = []
         self.texts: list[tuple[str, str]] = []
+        self.unclosed: list[str] = []
         self._tag = ""
         self.feed(page)
+        self.close()
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         self._tag = tag
         self.tags.append((tag, dict(attrs)))
+        if tag not in self._VOID:
+            self.unclosed.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         self._tag = ""
+        if self.unclosed[-1:] == [tag]:
+            self.unclosed.pop()
 
     def handle_data(self, data: str) -> None:
         self.texts.append((self._tag, data))

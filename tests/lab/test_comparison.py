@@ -77,12 +77,12 @@ def test_the_verdict_and_the_interval_say_the_same() -> None:
 
 
 def test_a_bot_that_wins_60_in_100_is_told_and_an_equal_one_is_not() -> None:
-    better = [_judged(_pairs(seed, 0.6)).verdict for seed in range(20)]
-    worse = [_judged(_pairs(seed, 0.4)).verdict for seed in range(10)]
-    equal = [_judged(_pairs(seed, 0.5), most=800).verdict for seed in range(30)]
-    assert better == [Verdict.BETTER] * 20
-    assert worse == [Verdict.WORSE] * 10
-    assert equal.count(Verdict.UNDECIDED) >= 28
+    better = [_judged(_pairs(seed, 0.6)).verdict for seed in range(8)]
+    worse = [_judged(_pairs(seed, 0.4)).verdict for seed in range(4)]
+    equal = [_judged(_pairs(seed, 0.5), most=800).verdict for seed in range(10)]
+    assert better == [Verdict.BETTER] * 8
+    assert worse == [Verdict.WORSE] * 4
+    assert equal.count(Verdict.UNDECIDED) >= 9
 
 
 @pytest.mark.slow
@@ -97,10 +97,10 @@ def test_a_bot_that_wins_55_in_100_is_told_from_an_equal_one_with_the_stated_err
 
 
 def test_equal_bots_are_left_alone_when_they_are_surely_within_the_margin() -> None:
-    tests = [_judged(_pairs(seed, 0.5), 0.05) for seed in range(20)]
-    assert sum(test.is_within_margin for test in tests) >= 19
-    assert sum(test.pairs for test in tests) / 20 < 1000
-    beyond = [_judged(_pairs(seed, 0.55), 0.05) for seed in range(20)]
+    tests = [_judged(_pairs(seed, 0.5), 0.05) for seed in range(8)]
+    assert sum(test.is_within_margin for test in tests) >= 7
+    assert sum(test.pairs for test in tests) / 8 < 1000
+    beyond = [_judged(_pairs(seed, 0.55), 0.05) for seed in range(8)]
     assert sum(test.is_within_margin and test.verdict is Verdict.UNDECIDED for test in beyond) <= 1
 
 
@@ -137,8 +137,8 @@ def _compared(jobs: int, **arguments: Any) -> Comparison:
 
 
 def test_the_better_bot_is_found_with_whatever_number_of_processes() -> None:
-    found = [_compared(jobs) for jobs in (0, 1, 2)]
-    assert found[0] == found[1] == found[2]
+    found = [_compared(jobs) for jobs in (0, 2)]
+    assert found[0] == found[1]
     assert (found[0].bots, found[0].verdict) == (("Mixed", "RandomBot"), Verdict.BETTER)
     assert 0.5 <= found[0].low <= found[0].rate <= found[0].high
     assert found[0].games == 2 * sum(found[0].pairs.values()) < 2000

@@ -49,6 +49,8 @@ from salvo_lab.human.local import Human
 from salvo_lab.human.sitting import Mode
 from salvo_lab.human.snapshot import Snapshot
 
+#: A screen takes half a second to open.
+pytestmark = pytest.mark.long
 Act = Callable[["Person"], Coroutine[Any, Any, None]]
 
 

@@ -104,7 +104,7 @@ class Odd(Bot):
         return shots
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), players=st.integers(2, 4), book=st.sampled_from(BOOKS))
 def test_a_late_view_is_what_the_player_was_told(seed: int, players: int, book: RuleBook) -> None:
     names = "abcd"[:players]

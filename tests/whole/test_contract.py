@@ -318,16 +318,19 @@ def _codes_raised() -> set[str]:
     while more := {name for name, above in bases.items() if above & errors} - errors:
         errors |= more
     calls = [node for node in nodes if isinstance(node, ast.Call) and node.args]
-    errors.add("super().__init__")
-    made = [call.args[0] for call in calls if {_name(call.func), ast.unparse(call.func)} & errors]
-    told = [node.value for node in nodes if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "code"]
+    made = [call.args[0] for call in calls if _name(call.func) in errors or _is_of_parent(call.func)]
+    told = [node.value for node in nodes if isinstance(node, ast.Assign) and _name(node.targets[0]) == "code"]
     either = [each for node in (*made, *told) for each in (getattr(node, "body", node), getattr(node, "orelse", node))]
     values = [node.value for node in either if isinstance(node, ast.Constant)]
     return {value for value in values if isinstance(value, str) and re.fullmatch(r"[a-z]+(_[a-z]+)*", value)}
 
 
 def _name(node: ast.expr) -> str:
-    return ast.unparse(node).rpartition(".")[2]
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _is_of_parent(node: ast.expr) -> bool:
+    return _name(node) == "__init__" and ast.unparse(node) == "super().__init__"
 
 
 def test_the_table_of_errors_has_the_cause_and_the_fix_of_every_code() -> None:

@@ -223,6 +223,7 @@ def contest(folder: Path, secrets: dict[str, str]) -> Iterator[str]:
         assert re.search(r"^\S+ game 1: players: (red, blue|blue, red)$", server.stdout.read(), re.MULTILINE)
 
 
+@pytest.mark.long
 def test_the_demo_ends_with_the_command_that_plays_the_same_game_again() -> None:
     assert "make demo" in COMMANDS
     recipe = (ROOT / "Makefile").read_text().split("demo: $(READY)")[1].split("\n\n")[0]
@@ -237,6 +238,7 @@ def test_the_demo_ends_with_the_command_that_plays_the_same_game_again() -> None
     assert re.search(r"^broker for an MQTT explorer: mqtt://127\.0\.0\.1:\d+$", said, re.MULTILINE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("salvo demo")])
 def test_the_demo_plays_by_other_rules(command: str, folder: Path) -> None:
     again = re.search(r"^again:  (.*--rules .*)$", _run(command, folder), re.MULTILINE)
@@ -343,6 +345,7 @@ def _end(server: subprocess.Popen[str]) -> None:
 GATEWAYS = [line for line in SERVES if "--gateway" in line]
 
 
+@pytest.mark.long
 def test_a_gateway_listens_beside_its_server(folder: Path) -> None:
     with ExitStack() as stack:
         server = _serving(GATEWAYS[0], folder, stack)
@@ -376,6 +379,7 @@ def test_the_server_of_the_settings_is_examined_by_the_doctor(folder: Path, secr
         _end(server)
 
 
+@pytest.mark.long
 def test_prometheus_reads_what_the_guide_lists_and_the_alerts_ask_for(folder: Path) -> None:
     [command] = [line for line in SERVES if "--metrics" in line]
     with ExitStack() as stack:
@@ -394,6 +398,7 @@ def test_prometheus_reads_what_the_guide_lists_and_the_alerts_ask_for(folder: Pa
     assert {re.sub(r"_(bucket|count|sum)$", "", name) for name in asked} <= there
 
 
+@pytest.mark.long
 def test_a_server_listens_with_the_certificate_that_was_made_for_practice(folder: Path) -> None:
     [make] = [line for line in COMMANDS if line.startswith("salvo tls") and line not in ELSEWHERE]
     [command] = [line for line in SERVES if "--tls-cert" in line]
