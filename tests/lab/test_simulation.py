@@ -83,7 +83,7 @@ def test_a_simulation_can_be_taken_up_in_the_middle() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("rules", sorted(BOOKS))
+@pytest.mark.parametrize("rules", ["salvo", "smackdown"])
 def test_its_games_are_those_of_the_arena(rules: str) -> None:
     simulation = simulate(["hunter", "random"], games=6, seed=7, rules=rules, jobs=1)
     for played in simulation:
@@ -138,11 +138,10 @@ def test_a_bot_may_fail_anywhere(method: str, ends: str, tmp_path: Path) -> None
         f"        return view.untouched.sample(view.shots)\n    def {method}(self, *said):\n        {ends}\n"
     )
     seconds = 2.0 if "sleep" in ends else 60.0
-    simulation = simulate([str(file), "random"], games=2, seed=1, jobs=1, turn_seconds=seconds)
-    assert len(simulation) == 2
-    assert [failure.player for failure in simulation.failures] == ["bad"] * 2
+    simulation = simulate([str(file), "random"], games=1, seed=1, jobs=1, turn_seconds=seconds)
+    assert [failure.player for failure in simulation.failures] == ["bad"]
     if method != "on_game_over":
-        assert simulation.wins["random"] == 2
+        assert simulation.wins["random"] == 1
 
 
 def test_the_others_play_on_to_their_end() -> None:

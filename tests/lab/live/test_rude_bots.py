@@ -146,14 +146,6 @@ def test_a_bot_with_processes_plays_like_one_without(bot: str, tmp_path: Path) -
     assert err == ""
     games = (tmp_path / "cup.games.jsonl").read_text().splitlines()
     assert len(games) == 4
-    with _watched(_again(tmp_path)):
-        played = _salvo(tmp_path, "play", "mine.py", "random", "--games", "3", "--seed", "1", "--jobs", "1")
-    assert (played.returncode, played.stderr, "failed" in played.stdout) == (0, "", False), played
-
-
-def _again(folder: Path) -> Path:
-    (folder / "alive").unlink()
-    return folder
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -206,10 +198,8 @@ def test_what_a_bot_prints_is_discarded_on_both_streams(tmp_path: Path) -> None:
     "words",
     [
         ("play", "mine.py", "random", "--seed", "1"),
-        ("play", "mine.py", "random", "--seed", "1", "--games", "2"),
         ("play", "exec:PYTHON -m salvo_lab.programs mine.py", "random", "--seed", "1"),
         ("solo", "mine.py", "--boards", "2"),
-        ("compare", "mine.py", "random", "--games", "2"),
         ("tournament", "run", "cup.toml"),
     ],
     ids=" ".join,
@@ -238,10 +228,7 @@ def test_a_bots_environment_has_no_secrets_and_its_own_variables(
 
 ONE = [
     (),
-    ("--json",),
-    ("--record", "game.jsonl"),
     ("--bank", "100"),
-    ("--games", "3", "--bank", "100"),
     ("--games", "3", "--record", "game-{game}.jsonl"),
 ]
 

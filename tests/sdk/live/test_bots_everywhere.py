@@ -158,11 +158,15 @@ def _reads_alike(place: Place, folder: Path, method: str, kind: str = "") -> Non
         assert method in said.partition(LINE)[2].partition("\n")[0] or f"{method}: {LINE}" in said
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("place", IN_PROCESS)
+@pytest.mark.parametrize(
+    ("place", "method"),
+    [
+        (place, method)
+        for place in IN_PROCESS
+        for method in (METHODS if place in (play, here) else ("__init__", "choose_salvo", "close"))
+    ],
+)
 def test_what_a_bot_raises_reads_alike(tmp_path: Path, place: Place, method: str) -> None:
-    if place is solo and method == "place_fleet":
-        method = "prepare"  # it may place its fleet there, too; the board's is the one that counts
     _reads_alike(place, tmp_path, method)
 
 
@@ -201,7 +205,7 @@ def test_an_async_bot_has_one_loop(tmp_path: Path, place: Place) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("method", METHODS[1:])
+@pytest.mark.parametrize("method", ["place_fleet", "choose_salvo", "on_result", "close"])
 def test_a_bot_that_fails_in_a_contest_plays_on_and_its_author_reads_why(
     tmp_path: Path, start_server: StartServer, broker: Broker, method: str
 ) -> None:

@@ -18,7 +18,7 @@ import pytest
 from kit.brokers import Broker, StartServer
 from kit.cable import Cable
 from kit.players import Heard, over
-from kit.programs import on_both_brokers
+from kit.programs import needs
 from kit.victim import VICTIM
 from salvo import client
 from salvo import messages as m
@@ -28,10 +28,8 @@ from salvo.rules import Fleet, RuleBook
 from salvo.view import View
 
 ROOT = Path(__file__).parents[3]
-PROGRAMS = [
-    pytest.param(["examples/spec_client_40_lines.py"], id="forty lines"),
-    pytest.param(["tests/conformance/spec_client.py", "--salt", "session"], id="spec client"),
-]
+FORTY_LINES = ["examples/spec_client_40_lines.py"]
+SPEC_CLIENT = ["tests/conformance/spec_client.py", "--salt", "session"]
 _SECONDS = 60.0
 
 
@@ -80,8 +78,14 @@ def join(url: str, name: str, bot: Bot) -> None:
 
 
 @pytest.mark.long
-@on_both_brokers
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(
+    ("broker", "program"),
+    [
+        pytest.param("embedded", SPEC_CLIENT, id="the embedded broker, spec client"),
+        pytest.param("mosquitto", FORTY_LINES, id="mosquitto, forty lines", marks=needs("mosquitto")),
+    ],
+    indirect=["broker"],
+)
 def test_a_retained_message_that_comes_again_after_a_reconnect_counts_once(
     program: list[str], broker: Broker, start_server: StartServer
 ) -> None:
@@ -110,7 +114,7 @@ def test_a_retained_message_that_comes_again_after_a_reconnect_counts_once(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", [FORTY_LINES, SPEC_CLIENT], ids=["forty lines", "spec client"])
 def test_the_turn_announced_twice_costs_refused_shots_at_worst(
     program: list[str], broker: Broker, start_server: StartServer
 ) -> None:

@@ -29,8 +29,14 @@ from salvo_server.settings import ServerSettings
 _GAME_SECONDS = 120
 #: What Node-RED's node asks for in MQTT 5, and MQTT.js leaves out in 3.1.1.
 NODE_RED = {"rap": True, "nl": False, "rh": 0}
-each_version = pytest.mark.parametrize("version", [4, 5], ids=["3.1.1", "5"])
-each_qos = pytest.mark.parametrize("qos", [0, 1, 2])
+each_way = pytest.mark.parametrize(
+    ("version", "qos"),
+    [
+        pytest.param(4, 0, id="MQTT 3.1.1 at QoS 0"),
+        pytest.param(5, 1, id="MQTT 5 at QoS 1"),
+        pytest.param(5, 2, id="MQTT 5 at QoS 2"),
+    ],
+)
 
 
 @pytest.fixture
@@ -120,8 +126,7 @@ def play(*clients: SpecClient) -> str:
 @needs("node")
 @needs("mqtt.js")
 @needs("mosquitto_sub")
-@each_version
-@each_qos
+@each_way
 def test_mqtt_js_and_mosquitto_sub_play_and_watch_a_whole_game(contest: Contest, version: int, qos: int) -> None:
     ports = {"ws": port_of(str(contest.websocket_url)), "mqtt": port_of(contest.url)}
     bots = {scheme: MqttJs(scheme, version, qos, f"bot {scheme}") for scheme in ports}
@@ -175,8 +180,7 @@ class Bridge(Mosquitto):
 
 
 @needs("mosquitto")
-@each_version
-@each_qos
+@each_way
 def test_teams_behind_a_bridge_of_mosquitto_play_a_whole_game(contest: Contest, version: int, qos: int) -> None:
     with Bridge(port_of(contest.url), version, qos) as bridge:
         until_online(bridge.url)
