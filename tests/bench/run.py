@@ -6,10 +6,8 @@ it; nothing else here passes or fails.
     children.py   what is measured: servers, an echo, a flood, each in a process of its own
     teams.py      who talks to them and holds the watch
     reports.py    engine, bots, brokers, journal, many tables: the rows of the table
-    laboratory.py games on all cores, and the errors of comparisons
     profiles.py   the same for the profiles, the signed log, TLS and ``salvo verify``
     floods.py     what one team's floods take from another table
-    forgeries.py  what forged shots cost clients with a fresh salt a message
     web.py        what thousands of browsers cost
     rush.py       hundreds of teams that come at once
     shares.py     where the server's time goes
@@ -31,8 +29,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.figures import ROWS
 from bench.floods import bench_floods
-from bench.forgeries import bench_forgeries
-from bench.laboratory import bench_compare, bench_simulate
 from bench.profiles import bench_embedded_profiles, bench_log, bench_mosquitto_profiles
 from bench.reports import (
     Goals,
@@ -84,11 +80,6 @@ def _journal(share: float) -> None:
     bench_recovery()
 
 
-def _laboratory(share: float) -> None:
-    bench_simulate(int(20_000 * share))
-    bench_compare(int(200 * share))
-
-
 def _profiles(share: float) -> None:
     bench_mosquitto_profiles(share)
     bench_embedded_profiles(share)
@@ -97,7 +88,6 @@ def _profiles(share: float) -> None:
 #: By name; each is given the share of its whole time that it may take.
 PARTS: dict[str, Callable[[float], None]] = {
     "engine": lambda share: bench_engine(6.0 * share),
-    "laboratory": _laboratory,
     "tables": lambda share: bench_tables(),
     "mosquitto": _mosquitto,
     "journal": _journal,
@@ -105,7 +95,6 @@ PARTS: dict[str, Callable[[float], None]] = {
     "profiles": _profiles,
     "log": bench_log,
     "floods": bench_floods,
-    "forgeries": bench_forgeries,
     "web": bench_web,
     "rush": bench_rush,
     "shares": bench_shares,

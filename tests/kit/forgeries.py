@@ -52,13 +52,9 @@ class Stage:
     """A contest, with the clients of two teams and of a stranger, who is a third team where only teams come in.
 
     Attributes:
-        port: where teams come in.
-        ca: who has signed that port's certificate, if it has one.
         secrets: of the teams.
     """
 
-    port: int
-    ca: str | None
     secrets: dict[str, str]
     clients: dict[str, Client]
     salts: Iterator[bytes] = field(default_factory=lambda: (n.to_bytes(16, "big") for n in itertools.count()))
@@ -110,7 +106,7 @@ class Stage:
 
 
 @contextlib.contextmanager
-def stage(profile: str, place: str, folder: Path, *, turn_seconds: int = 600) -> Iterator[Stage]:
+def stage(profile: str, place: str, folder: Path) -> Iterator[Stage]:
     """A table for two.
 
     Args:
@@ -118,7 +114,7 @@ def stage(profile: str, place: str, folder: Path, *, turn_seconds: int = 600) ->
             marks``.
     """
     secrets = {name: f"secret-of-{name}" for name in (*HONEST, STRANGER)}
-    given = {"profile": profile, "seed": "7", "players": 2, "journal": "none", "turn_seconds": turn_seconds}
+    given = {"profile": profile, "seed": "7", "players": 2, "journal": "none", "turn_seconds": 600}
     values: dict[str, Any] = dict(given)
     ca, port = None, 0
     with contextlib.ExitStack() as stack:
@@ -151,4 +147,4 @@ def stage(profile: str, place: str, folder: Path, *, turn_seconds: int = 600) ->
         clients["ann"].subscribe(["/players/list", "/game/current", "/game/turn", "/game/result", "/game/winner"])
         for name in HONEST:
             clients[name].subscribe([f"/players/{name}/error", f"/players/{name}/ships/+/error"])
-        yield Stage(port, ca, secrets, clients)
+        yield Stage(secrets, clients)

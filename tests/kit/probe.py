@@ -153,12 +153,12 @@ class Probe:
         self._until(lambda: number in self._subscribed, f"a subscription of {len(filters)} filters")
         return self._subscribed.get(number, b"")
 
-    def ping(self) -> bool:
+    def ping(self, times: int = 1) -> bool:
         """Return once all that the broker had for this client has come; False when it has hung up."""
-        before = self._pings
-        self._send(0xC0, b"")
-        self._until(lambda: self._pings > before, "a ping")
-        return self._pings > before
+        answered = self._pings + times
+        self.say(b"\xc0\0" * times)
+        self._until(lambda: self._pings >= answered, "a ping")
+        return self._pings >= answered
 
     def say(self, raw: bytes) -> None:
         """Send any bytes."""

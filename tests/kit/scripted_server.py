@@ -26,8 +26,11 @@ from salvo.codec.recap_writer import write_recap
 from salvo.events import Event
 from salvo.messages import State
 from salvo.rules import SALVO, RuleBook
-from salvo.seal import Sealer, key_to_team, make_blob, open_blob, open_sealed
+from salvo.seal import Sealer, key_to_team, make_blob, open_blob
 from salvo.session import Session
+from salvo_server.storage.identity import Identity
+
+Command = m.PlaceShip | m.Fire | m.Skip | m.Leave | m.HostCommand | ParticipationRequest | ResendRequest
 
 
 class ScriptedServer:
@@ -43,17 +46,16 @@ class ScriptedServer:
         secret: str,
         book: RuleBook = SALVO,
         game: int = 1,
-        keys: m.ServerKeys | None = None,
-        private_key: bytes = b"",
+        identity: Identity | None = None,
     ) -> None:
         """Take the session to speak to.
 
         Args:
-            keys: the server's public keys; ``private_key`` opens messages sealed for it.
+            identity: the server's keys, if it has any.
         """
         self.now = 0.0
-        self._keys = keys
-        self._private_key = private_key
+        self._identity = identity
+        self._keys = None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
         self._session = session
         self._secret = secret
         self._book = book
@@ -88,15 +90,12 @@ class ScriptedServer:
         """Begin a turn of 30 seconds."""
         return self.say(m.TurnBegan(self._game, turn, player, shots, 1_000_000, 1_030_000))
 
-    def commands(
-        self, sealer: Sealer
-    ) -> list[m.PlaceShip | m.Fire | m.Skip | m.Leave | m.HostCommand | ParticipationRequest | ResendRequest]:
+    def commands(self, sealer: Sealer) -> list[Command]:
         """Return the session's messages, opened with its key."""
-        return [self._read(publication, sealer) for publication in self._session.take_outbox()]
+        return [self.read(publication, sealer) for publication in self._session.take_outbox()]
 
-    def _read(
-        self, publication: Publication, sealer: Sealer
-    ) -> m.PlaceShip | m.Fire | m.Skip | m.Leave | m.HostCommand | ParticipationRequest | ResendRequest:
+    def read(self, publication: Publication, sealer: Sealer) -> Command:
+        """Return what a message says, opened with the session's key."""
         request = read_command(topics.parse(publication.topic), publication.payload, self._book)
         if isinstance(request, SealedPlacement):
             return read_placement(request, open_blob(request.blob, sealer.key))
@@ -109,7 +108,8 @@ class ScriptedServer:
         if isinstance(request, SignedShot):
             return read_shot(request, self._session.name, open_blob(request.blob, sealer.key))
         if isinstance(request, SealedParticipation):
-            return read_participation(request.table, open_sealed(request.sealed, self._private_key))
+            assert self._identity is not None
+            return read_participation(request.table, self._identity.open(request.sealed))
         return request
 
 

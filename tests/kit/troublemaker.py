@@ -27,6 +27,8 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from kit.probe import Login, Probe, ProbeError
+from kit.raw import subscribe_packet
 from salvo import events as e
 from salvo import messages as m
 from salvo import topics
@@ -91,96 +93,6 @@ class TroubleReport:
     winners: list[str | None] = field(default_factory=list)
 
 
-class Account(NamedTuple):
-    """A user of a contest's broker."""
-
-    user: str
-    secret: str
-
-    def screen(self, number: int) -> Account:
-        """Return one of its read-only users (SALVO-ACCESS-5)."""
-        return Account(f"{self.user}.{number}", self.secret)
-
-
-class RawClient:
-    """A TCP connection that sends what no decent MQTT client would (MQTT 3.1.1, chapters 2 and 3).
-
-    Attributes:
-        is_let_in: whether the broker has accepted it.
-    """
-
-    def __init__(
-        self, url: BrokerUrl, client_id: str, will: tuple[str, bytes] | None = None, account: Account | None = None
-    ) -> None:
-        """Connect with a clean session, and with a retained last will if there is one.
-
-        Raises:
-            OSError: the broker does not take the connection, or hangs up at once.
-        """
-        self._socket = socket.create_connection((url.host, url.port), HANG_UP_SECONDS)
-        flags = 0x02 if will is None else 0x02 | 0x04 | 0x20
-        flags |= 0 if account is None else 0x80 | 0x40
-        body = _text("MQTT") + bytes((4, flags, 0, 60)) + _text(client_id)
-        if will is not None:
-            body += _text(will[0]) + _text(will[1])
-        if account is not None:
-            body += _text(account.user) + _text(account.secret)
-        try:
-            self._send(0x10, body)
-            self.is_let_in = self._socket.recv(4) == b"\x20\2\0\0"
-        except OSError:
-            self._socket.close()
-            raise
-
-    def publish(self, topic: str, payload: bytes) -> None:
-        """Publish at QoS 0, whatever the topic is."""
-        with suppress(OSError):  # the broker may hang up in the middle of it
-            self._send(0x30, _text(topic) + payload)
-
-    def subscribe(self, topic_filter: str) -> None:
-        """Subscribe; the answer is not looked at."""
-        with suppress(OSError):
-            self._send(0x82, b"\0\1" + _text(topic_filter) + b"\0")
-
-    def ping(self, times: int) -> bool:
-        """Send so many pings at once; return whether all are answered."""
-        heard = b""
-        with suppress(OSError):  # the broker hangs up, or lets us wait
-            self._socket.sendall(b"\xc0\0" * times)
-            while heard.count(b"\xd0\0") < times and (chunk := self._socket.recv(4096)):
-                heard += chunk
-        return heard.count(b"\xd0\0") >= times
-
-    def _send(self, first: int, body: bytes) -> None:
-        length, digits = len(body), bytearray((first,))
-        while True:
-            length, digit = divmod(length, 128)
-            digits.append(digit | (128 if length else 0))
-            if not length:
-                break
-        self._socket.sendall(bytes(digits) + body)
-
-    def was_hung_up(self) -> bool:
-        """Wait for the broker to end the connection; return whether it did."""
-        try:
-            while self._socket.recv(4096):
-                pass
-        except TimeoutError:
-            return False
-        except OSError:
-            pass
-        return True
-
-    def vanish(self) -> None:
-        """Close without a DISCONNECT."""
-        self._socket.close()
-
-
-def _text(value: str | bytes) -> bytes:
-    encoded = value.encode() if isinstance(value, str) else value
-    return len(encoded).to_bytes(2, "big") + encoded
-
-
 class Troublemaker:
     """One rude team at one table. The seed decides what is done, when, and to whom; keys, salts and nonces are fresh.
 
@@ -214,14 +126,12 @@ class Troublemaker:
             raise ConnectionLost("bad_url", f"{self._url} is not mqtt://; raw connections are plain TCP")
         self._table = table
         self._random = generator(seed, team, 1)
-        self._account = None if secret is None else Account(team, secret)
+        self._login = None if secret is None else Login(team, secret)
         secret = secret or os.urandom(16).hex()
         self._sealer = Sealer(secret)
         self._session = Session(team, secret, self._random, table=table, sealer=self._sealer)
-        self._seat = self._connection(f"salvo-{team}", self._account)
-        self._noise = self._connection(
-            f"{team}-noise-{os.urandom(4).hex()}", None if self._account is None else self._account.screen(1)
-        )
+        self._seat = self._connection(f"salvo-{team}", self._login)
+        self._noise = self._connection(f"{team}-noise-{os.urandom(4).hex()}", self._screen(1))
         self._listed: list[str] = []
         self._overheard: deque[_Overheard] = deque(maxlen=10)
         self._own: set[bytes] = set()
@@ -231,8 +141,12 @@ class Troublemaker:
         self._stop = threading.Event()
         self._departures: Counter[int] = Counter()  # by game
 
-    def _connection(self, client_id: str, account: Account | None) -> Connection:
-        user, secret = (None, None) if account is None else account
+    def _screen(self, number: int) -> Login | None:
+        """Return one of the account's read-only users (SALVO-ACCESS-5)."""
+        return self._login and Login(f"{self._login.user}.{number}", self._login.secret)
+
+    def _connection(self, client_id: str, login: Login | None) -> Connection:
+        user, secret = (None, None) if login is None else login
         return Connection(self._url, client_id, username=user, password=secret, clean_session=True)
 
     @property
@@ -353,7 +267,7 @@ class Troublemaker:
     def _do(self, piece: Piece) -> None:
         try:
             self.report.done[piece.name] += piece.act(self)
-        except OSError:  # one more connection, which the broker did not take
+        except ProbeError:  # one more connection, which the broker did not take
             self.report.done[piece.name] += 1
             self.report.heard[SHUT_OUT] += 1
 
@@ -395,18 +309,25 @@ class Troublemaker:
         """Return an authentic shot of the own team that its session does not know about."""
         return write_shot(x, y, context, self._sealer)
 
-    def raw(self, will: tuple[str, bytes] | None = None) -> RawClient:
-        """Return one more connection."""
+    def probe(self, will: tuple[str, bytes] | None = None) -> Probe:
+        """Return one more connection, which the broker lets in.
+
+        Raises:
+            ProbeError: it does not.
+        """
         self._clients += 1
-        account = None if self._account is None else self._account.screen(2)
-        return RawClient(self._url, f"{self.name}-raw-{self._clients}", will, account)
+        probe = Probe(self._url)
+        greeting = probe.greet(f"{self.name}-raw-{self._clients}", self._screen(2), will=will)
+        if not greeting.accepted:
+            probe.cut()
+            raise ProbeError("unreachable", str(greeting))
+        return probe
 
     def hang_up(self, topic: str, payload: bytes) -> bool:
         """Publish what makes the broker end a connection."""
-        raw = self.raw()
-        raw.publish(topic, payload)
-        self.report.heard[HUNG_UP] += raw.was_hung_up()
-        raw.vanish()
+        with self.probe() as probe:
+            probe.publish(topic, payload)
+            self.report.heard[HUNG_UP] += probe.wait_for_end()
         return True
 
     def silent_sockets(self, number: int) -> bool:
@@ -416,9 +337,8 @@ class Troublemaker:
                 with suppress(OSError):
                     silent = socket.create_connection((self._url.host, self._url.port), HANG_UP_SECONDS)
                     stack.enter_context(silent)
-            decent = self.raw()
-            self.report.heard[LET_IN] += decent.is_let_in
-            decent.vanish()
+            self.probe().cut()
+            self.report.heard[LET_IN] += 1
         return True
 
     def topic(self, topic: Topic, player: str, ship: str = "") -> str:
@@ -547,11 +467,11 @@ def _ask_for_the_log_without_end(rude: Troublemaker) -> bool:
 
 
 def _storm_with_subscriptions_and_pings(rude: Troublemaker) -> bool:
-    raw = rude.raw()
+    probe = rude.probe()
     for number in range(FILTERS):
-        raw.subscribe(f"/storm/{number}")
-    rude.report.heard[ANSWERED] += raw.ping(PINGS)
-    raw.vanish()
+        probe.say(subscribe_packet(f"/storm/{number}"))
+    rude.report.heard[ANSWERED] += probe.ping(PINGS)
+    probe.cut()
     return True
 
 
@@ -623,7 +543,7 @@ def _leave_commands_under_invented_names(rude: Troublemaker) -> bool:
 
 def _vanish_with_a_will(rude: Troublemaker) -> bool:
     """Go without a goodbye, and leave a retained will where placements go."""
-    rude.raw((rude.topic(topics.PLACE, rude.victim(), "carrier"), b"the last will")).vanish()
+    rude.probe((rude.topic(topics.PLACE, rude.victim(), "carrier"), b"the last will")).cut()
     return True
 
 

@@ -394,8 +394,8 @@ def test_a_recap_after_a_short_loss_does_not_ask_twice(session: Session, server:
     assert server.say_recap(on_the_way, SEALER) == []
     assert session.view is not None
     assert len(session.view.fired_this_turn) == 5
-    again = list(session._state.outbox._waiting)
-    shots = [command for command in server.commands(SEALER) if isinstance(command, m.Fire)]
+    again = session.take_outbox()
+    shots = [command for command in (server.read(sent, SEALER) for sent in again) if isinstance(command, m.Fire)]
     assert [(s.x, s.context) for s in shots] == [(n, m.ShotContext(1, 1, n, "you")) for n in (2, 3, 4, 5)]
     server.say_recap(on_the_way, SEALER)  # asked for twice: the server came back just after the broker
     assert session.take_outbox() == []
@@ -1140,16 +1140,16 @@ def test_a_refusal_to_somebody_who_used_the_name_is_nothing(session: Session, se
 
 def test_every_command_is_fit_for_the_strict_profile(session: Session) -> None:
     """Sealed request, and game, turn, number and target in every shot: nothing more is asked there."""
-    server = ScriptedServer(session, "secret", keys=KEYS, private_key=IDENTITY._unsealer)
+    server = ScriptedServer(session, "secret", identity=IDENTITY)
     session.connected()
     server.open_lobby()
     server.say(m.PlayersListed(("me", "you")))
     session.place(FLEET, 0.0)
     my_turn(session, server)
     session.fire([Shot("you", x, 1) for x in range(1, 6)])
-    outbox = list(session._state.outbox._waiting)
+    outbox = session.take_outbox()
     assert all(p.payload[:1] != b"{" for p in outbox if p.topic == "/game/request_participation")
-    commands = server.commands(SEALER)
+    commands = [server.read(publication, SEALER) for publication in outbox]
     assert ParticipationRequest("", "me", "secret") in commands
     shots = [c for c in commands if isinstance(c, m.Fire)]
     assert [c.context for c in shots] == [m.ShotContext(1, 1, number, "you") for number in range(1, 6)]
