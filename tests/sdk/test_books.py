@@ -521,8 +521,10 @@ def test_first_is_who_was_named_first() -> None:
         assert heard[0].player == "z"
 
 
-@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
-@pytest.mark.parametrize("players", [3, 9])
+@pytest.mark.parametrize(
+    ("book", "players"),
+    [*(pytest.param(book, 3, id=name) for name, book in BOOKS.items()), pytest.param(SALVO, 9, id="nine players")],
+)
 def test_a_game_of_the_arena_is_the_same_at_a_table(book: RuleBook, players: int) -> None:
     """Also with fleets so many and so large that a second for each ship would be more than the time to place them."""
     outcome, _, steps = play_at_table({f"r{seat}": RandomBot() for seat in range(players)}, seed=2, book=book)

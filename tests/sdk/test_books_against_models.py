@@ -141,10 +141,11 @@ def test_a_book_is_played_as_its_prose_says(book: RuleBook, model: type[NaiveGam
 @pytest.mark.parametrize(("book", "model"), MODELS, ids=[book.name for book, _ in MODELS])
 def test_ties_are_among_the_games_where_the_rules_have_them(book: RuleBook, model: type[NaiveGame]) -> None:
     """The comparison above would be worth little without them."""
-    tied = set()
-    for seed in range(150):
+    may_tie = book in (SMACKDOWN, XBS)
+    winners = set()
+    for seed in range(150 if may_tie else 40):
         pair = Pair(book, model, 2, seed)
         while not pair.model.over:
             pair.move()
-        tied.add(sum(place == 1 for place in pair.model.places().values()))
-    assert tied == ({1, 2} if book in (SMACKDOWN, XBS) else {1})
+        winners.add(sum(place == 1 for place in pair.model.places().values()))
+    assert winners == ({1, 2} if may_tie else {1})

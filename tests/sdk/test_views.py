@@ -123,7 +123,7 @@ def test_a_late_view_is_what_the_player_was_told(seed: int, players: int, book: 
 
 
 @pytest.mark.long
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(seed=st.integers(0, 10**6), players=st.integers(2, 5), book=st.sampled_from(BOOKS))
 def test_looking_changes_nothing(seed: int, players: int, book: RuleBook) -> None:
     """Who looks and who does not draw the same cells: nothing that is put off depends on being looked at."""
