@@ -61,6 +61,16 @@ class Scripted(Bot):
         self.winner = winner
 
 
+class Placing(Hunter):
+    """Shows the fleet that it has placed."""
+
+    fleet: Fleet
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        self.fleet = super().place_fleet(rules)
+        return self.fleet
+
+
 def test_what_a_bot_raises_when_it_hears_of_something_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     class Fragile(Scripted):
         def on_result(self, result: m.SalvoResolved) -> None:
@@ -215,8 +225,9 @@ class JsonServer:
 def test_a_bot_finds_out_how_a_json_lines_server_writes_and_whether_a_hit_shoots_again(
     book: RuleBook, xy: bool, names: bool
 ) -> None:
-    client = JsonBotClient(Hunter(), "me", "seed")
-    server = JsonServer(book, client._game.fleet, xy=xy, names=names)
+    bot = Placing()
+    client = JsonBotClient(bot, "me", "seed")
+    server = JsonServer(book, bot.fleet, xy=xy, names=names)
     waiting = list(client.begin())
     while waiting:
         waiting += client.receive(server.answer(waiting.pop(0)))
@@ -251,8 +262,9 @@ def test_after_a_server_hung_up_on_the_first_shot_its_cells_are_written_otherwis
     [shot] = wrong.receive(greeting)
     assert ('"x"' in shot) is not xy
     known = wrong.lessons()
-    client = JsonBotClient(Hunter(), "me", "seed", known)
-    server = JsonServer(ALTERNATE, client._game.fleet, xy=xy)
+    bot = Placing()
+    client = JsonBotClient(bot, "me", "seed", known)
+    server = JsonServer(ALTERNATE, bot.fleet, xy=xy)
     waiting = list(client.begin())
     while waiting:
         waiting += client.receive(server.answer(waiting.pop(0)))
@@ -447,10 +459,11 @@ def json_server(at: str, then: Callable[[socket.socket], None]) -> Callable[[soc
     """Play a game, up to the first request of this type when it is over."""
 
     def talk(line: socket.socket) -> None:
-        fleet = JsonBotClient(Hunter(), "we", own_seed("seed", "we", 1))._game.fleet
-        server = JsonServer(ALTERNATE, fleet)
+        bot = Placing()
+        JsonBotClient(bot, "we", own_seed("seed", "we", 1))
+        server = JsonServer(ALTERNATE, bot.fleet)
         if at == "RESULT":  # so it wins
-            server.cells.sort(key=lambda cell: cell in fleet.cells)
+            server.cells.sort(key=lambda cell: cell in bot.fleet.cells)
         for request in line.makefile():
             answer = server.answer(request)
             if server.game.over and json.loads(request)["type"] == at:

@@ -60,7 +60,7 @@ def test_honest_programs_finish_games_that_are_written_and_replay(
     drawn = count()
     monkeypatch.setattr("secrets.token_hex", lambda _: f"seed {next(drawn)}")  # who wins is no luck
     room, winners = Room(book, kind, Transcripts("pond", tmp_path)), set()
-    for seed in range(4):
+    for seed in range(6):
         game, program = room.begin(program_begins=seed % 2 == 0), Honest(book, seed)
         program.play(game)
         assert game.program_won or layout(game.program_fleet) == layout(program.fleet)

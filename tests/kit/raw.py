@@ -40,18 +40,10 @@ class Raw:
     """A socket that speaks MQTT byte by byte."""
 
     def __init__(self, port: int, client_id: str | None = None, **given: Any) -> None:
-        self._open(port, connect_packet(client_id or next(client_ids), **given))
-
-    def _open(self, port: int, greeting: bytes) -> None:
+        """Connect; the first bytes are ``greeting``, else a CONNECT with what is given."""
+        greeting = given.pop("greeting", None)
         self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS)
-        self.send(greeting)
-
-    @classmethod
-    def after(cls, port: int, greeting: bytes) -> Raw:
-        """A socket on which these bytes were sent as the first ones."""
-        raw = cls.__new__(cls)
-        raw._open(port, greeting)
-        return raw
+        self.send(connect_packet(client_id or next(client_ids), **given) if greeting is None else greeting)
 
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)

@@ -406,7 +406,7 @@ def test_a_recap_after_a_short_loss_does_not_ask_twice(session: Session, server:
 @pytest.mark.parametrize("server_lost", [False, True])
 @pytest.mark.parametrize("fired", [0, 2])
 def test_who_still_thinks_when_the_recap_comes_keeps_the_turn(
-    session: Session, server: ScriptedServer, fired: int, server_lost: bool
+    session: Session, server: ScriptedServer, fired: int, server_lost: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A person, or a program behind a gateway: asked before the broker was killed, it had no shots left after that."""
     listed(session, server)
@@ -422,7 +422,8 @@ def test_who_still_thinks_when_the_recap_comes_keeps_the_turn(
     session.take_outbox()
     assert server.say_recap(recapped(1, 1, FLEET.placements, (), (), ()), SEALER) == []  # it was asked already
     assert session.view is not None
-    assert (session.view.turn, session.view.shots, session.view._deadline) == (1, 5 - fired, 55.0)
+    monkeypatch.setattr("time.monotonic", lambda: server.now)
+    assert (session.view.turn, session.view.shots, session.view.seconds_left) == (1, 5 - fired, 35.0)
     session.fire(shots[fired:])
     sent = [command for command in server.commands(SEALER) if isinstance(command, m.Fire)]
     assert [(s.x, s.context) for s in sent] == [(n, m.ShotContext(1, 1, n, "you")) for n in (1, 2, 3, 4, 5)]
@@ -511,12 +512,15 @@ def test_a_turn_that_the_recap_tells_as_resolved_is_not_asked_for(session: Sessi
     assert not any(isinstance(event, SalvoWanted) for event in events)
 
 
-def test_a_turn_whose_time_begins_anew_is_not_asked_for_twice(session: Session, server: ScriptedServer) -> None:
+def test_a_turn_whose_time_begins_anew_is_not_asked_for_twice(
+    session: Session, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     listed(session, server)
     [wanted] = my_turn(session, server)
     assert isinstance(wanted, SalvoWanted)
     assert server.say(m.TurnResumed(1, 1, "me", 5, 40_000, 75_000)) == []
-    assert wanted.view._deadline == 35.0  # the scripted clock stands at 0
+    monkeypatch.setattr("time.monotonic", lambda: server.now)
+    assert wanted.view.seconds_left == 35.0
 
 
 def test_in_a_game_a_server_that_comes_back_is_asked_for_the_recap(session: Session, server: ScriptedServer) -> None:

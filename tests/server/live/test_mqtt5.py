@@ -52,7 +52,7 @@ def connect(client_id: str, properties: bytes = b"", flags: int = 2, after: byte
 
 def raw(broker: EmbeddedBroker, greeting: bytes) -> Raw:
     """A socket on which this greeting has been sent."""
-    return Raw.after(broker.port, greeting)
+    return Raw(broker.port, greeting=greeting)
 
 
 def greeted(broker: EmbeddedBroker, client_id: str, properties: bytes = b"", flags: int = 2) -> Raw:

@@ -248,13 +248,13 @@ def test_what_was_not_acknowledged_comes_again(world: World) -> None:
 
 
 def test_a_client_without_an_id_needs_a_session_that_ends_with_it(world: World) -> None:
-    with Raw.after(world.port, connect_packet("", level=world.version)) as nameless:
+    with Raw(world.port, greeting=connect_packet("", level=world.version)) as nameless:
         answer = nameless.read()
         assert answer is not None
         assert answer[3] == 0
         assert (b"\x12\0" in answer) == (world.version == 5)  # the id that it was given
     if world.version == 4:
-        with Raw.after(world.port, connect_packet("", clean=False)) as refused:
+        with Raw(world.port, greeting=connect_packet("", clean=False)) as refused:
             assert refused.read() == b"\x20\2\0\2"
 
 
@@ -297,7 +297,7 @@ def test_a_second_greeting_ends_the_connection(world: World) -> None:
 
 def test_another_protocol_is_refused(world: World) -> None:
     greeting = packet(0x10, text("hj") + bytes((world.version, 2, 0, 60)) + text("client"))
-    with Raw.after(world.port, greeting) as client:
+    with Raw(world.port, greeting=greeting) as client:
         assert client.read() in (b"", b"\x20\2\0\1", b"\x20\3\0\x84\0")
 
 
@@ -382,7 +382,7 @@ def _published_to_a_dollar(world: World) -> str:
 
 def _greeted_by(greeting: bytes) -> Callable[[World], str]:
     def ask(world: World) -> str:
-        with Raw.after(world.port, greeting) as client:
+        with Raw(world.port, greeting=greeting) as client:
             answer = client.read() or b""
         return f"CONNACK {answer[3]:#04x}"
 
