@@ -20,6 +20,7 @@ from unittest.mock import patch
 
 import pytest
 
+from kit.processes import without_settings
 from salvo.cli import main
 from salvo.programs import linux
 
@@ -32,7 +33,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Call ``salvo`` as ``subprocess.run`` would, with no settings but those given."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
+    clean = without_settings()
     with (
         chdir(cwd or "."),
         patch.dict(os.environ, clean | dict(environment or {}), clear=True),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sysconfig
 import threading
@@ -12,6 +11,7 @@ from pathlib import Path
 from kit import players
 from kit.command_line import run
 from kit.ports import Port
+from kit.processes import without_settings
 from kit.waiting import until
 from salvo.player import Bot
 
@@ -53,7 +53,7 @@ class Stage:
 
     def __init__(self, folder: Path, broker: str | None) -> None:
         self.folder = folder
-        clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+        clean = without_settings()
         self.environment = clean | {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
         self.bot = folder / "bot.py"
         self.bot.write_text(BOT)

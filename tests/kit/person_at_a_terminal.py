@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import sysconfig
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kit import players
+from kit.processes import without_settings
 from kit.terminal import Terminal
 from salvo.rules import RuleBook
 from salvo.rules.board import BoardRules
@@ -33,7 +33,7 @@ raft = 1
 
 
 def clean_environment(folder: Path) -> dict[str, str]:
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    clean = without_settings()
     return clean | {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -30,6 +31,11 @@ def processes() -> Iterator[Process]:
             state, parent, group = (folder / "stat").read_text().rpartition(")")[2].split()[:3]
             command = (folder / "cmdline").read_text(errors="replace").replace("\0", " ")
             yield Process(int(folder.name), state, int(parent), int(group), command)
+
+
+def without_settings(**more: str) -> dict[str, str]:
+    """Return the environment for a program: this one's, without the variables that Salvo reads, and more."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")} | more
 
 
 @contextmanager

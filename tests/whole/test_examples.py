@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kit.processes import without_settings
 from salvo.player import Bot
 from salvo.sources import load
 from salvo_lab import arena
@@ -44,7 +44,7 @@ def test_an_example_is_a_sound_bot(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", BOTS)
 def test_an_example_is_a_program_that_plays_a_local_game(name: str) -> None:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    environment = without_settings()
     done = subprocess.run(
         [sys.executable, "-W", "error", str(FOLDER / name)],
         env=environment | {"SALVO_SEED": "7"},

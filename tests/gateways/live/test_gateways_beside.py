@@ -19,7 +19,7 @@ import pytest
 from gateways.xbs_games import Patient, Playing, small
 from kit.command_line import run
 from kit.ports import Port
-from kit.processes import processes
+from kit.processes import processes, without_settings
 from kit.waiting import until
 
 _SECONDS = 60.0
@@ -48,7 +48,7 @@ class Server:
     def __init__(self, folder: Path, port: Port, profile: str, *words: str) -> None:
         self.records: list[dict[str, Any]] = []
         self.port = port.number
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
+        environment = without_settings()
         environment |= {"XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
         options = ["--json", "--listen", "127.0.0.1:0", "--profile", profile, "--players", "2", *words]
         self.process = subprocess.Popen(
@@ -102,9 +102,8 @@ def listens(port: int) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("profile", ["open", "contest"])
-def test_clients_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path, profile: str) -> None:
-    with server(tmp_path, profile, "--rules", small(tmp_path), "--games", "1") as running:
+def test_clients_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path) -> None:
+    with server(tmp_path, "contest", "--rules", small(tmp_path), "--games", "1") as running:
         running.listening()
         address = "127.0.0.1", running.port
         killed = threading.Event()
@@ -122,7 +121,8 @@ def test_clients_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path, 
     until(lambda: not listens(running.port))
 
 
-def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
+def test_a_gateway_imports_nothing_of_its_servers_folder_and_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "salvo.py").write_text("raise SystemExit('a bot with the name of the package')")
     with server(tmp_path, "open") as running:  # its rules are the gateway's
         running.listening()
         with (
@@ -131,12 +131,6 @@ def test_a_gateway_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
         ):
             assert next(lines).startswith("G|2.0.0|Salvo|N|2|2|0|17|")  # the game starts with two, and takes two
     until(lambda: not listens(running.port))
-
-
-def test_a_gateway_imports_nothing_from_the_folder_where_the_server_was_started(tmp_path: Path) -> None:
-    (tmp_path / "salvo.py").write_text("raise SystemExit('a bot with the name of the package')")
-    with server(tmp_path, "open") as running:
-        running.listening()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.processes import processes, started
+from kit.processes import processes, started, without_settings
 from kit.waiting import until
 
 SALVO = [sys.executable, "-m", "salvo"]
@@ -50,8 +49,7 @@ raft = 1
 
 
 def _environment(cache: Path) -> dict[str, str]:
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
-    return clean | {"PYTHONUNBUFFERED": "1", "XDG_CACHE_HOME": str(cache)}
+    return without_settings(PYTHONUNBUFFERED="1", XDG_CACHE_HOME=str(cache))
 
 
 class Hosts:

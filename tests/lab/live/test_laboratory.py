@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import signal
@@ -17,7 +16,7 @@ from typing import Any
 import pytest
 
 from kit.command_line import run
-from kit.processes import started
+from kit.processes import started, without_settings
 from kit.terminal import Terminal
 from kit.waiting import until
 from salvo_lab.templates import FOLDER
@@ -41,8 +40,7 @@ RAISES = BOT.replace("    return", "    1 / (view.turn < 9)\n    return")
 
 
 def _environment() -> dict[str, str]:
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
-    return clean | {"PYTHONUNBUFFERED": "1"}
+    return without_settings(PYTHONUNBUFFERED="1")
 
 
 def _start(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -80,7 +80,6 @@ class Bot(Fine):
 }
 ENDS = {
     "exits": ("os._exit(5)", "ended the process: exit code 5"),
-    "kills its parent": ("os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)", "killed by SIGKILL"),
     "kills its parent and leaves a copy": (
         "os.fork() or time.sleep(600); os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)",
         "killed by SIGKILL",

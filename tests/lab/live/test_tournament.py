@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from kit.command_line import run
-from kit.processes import started
+from kit.processes import started, without_settings
 from kit.waiting import until
 from salvo_lab.templates import FOLDER
 
@@ -68,10 +68,6 @@ def fire(view):
 """
 
 
-def _environment() -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
-
-
 def _cup(folder: Path, form: str, games: int) -> Path:
     folder.mkdir()
     (folder / "cup.toml").write_text(CUP.replace("FORMAT", form).replace("GAMES", str(games)))
@@ -92,7 +88,7 @@ def _shown(folder: Path) -> dict[str, Any]:
 def _interrupt(folder: Path, number: signal.Signals) -> str:
     """Start a run and send it a signal when all games are on the disk before the first that is held."""
     command, pipe = [SALVO, "tournament", "run", "cup.toml", "--jobs", "2"], subprocess.PIPE
-    environment, hold, kept = _environment(), folder / "hold", folder / "cup.games.jsonl"
+    environment, hold, kept = without_settings(), folder / "hold", folder / "cup.games.jsonl"
     hold.touch()
     with started(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, start_new_session=True) as running:
         until(

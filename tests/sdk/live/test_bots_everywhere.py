@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from kit.brokers import Broker, StartServer
 from kit.command_line import run
 from kit.failing_bots import LINE, OURS, failing_bot
 from kit.players import Heard, join
+from kit.processes import without_settings
 from salvo.adapter import closing
 from salvo.errors import BotError
 from salvo.sources import load, make
@@ -109,7 +109,7 @@ def program(file: Path, method: str) -> str:
 
 
 def script(file: Path, method: str) -> str:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
+    environment = without_settings()
     done = subprocess.run(
         [sys.executable, file], capture_output=True, text=True, env=environment | {"SALVO_SEED": "1"}, check=False
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from click.testing import CliRunner
 from kit.browser import Browser, text, until
 from kit.browser_looks import colour, contrast
 from kit.ports import Port
-from kit.processes import started
+from kit.processes import started, without_settings
 from kit.programs import needs
 from kit.web_front import WebFront, web_front
 from salvo.net.mqtt import Connection
@@ -53,7 +52,7 @@ def says(selector: str, words: str) -> str:
 def test_a_game_is_seen_to_its_end_though_the_server_is_killed_on_the_way(window: Browser, tmp_path: Path) -> None:
     with contextlib.ExitStack() as stack:
         mqtt, web = (stack.enter_context(Port()).address for _ in range(2))
-        clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+        clean = without_settings()
         environment = clean | {"XDG_STATE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
         words = ["--profile", "open", "--json", "--listen", mqtt, "--web", web, "--players", "2"]
         words += ["--pace", "0.1", "--over-seconds", "600", "--journal", str(tmp_path / "j")]

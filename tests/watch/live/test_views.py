@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ import pytest
 
 from kit import waiting
 from kit.guarded import guarded, play, wait_for_users
-from kit.processes import started
+from kit.processes import started, without_settings
 from kit.programs import BROKERS, needs
 from salvo import messages as m
 from salvo import topics
@@ -100,7 +99,7 @@ def test_boards_that_wait_for_their_delay_follow_when_the_game_is_over(tmp_path:
 
 
 def _watch(*arguments: str, **environment: str) -> AbstractContextManager[subprocess.Popen[str]]:
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    clean = without_settings()
     command = [sys.executable, "-m", "salvo", "watch", *arguments]
     return started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean | environment)
 

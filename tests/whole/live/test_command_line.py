@@ -19,7 +19,7 @@ import pytest
 
 from kit import players
 from kit.command_line import run
-from kit.processes import started
+from kit.processes import started, without_settings
 from salvo.cli.output import places_line, winner_line
 from salvo_lab.bots.slow import Slow
 from salvo_server.brokers.embedded.addresses import lan_addresses
@@ -43,14 +43,10 @@ def _nobody_stays() -> Iterator[None]:
     players.send_all_home()
 
 
-def _environment(**extra: str) -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")} | extra
-
-
 def _start(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command as a process of its own."""
     return subprocess.run(
-        [SALVO, *arguments], capture_output=True, text=True, timeout=60, env=_environment(), check=False
+        [SALVO, *arguments], capture_output=True, text=True, timeout=60, env=without_settings(), check=False
     )
 
 
@@ -58,7 +54,7 @@ def _start(*arguments: str) -> subprocess.CompletedProcess[str]:
 def _serve(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run a server; give its process and its address."""
     command = [SALVO, "serve", "--listen", "127.0.0.1:0", "--profile", "open", "--json", *arguments]
-    with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()) as server:
+    with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=without_settings()) as server:
         assert server.stdout is not None
         yield server, str(json.loads(server.stdout.readline())["url"])
 
@@ -214,7 +210,7 @@ def test_a_secret_from_a_file_or_the_environment_is_in_no_list_of_processes(tmp_
             ("b", [], {"SALVO_SECRET": "cockadoodledoo"}),
         ):
             command = [SALVO, "--log-level", "debug", "join", url, "random", "--team", name, *extra]
-            with started(command, stdout=pipe, stderr=pipe, env=_environment(**given)) as bot:
+            with started(command, stdout=pipe, stderr=pipe, env=without_settings(**given)) as bot:
                 _until_said(server, f'"{name}"]')
                 assert b"cockadoodledoo" not in Path(f"/proc/{bot.pid}/cmdline").read_bytes()
                 bot.send_signal(signal.SIGINT)
@@ -245,7 +241,7 @@ def test_a_missing_extra_names_the_command_that_installs_it() -> None:
             [sys.executable, "-c", code.format(module=module, command=command)],
             capture_output=True,
             text=True,
-            env=_environment(),
+            env=without_settings(),
             check=False,
         )
         assert done.returncode == 1
@@ -306,7 +302,7 @@ def _check_unread(command: list[str], unread: str, *, shows: bool = True) -> Non
     os.close(reader)
     with open(writer, "wb") as pipe:
         errors = pipe if unread == "both" else subprocess.PIPE
-        ended = subprocess.run(command, stdout=pipe, stderr=errors, env=_environment(), check=False)
+        ended = subprocess.run(command, stdout=pipe, stderr=errors, env=without_settings(), check=False)
     if shows or unread == "both":
         assert (ended.returncode, ended.stderr or b"") == (128 + signal.SIGPIPE, b"")
     else:
@@ -473,7 +469,7 @@ def test_every_line_of_a_server_that_logs_json_is_an_object(how: str, tmp_path: 
     """Its own and those of the programs beside it, such as a gateway that cannot listen."""
     config = tmp_path / "contest.toml"
     config.write_text('listen = "127.0.0.1:0"\n' + 'log_format = "json"\n' * (how == "file"))
-    environment = _environment(**({"SALVO_LOG_FORMAT": "json"} if how == "environment" else {}))
+    environment = without_settings(**({"SALVO_LOG_FORMAT": "json"} if how == "environment" else {}))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         gateway = f"jsonline --listen 127.0.0.1:{taken.getsockname()[1]}"
         command = [SALVO, "serve", "--profile", "open", "--gateway", gateway, "--config", str(config)]

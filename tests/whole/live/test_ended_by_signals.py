@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.processes import started
+from kit.processes import started, without_settings
 
 #: It has the pipe open for as long as it lives, takes no hint, and never answers.
 DEAF = """
@@ -48,7 +48,7 @@ def test_a_signal_that_ends_a_command_ends_its_processes_and_their_programs(
     source = f"exec:{shlex.quote(sys.executable)} deaf.py pipe"
     (tmp_path / "cup.toml").write_text(CUP.format(source))
     words = [source if word == "DEAF" else word for word in command]
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    environment = without_settings()
     with started(
         [sys.executable, "-m", "salvo", *words],
         cwd=tmp_path,

@@ -22,7 +22,7 @@ import pytest
 
 from kit import command_line, players
 from kit.documents import FIRST_CLIENT, GUIDES, ROOT, blocks
-from kit.processes import started
+from kit.processes import started, without_settings
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.plugins import imported
 from salvo.view import OwnSalvo
@@ -154,7 +154,7 @@ def folder(tmp_path: Path) -> Path:
 
 def _environment(folder: Path) -> dict[str, str]:
     scripts = sysconfig.get_path("scripts")
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    clean = without_settings()
     own = {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "configuration")}
     return clean | own | {"PATH": f"{scripts}:{os.environ['PATH']}", "PYTHONWARNINGS": "error"}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
-import os
 import subprocess
 import sysconfig
 import threading
@@ -16,6 +15,7 @@ from secrets import token_urlsafe
 import pytest
 
 from kit.command_line import run
+from kit.processes import without_settings
 from kit.waiting import until
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
@@ -152,7 +152,7 @@ def _misbehave(url: str, wrong: str, user: str | None = None, secret: str | None
 
 
 def _start(folder: Path, name: str, *arguments: str, **extra: str) -> subprocess.Popen[bytes]:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
+    environment = without_settings()
     environment |= {
         "XDG_CONFIG_HOME": str(folder),
         "XDG_STATE_HOME": str(folder / "state"),
