@@ -23,7 +23,7 @@ from salvo.messages import Fire
 from salvo.rules import SALVO
 from salvo.seal import Blob, make_blob
 
-CASES = settings(max_examples=int(os.environ.get("SALVO_FUZZ_CASES", "200")))
+CASES = settings(max_examples=int(os.environ.get("SALVO_FUZZ_CASES", "100")))
 BLOB = make_blob(b"{}", bytes(32), bytes(16), bytes(24))
 
 levels = st.one_of(st.sampled_from(sorted(topics.RESERVED)), st.text(max_size=8), st.just(""))
