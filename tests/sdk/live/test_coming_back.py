@@ -17,9 +17,9 @@ import pytest
 
 from kit.brokers import Broker, StartServer
 from kit.cable import Cable
+from kit.golden_games import ALICE
 from kit.players import Heard, over
 from kit.programs import needs
-from kit.victim import VICTIM
 from salvo import client
 from salvo import messages as m
 from salvo.net.mqtt import Connection
@@ -37,7 +37,7 @@ class Victim(Bot):
     """Stands where everybody knows and fires into the water."""
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
-        return VICTIM
+        return ALICE
 
     def choose_salvo(self, view: View) -> Answer:
         return [("plain", 1, 1)] * view.shots

@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from kit.brokers import Broker, StartServer
+from kit.golden_games import ALICE
 from kit.players import Heard, join, over
-from kit.victim import VICTIM
 from salvo import messages as m
 from salvo.events import Refused
 from salvo.player import Answer, Bot
@@ -19,7 +19,7 @@ class Thinks(Bot):
     """Takes a while for each salvo; its ships lie in the upper half."""
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
-        return VICTIM
+        return ALICE
 
     def choose_salvo(self, view: View) -> Answer:
         limits.append((view.limited_by, view.seconds_left or 0.0))
