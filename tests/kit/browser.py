@@ -18,6 +18,7 @@ from typing import Any, Final
 from kit import waiting
 from kit.processes import started
 from kit.programs import path_of
+from salvo_display.boards.notebook_html import Colour, luminance
 
 _START_SECONDS: Final = 60.0
 _WAIT_SECONDS: Final = 120.0
@@ -182,3 +183,15 @@ def _port_of(output: Iterator[str]) -> tuple[int | None, str]:
             return int(found[1]), said
         assert time.monotonic() < end, said
     return None, said
+
+
+def colour(window: Browser, selector: str, what: str) -> Colour:
+    script = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]].match(/[0-9.]+/g)"
+    red, green, blue = (int(part) for part in window.run(script, selector, what)[:3])
+    return red, green, blue
+
+
+def contrast(one: Colour, other: Colour) -> float:
+    """Return how much two colours differ, 1..21 (WCAG 2.2)."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)

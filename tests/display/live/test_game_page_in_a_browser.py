@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.browser import END, HOME, LEFT, RIGHT, SPACE, TAB, Browser
-from kit.browser_looks import colour, contrast
+from kit.browser import END, HOME, LEFT, RIGHT, SPACE, TAB, Browser, colour, contrast
 from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, play
 from kit.pages import RUDE, large_game, rude_game
 from kit.programs import needs

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from kit.brokers import Broker, StartServer
-from kit.observer import Observer
+from kit.observer import Observer, placed, said
 from kit.players import SECONDS
 from kit.programs import on_both_brokers
-from kit.seen import placed, said
 from salvo import client, topics
 from salvo import messages as m
 from salvo.codec.announcement_reader import read_announcement

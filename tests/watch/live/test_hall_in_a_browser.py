@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from kit.browser import Browser, text, until
-from kit.browser_looks import colour, contrast
+from kit.browser import Browser, colour, contrast, text, until
 from kit.ports import Port
 from kit.processes import started, without_settings
 from kit.programs import needs

@@ -6,8 +6,7 @@ import threading
 from pathlib import Path
 
 from kit.brokers import Broker, StartServer
-from kit.observer import Observer
-from kit.seen import placed, said
+from kit.observer import Observer, placed, said
 from salvo import client
 from salvo import messages as m
 from salvo.fairness.proof import Proof, ProofConnection
