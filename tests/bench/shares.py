@@ -19,7 +19,7 @@ _EVERY_SECONDS: Final = 0.001
 _PARTS: Final = {
     "waiting for messages": r"/selectors\.py",
     "libsodium": r"/nacl/",
-    "journal": r"/storage/journal/|/sqlalchemy/|/core/journal\.py",
+    "journal": r"/storage/journal/|/sqlalchemy/|/core/journal_interface\.py",
     "MQTT client": r"/paho/|/salvo/net/",
     "signed log": r"/(core|codec)/log\.py",
     "reading and writing messages": r"/salvo/(codec/|shape|topics|seal|messages)|/json/|/base64\.py",

@@ -21,7 +21,10 @@ PARTS: Final = {
         ("tests/sdk/test_rules.py", "tests/sdk/test_books.py", "tests/sdk/test_engine.py"),
     ),
     "referee": Part(
-        tuple(f"server/salvo_server/core/{name}.py" for name in ("referee", "transitions", "lobby", "turn", "match")),
+        tuple(
+            f"server/salvo_server/core/{name}.py"
+            for name in ("referee", "transitions", "lobby", "game_states", "match")
+        ),
         (
             "tests/server/test_referee.py",
             "tests/server/test_referee_table.py",
@@ -46,7 +49,16 @@ PARTS: Final = {
     "recovery": Part(
         tuple(
             f"server/salvo_server/core/{name}.py"
-            for name in ("admission", "chat", "inbox", "journal", "play", "recovery", "retained_sync", "table")
+            for name in (
+                "admission",
+                "chat_relay",
+                "inbox",
+                "journal_interface",
+                "play",
+                "recovery",
+                "retained_sync",
+                "table",
+            )
         ),
         tuple(f"tests/server/test_{name}.py" for name in ("service", "recovery", "chat", "resend", "refused_requests")),
     ),
