@@ -161,7 +161,7 @@ def test_all_meet_all_at_larger_tables(size: int, count: int, seed: int) -> None
 def test_nobody_on_a_ladder_waits_for_more_games_to_begin_than_there_are_others(
     size: int, tables: int, count: int, seed: int
 ) -> None:
-    given = league(format="ladder", games=60, table_size=size, tables=[f"t{at}" for at in range(tables)])
+    given = league(format="ladder", games=40, table_size=size, tables=[f"t{at}" for at in range(tables)])
     world = World(given, NAMES[:count], seed=seed).run(30_000)
     drawn = [line.matches[0] for line in world.of(Drawn)]
     for name in NAMES[:count]:

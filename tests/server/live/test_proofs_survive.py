@@ -16,7 +16,7 @@ import pytest
 from kit import players
 from kit.killed import SECONDS, Stage, ends, kill
 from kit.mosquitto import Mosquitto
-from kit.programs import BROKERS
+from kit.programs import needs
 from salvo_lab.bots.random_bot import RandomBot
 
 
@@ -41,7 +41,9 @@ def _whole(stage: Stage, *names: str) -> None:
         assert f"{len(names)} files: the same story of game 1, {len(stage.entries(names[0]))} entries compared" in said
 
 
-@pytest.mark.parametrize("stage", BROKERS, indirect=True)
+@pytest.mark.parametrize(
+    "stage", ["embedded", pytest.param("mosquitto", marks=[needs("mosquitto"), pytest.mark.slow])], indirect=True
+)
 def test_the_server_is_killed_and_every_proof_is_whole(stage: Stage) -> None:
     server = stage.serve()
     teams = [stage.join(name) for name in ("a", "b")]
