@@ -146,6 +146,22 @@ def _shooter(world: World) -> str:
     return current.name
 
 
+def test_a_shot_replayed_at_another_target_after_a_restart_is_refused(world: World) -> None:
+    world.join()
+    _, payload = world.shot(3, 3)
+    shooter = _shooter(world)
+    world.wire.give(*world.shot(9, 9))
+    target = "bob" if shooter == "ann" else "ann"
+    world.wire.give(f"/players/{target}/fire", payload)
+    world.run()
+    world.restart()
+    world.wire.give(f"/players/{shooter}/fire", payload)
+    world.run()
+    assert (f"/players/{shooter}/error", b"nonce_reused") in [
+        (topic, payload[:12]) for topic, payload in world.wire.said
+    ]
+
+
 def test_nothing_is_said_or_acknowledged_before_it_is_durable(world: World) -> None:
     """A full disk: the shot waits, the team is not told, the broker keeps it; with room again all goes on."""
     world.join()
@@ -205,6 +221,24 @@ def test_a_server_that_ended_in_peace_begins_anew_unless_it_is_told_to_go_on(wor
     assert (world.table.referee.state, world.table.referee.number) == (State.TURN, 2)
     world.restart("never")
     assert (world.table.referee.state, world.table.referee.number) == (State.LOBBY, 3)
+
+
+def test_other_settings_hold_from_the_next_game_on(world: World) -> None:
+    world.join()
+    world.restart(limits=Limits(players=2, turn_ms=5_000, over_ms=1_000), seed="other")
+    assert world.table.referee.limits.turn_ms == 30_000
+    for _ in range(3):
+        for _ in range(2):
+            world.now += 30_000
+            world.run()
+    assert world.table.referee.state is State.OVER
+    world.now += 300_000
+    world.run()
+    assert (world.table.referee.state, world.table.referee.limits.turn_ms) == (State.LOBBY, 5_000)
+    rules = [json.loads(payload) for topic, payload in world.wire.said if topic == "/game/rules"]
+    assert rules[-1]["turn_seconds"] == 5
+    world.restart()
+    assert world.table.referee.limits.turn_ms == 30_000  # an empty lobby takes the settings of the day
 
 
 def test_a_result_that_was_over_long_ago_makes_room_for_the_next_lobby(world: World) -> None:
