@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from salvo.permissions import Role
 from salvo_display.web_page import emblems, text_of
+from salvo_display.web_page.badges import badges_of
 from salvo_display.web_page.qr import qr_code
 from salvo_display.web_page.rendering import policy, render
 from salvo_server.storage.roster import Member
@@ -32,15 +33,17 @@ class Venue(NamedTuple):
 
 def cards_page(members: Sequence[Member], venue: Venue) -> str:
     """Return the page; with a web front, its first sheet is the hall's, which has no secret."""
+    badges = badges_of(member.name for member in members if member.role is Role.TEAM)
     style = text_of("static/badges.css") + text_of("cards.css", "salvo_server")
     return render(
         "salvo_server/cards.html.j2",
         style=style,
         policy=policy(style),
-        emblems=emblems(member.name for member in members if member.role is Role.TEAM),
+        badges=badges,
+        emblems=emblems(badges.values()),
         members=members,
         venue=venue,
         typed=shlex.quote(venue.address),
-        qr=qr_code(f"{venue.web}/") if venue.web else "",
+        qr=qr_code,
         group=_GROUP,
     )

@@ -64,21 +64,26 @@ class Query(NamedTuple):
     """Which games are wanted; what is empty excludes none.
 
     Attributes:
-        team: the name of one of the players.
+        teams: names of players, with commas between them; all have played.
         table: a table's name, ``game`` for the default table.
         text: words that all occur in the names of players, table, rules or file.
         since, until: the first and the last day (UTC).
     """
 
-    team: str = ""
+    teams: str = ""
     table: str = ""
     text: str = ""
     since: date | None = None
     until: date | None = None
 
+    @property
+    def names(self) -> set[str]:
+        """The teams that are wanted."""
+        return {name.strip() for name in self.teams.split(",")} - {""}
+
     def takes(self, entry: Entry) -> bool:
         """Whether a game is wanted."""
-        if self.team and self.team not in entry.players:
+        if not self.names <= set(entry.players):
             return False
         if self.table and (entry.trouble or self.table != (entry.table or DEFAULT_TABLE)):
             return False

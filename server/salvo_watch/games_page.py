@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from salvo_display import replay_text
 from salvo_display.web_page import house_style, text_of
-from salvo_display.web_page.badges import badges_of
+from salvo_display.web_page.badges import Badges
 from salvo_display.web_page.rendering import policy, render
 from salvo_server.storage.transcript_folder import DEFAULT_TABLE
 from salvo_watch.archive import Entry, Query
@@ -28,11 +28,13 @@ class Part(NamedTuple):
         query: what was asked for.
         page: from 1.
         waiting: how many recordings are still to be read.
+        badges: of the contest's teams.
     """
 
     query: Query
     page: int
     waiting: int
+    badges: Badges | None = None
 
 
 def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> tuple[str, str]:
@@ -49,6 +51,7 @@ def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> 
     text = _page(
         found[(page - 1) * PAGE : page * PAGE],
         "/games/{}",
+        part.badges or Badges(),
         style=style,
         policy=allowed,
         title=TITLE,
@@ -70,12 +73,13 @@ def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> 
     return text, allowed
 
 
-def site_list(listed: Sequence[Entry]) -> str:
+def site_list(listed: Sequence[Entry], badges: Badges | None = None) -> str:
     """Return the first page of a site of games."""
     style, script = house_style() + text_of("games_page.css", "salvo_watch"), text_of("games_page.js", "salvo_watch")
     return _page(
         listed,
         "games/{}.html",
+        badges or Badges(),
         style=style,
         policy=policy(style, script),
         title=TITLE,
@@ -112,16 +116,16 @@ def note_page(
     )
 
 
-def _page(shown: Sequence[Entry], href: str, **given: object) -> str:
-    days = [(day, [_line(entry, href) for entry in games]) for day, games in groupby(shown, _day)]
+def _page(shown: Sequence[Entry], href: str, badges: Badges, **given: object) -> str:
+    days = [(day, [_line(entry, href, badges) for entry in games]) for day, games in groupby(shown, _day)]
     return render("salvo_watch/games_page.html.j2", emblems=text_of("badges.svg"), days=days, **given)
 
 
-def _line(entry: Entry, href: str) -> dict[str, Any]:
+def _line(entry: Entry, href: str, badges: Badges) -> dict[str, Any]:
     dated = bool(replay_text.when(entry.at))
     return {
         **entry._asdict(),
-        "badges": badges_of(entry.players),
+        "badges": badges.of(entry.players),
         "href": href.format(entry.id),
         "clock": f"{_time(entry):%H:%M}" if dated else "",
         "outcome": replay_text.outcome(entry.winners),

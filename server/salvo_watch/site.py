@@ -14,6 +14,7 @@ from typing import Final
 
 from salvo.errors import SalvoError
 from salvo_display.web_page import Setting, html_page
+from salvo_display.web_page.badges import Badges
 from salvo_server.storage.transcript_folder import PROOF
 from salvo_watch.archive import Archive, Entry, transcript_of
 from salvo_watch.games_page import TITLE, note_page, site_list
@@ -40,29 +41,32 @@ def make_site_of_games(
     games = [entry for entry in archive.listed if entry.id]
     neighbours = zip([None, *games], games, [*games[1:], None], strict=False)
     listed: dict[str, Entry] = {}
+    badges = Badges()
+    for entry in reversed(games):  # the oldest first: a game that is added changes no badge
+        badges.of(entry.players)
     with SiteFolder(folder) as site:
         for done, (later, entry, earlier) in enumerate(neighbours, start=1):
             links = [(TITLE, f"../{INDEX}")]
             links += [("Game before", f"{earlier.id}.html")] if earlier else []
             links += [("Next game", f"{later.id}.html")] if later else []
-            listed[entry.id] = _write_game(archive, site, entry, links)
+            listed[entry.id] = _write_game(archive, site, entry, Setting(links, checked=CHECKED, badges=badges))
             progress(done)
         whole = [listed.get(entry.id, entry) for entry in archive.listed]
-        site.write(INDEX, site_list(whole))
+        site.write(INDEX, site_list(whole, badges))
     return whole
 
 
-def _write_game(archive: Archive, site: SiteFolder, entry: Entry, links: list[tuple[str, str]]) -> Entry:
+def _write_game(archive: Archive, site: SiteFolder, entry: Entry, setting: Setting) -> Entry:
     """Write a game's files; return what the list has of it."""
     name = f"{GAMES}/{entry.id}"
     try:
         replay, proof = archive.replay(entry.id), archive.proof(entry.id)
     except SalvoError as error:
         text = f"{error.code}: its record cannot be executed; salvo replay --check says where."
-        site.write(f"{name}.html", note_page("This game cannot be shown", text, links))
+        site.write(f"{name}.html", note_page("This game cannot be shown", text, setting.links))
         return entry._replace(id="", trouble=error.code)
-    links += [("Transcript", f"{entry.id}.jsonl.gz"), *([("Proof", f"{entry.id}{PROOF}")] if proof else [])]
-    site.write(f"{name}.html", html_page(replay, setting=Setting(links=links, checked=CHECKED)))
+    files = [("Transcript", f"{entry.id}.jsonl.gz"), *([("Proof", f"{entry.id}{PROOF}")] if proof else [])]
+    site.write(f"{name}.html", html_page(replay, setting=setting._replace(links=[*setting.links, *files])))
     site.write(f"{name}.jsonl.gz", transcript_of(replay))
     if proof is not None:
         site.write(f"{name}{PROOF}", proof.read_bytes())

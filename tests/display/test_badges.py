@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo_display.web_page.badges import COLOURS, EMBLEMS, badge_of, badges_of
+from salvo_display.web_page.badges import COLOURS, EMBLEMS, Badges, badge_of, badges_of
 
 NAMES = st.sets(st.text(max_size=8), max_size=20)
 
@@ -21,10 +21,29 @@ def test_teams_that_play_each_other_have_colours_and_emblems_of_their_own(names:
     assert found == badges_of(sorted(names, reverse=True))
 
 
-def test_a_team_keeps_its_own_unless_another_one_has_it() -> None:
-    assert badges_of(["red"]) == {"red": badge_of("red")}
-    assert badge_of("blue").colour == badge_of("green").colour
-    both = badges_of(["green", "blue"])
-    assert both["blue"] == badge_of("blue")
-    assert both["green"].colour != both["blue"].colour
-    assert both["green"].emblem == badge_of("green").emblem
+def test_a_team_has_the_badge_of_its_name_unless_another_team_has_it() -> None:
+    assert badges_of(["goat"]) == {"goat": badge_of("goat")}
+    first, second = (f"team{number}" for number in (0, 16))
+    assert badge_of(first).colour == badge_of(second).colour
+    both = badges_of([second, first])
+    assert both[first] == badge_of(first)
+    assert both[second].colour != both[first].colour
+
+
+def test_a_team_that_is_named_like_a_colour_has_that_colour() -> None:
+    teams = badges_of(["Red", "blue", "goat", "amber", "green", "crasher"])
+    assert [teams[name].colour for name in ("blue", "green", "Red")] == [0, 2, 6]
+
+
+def test_no_team_changes_its_badge_when_others_come() -> None:
+    contest = Badges()
+    before = contest.of(["goat", "crasher", "amber"])
+    everybody = contest.of([f"team{number}" for number in range(40)] + list(before))
+    assert {name: everybody[name] for name in before} == before
+
+
+def test_made_up_names_are_not_remembered_without_end() -> None:
+    contest = Badges()
+    crowd = [f"team{number}" for number in range(5000)]
+    assert contest.of(crowd).keys() == set(crowd)
+    assert contest.of(["late"]) == {"late": badge_of("late")}

@@ -28,8 +28,9 @@ svg { --page: #fff; --ink: #1a2430; --dim: #55616e; --line: #b9cbd9; --sea: #e8f
   --sea: #16222e; --ship: #7d93a9; --hit: #f07a28; --sunk: #3d4853; --now: #56b4e9 } }
 text { fill: var(--ink) } .dim { fill: var(--dim); font-size: 12px; text-anchor: middle } .page { fill: var(--page) }
 .name { font-size: 20px; font-weight: 600 } .say { font-size: 17px } .sea { fill: var(--sea) }
-.grid { stroke: var(--line); fill: none } .ship { fill: var(--ship) } .sunk { fill: var(--sunk) }
-.miss { fill: none; stroke: var(--dim); stroke-width: 1.6 } .hit { fill: var(--hit) }
+.grid { stroke: var(--line); fill: none } .ship { fill: var(--ship) }
+.sunk { fill: var(--sunk); stroke: var(--hit); stroke-width: 3 }
+.miss { fill: var(--dim) } .hit { fill: var(--hit) }
 .cross { stroke: #fff; stroke-width: 2.4; stroke-linecap: round }
 .now { fill: none; stroke: var(--now); stroke-width: 3 } .turn { fill: var(--now) }
 """
@@ -111,11 +112,11 @@ class Film:
             )
             if book.grid.cell(shot.x, shot.y) in self._outcome.fleets[shot.player].cells:
                 marks.append(
-                    f'<rect class="hit" x="{x + 6}" y="{y + 6}" width="20" height="20" rx="5"/>'
-                    f'<path class="cross" d="M{x + 11} {y + 11}l10 10m0-10l-10 10"/>'
+                    f'<circle class="hit" cx="{x + 16}" cy="{y + 16}" r="10"/>'
+                    f'<path class="cross" d="M{x + 12} {y + 12}l8 8m0-8l-8 8"/>'
                 )
             else:
-                marks.append(f'<circle class="miss" cx="{x + 16}" cy="{y + 16}" r="5"/>')
+                marks.append(f'<circle class="miss" cx="{x + 16}" cy="{y + 16}" r="4.5"/>')
         yield f'<g class="m m{told.turn}">{"".join(marks)}</g>'
         seat = self._names.index(told.player)
         line = f'<path class="turn" d="M{_LEFT[seat]} {_TOP - 44}h{_BOARD}v3h-{_BOARD}z"/>'

@@ -62,8 +62,8 @@ def test_a_line_tells_of_a_game_what_its_last_frame_does(folder: Path) -> None:
     ("query", "names"),
     [
         (Query(), 5),
-        (Query(team="hunter-3"), ["4-players-1", "4-players-small", "8-players-silent"]),
-        (Query(team="HUNTER-3"), []),
+        (Query(teams="hunter-3"), ["4-players-1", "4-players-small", "8-players-silent"]),
+        (Query(teams="HUNTER-3"), []),
         (Query(table="blue"), ["4-players-1"]),
         (Query(table="game"), ["2-players-1", "smackdown-2-tie"]),
         (Query(text="Hunter-1 GREEN"), ["4-players-small"]),
@@ -71,7 +71,7 @@ def test_a_line_tells_of_a_game_what_its_last_frame_does(folder: Path) -> None:
         (Query(since=date(2026, 9, 30), until=date(2026, 9, 30)), ["4-players-1", "8-players-silent"]),
         (Query(since=date(2026, 10, 1)), ["smackdown-2-tie"]),
         (Query(until=date(2026, 9, 25)), ["2-players-1"]),
-        (Query(team="nobody"), []),
+        (Query(teams="nobody"), []),
     ],
 )
 def test_filters_leave_the_games_that_are_asked_for(folder: Path, query: Query, names: list[str] | int) -> None:

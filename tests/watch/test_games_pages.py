@@ -96,10 +96,25 @@ def test_the_list_has_fifty_to_a_page_and_filters(site: Site) -> None:
     assert f">{count + 2} games</span>" in whole.text  # with one of the journal, and one that cannot be read
     assert len(_ids(whole)) == count + 1
     assert "<b>cut.jsonl.gz</b> cannot be read: transcript_cut" in whole.text
-    found = site.get("/games", team="hunter-7", table="game", since="2026-09-01", until="2026-09-28")
+    found = site.get("/games", teams="hunter-7", table="game", since="2026-09-01", until="2026-09-28")
     assert "3 games</span> of" in found.text
     assert {match[:6] for match in _ids(found)} == {"game-3"}
     assert "No game is like that." in site.get("/games", text="nothing like it").text
+
+
+def test_the_games_of_two_teams_are_those_that_both_have_played(site: Site) -> None:
+    both = _ids(site.get("/games", teams="hunter-7, random-8"))
+    assert both
+    assert set(both) < set(_ids(site.get("/games")))
+
+
+def test_a_page_of_the_hall_leads_to_a_game_by_its_number(site: Site) -> None:
+    shown = site.get("/games/at/game/1")  # the redirect has been followed
+    assert shown.status == 200
+    assert "checked" in shown.text
+    later = site.get("/games/at/game/77")
+    assert later.status == 404
+    assert 'http-equiv="refresh"' in later.text
 
 
 def test_pages_of_the_list_follow_each_other() -> None:
@@ -126,7 +141,7 @@ def _listed(path: Path) -> Sequence[Entry]:
 @pytest.mark.parametrize(
     "query",
     [
-        {"text": RUDE, "team": RUDE, "table": RUDE},
+        {"text": RUDE, "teams": RUDE, "table": RUDE},
         {"since": "yesterday", "until": "2026-13-45", "page": "-1"},
         {"page": "99999999999"},
         {"page": "²"},

@@ -21,7 +21,7 @@ from salvo_display.boards.marks import Mark
 from salvo_display.boards.notebook_html import COLOURS, css
 from salvo_display.replay import REFEREE, Frame, Onlooker, Replay
 from salvo_display.web_page import drawing
-from salvo_display.web_page.badges import badge_of, badges_of
+from salvo_display.web_page.badges import Badge, Badges
 from salvo_display.web_page.moves import Aim, Move, Ship, moves_of, numbers, tells_sinkings
 from salvo_display.web_page.rendering import policy, render
 
@@ -46,11 +46,13 @@ class Setting(NamedTuple):
         links: words and addresses, from this page.
         verdict: luck and skill in sentences, which the end says, too.
         checked: what is known of the record, such as that it was executed again.
+        badges: of the teams of all games; of this game's alone by default.
     """
 
     links: Sequence[tuple[str, str]] = ()
     verdict: Sequence[str] = ()
     checked: str = ""
+    badges: Badges | None = None
 
 
 def html_page(replay: Replay, view: str = REFEREE, turn: int = 0, setting: Setting | None = None) -> str:
@@ -66,18 +68,20 @@ def html_page(replay: Replay, view: str = REFEREE, turn: int = 0, setting: Setti
     """
     replay.frame(view, turn)
     page, style, script = _Page(replay, view), house_style(), text_of("page.js")
+    setting = setting or Setting()
+    badges = (setting.badges or Badges()).of(page.names)
     return render(
         "salvo_display/web_page/page.html.j2",
         style=style,
         script=script,
         policy=policy(style, script),
-        emblems=emblems(page.names),
-        badges=badges_of(page.names),
+        emblems=emblems(badges.values()),
+        badges=badges,
         page=page,
         numbers=numbers(page.seen, page.moves),
         player=None if view == REFEREE else view,
         turn=turn,
-        setting=setting or Setting(),
+        setting=setting,
         speeds=_SPEEDS,
     )
 
@@ -248,10 +252,9 @@ def team_style() -> str:
     return text_of("static/badges.css") + text_of("podium.css")
 
 
-def emblems(names: Iterable[str]) -> str:
-    """Return the drawings of the emblems that these teams have, apart or together."""
-    there = list(names)
-    wanted = {f"e{badge.emblem}" for badge in [*map(badge_of, there), *badges_of(there).values()]}
+def emblems(badges: Iterable[Badge]) -> str:
+    """Return the drawings of the emblems of these badges."""
+    wanted = {f"e{badge.emblem}" for badge in badges}
     return _SYMBOL.sub(lambda symbol: symbol[0] if symbol[1] in wanted else "", text_of("badges.svg"))
 
 

@@ -9,8 +9,6 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-from salvo_display.web_page.badges import badge_of
-
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -67,5 +65,4 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         auto_reload=False,
     )
-    made.globals["badge_of"] = badge_of
     return made

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from salvo.atomic_file import replace_file
 from salvo_display.web_page import emblems
+from salvo_display.web_page.badges import badges_of
 from salvo_display.web_page.rendering import policy, render
 from salvo_lab.tournament.file import TournamentError
 from salvo_lab.tournament.games import Played
@@ -81,7 +82,7 @@ class Close(NamedTuple):
 
 def page(came_to: Standings) -> str:
     """Return the page; without the seed as long as games are left, since it reveals their fleets."""
-    rows = came_to.rows
+    rows, badges = came_to.rows, badges_of(came_to.tournament.bots)
     ends = [end for row in rows for end in (row.rating.low, row.rating.high)]
     ratings = [mu for course in came_to.course.values() for mu in course]
     best = [mu for row in rows[:_BEST] for mu in came_to.course[row.name]]
@@ -91,7 +92,8 @@ def page(came_to: Standings) -> str:
         came_to=came_to,
         given=came_to.tournament,
         rows=rows,
-        emblems=emblems(came_to.tournament.bots),
+        badges=badges,
+        emblems=emblems(badges.values()),
         podium=[(row.place, row.name, f"{row.points:.4g} points") for row in rows if row.place <= 3 and row.games],
         most_on_podium=_MAX_PODIUM,
         closest=_closest(came_to.games),

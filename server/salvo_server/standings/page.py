@@ -7,6 +7,7 @@ from typing import Final
 
 from salvo_display.replay_text import when as time_of
 from salvo_display.web_page import emblems, team_style
+from salvo_display.web_page.badges import badges_of
 from salvo_display.web_page.rendering import policy, render
 from salvo_server.standings.chronicle import Standings
 
@@ -22,13 +23,15 @@ _MAX_GAMES: Final = 2000
 def page(standings: Standings, title: str) -> str:
     """Return the page."""
     rows, style = standings.ranked(), page_style()
+    badges = badges_of(row.name for row in rows)
     podium = [(row.place, row.name, f"{round(row.points, 2):g} points") for row in rows if row.place <= 3]
     return render(
         "salvo_server/standings/page.html.j2",
         title=title,
         style=style,
         policy=policy(style),
-        emblems=emblems([row.name for row in rows]),
+        badges=badges,
+        emblems=emblems(badges.values()),
         standings=standings,
         rows=rows,
         across=rows[:_MOST_ACROSS],

@@ -126,7 +126,9 @@ def web(
     front = Front(pages[0].rstrip("/"), address, frozenset(names))
     upstream = Upstream(next(iter(brokers.values())), ca, proxy_protocol)
     leads_on = mqtt and upstream.address.scheme in ("mqtt", "mqtts")
-    app = application(relay, front, routes(Archive(games)) if games else (), upstream if leads_on else None)
+    app = application(
+        relay, front, routes(Archive(games), relay.badges) if games else (), upstream if leads_on else None
+    )
     config = uvicorn.Config(
         app,
         http=Door,

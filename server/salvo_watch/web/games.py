@@ -1,6 +1,7 @@
 """Looking back: the addresses of the games that are over.
 
     /games                   the list, fifty to a page, with filters
+    /games/at/TABLE/GAME     leads to a game by its number, once it is there
     /games/ID                the replay page; #turn=20 leads to a turn
     /games/ID/explain        luck and skill, once they are computed
     /games/ID.html           the replay page as one file, to share
@@ -25,13 +26,14 @@ from pathlib import Path
 from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from salvo.errors import SalvoError
 from salvo.seal import fingerprint
 from salvo_display.replay import Replay
 from salvo_display.web_page import Setting, html_page
+from salvo_display.web_page.badges import Badges
 from salvo_display.web_page.rendering import policy_of
 from salvo_lab.explaining.explain import FLEETS
 from salvo_server.log_verification import verify_file
@@ -57,11 +59,16 @@ _STATUS: Final = {"no_such_game": HTTPStatus.NOT_FOUND, "analysis_busy": HTTPSta
 _Answer = Callable[[Request], Awaitable[Response]]
 
 
-def routes(archive: Archive) -> list[Route]:
-    """Return the addresses of an archive's games."""
-    pages = _Pages(archive)
+def routes(archive: Archive, badges: Badges | None = None) -> list[Route]:
+    """Return the addresses of an archive's games.
+
+    Args:
+        badges: of the contest's teams.
+    """
+    pages = _Pages(archive, badges or Badges())
     found: dict[str, _Answer] = {
         "/games": pages.listed,
+        "/games/at/{table}/{game:int}": pages.numbered,
         "/games/{id}.html": pages.file,
         "/games/{id}.jsonl.gz": pages.transcript,
         "/games/{id}.proof.jsonl": pages.proof,
@@ -86,8 +93,8 @@ def _refusing(answer: _Answer) -> _Answer:
 
 
 class _Pages:
-    def __init__(self, archive: Archive) -> None:
-        self._archive = archive
+    def __init__(self, archive: Archive, badges: Badges) -> None:
+        self._archive, self._badges = archive, badges
         self._room = asyncio.Semaphore(_AT_ONCE)
         self._pages: OrderedDict[tuple[str, bool], str] = OrderedDict()
         self._verdicts = _Verdicts(archive, self._room)
@@ -95,7 +102,7 @@ class _Pages:
     async def listed(self, request: Request) -> Response:
         given = request.query_params
         query = Query(
-            team=given.get("team", "").strip(),
+            teams=given.get("teams", "").strip(),
             table=given.get("table", ""),
             text=given.get("text", ""),
             since=_day(given.get("since", "")),
@@ -108,7 +115,18 @@ class _Pages:
 
     def _list(self, query: Query, page: int) -> tuple[str, str]:
         waiting = self._archive.look()
-        return served_list(self._archive.listed, self._archive.find(query), Part(query, page, waiting))
+        return served_list(self._archive.listed, self._archive.find(query), Part(query, page, waiting, self._badges))
+
+    async def numbered(self, request: Request) -> Response:
+        """Lead to the latest game of a table that has a number, as a page of the hall knows it."""
+        await asyncio.to_thread(self._archive.look)
+        table, game = request.path_params["table"], request.path_params["game"]
+        found = (entry for entry in self._archive.find(Query(table=table)) if entry.game == game)
+        if (entry := next(found, None)) is not None:
+            return RedirectResponse(f"/games/{entry.id}", HTTPStatus.SEE_OTHER)
+        text = "Its record is here soon after its end. The page shows it by itself."
+        page = note_page("The game is not here yet", text, [("All games", "/games")], refresh=True)
+        return _html(page, policy_of(page), status=HTTPStatus.NOT_FOUND)
 
     async def game(self, request: Request) -> Response:
         id_ = await self._known(request)
@@ -132,14 +150,15 @@ class _Pages:
             ("Transcript", f"/games/{id_}.jsonl.gz"),
             *([("Proof", f"/games/{id_}.proof.jsonl")] if proof else []),
         ]
-        return html_page(
-            replay, setting=Setting(links=links, verdict=verdict, checked=CHECKED + (_proven(proof) if proof else ""))
-        )
+        checked = CHECKED + (_proven(proof) if proof else "")
+        return html_page(replay, setting=Setting(links, verdict, checked, self._badges))
 
     async def file(self, request: Request) -> Response:
         id_ = await self._known(request)
         async with self._room:
-            text = await asyncio.to_thread(lambda: html_page(self._archive.replay(id_)))
+            text = await asyncio.to_thread(
+                lambda: html_page(self._archive.replay(id_), setting=Setting(badges=self._badges))
+            )
         return _html(text, policy_of(text), _attachment(f"{id_}.html"))
 
     async def transcript(self, request: Request) -> Response:

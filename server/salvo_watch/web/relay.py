@@ -13,6 +13,8 @@ import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Final
 
+from salvo_display.page.badges import Badges
+
 from salvo import messages as m
 from salvo import topics
 from salvo.errors import ConnectionLost, WireError
@@ -155,6 +157,7 @@ class Relay:
 
     Attributes:
         tables: by place; ``""`` is the default one of the only broker.
+        badges: of all teams, the same on every page.
     """
 
     def __init__(self, sources: Sequence[Source], *, boards: bool, delay_seconds: float) -> None:
@@ -165,6 +168,7 @@ class Relay:
             delay_seconds: how late the server shows the boards.
         """
         self.tables: dict[str, Table] = {}
+        self.badges = Badges()
         self._sources = {source.cell: source for source in sources}
         self._boards, self._delay = boards, delay_seconds
         self._channels: dict[str, Channel] = {}
@@ -257,9 +261,9 @@ class Relay:
                 continue
             table = self.tables.get(name)
             if table is None:
-                table = self.tables[name] = Table(
-                    name, boards=self._boards and bool(self._delay), delay_seconds=self._delay
-                )
+                boards = self._boards and bool(self._delay)
+                table = Table(name, boards=boards, delay_seconds=self._delay, badges=self.badges)
+                self.tables[name] = table
             if isinstance(what, Arrived):
                 table.receive(what, now)
             elif what is None:
@@ -307,7 +311,7 @@ class Relay:
 
     def _drawn_now(self, name: str) -> None:
         del self._timers[name]
-        table, now = self.tables.get(name) or Table(name), self._loop.time()
+        table, now = self.tables.get(name) or Table(name, badges=self.badges), self._loop.time()
         self._drawn[name] = now
         self._advance(table, now)
         channel = self._channels.get(name)
@@ -376,7 +380,7 @@ class Relay:
 
     def picture(self, name: str) -> dict[str, Any]:
         """Return what a page shows of a table, also of one that nothing is known of."""
-        table = self.tables.get(name) or Table(name)
+        table = self.tables.get(name) or Table(name, badges=self.badges)
         states = [[self._name(table.name), table.state] for table in self._shown()]
         picture = table.picture(self._loop.time(), self._sources[cell_of(name)].standings)
         return {**picture, "table": self._name(name), "tables": states, "trouble": self.trouble(name)}
@@ -394,6 +398,8 @@ class Relay:
         """Yield the frames of a table, as pages name it; of all tables with None."""
         name = None if name is None else self.place(name)
         channel = self._overview if name is None else self._channels.setdefault(name, Channel())
+        if name is not None and not channel.watchers and name in self.tables:
+            self._think(self.tables[name])
         try:
             async for frame in channel.follow(frame_of(self.overview() if name is None else self.picture(name))):
                 yield frame

@@ -41,7 +41,7 @@ from salvo.table_state import (
 )
 from salvo_display.replay import ship_letter
 from salvo_display.replay_text import outcome
-from salvo_display.web_page.badges import Badge, badge_of, badges_of
+from salvo_display.web_page.badges import Badge, Badges
 from salvo_server.core.lobby import MAX_PLACEMENT_TIMES
 from salvo_watch.web.chances import Chances, Race
 from salvo_watch.web.commentary import Salvo, Standing, comment
@@ -60,8 +60,12 @@ PASSED_SECONDS: Final = 2.0
 _ANY_NUMBER: Final = m.Limits().most_players
 #: A turn without a shot was given up if it ended before this share of its time; later, the time may have run out.
 _EARLY: Final = 0.8
+#: Chances are shown for so many salvos after theirs; where games go faster than playouts, they would be of long ago.
+OLD_CHANCES: Final = 3
 MAX_FEED: Final = 12
 MAX_CHAT: Final = 30
+#: Turns of each team after which it is said how long a game will take.
+_TURNS_SEEN: Final = 3
 #: Teams of the standings that a picture has.
 MAX_STANDINGS: Final = 40
 #: Topics that say something by being retained; the others repeat what announcements have.
@@ -114,6 +118,18 @@ class _Scene:
     chances: Chances | None = None
 
 
+class _Course(NamedTuple):
+    """Where a game was, by the server's clock."""
+
+    turn: int
+    at: int
+    hits: int
+
+    @classmethod
+    def of(cls, view: m.RefereeView) -> _Course:
+        return cls(view.turn, view.at, sum(board.hits for board in view.boards))
+
+
 class Table:
     """Follows one table.
 
@@ -123,16 +139,20 @@ class Table:
         players_wanted: with how many teams the game of the lobby begins at once; None where it waits for no number.
     """
 
-    def __init__(self, name: str, *, boards: bool = False, delay_seconds: float = 0.0) -> None:
+    def __init__(
+        self, name: str, *, boards: bool = False, delay_seconds: float = 0.0, badges: Badges | None = None
+    ) -> None:
         """Follow a table of this name; nothing is known of it yet.
 
         Args:
+            badges: of the contest's teams; of this table's alone by default.
             boards: whether the account may read the boards, and the server is expected to show them.
         """
         self.players_wanted: int | None = None
         self.name = name
         self.delay_seconds = delay_seconds
         self.shown = TableState()
+        self._badges = badges or Badges()
         self._clock = TurnClock()
         self._scene = _Scene()
         self._lost_scene = _Scene()  # as it was when the connection was lost
@@ -145,6 +165,7 @@ class Table:
         self._end_until = 0.0  # until when the end of the game is shown
         self._boards = boards  # whether the picture of a game is made from the referee's view
         self._view: m.RefereeView | None = None
+        self._from: _Course | None = None  # the first boards of the game that were seen
         self._views: deque[m.RefereeView] = deque()
         self._next_view = 0.0
         self._pause = 0.0
@@ -359,6 +380,8 @@ class Table:
         before, last = self._view, view.last
         if before is not None and before.game != view.game:
             before = None
+        if before is None:
+            self._from = _Course.of(view)
         self._view = view
         if last is not None and (before is None or before.turn < view.turn):
             aims = tuple((shot.target, shot.x, shot.y, shot.hit) for shot in last.shots)
@@ -458,6 +481,8 @@ class Table:
             "last": None if scene.salvo is None else scene.salvo._asdict(),
             "comment": scene.comment,
             "feed": list(self.feed),
+            "seconds_left": self._seconds_left() if playing else None,
+            "seconds": self._seconds(),
             "winners": list(self._winners),
             "aborted": game.aborted,
             "host": {"paused": self._paused, "text": self._notice},
@@ -483,6 +508,27 @@ class Table:
         if game.won is None and view is not None and view.game == game.number:
             return view.winners
         return game.winners
+
+    def _seconds(self) -> int | None:
+        """Return how long the game has taken; None if its beginning was not seen."""
+        begun = self._from if self._view is not None else None
+        return None if self._view is None or begun is None or begun.turn else round((self._view.at - begun.at) / 1000)
+
+    def _seconds_left(self) -> int | None:
+        """Return how long the game will take if hits come as they have so far; None while that says little.
+
+        The winner's own fleet is taken to be half afloat at the end.
+        """
+        view, first = self._view, self._from
+        if view is None or first is None or view.game != self.shown.game.number:
+            return None
+        now, players = _Course.of(view), len(view.boards)
+        turns, hits = now.turn - first.turn, now.hits - first.hits
+        cells = sum(ship.length for ship in self.shown.book.fleet)
+        if turns < _TURNS_SEEN * players or hits < cells / 2 or self.shown.book.ending != "last_afloat":
+            return None
+        left = max(0.0, cells * (players - 0.5) - now.hits) * turns / hits
+        return round(left * (now.at - first.at) / turns / 1000)
 
     def _rules(self) -> dict[str, Any]:
         book = self.shown.book
@@ -524,7 +570,7 @@ class Table:
         names = list(boards) if view is not None and state is not State.LOBBY else list(self.shown.names)
         if state is State.OVER:
             names.sort(key=lambda name: places.get(name, len(names)))
-        badges, sunk, out = badges_of(names), self._sunk_now, self._out_now
+        badges, sunk, out = self._badges.of(names), self._sunk_now, self._out_now
         return [self._player(name, badges[name], boards.get(name), places, sunk, name in out) for name in names]
 
     def _player(
@@ -554,7 +600,9 @@ class Table:
             "turns": turns,
             "board": rows,
             "marks": board is None and rows is not None,
-            "chance": None if chances is None or over else chances.of.get(name),
+            "chance": None
+            if chances is None or over or self.turn - chances.turn > OLD_CHANCES
+            else chances.of.get(name),
         }
 
     def _figures(self, name: str, board: m.RefereeBoard | None) -> tuple[int | None, int | None, int | None]:
@@ -579,11 +627,11 @@ class Table:
         return [marks[first : first + grid.width] for first in range(0, grid.size, grid.width)]
 
     def _standings(self, standings: Sequence[m.Standing]) -> list[dict[str, Any]]:
-        badges = badges_of(self.shown.names)
+        badges = self._badges.of(row.team for row in standings)
         return [
             {
                 "name": row.team,
-                **(badges.get(row.team) or badge_of(row.team))._asdict(),
+                **badges[row.team]._asdict(),
                 "points": row.points / 1000,
                 "games": row.games,
                 "shots": row.shots,
