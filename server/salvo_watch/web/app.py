@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from salvo.distribution import __version__
 from salvo.errors import WireError
-from salvo.topics import check_name
+from salvo.topics import NAME_PATTERN, check_name
 from salvo_display.web_page.qr import qr_code
 from salvo_display.web_page.rendering import render
 from salvo_server.brokers.embedded.addresses import is_known_host
@@ -28,6 +28,7 @@ from salvo_watch.web.sdk import wheel
 #: Streams of one address: a hall of phones behind one router.
 MAX_STREAMS: Final = 512
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
+_PAGE: Final = re.compile(r"/|/games/at/[A-Za-z0-9_-]{1,32}/[0-9]{1,9}")
 _LOOPBACK: Final = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:|$)")
 
 
@@ -93,7 +94,10 @@ class _Pages:
             return refusal
         if table and self._relay.lacks(table):
             return self._page("missing", request, status=404, title=f"There is no table {table}")
-        return self._page("hall", request, director=request.url.path == "/director")
+        team = request.query_params.get("team", "")
+        if team and NAME_PATTERN.fullmatch(team) is None:
+            return PlainTextResponse("team is a team's name\n", 400)
+        return self._page("hall", request, director=request.url.path == "/director", team=team)
 
     async def tables(self, request: Request) -> Response:
         return self._page("tables", request)
@@ -123,7 +127,11 @@ class _Pages:
         return Response(there.content, media_type="application/octet-stream")
 
     async def qr(self, request: Request) -> Response:
-        return Response(qr_code(f"{self._address(request)}/"), media_type="image/svg+xml")
+        """Answer with the code of the hall's address, or of a game's that is over."""
+        page = request.query_params.get("page", "/")
+        if _PAGE.fullmatch(page) is None:
+            return PlainTextResponse("page is / or /games/at/TABLE/GAME\n", 400)
+        return Response(qr_code(f"{self._address(request)}{page}"), media_type="image/svg+xml")
 
     async def health(self, request: Request) -> Response:
         """Answer 200 while the broker is reached, else 503."""

@@ -16,8 +16,9 @@ from salvo import messages as m
 from salvo.rules import Order, RuleBook, Shots, generator
 from salvo_display.replay import ship_letter
 
-#: Playouts; a chance of one half is right within 0.05.
-PLAYOUTS: Final = 120
+#: Playouts of all teams together, and at least: of a duel a chance of one half is right within 0.025.
+PLAYOUTS: Final = 800
+FEWEST: Final = 120
 #: How much more often players hit than by chance, on a fresh board and while a ship is hit and afloat.
 _SEARCHING: Final = 1.15
 _HUNTING: Final = 3.0
@@ -74,12 +75,14 @@ class Race(NamedTuple):
         return cls(view.game, view.turn, tuple(sides), shooter, book.shots is Shots.ONE, book.order is Order.STREAK)
 
 
-def chances(race: Race, playouts: int = PLAYOUTS) -> Chances:
-    """Return the share of playouts that each player wins; the same for the same boards."""
-    random = generator("chances", race.game, race.turn)
+def chances(race: Race, playouts: int | None = None) -> Chances:
+    """Return the share of playouts that each player wins.
+
+    Each playout draws the same numbers throughout a game, so chances change with the boards and not by luck.
+    """
     wins = dict.fromkeys((side.name for side in race.sides), 0)
-    for _ in range(playouts):
-        winner = _play_out(race, random)
+    for playout in range(playouts or max(FEWEST, PLAYOUTS // max(1, len(race.sides)))):
+        winner = _play_out(race, generator("chances", race.game, playout))
         if winner is not None:
             wins[race.sides[winner].name] += 1
     total = sum(wins.values()) or 1

@@ -13,8 +13,6 @@ import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Final
 
-from salvo_display.page.badges import Badges
-
 from salvo import messages as m
 from salvo import topics
 from salvo.errors import ConnectionLost, WireError
@@ -22,6 +20,7 @@ from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.table_state import Fact, NewConnection
 from salvo.topics import Reader
+from salvo_display.web_page.badges import Badges
 from salvo_server.places import cell_of, place_of, table_of
 from salvo_server.screen_users import ScreenUsers
 from salvo_watch.web.chances import chances

@@ -79,7 +79,7 @@ def test_a_game_is_seen_to_its_end_though_the_server_is_killed_on_the_way(window
         until(window, "document.getElementById('trouble').hidden")
         until(window, says("#headline", " wins"))
         winner = text(window, "#headline").split()[0]
-        until(window, says("#standings-list li:first-child", winner))
+        until(window, says("#standings-list li:nth-child(2)", winner))
         until(window, says("#feed-list li:first-child", f"{winner} wins"))
 
 
@@ -188,6 +188,27 @@ def test_on_a_projector_nothing_scrolls_and_on_a_phone_nothing_is_wider_than_it(
         assert width < 700 or tall <= height
         for name in names_of(players):
             assert window.run("return document.body.innerText.includes(arguments[0])", name), (width, name)
+
+
+def test_the_page_of_a_team_follows_it_and_has_its_board_first(
+    window: Browser, rude: tuple[Connection, WebFront]
+) -> None:
+    connection, web = rude
+    a_game(connection, 8)
+    opened(window, web, "?team=team-with-a-name-6")
+    until(window, "document.querySelector('#features article')")
+    assert window.run("return document.querySelector('#features .name').textContent") == "team-with-a-name-6"
+    line = window.run("return document.getElementById('own-line').textContent")
+    assert line == "team-with-a-name-6, 4 of 5 ships afloat against 7 teams"
+    assert (
+        window.run("return document.querySelector('#own a').getAttribute('href')") == "/games?teams=team-with-a-name-6"
+    )
+    assert window.complaints() == []
+    say(connection, "/game/state", "over")
+    say(connection, "/t9/players/list", ["team-with-a-name-6", "t4"])
+    say(connection, "/t9/game/state", "lobby")
+    until(window, says("#own-line", "next game at table t9 against t4"))
+    assert web.get("/?team=%3Cb%3E")[0] == 400
 
 
 def test_a_phone_keeps_the_team_that_it_follows(window: Browser, rude: tuple[Connection, WebFront]) -> None:

@@ -25,8 +25,28 @@ export function draw(tag, attributes = {}, ...children) {
   return element;
 }
 
-// A team's name as others wrote it, apart from the direction of what is around it.
-export const nameOf = (name) => make("bdi", "name", plain(name));
+const WHOLE = 8; // letters of a name that has one part
+const TAIL = 3;
+
+// Writes a team's name as others wrote it. Where it has no room it is shortened in the middle, since `web-server-17` and `web-server-18` differ at
+// the end: the style draws both parts, and the name is there in one piece to be read aloud and copied.
+export function sayName(element, name) {
+  const whole = plain(name);
+  if (element.textContent === whole) return;
+  const letters = [...whole];
+  const long = letters.length > WHOLE;
+  element.dataset.tail = long ? letters.splice(-TAIL).join("") : "";
+  element.dataset.start = long ? letters.join("") : "";
+  element.classList.toggle("long", long);
+  element.replaceChildren(long ? make("span", "heard", whole) : whole);
+}
+
+// A team's name, apart from the direction of what is around it.
+export function nameOf(name) {
+  const element = make("bdi", "name");
+  sayName(element, name);
+  return element;
+}
 
 const number = (value) => (Number.isInteger(value) && value >= 0 && value < 12 ? value : 0);
 export const colourOf = (team) => `c${number(team.colour)}`;
@@ -45,13 +65,19 @@ export function fill(element, key, children) {
   return true;
 }
 
-// The largest type in which a line has room in its element.
+const SMALLEST = 0.55;
+
+// The largest type in which a line has room in its element; where that would be too small, its names are shortened, too.
 export function fit(line) {
   line.style.fontSize = "";
+  line.classList.remove("tight");
   if (getComputedStyle(line).whiteSpace !== "nowrap") return;
   const room = line.clientWidth;
   const size = parseFloat(getComputedStyle(line).fontSize);
-  if (line.scrollWidth > room) line.style.fontSize = `${Math.max(size * 0.3, (size * room * 0.985) / line.scrollWidth)}px`;
+  const wanted = (size * room * 0.985) / line.scrollWidth;
+  if (wanted >= size) return;
+  line.style.fontSize = `${Math.max(size * SMALLEST, wanted)}px`;
+  line.classList.toggle("tight", wanted < size * SMALLEST);
 }
 
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -8,11 +8,13 @@ import { play, toggle } from "./sound.js";
 import { follow } from "./stream.js";
 import { Tile } from "./tiles.js";
 import { volley } from "./volley.js";
-import { aiming, hostLine, news, outcome, spoken, trouble, victory, waiting } from "./words.js";
+import { aiming, hostLine, news, outcome, ownLine, progress, reason, spoken, trouble, victory, waiting } from "./words.js";
 
 const OUTCOME_MS = 4000; // what a salvo came to is the headline for that long, then who is to fire
-const SPLASH_MS = 5_000;
+const SPLASH_MS = 7_000;
 const SPOKEN_MS = 4000;
+const MANY_CHANCES = 8; // more than these would be stripes without names
+const BEST_CHANCES = 5;
 const PLACES = 16; // of the result beside the boards, which have all of them
 
 const body = document.body;
@@ -28,7 +30,9 @@ let endVolley = none;
 let outcomeUntil = 0;
 let ends = null; // when the clock is at zero, by performance.now()
 let splashEnds = 0;
-let mine = kept("team");
+const own = new URLSearchParams(location.search).get("team") || ""; // whose page this is, if it is a team's
+let mine = own || kept("team");
+let missed = null; // that team's last turn without a shot
 
 // --- pieces ----------------------------------------------------------------------------------------------------------
 
@@ -65,6 +69,7 @@ const begun = () => Number.isFinite(picture.lobby?.begins_ms);
 
 function beside() {
   const { state, turn, comment, last } = picture;
+  if (state === "over") return [reason(picture)].filter(Boolean);
   if (state !== "turn") return [];
   const told = outcome(last) || [];
   const more = comment && comment.replace(/\.$/, "").replaceAll("'", "’") !== spoken(told) ? comment : "";
@@ -80,6 +85,8 @@ function drawHeadline() {
   fit(line);
   const more = beside();
   fill(find("comment"), JSON.stringify(more), () => pieces(more));
+  const far = progress(picture);
+  fill(find("progress"), JSON.stringify(far), () => far);
   announce(spoken(words));
 }
 
@@ -166,7 +173,8 @@ function drawBoards() {
   show(find("rest"), !lobby);
   if (lobby) return drawLobby();
   const { shooter, target } = state === "turn" ? featured() : {};
-  const parts = cast(picture, [shooter, target].filter(Boolean), narrow.matches);
+  const other = shooter === own ? target : shooter;
+  const parts = cast(picture, (own && players.some(({ name }) => name === own) ? [own, other] : [shooter, target]).filter(Boolean), narrow.matches);
   if (narrow.matches) {
     const first = [mine, target, shooter].map((name) => players.find((player) => player.name === name)).find(Boolean);
     parts.large = first?.board ? [first] : [];
@@ -276,6 +284,13 @@ const mark = (kind) => {
 };
 const KINDS = ["sunk", "defeated", "began", "won"];
 
+// The heads of a list's columns; a screen reader has them in each line's title.
+function columnHeads(...heads) {
+  const line = make("li", "heads", ...heads.map((head) => make("span", "", head)));
+  line.setAttribute("aria-hidden", "true");
+  return line;
+}
+
 function drawSide() {
   const { feed, standings, chat } = picture;
   fill(find("feed-list"), JSON.stringify(feed), () =>
@@ -284,16 +299,17 @@ function drawSide() {
       return make("li", kind, mark(kind), make("p", "", ...pieces(news(item))));
     }),
   );
-  fill(find("standings-list"), JSON.stringify([standings, mine]), () =>
-    standings.map((row) => {
-      const rate = row.shots ? `${Math.round((100 * row.hits) / row.shots)} %` : "";
-      const points = make("b", "", `${Number(row.points.toFixed(2))}`);
-      const told = make("span", "figures", points, ` ${row.points === 1 ? "point" : "points"} in ${row.games}`, make("i", "", rate && `${rate} hits`));
-      return make("li", `team ${colourOf(row)}${row.name === mine ? " followed" : ""}`, badge(row), nameOf(row.name), told);
+  fill(find("standings-list"), JSON.stringify([standings, mine]), () => [
+    ...(standings.length ? [columnHeads("", "Team", "Points", "Games", "Hits")] : []),
+    ...standings.map((row) => {
+      const figures = [Number(row.points.toFixed(2)), row.games, row.shots ? `${Math.round((100 * row.hits) / row.shots)} %` : ""];
+      const place = standings.findIndex(({ points }) => points === row.points) + 1; // equal points, equal place
+      const team = make("span", `team ${colourOf(row)}`, badge(row), nameOf(row.name));
+      return make("li", row.name === mine ? `followed ${colourOf(row)}` : "", make("span", "place", String(place)), team, ...figures.map((figure) => make("span", "", String(figure))));
     }),
-  );
+  ]);
   fill(find("chat-list"), JSON.stringify(chat), () =>
-    chat.map(({ from, text }) => {
+    [...chat].reverse().map(({ from, text }) => {
       const team = teamOf(from);
       const who = team ? make("span", `team ${colourOf(team)}`, badge(team), nameOf(from)) : make("b", "", from ? nameOf(from) : "server");
       return make("li", "", who, make("q", "", plain(text)));
@@ -309,18 +325,31 @@ function drawSide() {
       return make("li", `team ${colourOf(player)}`, make("b", "place", String(player.place)), badge(player), nameOf(player.name), told);
     }),
   );
+  const again = find("again");
+  if (again && state === "over" && picture.game) {
+    const page = `/games/at/${encodeURIComponent(picture.table.split("@")[0] || "game")}/${picture.game}`;
+    if (fill(again, page, () => [Object.assign(make("img"), { src: `/qr.svg?page=${page}`, alt: "" }), make("span", "", "Watch again")])) again.href = page;
+  }
+  if (again) show(again, state === "over" && picture.game > 0 && !picture.aborted);
   for (const [name, list] of Object.entries({ feed, standings, chat, result })) find(name).classList.toggle("empty", !list.length);
 }
 
 function drawChances() {
-  const racing = picture.players.filter(({ chance, out }) => chance !== null && !out);
+  const all = picture.players.filter(({ chance, out }) => chance !== null && !out);
+  const racing = all.length > MANY_CHANCES ? [...all].sort((a, b) => b.chance - a.chance).slice(0, BEST_CHANCES) : all;
+  const others = all.reduce((sum, { chance }) => sum + chance, 0) - racing.reduce((sum, { chance }) => sum + chance, 0);
   const there = picture.state === "turn" && racing.length > 1;
   show(find("chances"), there);
   if (!there) return;
   const list = find("chances-list");
-  fill(list, JSON.stringify(racing.map(({ name }) => name)), () =>
-    racing.map((player) => make("li", colourOf(player), badge(player), nameOf(player.name), make("b"))),
-  );
+  fill(list, JSON.stringify([racing.map(({ name }) => name), all.length]), () => [
+    ...racing.map((player) => make("li", colourOf(player), badge(player), nameOf(player.name), make("b"))),
+    ...(all.length > racing.length ? [make("li", "others", `${all.length - racing.length} others`, make("b"))] : []),
+  ]);
+  if (all.length > racing.length) {
+    list.lastChild.style.flexGrow = Math.max(0.1, others);
+    say(list.lastChild.lastChild, `${Math.round(others * 100)} %`);
+  }
   racing.forEach((player, index) => {
     const item = list.children[index];
     item.style.flexGrow = Math.max(0.004, player.chance);
@@ -344,6 +373,15 @@ function drawTop() {
   document.title = `Salvo: ${titleOf(table)}`;
 }
 
+function drawOwn() {
+  if (!own) return;
+  const { last } = picture;
+  if (last?.player === own && !last.shots) missed = last;
+  const words = ownLine(picture, own, missed);
+  fill(find("own-line"), JSON.stringify(words), () => pieces(words));
+  show(find("own"), true);
+}
+
 function drawTrouble() {
   const words = trouble(picture, away);
   say(find("trouble"), words);
@@ -364,13 +402,14 @@ function openSplash() {
   find("winner").replaceChildren(
     ...champions.slice(0, 3).map((team) => make("p", `team ${colourOf(team)}`, badge(team), nameOf(team.name))),
     make("p", "wins", champions.length > 1 ? "tie" : "wins"),
+    make("p", "why", reason(picture)),
   );
   const others = players.filter((player) => !winners.includes(player.name) && player.place);
   const rows = others.slice(0, 7).map((player) => make("li", `team ${colourOf(player)}`, make("b", "place", String(player.place)), badge(player), nameOf(player.name)));
   if (others.length > rows.length) rows.push(make("li", "", `and ${others.length - rows.length} more`));
   find("places").replaceChildren(...rows);
   find("splash").hidden = false;
-  for (const line of find("winner").children) fit(line);
+  for (const line of find("winner").querySelectorAll(".team, .wins")) fit(line);
   splashEnds = performance.now() + SPLASH_MS;
   play("won");
 }
@@ -400,6 +439,7 @@ function take(next) {
   drawBoards();
   drawSide();
   drawChances();
+  drawOwn();
   if (fresh && before.game === next.game && !still() && !document.hidden) fly(before);
   else if (!flying) settle();
   if (next.state !== "over") closeSplash();
@@ -431,9 +471,23 @@ function choose(table) {
   watch(table);
 }
 
+// A team's page follows it from table to table: to a game that it plays, or to the lobby of its next one.
+function followOwn() {
+  let here = null;
+  const rank = (table) => (table ? ["over", "lobby", "turn"].indexOf(table.state) : -2);
+  follow("/events", ({ tables }) => {
+    const found = tables.filter(({ players }) => players.some(({ name }) => name === own));
+    const [best] = [...found].sort((a, b) => rank(b) - rank(a));
+    if (here !== null && rank(best) <= rank(found.find(({ table }) => table === here))) return;
+    here = best?.table ?? "";
+    watch(here);
+  }, () => {});
+}
+
 const rotation = "director" in body.dataset ? director(watch) : null;
-if (!rotation) watch(chosen());
-addEventListener("popstate", () => rotation || watch(chosen()));
+if (own) followOwn();
+else if (!rotation) watch(chosen());
+addEventListener("popstate", () => rotation || own || watch(chosen()));
 find("table").addEventListener("change", (event) => (rotation ? rotation.show(event.target.value) : choose(event.target.value)));
 
 function step(by) {

@@ -4,8 +4,9 @@ import { badge, byName, colourOf, counted, fill, find, make, nameOf, plain, say,
 import { follow } from "./stream.js";
 import { trouble } from "./words.js";
 
-const PLAYERS = 12; // of a card
+const PLAYERS = 32; // of a card
 const MANY = 4;
+const FEW = 4; // tables that share a projector, large
 const PIPS = 8;
 const STATES = { lobby: "lobby", turn: "playing", over: "over" };
 
@@ -43,6 +44,7 @@ function draw() {
   const wanted = tables.map(drawn);
   const list = find("cards");
   if (wanted.length !== list.children.length || wanted.some((card, index) => card !== list.children[index])) list.replaceChildren(...wanted);
+  list.dataset.few = tables.length <= FEW;
   const playing = tables.filter(({ state }) => state === "turn").length;
   say(find("count"), tables.length ? `${counted(tables.length, "table")}, ${playing} playing` : "All tables");
   find("none").hidden = tables.length > 0;

@@ -1,7 +1,7 @@
 // A team on the page: who it is, its board if there is one, its ships and figures. The same for large boards, small ones and rows.
 
 import { Board, cellsOf } from "./boards.js";
-import { badge, colourOf, counted, draw, fill, make, plain, say, still } from "./dom.js";
+import { badge, colourOf, counted, draw, fill, make, plain, say, sayName, still } from "./dom.js";
 
 const OUT = { sunk: "sunk", silent: "out", removed: "removed" };
 const part = (name, ...children) => make("span", name, ...children);
@@ -49,7 +49,7 @@ export class Tile {
     for (const [state, is] of Object.entries(states)) this.element.classList.toggle(state, Boolean(is));
     this.element.classList.toggle("open", this.#more.getAttribute("aria-expanded") === "true");
     fill(this.#head.firstChild, `${player.colour}/${player.emblem}`, () => [badge(player)]);
-    say(this.#name, plain(player.name));
+    sayName(this.#name, player.name);
     say(this.#place, player.place ? String(player.place) : "");
     say(this.#tag, player.won ? "winner" : player.out ? OUT[player.fate] || "out" : states.shooter ? "fired" : states.target ? "target" : "");
     if (states.acting && !player.out) say(this.#tag, "to fire");

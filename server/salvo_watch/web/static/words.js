@@ -36,6 +36,22 @@ export function victory(winners) {
   return [...joined(winners.slice(0, 4)), winners.length > 1 ? " tie" : " wins"];
 }
 
+const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+
+// Why the winner has won: what is left of it, and after how long.
+export function reason({ state, winners, players, rules, seconds, last, aborted }) {
+  if (state !== "over" || !winners.length || aborted) return "";
+  const winner = players.find(({ name }) => name === winners[0]);
+  const parts = [];
+  if (winners.length === 1 && winner) {
+    const afloat = rules.fleet.length - winner.sunk.length;
+    if (rules.goal && winner.hits !== null) parts.push(`with ${counted(winner.hits, "point")}`);
+    else if (rules.sinkings) parts.push(`with ${afloat} of ${counted(rules.fleet.length, "ship")} afloat`);
+  }
+  if (last?.turn) parts.push(`after ${counted(last.turn, "salvo")}${seconds ? ` in ${clock(seconds)}` : ""}`);
+  return parts.join(", ");
+}
+
 export function waiting(players, ships, lobby) {
   if (lobby?.begins_ms != null) return ["The game has begun"];
   if (!players.length) return ["The lobby is open"];
@@ -43,6 +59,30 @@ export function waiting(players, ships, lobby) {
   if (missing.length) return missing.length > MANY ? [`${missing.length} fleets are not placed yet`] : ["Waiting for ", ...joined(missing)];
   const more = (lobby?.players ?? 2) - players.length;
   return more > 0 ? [`Waiting for ${counted(more, "more team")}`] : ["All fleets are placed"];
+}
+
+// How far a game is: its turn, the ships that are left in all, and how long it will take.
+export function progress({ state, turn, players, rules, seconds_left }) {
+  if (state !== "turn") return [];
+  const parts = turn ? [`turn ${turn.turn}`] : [];
+  const ships = players.length * rules.fleet.length;
+  if (rules.sinkings && ships) parts.push(`${ships - players.reduce((sum, { sunk, out }) => sum + (out ? rules.fleet.length : sunk.length), 0)} of ${ships} ships afloat`);
+  if (seconds_left) parts.push(seconds_left < 90 ? "about a minute left" : `about ${Math.round(seconds_left / 60)} minutes left`);
+  return [parts.join(" · ")];
+}
+
+// What a team's own page says of it, above the boards; `missed` is its last turn without a shot.
+export function ownLine(picture, name, missed) {
+  const { players, rules, table, state } = picture;
+  const player = players.find((other) => other.name === name);
+  if (!player) return [team(name), " is at no table now; this page follows it to its next game"];
+  const rivals = players.filter((other) => other !== player && !other.out).map((other) => other.name);
+  const against = rivals.length > MANY ? ` against ${rivals.length} teams` : rivals.length ? [" against ", ...joined(rivals)] : "";
+  const where = table ? ` at table ${plain(table)}` : "";
+  if (state === "lobby") return [team(name), `: next game${where}`, ...[against].flat()];
+  const own = rules.sinkings ? `, ${rules.fleet.length - player.sunk.length} of ${counted(rules.fleet.length, "ship")} afloat` : "";
+  const lost = missed && missed.game === picture.game ? ` · no shot in turn ${missed.turn}: ${missed.given_up ? "its program gave the turn up" : "its time was over"}` : "";
+  return [team(name), player.place ? `: place ${player.place}` : player.out ? " is out" : own, ...[against].flat(), where, lost];
 }
 
 const FATES = { removed: " is out, removed by the host", silent: " is out, after turns without a shot" };
