@@ -1,11 +1,12 @@
-// Print the reference of what the package exports, as its comments and types have it: `npm run reference`.
+// Check the types, and write what the package has of them in `types/`: the .d.ts files, and a reference of what it exports.
 
 import ts from "typescript";
+import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const file = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
-const { options } = ts.parseJsonConfigFileContent(ts.readConfigFile(file("tsconfig.json"), ts.sys.readFile).config, ts.sys, file("."));
-const program = ts.createProgram([file("src/index.js")], options);
+const { options, fileNames } = ts.parseJsonConfigFileContent(ts.readConfigFile(file("tsconfig.json"), ts.sys.readFile).config, ts.sys, file("."));
+const program = ts.createProgram(fileNames, options);
 const checker = program.getTypeChecker();
 
 /** What is reached by the exports and has no name among them. */
@@ -104,7 +105,11 @@ const reached = REACHED.flatMap(([name, wanted]) => exportsOf(name).filter((symb
 const text = [
   "# Reference of the JavaScript SDK", "",
   "What `battleship-salvo` exports, and what is reached by it. [The guide](../client_sdk/javascript/README.md) shows how it is used. Generated from",
-  "the package's own comments and types: `npm run reference` in `client_sdk/javascript`.", "",
+  "the package's own comments and types: `npm run types` in `client_sdk/javascript` writes `types/reference.md`.", "",
   ...[...named, ...reached].flatMap((symbol) => [...section(symbol), ""]),
 ].join("\n");
-process.stdout.write(text.replaceAll(/\n{3,}/g, "\n\n").trimEnd() + "\n");
+const { diagnostics } = program.emit();
+const wrong = [...ts.getPreEmitDiagnostics(program), ...diagnostics];
+writeFileSync(file("types/reference.md"), `${text.replaceAll(/\n{3,}/g, "\n\n").trimEnd()}\n`);
+console.error(ts.formatDiagnostics(wrong, { getCurrentDirectory: () => file("."), getCanonicalFileName: (name) => name, getNewLine: () => "\n" }));
+process.exitCode = wrong.length ? 1 : 0;
