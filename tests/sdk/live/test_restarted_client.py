@@ -1,6 +1,4 @@
-"""The client of the tutorial, and a bot in JavaScript, killed and started again in every state of a table.
-
-Each plays its game to the end.
+"""The client of the tutorial, killed and started again in every state of a table: it plays its game to the end.
 
 The story: a client subscribed in the order that the tutorial printed. After a restart in mid-game it knew that it was
 its turn before it knew who plays, fired at nobody, and lost the turn; and it placed its ships in a game that was on.
@@ -10,21 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from kit import javascript
 from kit.brokers import Broker, StartServer
 from kit.players import SECONDS, Heard, join, over
-from kit.programs import needs, path_of
 from salvo import messages as m
 from salvo.net.mqtt import Connection
 from salvo.player import Answer, Bot
@@ -43,37 +36,6 @@ def announced(client):
 mqtt.Client.loop_forever = announced
 runpy.run_path({str(PLAIN)!r})
 """
-
-
-#: The bot in JavaScript, which says nothing when it is subscribed.
-MINE = """\
-import * as salvo from "battleship-salvo";
-console.log("subscribed");
-salvo.run((view) => view.untouched.sample(view.shots));
-"""
-
-
-class Subject(NamedTuple):
-    """A client.
-
-    Attributes:
-        command: with which it is started, behind the variables that bots read.
-        says: what it prints at the end, with ``{}`` for the winner.
-    """
-
-    command: Sequence[str]
-    says: str
-
-
-def _plain(broker: Broker, factory: pytest.TempPathFactory) -> Subject:
-    words = ["-c", PROGRAM, "127.0.0.1", str(broker.port), "plain", "secret plain"]
-    return Subject([sys.executable, *words], "winner: {}\n")
-
-
-def _in_javascript(broker: Broker, factory: pytest.TempPathFactory) -> Subject:
-    file = Path(tempfile.mkdtemp(dir=javascript.installed(factory)[1])) / "mybot.js"
-    file.write_text(MINE)
-    return Subject([path_of("node"), str(file)], "game 1: {} wins, plain is number ")
 
 
 class Rival(Bot):
@@ -98,8 +60,7 @@ def _is_pause(news: object) -> bool:
 class Stage:
     """A table, the client and its rival."""
 
-    def __init__(self, subject: Subject, broker: Broker, contest: Contest, heard: Heard) -> None:
-        self.subject = subject
+    def __init__(self, broker: Broker, contest: Contest, heard: Heard) -> None:
         self.broker = broker
         self.contest = contest
         self.heard = heard
@@ -108,9 +69,8 @@ class Stage:
         self.client: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        account = {"SALVO_TEAM": "plain", "SALVO_SECRET": "secret plain", "SALVO_GAMES": "1"}
-        environment = os.environ | {"SALVO_URL": self.broker.url} | account
-        process = subprocess.Popen(self.subject.command, env=environment, stdout=subprocess.PIPE, text=True)
+        command = [sys.executable, "-c", PROGRAM, "127.0.0.1", str(self.broker.port), "plain", "secret plain"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.client = self.processes.enter_context(process)
         assert process.stdout is not None
         assert process.stdout.readline() == "subscribed\n"
@@ -222,22 +182,11 @@ def _after_the_end(stage: Stage) -> None:
     stage.start()
 
 
-@pytest.fixture(
-    params=[
-        _plain,
-        pytest.param(_in_javascript, marks=[needs("node"), needs("npm"), pytest.mark.slow]),
-    ],
-    ids=["the tutorial's", "in javascript"],
-)
-def stage(
-    request: pytest.FixtureRequest,
-    broker: Broker,
-    start_server: StartServer,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Stage]:
+@pytest.fixture
+def stage(broker: Broker, start_server: StartServer) -> Iterator[Stage]:
     heard = Heard()
     with start_server(heard, players=2, pace_seconds=0.02) as contest:
-        found = Stage(request.param(broker, tmp_path_factory), broker, contest, heard)
+        found = Stage(broker, contest, heard)
         with found.processes:
             yield found
             found.kill()
@@ -268,7 +217,7 @@ def test_a_client_that_was_killed_plays_its_game_to_the_end(
     [won] = stage.heard.of(m.GameWon)
     stage.client.wait(SECONDS)
     assert stage.client.stdout is not None
-    assert stage.client.stdout.read().startswith(stage.subject.says.format(won.winner))
+    assert stage.client.stdout.read() == f"winner: {won.winner}\n"
     refusals = [*stage.heard.of(m.CommandRefused), *stage.heard.of(m.PlacementRefused)]
     told = [refusal for refusal in refusals if refusal.to == "plain" and refusal.code not in refused]
     assert not told, stage.heard.all
