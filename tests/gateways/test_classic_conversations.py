@@ -11,7 +11,7 @@ import pytest
 from gateways.classic_client import Program, Tcp
 from gateways.gateway_stage import hosting, written
 from salvo import sources
-from salvo.rules import BOOKS, SPACED, RuleBook
+from salvo.rules import BOOKS, SCATTERED, SPACED, RuleBook
 from salvo_gateways.classic import Role, check, door
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.host import Door
@@ -158,7 +158,9 @@ def test_a_second_program_waits_until_the_first_has_left_and_a_client_that_was_s
         Program(second, 2).connect()
 
 
-@pytest.mark.parametrize("book", [book for book in BOOKS.values() if book is not SPACED], ids=lambda book: book.name)
+@pytest.mark.parametrize(
+    "book", [book for book in BOOKS.values() if book not in (SPACED, SCATTERED)], ids=lambda book: book.name
+)
 def test_rules_that_the_protocol_cannot_express_are_refused(book: RuleBook) -> None:
     with pytest.raises(GatewayError, match="cannot be played in this protocol"):
         check(book)

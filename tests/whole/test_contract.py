@@ -333,6 +333,7 @@ def _is_of_parent(node: ast.expr) -> bool:
     return _name(node) == "__init__" and ast.unparse(node) == "super().__init__"
 
 
+@pytest.mark.long
 def test_the_table_of_errors_has_the_cause_and_the_fix_of_every_code() -> None:
     said = tomllib.loads((ROOT / "proto" / "error_codes.toml").read_text())
     assert said["fixes"].keys() == CODES.keys()
