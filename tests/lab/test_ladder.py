@@ -61,6 +61,7 @@ def test_twelve_rungs_stand_from_weak_to_strong_with_their_versions() -> None:
     assert all(rung.name.rpartition("-v")[0] == rung.bot for rung in rungs)
 
 
+@pytest.mark.long
 def test_a_climb_ends_between_two_rungs() -> None:
     ladder = Ladder("short", "salvo", (Rung("random-v1", "random", 0), Rung("hunter-v1", "hunter", 463)))
     found = climb("hunter@0.5", ladder=ladder, games=200, jobs=1)
