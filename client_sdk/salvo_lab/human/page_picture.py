@@ -52,11 +52,10 @@ def _title(sitting: Sitting) -> str:
 
 
 def _whose_time(sitting: Sitting) -> str:
-    if sitting.mode is Mode.SHOOT:
-        return "your turn"
+    """Return whose time runs, where the title does not say so already."""
     if sitting.whose_turn:
         return f"{sitting.whose_turn}'s turn"
-    return "to set up" if sitting.before_turns else ""
+    return "to set up" if sitting.before_turns and sitting.seconds_left is not None else ""
 
 
 def _actions(sitting: Sitting) -> Iterable[Action]:

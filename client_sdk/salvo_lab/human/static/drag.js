@@ -3,6 +3,9 @@
 import { fill, make } from "./dom.js";
 
 const FAR = 6; // pixels that make a click a drag
+const TURNING = "R, the wheel or a second finger turns it on the way.";
+const TO_PLACE = `Choose a ship, then one end of it on the grid, then a green square for the other end. Or drag it to the grid: ${TURNING}`;
+const TO_GO_ON = `A ship can still be dragged elsewhere: ${TURNING} Done begins the game.`;
 
 export class Ships {
   #setup = null;
@@ -57,6 +60,7 @@ export class Ships {
     const missing = setup.ships.filter((ship) => ship.at === null);
     const state = JSON.stringify([missing.map((ship) => ship.name), setup.setting, setup.deleting]);
     this.element.querySelector("h2").textContent = missing.length ? "Ships to place" : "All ships are placed";
+    this.element.querySelector(".hint").textContent = missing.length ? TO_PLACE : TO_GO_ON;
     fill(this.list, state, () => missing.map((ship, place) => this.#item(ship, place + 1)));
   }
 

@@ -199,8 +199,7 @@ function tick() {
   const clock = find("clock");
   const seconds = ends ? Math.max(0, Math.round((ends - Date.now()) / 1000)) : 0;
   clock.hidden = !ends && !picture.turn;
-  const whose = picture.turn === "to set up" && !ends ? "" : picture.turn;
-  say(clock, [plain(whose), ends ? `${seconds} s left` : ""].filter(Boolean).join(", "));
+  say(clock, [plain(picture.turn), ends ? `${seconds} s left` : ""].filter(Boolean).join(", "));
   clock.classList.toggle("short", Boolean(ends) && seconds <= 10);
   const mine = picture.mode === "Shoot" && ends && seconds <= FEW_SECONDS;
   if (mine && warned !== ends && picture.left_ms > FEW_SECONDS * 1000) {
