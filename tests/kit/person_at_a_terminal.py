@@ -32,8 +32,13 @@ raft = 1
 """
 
 
+#: By which a page would be opened on the screen of whoever runs the tests.
+_WINDOWS = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
+
+
 def clean_environment(folder: Path) -> dict[str, str]:
-    clean = without_settings()
+    """The environment of a person without settings and without a window."""
+    clean = {name: value for name, value in without_settings().items() if name not in _WINDOWS}
     return clean | {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
 
 

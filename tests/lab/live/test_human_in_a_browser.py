@@ -8,8 +8,6 @@ import os
 import select
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -213,15 +211,3 @@ def test_a_game_at_a_table_of_a_contest_is_played_by_clicking(window: Browser, t
 
 def _named(board: str, cell: int) -> str:
     return f"document.querySelector({json.dumps(_cell(board, cell))}).getAttribute('aria-label')"
-
-
-def test_a_second_browser_with_the_same_address_is_told_how_to_start_again(window: Browser, tmp_path: Path) -> None:
-    with sitting(window, tmp_path, "play", "human", "random") as process:
-        address = window.run("return location.origin")
-        request = urllib.request.Request(f"{address}/enter", b"of-before", {"Origin": address})
-        with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(request, timeout=60)
-        with refused.value as answer:
-            assert "start it again" in json.load(answer)["text"]
-        process.terminate()
-        assert process.wait(60) == 130

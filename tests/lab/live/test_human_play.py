@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import shlex
 import signal
+import subprocess
+import urllib.error
 from pathlib import Path
 
 import pytest
 
 from kit import players
+from kit.clicking import Clicker
 from kit.command_line import run
 from kit.person import fleet_of_random
 from kit.person_at_a_terminal import SALVO, clean_environment, contest_on, pond_file, shoot_cells, square_of, turn_of
+from kit.processes import started
 from kit.terminal import Terminal
 from salvo.rules import Fleet, Orientation, RuleBook
 from salvo.rules.files import load_book
@@ -120,6 +125,21 @@ def test_two_people_at_one_terminal_are_refused() -> None:
     done = run("play", "human", "human")
     assert done.returncode == 1
     assert done.stderr.startswith("error: one_human: human and human; one person or model plays in one process")
+
+
+def test_a_second_browser_with_the_same_address_is_told_how_to_start_again(tmp_path: Path) -> None:
+    words, environment = [SALVO, "play", "human", "random", "--browser"], clean_environment(tmp_path)
+    with started(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        with contextlib.closing(Clicker(address)) as person:
+            person.until(lambda picture: picture["title"] == "Setup")
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                Clicker(address)
+            with refused.value as answer:
+                assert "start it again" in json.load(answer)["text"]
+            process.terminate()
+            assert process.wait(60) == 130
 
 
 def _rival(url: str) -> None:
