@@ -22,7 +22,7 @@ BOARDS ?= 10000
 # Every process that a test starts would compile all of the code again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check types compiled slow bench numbers load simulate chaos failover fuzz mutants compose-test annexes pictures docs format contract clean
+.PHONY: demo test check types compiled slow bench numbers load simulate chaos failover fuzz mutants compose-test annexes pictures docs dist wheel-test format contract clean
 
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
@@ -46,7 +46,7 @@ types: $(READY)
 compiled: $(READY)
 	-@$(BIN)/pytest --collect-only --quiet >/dev/null 2>&1
 
-slow: $(READY)           ## what a release needs besides: slow tests, 10,000 simulated contests, chaos, failover, fuzz, mutants, compose (over an hour)
+slow: $(READY)           ## what a release needs besides: slow tests, 10,000 simulated contests, chaos, failover, fuzz, mutants, compose, annexes, the wheel (over an hour)
 	$(BIN)/python tests/kit/programs.py
 	$(BIN)/pytest $(TESTS) -m slow
 	$(MAKE) simulate SEEDS=10000
@@ -56,6 +56,7 @@ slow: $(READY)           ## what a release needs besides: slow tests, 10,000 sim
 	$(MAKE) mutants
 	$(MAKE) compose-test
 	$(MAKE) annexes
+	$(MAKE) wheel-test
 
 bench: $(READY)          ## the benchmarks, a table as result (about eight minutes)
 	$(BIN)/pip install --quiet -e '.[bench]'
@@ -100,6 +101,12 @@ pictures: $(READY)       ## every picture of the documents, from real games and 
 
 docs: $(READY)           ## the site, in build/site: open build/site/index.html
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs . build/site
+
+dist: $(READY)           ## what a release publishes, in dist/: wheel, sources, SBOM, hashes; built twice, the same bytes
+	PYTHONPATH=tests $(BIN)/python -m release.dist
+
+wheel-test: dist         ## the wheel in empty environments of Python 3.11 to 3.13, base and extras: a table of times
+	PYTHONPATH=tests $(BIN)/python -m release.environments
 
 format: $(READY)         ## rewrite in the house's format
 	$(BIN)/ruff check --fix .

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from salvo.client import play as play
+    from salvo.distribution import __version__ as __version__
     from salvo.errors import SalvoError as SalvoError
     from salvo.player import Bot as Bot
     from salvo.player import bot as bot
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "salvo.client": ("play",),
+    "salvo.distribution": ("__version__",),
     "salvo.errors": ("SalvoError",),
     "salvo.player": ("Bot", "bot"),
     "salvo.rules": ("SALVO", "Fleet", "Orientation", "Placement", "RuleBook"),

@@ -1,10 +1,13 @@
-"""What the distribution ``battleship-salvo`` is: its version, and its packages."""
+"""What the distribution ``battleship-salvo`` is: its version, where it is, and its packages."""
 
+from pathlib import Path
 from typing import Final
 
 NAME: Final = "battleship-salvo"
 #: Kept equal to the distribution's version by a test.
-__version__ = "0.1.0"
+__version__ = "1.0.0"
+#: The folder from which it is imported: what is installed, or a clone.
+HOME: Final = Path(__file__).parents[1]
 #: The packages of the distribution, from below; those from salvo_watch on may be left out.
 PACKAGES: Final = (
     "salvo",

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from salvo import topics
+from salvo.distribution import __version__
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docker-compose.yml"
@@ -210,7 +211,7 @@ class OwnEngine(Engine):
             shutil.copy(bundle, tree / "etc" / "ssl" / "certs" / "ca-certificates.crt")
 
     def build(self) -> None:
-        self.docker("build", "--network=host", "-f", "server/Dockerfile", "-t", "battleship-salvo", ".")
+        self.docker("build", "--network=host", "-f", "server/Dockerfile", "-t", f"battleship-salvo:{__version__}", ".")
 
 
 def _overlay_works(folder: Path) -> bool:

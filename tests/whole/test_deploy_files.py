@@ -6,12 +6,16 @@ import os
 import re
 import subprocess
 import sysconfig
+import tomllib
 from pathlib import Path
 
 import click
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from salvo.cli import cli
+from salvo.distribution import __version__
 from salvo_server.commands.serve import serve
 from salvo_server.settings import ServerSettings
 
@@ -20,6 +24,7 @@ SCRIPTS = Path(sysconfig.get_path("scripts"))
 #: What every command reads that connects to a broker.
 _OF_ALL = {"ca", "secret_file"}
 COMPOSE = ("docker-compose.yml", "deploy/tls.yml")
+_IMAGE = f"${{SALVO_IMAGE:-battleship-salvo:{__version__}}}"
 
 
 @pytest.mark.long
@@ -94,12 +99,12 @@ def test_every_service_is_locked_in_and_nobody_is_root() -> None:
     assert user == ["10001:10001"]
     for text in texts:
         assert "    <<: *bounds\n    mem_limit: " in text
-        assert re.search(r'^    user: "[1-9]\d*:[1-9]\d*"', text, re.MULTILINE) or "image: battleship-salvo" in text
+        assert re.search(r'^    user: "[1-9]\d*:[1-9]\d*"', text, re.MULTILINE) or f"image: {_IMAGE}" in text
 
 
 def test_images_are_pinned_and_the_brokers_ports_are_this_machines_own_unless_opened() -> None:
     text = (ROOT / "docker-compose.yml").read_text()
-    images = [image for image in re.findall(r"^    image: (\S+)$", text, re.MULTILINE) if image != "battleship-salvo"]
+    images = [image for image in re.findall(r"^    image: (\S+)$", text, re.MULTILINE) if image != _IMAGE]
     assert len(images) >= 2
     assert all(re.fullmatch(r"[a-z-]+:\d+\.\d+(\.\d+)?", image) for image in images), images
     broker = text.partition("\n  broker:\n")[2].partition("\n  server:\n")[0]
@@ -114,6 +119,34 @@ def test_metrics_and_journal_are_for_this_machine_and_for_the_server_alone() -> 
     assert "\nnetworks:\n  journal:\n    internal: true\n" in text
     members = re.findall(r"^  (\w+):\n(?:    .*\n|\n)*?    networks: \[.*journal\]$", text, re.MULTILINE)
     assert members == ["server", "standby", "postgres"]
+
+
+def test_the_image_installs_from_a_lock_that_fits_what_the_server_needs() -> None:
+    lock = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "server" / "requirements.lock").read_text(), re.MULTILINE))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = [*extras["dependencies"], *extras["optional-dependencies"]["server"], *extras["optional-dependencies"]["postgresql"]]
+    for requirement in map(Requirement, needed):
+        assert lock[canonicalize_name(requirement.name)] in requirement.specifier, str(requirement)
+
+
+@pytest.mark.long
+def test_the_workflows_of_the_forge_fit_their_schema() -> None:
+    workflows = sorted(map(str, (ROOT / ".github" / "workflows").glob("*.yml")))
+    assert len(workflows) == 2
+    subprocess.run([SCRIPTS / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows], check=True)
+
+
+def test_every_file_that_names_the_version_names_this_one() -> None:
+    named = {
+        "pyproject.toml": rf'^version = "{__version__}"$',
+        "CITATION.cff": rf"^version: {__version__}$",
+        "CHANGELOG.md": rf"^## \[{__version__}\]",
+        "client_sdk/javascript/package.json": rf'^  "version": "{__version__}",$',
+        "client_sdk/javascript/package-lock.json": rf'^  "version": "{__version__}",$',
+        "server/Dockerfile": rf'image.version="{__version__}"$',
+    }
+    for file, line in named.items():
+        assert re.search(line, (ROOT / file).read_text(), re.MULTILINE), file
 
 
 def test_the_dockerfile_installs_what_the_project_is_made_of() -> None:

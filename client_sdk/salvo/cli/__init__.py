@@ -23,7 +23,7 @@ from salvo import plugins
 from salvo.cli.checked import Suggesting
 from salvo.cli.listing import HEADINGS, MORE, Listed
 from salvo.cli.logs import begin_log, error_line
-from salvo.distribution import PACKAGES, __version__
+from salvo.distribution import HOME, PACKAGES, __version__
 from salvo.errors import SalvoError
 from salvo.streams import open_closed, until_unread
 
@@ -108,7 +108,7 @@ def _imported(name: str, command: Listed) -> click.Command:
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
-@click.version_option(__version__, prog_name="salvo")
+@click.version_option(__version__, prog_name="salvo", message=f"%(prog)s %(version)s, from {HOME}")
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),

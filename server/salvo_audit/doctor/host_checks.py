@@ -15,6 +15,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from salvo.distribution import HOME, __version__
 from salvo_audit.doctor.finding import Finding, failed, passed, skipped
 from salvo_audit.doctor.target import Target
 from salvo_server.brokers.embedded.addresses import BrokerError, split_address
@@ -25,7 +26,7 @@ _DISTRIBUTION: Final = "battleship-salvo"
 #: A journal of a day of games with 64 teams has some 50 MB; below four times that a contest day is at risk.
 _LEAST_FREE_BYTES: Final = 200 * 1024 * 1024
 #: Extras that no operator needs.
-_OF_DEVELOPERS: Final = {"bench", "dev", "fuzz"}
+_OF_DEVELOPERS: Final = {"bench", "dev", "docs", "fuzz", "image"}
 
 
 def check_python(target: Target) -> Iterator[Finding]:
@@ -42,7 +43,7 @@ def check_python(target: Target) -> Iterator[Finding]:
     if wrong:
         yield failed("software", f"unfit: {', '.join(wrong)}", 'pip install "battleship-salvo[server]"')
     else:
-        yield passed("software", f"Python {here} and {len(found)} libraries are of versions that fit")
+        yield passed("software", f"salvo {__version__} from {HOME}; Python {here} and {len(found)} libraries fit")
 
 
 def _needs() -> tuple[SpecifierSet, dict[str, SpecifierSet]]:
