@@ -1,7 +1,8 @@
 """Build what a release publishes, twice, from the last commit: ``make dist``.
 
-In ``dist/``: the wheel, the source distribution, an SBOM of what the server's image installs (CycloneDX), and the SHA-256 of each. Both
-builds start from a copy of the commit in a folder of its own and have to be the same, byte for byte. Times inside are the commit's.
+In ``dist/``: the wheel, the source distribution, an SBOM of what the server's image installs (CycloneDX), and the
+SHA-256 of each. Both builds start from a copy of the commit in a folder of its own and have to be the same, byte for
+byte. Times inside are the commit's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Install the wheel of ``dist/`` into empty environments, and play: ``make wheel-test``.
 
-For each Python that is here (3.11, 3.12, 3.13; others are named as missing) and for the base and two extras: a new environment, ``pip
-install``, then the commands a newcomer begins with. The table has the seconds from ``pip install`` to the end of the first game.
+For each Python that is here (of 3.11, 3.12 and 3.13; a missing one is named) and for the base and two extras: a new
+environment, ``pip install``, then the commands a newcomer begins with. The table has the seconds from ``pip install``
+to the end of the first game.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import salvo
+from kit import command_line
 from salvo.cli import cli
 from salvo.distribution import __version__
 from salvo_server.commands.serve import serve
@@ -124,7 +126,11 @@ def test_metrics_and_journal_are_for_this_machine_and_for_the_server_alone() -> 
 def test_the_image_installs_from_a_lock_that_fits_what_the_server_needs() -> None:
     lock = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "server" / "requirements.lock").read_text(), re.MULTILINE))
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    needed = [*extras["dependencies"], *extras["optional-dependencies"]["server"], *extras["optional-dependencies"]["postgresql"]]
+    needed = [
+        *extras["dependencies"],
+        *extras["optional-dependencies"]["server"],
+        *extras["optional-dependencies"]["postgresql"],
+    ]
     for requirement in map(Requirement, needed):
         assert lock[canonicalize_name(requirement.name)] in requirement.specifier, str(requirement)
 
@@ -133,7 +139,9 @@ def test_the_image_installs_from_a_lock_that_fits_what_the_server_needs() -> Non
 def test_the_workflows_of_the_forge_fit_their_schema() -> None:
     workflows = sorted(map(str, (ROOT / ".github" / "workflows").glob("*.yml")))
     assert len(workflows) == 2
-    subprocess.run([SCRIPTS / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows], check=True)
+    subprocess.run(
+        [SCRIPTS / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows], check=True
+    )
 
 
 def test_every_file_that_names_the_version_names_this_one() -> None:
@@ -147,6 +155,8 @@ def test_every_file_that_names_the_version_names_this_one() -> None:
     }
     for file, line in named.items():
         assert re.search(line, (ROOT / file).read_text(), re.MULTILINE), file
+    assert salvo.__version__ == __version__
+    assert command_line.run("--version").stdout == f"salvo {__version__}, from {ROOT / 'client_sdk'}\n"
 
 
 def test_the_dockerfile_installs_what_the_project_is_made_of() -> None:
