@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from importlib.metadata import version as installed_version
 
+import click
 from docutils import nodes
 from pygments.lexers.special import TextLexer
 from sphinx import addnodes
@@ -55,7 +56,13 @@ def _unlink(_: Sphinx, tree: nodes.document) -> None:
         reference.replace_self(reference.children)
 
 
+def _literal(_: Sphinx, __: click.Context, lines: list[str]) -> None:
+    """Print an asterisk of a help text as it is."""
+    lines[:] = [line.replace("*", r"\*") for line in lines]
+
+
 def setup(app: Sphinx) -> None:
+    app.connect("sphinx-click-process-options", _literal)
     app.connect("doctree-read", _unlink)
     for language in ("csv", "mermaid"):  # which are shown as they are: the site loads no script to draw with
         app.add_lexer(language, TextLexer)
