@@ -30,12 +30,12 @@ def git(*words: str) -> bytes:
     return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, check=True).stdout
 
 
-def build(folder: Path) -> Path:
-    """Build wheel and source distribution from the last commit; return the folder that has both."""
+def build(commit: str, folder: Path) -> Path:
+    """Build wheel and source distribution from a commit; return the folder that has both."""
     source, built = folder / "source", folder / "built"
-    with tarfile.open(fileobj=BytesIO(git("archive", "HEAD"))) as archive:
+    with tarfile.open(fileobj=BytesIO(git("archive", commit))) as archive:
         archive.extractall(source, filter="data")
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": git("log", "-1", "--format=%ct").decode().strip()}
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": git("log", "-1", "--format=%ct", commit).decode().strip()}
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(built), str(source)]
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
     _write_sbom(source, built / _SBOM)
@@ -58,8 +58,9 @@ def main() -> int:
     """Build twice, compare, and put one into ``dist/``; 1 if they differ."""
     if git("status", "--porcelain"):
         print("built from the last commit, without what is not committed", file=sys.stderr)
+    commit = git("rev-parse", "HEAD").decode().strip()
     with tempfile.TemporaryDirectory() as folder:
-        first, second = (build(Path(folder) / name) for name in ("first", "second"))
+        first, second = (build(commit, Path(folder) / name) for name in ("first", "second"))
         found, again = sums(first), sums(second)
         if found != again:
             print(f"two builds differ:\n{found}{again}", file=sys.stderr)
