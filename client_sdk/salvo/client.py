@@ -216,7 +216,7 @@ class Contestant(Team):
                 log.info("%s: back in game %d", name, game)
             case e.SalvoWanted(view):
                 self._answer(view)
-            case e.SalvoHeard(result):
+            case e.SalvoReported(result):
                 self._call(f"turn {result.turn}, on_result", self._adapter.on_result, result)
             case e.GameEnded(game, winner, stats, aborted):
                 self._call("on_game_over", self._adapter.on_game_over, None if aborted else winner, stats)

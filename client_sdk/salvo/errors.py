@@ -125,8 +125,8 @@ def printable(text: str, most: int = MAX_SHOWN, *, lines: bool = False) -> str:
     """
     if len(text) > most:
         text = f"{text[: most - 4]} ..."
-    kept = "\n\t" if lines else ""
-    return text if text.isprintable() else "".join(c if c.isprintable() or c in kept else "\ufffd" for c in text)
+    printed = "\n\t" if lines else ""
+    return text if text.isprintable() else "".join(c if c.isprintable() or c in printed else "\ufffd" for c in text)
 
 
 class SalvoError(Exception):

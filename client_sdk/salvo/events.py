@@ -43,7 +43,7 @@ class SalvoWanted(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class SalvoHeard(Event):
+class SalvoReported(Event):
     """A salvo was announced; the view already has it."""
 
     result: m.SalvoResolved

@@ -63,13 +63,13 @@ def rights(
         name = "+"
     if role is Role.SERVER:
         return tuple(Right(action, f"{place}/#") for place in _places(tables) for action in Action)
-    said_at = {Publisher.OWNER: (name,), Publisher.TEAM: tuple(players), Publisher.HOST: ("+",)}
+    logged_at = {Publisher.OWNER: (name,), Publisher.TEAM: tuple(players), Publisher.HOST: ("+",)}
     named = tuple(ships)
     found = []
     for table in tables:
         for topic in TOPICS:
             if _may_publish(role, topic, own=True):
-                cells = itertools.product(said_at[topic.publisher], named)
+                cells = itertools.product(logged_at[topic.publisher], named)
                 found += [
                     Right(Action.PUBLISH, topic.filter(table, player=player, ship=ship)) for player, ship in cells
                 ]

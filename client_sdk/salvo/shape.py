@@ -202,20 +202,20 @@ class Parts(ABC):
     @cached_property
     def names(self) -> list[str]:
         """The members' names, in order."""
-        return [each.name for each in self.members()]
+        return [member.name for member in self.members()]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         from pydantic_core import core_schema
 
         members = {
-            each.name: core_schema.typed_dict_field(
-                handler.generate_schema(each.hint),
-                required=each.required,
-                validation_alias=each.key,
-                serialization_alias=each.key,
-                serialization_exclude_if=each.exclude_if,
+            member.name: core_schema.typed_dict_field(
+                handler.generate_schema(member.hint),
+                required=member.required,
+                validation_alias=member.key,
+                serialization_alias=member.key,
+                serialization_exclude_if=member.exclude_if,
             )
-            for each in self.members()
+            for member in self.members()
         }
         config = core_schema.CoreConfig(strict=True)
         form = core_schema.typed_dict_schema(members, cls=self.cls, extra_behavior="forbid", config=config)
@@ -307,18 +307,18 @@ class Fields(Parts):
 def _fields_of(cls: Any) -> list[Member]:
     hints = get_type_hints(cls, include_extras=True)
     if issubclass(cls, tuple):
-        keys = {name: name.removesuffix("_if_told") for name in cls._fields}
+        keys = {name: name.removesuffix("_if_announced") for name in cls._fields}
         return [Member(name, key, hints[name], name not in cls._field_defaults) for name, key in keys.items()]
     return [
         Member(
-            each.name,
-            each.metadata.get("alias", each.name),
-            hints[each.name],
-            each.default is MISSING or "required" in each.metadata,
-            each.metadata.get("exclude_if"),
+            field.name,
+            field.metadata.get("alias", field.name),
+            hints[field.name],
+            field.default is MISSING or "required" in field.metadata,
+            field.metadata.get("exclude_if"),
         )
-        for each in fields(cls)
-        if "exclude" not in each.metadata
+        for field in fields(cls)
+        if "exclude" not in field.metadata
     ]
 
 

@@ -88,13 +88,13 @@ class SalvoCounted(NamedTuple):
     fates: dict[str, Fate]
 
 
-class GameEnded(NamedTuple):
+class EndSeen(NamedTuple):
     """A game is over, which is reported once; without a winner if a host has aborted it."""
 
     won: m.GameWon
 
 
-Change = StateMoved | ListChanged | GameForgotten | GameRejoined | SalvoCounted | GameEnded
+Change = StateMoved | ListChanged | GameForgotten | GameRejoined | SalvoCounted | EndSeen
 
 
 @dataclass(slots=True)
@@ -353,7 +353,7 @@ class TableState:
         if won is None or turn is None or turn == self._ended:
             return ()
         self._ended = turn
-        return (GameEnded(won),)
+        return (EndSeen(won),)
 
     def _host(self, acted: m.HostActed) -> Sequence[Change]:
         self.hosted = acted

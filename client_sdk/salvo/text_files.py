@@ -129,9 +129,9 @@ def line_of(text: str, key: str, table: str = "") -> int:
         first = begins.end()
         following = re.compile(r"^\s*\[", re.MULTILINE).search(text, first)
         last = following.start() if following else last
-    said = re.compile(rf"^\s*(?:{word}\s*[.=]|\[\s*{word}\s*\])", re.MULTILINE).search(text, first, last)
+    found = re.compile(rf"^\s*(?:{word}\s*[.=]|\[\s*{word}\s*\])", re.MULTILINE).search(text, first, last)
     inline = re.compile(rf"[{{,]\s*{word}\s*=").search(text, first, last)
-    return _line_at(text, said or inline)
+    return _line_at(text, found or inline)
 
 
 def _line_at(text: str, found: re.Match[str] | None) -> int:

@@ -81,11 +81,11 @@ def _row(name: str, pattern: str, publisher: Publisher, reader: Reader, retained
     return _rows[-1]
 
 
-def _said(name: str, pattern: str, payload: str, source: str = "X", *, retained: bool = True) -> Topic:
+def _announced(name: str, pattern: str, payload: str, source: str = "X", *, retained: bool = True) -> Topic:
     return _row(name, pattern, Publisher.SERVER, Reader.EVERYBODY, retained, payload, source)
 
 
-def _told(name: str, pattern: str, payload: str, source: str = "X") -> Topic:
+def _addressed(name: str, pattern: str, payload: str, source: str = "X") -> Topic:
     return _row(name, pattern, Publisher.SERVER, Reader.OWNER, False, payload, source)
 
 
@@ -95,7 +95,7 @@ def _asked(name: str, publisher: Publisher, pattern: str, payload: str, source: 
 
 _SHIP = "/players/{player}/ships/{ship}"
 
-STATE = _said("state", "/game/state", "`lobby`, `turn` or `over`", "S")
+STATE = _announced("state", "/game/state", "`lobby`, `turn` or `over`", "S")
 REQUEST_PARTICIPATION = _asked(
     "request_participation",
     Publisher.TEAM,
@@ -103,20 +103,20 @@ REQUEST_PARTICIPATION = _asked(
     '`{"name": "...", "secret": "..."}`, open or sealed for the server',
     "S",
 )
-REQUEST_ERROR = _said(
+REQUEST_ERROR = _announced(
     "request_error", "/game/error", "`<code>: <meaning>` for what cannot be read and names nobody", retained=False
 )
 LEAVE = _asked(
     "leave", Publisher.OWNER, "/players/{player}/leave", '`{"data": {"g": 1}, "signature": "<blob>"}`, out of the lobby'
 )
-COUNT = _said("count", "/players/count", "`2`", "S")
-LIST = _said("list", "/players/list", '`["a", "b"]`', "S")
+COUNT = _announced("count", "/players/count", "`2`", "S")
+LIST = _announced("list", "/players/list", '`["a", "b"]`', "S")
 PLACE = _asked(
     "place", Publisher.OWNER, f"{_SHIP}/place", 'blob of `{"coordinates": "<x>;<y>", "Orientation": "HORIZONTAL"}`', "S"
 )
-APPROVED = _said("approved", f"{_SHIP}/approved", "`true` or `false`", "S")
-PLACEMENT_ERROR = _told("placement_error", f"{_SHIP}/error", "`<code>: <sentence>`", "S")
-CURRENT = _said("current", "/game/current", "a player's name", "S")
+APPROVED = _announced("approved", f"{_SHIP}/approved", "`true` or `false`", "S")
+PLACEMENT_ERROR = _addressed("placement_error", f"{_SHIP}/error", "`<code>: <sentence>`", "S")
+CURRENT = _announced("current", "/game/current", "a player's name", "S")
 FIRE = _asked(
     "fire",
     Publisher.TEAM,
@@ -130,51 +130,53 @@ SKIP = _asked(
     "/players/{player}/skip",
     '`{"data": {"g": 1, "t": 9}, "signature": "<blob>"}`, the end of its turn',
 )
-HIT = _told("hit", "/players/{player}/hit", '`{"x": 3, "y": 4}` for every shot', "S")
-HITS = _said("hits", "/game/hits", "`2`", "S", retained=False)
-SUNK = _said("sunk", f"{_SHIP}/sunk", "`true`", "S")
-SUNK_AS_PRINTED = _said("sunk_as_printed", "/player/{player}/ships/{ship}/sunk", "`true`", "S")
-DEFEATED = _said("defeated", "/players/{player}/defeated", "`true`", "S")
-DEFEATED_AS_PRINTED = _said("defeated_as_printed", "/player/{player}/defeated", "`true`", "S")
-WINNER = _said(
+HIT = _addressed("hit", "/players/{player}/hit", '`{"x": 3, "y": 4}` for every shot', "S")
+HITS = _announced("hits", "/game/hits", "`2`", "S", retained=False)
+SUNK = _announced("sunk", f"{_SHIP}/sunk", "`true`", "S")
+SUNK_AS_PRINTED = _announced("sunk_as_printed", "/player/{player}/ships/{ship}/sunk", "`true`", "S")
+DEFEATED = _announced("defeated", "/players/{player}/defeated", "`true`", "S")
+DEFEATED_AS_PRINTED = _announced("defeated_as_printed", "/player/{player}/defeated", "`true`", "S")
+WINNER = _announced(
     "winner",
     "/game/winner",
     'a player\'s name; after a tie `["a", "b"]`, where the rules have it; `[]` after a host has aborted the game',
     "S",
 )
-STATS = _said("stats", "/game/stats/{player}", '`{"shots": 80, "hits": 19, "sunk": 6, "turns": 18, "place": 1}`', "S")
-ERROR = _told("error", "/players/{player}/error", "`<code>: <sentence>`")
-RULES = _said("rules", "/game/rules", "JSON: ruleset, grid, fleet, time limits")
-SERVER = _said("server", "/game/server", "JSON: status, version, game, profile, keys, players")
-TURN = _said("turn", "/game/turn", "JSON: game, turn, player, shots, now and deadline (epoch ms of the server)")
-RESULT = _said(
+STATS = _announced(
+    "stats", "/game/stats/{player}", '`{"shots": 80, "hits": 19, "sunk": 6, "turns": 18, "place": 1}`', "S"
+)
+ERROR = _addressed("error", "/players/{player}/error", "`<code>: <sentence>`")
+RULES = _announced("rules", "/game/rules", "JSON: ruleset, grid, fleet, time limits")
+SERVER = _announced("server", "/game/server", "JSON: status, version, game, profile, keys, players")
+TURN = _announced("turn", "/game/turn", "JSON: game, turn, player, shots, now and deadline (epoch ms of the server)")
+RESULT = _announced(
     "result",
     "/game/result",
     "JSON: game, turn, player, shots, hits, sunk, defeated of the last salvo; outcomes, aims where announced",
 )
-BOARD = _said(
+BOARD = _announced(
     "board", "/players/{player}/board", "a letter a cell: `.`, `X` hit, `0` miss, where the rules announce cells"
 )
-FLEET = _said("fleet", "/players/{player}/fleet", "JSON: all ships, at the end, where the rules reveal them")
-RECAP = _told("recap", "/players/{player}/recap", "blob: own fleet, shots, results")
-LOG = _said("log", "/game/log", "signed, hash-chained public events", retained=False)
+FLEET = _announced("fleet", "/players/{player}/fleet", "JSON: all ships, at the end, where the rules reveal them")
+RECAP = _addressed("recap", "/players/{player}/recap", "blob: own fleet, shots, results")
+LOG = _announced("log", "/game/log", "signed, hash-chained public events", retained=False)
 RESEND = _asked("resend", Publisher.OWNER, "/players/{player}/resend", '`{"log": 17}`: the log again from there')
 REFEREE = _row("referee", "/game/referee", Publisher.SERVER, Reader.REFEREE, True, "JSON: all boards", "X")
-STANDINGS = _said(
+STANDINGS = _announced(
     "standings",
     "/game/standings",
     "JSON: places, points and ratings of an evening and over all; on the first table only",
 )
 SAY = _asked("say", Publisher.OWNER, "/players/{player}/say", '`{"text": "..."}`, with `"to": "b"` for one')
-CHAT = _said("chat", "/game/chat", '`{"from": "a", "text": "..."}`', retained=False)
-MESSAGE = _told("message", "/players/{player}/message", '`{"from": "a", "text": "..."}`')
+CHAT = _announced("chat", "/game/chat", '`{"from": "a", "text": "..."}`', retained=False)
+MESSAGE = _addressed("message", "/players/{player}/message", '`{"from": "a", "text": "..."}`')
 HOST = _asked(
     "host",
     Publisher.HOST,
     "/game/host",
     '`{"data": {"by": "desk", "do": "extend", "seconds": 60, "g": 1}, "signature": "<blob>"}`',
 )
-HOSTED = _said(
+HOSTED = _announced(
     "hosted", "/game/hosted", '`{"by": "desk", "do": "pause", "paused": true}`: what a host did last at this table'
 )
 SEAT = _row(

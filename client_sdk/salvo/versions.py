@@ -76,7 +76,7 @@ def pinned(source: str) -> str:
     return f"{commit}:{plain}" + (f":{name}" if name else "")
 
 
-def kept(source: str) -> str:
+def stored_copy(source: str) -> str:
     """Keep a bot as it is now, ``file.py`` or ``file.py:Name``, and return the source of the copy.
 
     Raises:
@@ -228,8 +228,8 @@ def _link(folder: Path, version: Path) -> None:
 def _from_git(revision: str, file: Path) -> Path:
     folder = file.parent.absolute()
     commit = _commit(folder, revision)
-    told = _git(folder, "rev-parse", "--show-toplevel", "--show-prefix").splitlines()
-    top, prefix = Path(os.fsdecode(told[0])), os.fsdecode(told[1]).rstrip("/")
+    found = _git(folder, "rev-parse", "--show-toplevel", "--show-prefix").splitlines()
+    top, prefix = Path(os.fsdecode(found[0])), os.fsdecode(found[1]).rstrip("/")
     tree = f"{commit}:{prefix}"
     if prefix and not _git(top, "ls-tree", "-d", commit, prefix):
         raise BotError("bad_version", f"no folder {prefix} in revision {revision!r}")
@@ -274,8 +274,8 @@ def _git(folder: Path, *words: str) -> bytes:
     except FileNotFoundError:
         raise BotError("bad_version", "no program git; REVISION:file.py is a version that git has") from None
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {done.returncode}"]
-        text = said[0].removeprefix("fatal: ")
+        errors = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {done.returncode}"]
+        text = errors[0].removeprefix("fatal: ")
         if "not a git repository" in text:
             text = "is in no git repository; REVISION:file.py is a version that git has"
             raise BotError("bad_version", f"{folder.absolute()} {text}")

@@ -327,7 +327,7 @@ class View(Pictured):
             BotError: ``not_told``: these rules have no points.
         """
         if self.rules.ending is not Ending.GOAL:
-            raise self._not_told("points", "view.results has the hits of every salvo")
+            raise self._not_announced("points", "view.results has the hits of every salvo")
         return {player: tally.hits for player, tally in self.tallies.items()}
 
     @property
@@ -381,7 +381,7 @@ class View(Pictured):
             occupied = {self.rules.grid.xy(cell) for cell in self.fleet.cells}
             return {cell: cell in occupied for cell in self.incoming}
         if self.rules.announce is Announce.COUNT:
-            raise self._not_told("which shot was a hit", "view.salvos has every own salvo with its number of hits")
+            raise self._not_announced("which shot was a hit", "view.salvos has every own salvo with its number of hits")
         self._read_news()
         return dict(self._marks.get(player, {}))
 
@@ -392,9 +392,9 @@ class View(Pictured):
     def _check_sinkings(self) -> None:
         if self.rules.sinkings is Sinkings.UNTOLD:
             instead = "view.marks(player) has the hits" if self.rules.announce is not Announce.COUNT else "count hits"
-            raise self._not_told("which ships sank", instead)
+            raise self._not_announced("which ships sank", instead)
 
-    def _not_told(self, what: str, instead: str) -> BotError:
+    def _not_announced(self, what: str, instead: str) -> BotError:
         return BotError("not_told", f"the rules {self.rules.name!r} don't tell {what}; {instead}")
 
     def _read_news(self) -> None:
@@ -411,7 +411,7 @@ class View(Pictured):
                 self._take_back(fired[result.shots :], counted)
             self._salvos.append(OwnSalvo(result.turn, tuple(counted), result))
             fired = counted
-        if result.outcomes_if_told is not None:
+        if result.outcomes_if_announced is not None:
             self._mark(result, fired)
         if result.sunk or result.defeated:
             self._note_losses(result.sunk, result.defeated)
@@ -427,9 +427,9 @@ class View(Pictured):
 
     def _mark(self, result: SalvoResolved, fired: Sequence[Shot]) -> None:
         """Note where shots fell, as far as this player knows; a repeated shot announced as a miss undoes no hit."""
-        told = result.aims_if_told
-        aims = list(fired) if told is None else [Shot(*aim) for aim in told]
-        if told is None and result.player != self.me:
+        announced = result.aims_if_announced
+        aims = list(fired) if announced is None else [Shot(*aim) for aim in announced]
+        if announced is None and result.player != self.me:
             return
         for (player, x, y), hit in zip(aims, result.outcomes, strict=False):
             marks = self._marks.setdefault(player, {})

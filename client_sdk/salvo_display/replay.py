@@ -120,7 +120,7 @@ def ship_letter(number: int) -> str:
     return string.ascii_lowercase[min(number, 25)]
 
 
-def told_to(view: str, step: Step, book: RuleBook) -> list[News]:
+def news_for(view: str, step: Step, book: RuleBook) -> list[News]:
     """Return an onlooker's news of a step, in the order of the announcements.
 
     A player gets public and private announcements, and of its own commands those that counted, as its recap has them
@@ -390,15 +390,15 @@ class PlayerOnlooker(Onlooker):
 
     def _known_shots(self, result: m.SalvoResolved, view: View) -> tuple[tuple[Shot, Mark], ...]:
         """Return the player's own shots, and those of others where cells are public."""
-        if result.aims_if_told is not None:
-            shots = tuple(Shot(*aim) for aim in result.aims_if_told)
+        if result.aims_if_announced is not None:
+            shots = tuple(Shot(*aim) for aim in result.aims_if_announced)
         elif result.player == self._me:
             shots = view.salvos[-1].shots
         else:
             return ()
         marks = [Mark.FIRED] * len(shots)
-        if result.outcomes_if_told is not None:
-            marks = [Mark.HIT if hit else Mark.MISS for hit in result.outcomes_if_told]
+        if result.outcomes_if_announced is not None:
+            marks = [Mark.HIT if hit else Mark.MISS for hit in result.outcomes_if_announced]
         return tuple(zip(shots, marks, strict=True))
 
     def look_at(self, player: str) -> tuple[str, frozenset[int]]:
@@ -482,7 +482,7 @@ class Replay:
         """Let onlookers hear the whole game in parallel, each the news of its view."""
         for step in self._steps:
             for view, onlooker in onlookers.items():
-                onlooker.hear(step.at, told_to(view, step, self.header.rules.book))
+                onlooker.hear(step.at, news_for(view, step, self.header.rules.book))
 
     def _look(self, onlooker: Onlooker, view: str) -> Onlooker:
         self.show({view: onlooker})

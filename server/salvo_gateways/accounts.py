@@ -118,7 +118,7 @@ class RosterAccounts:
 
     def spelled_otherwise(self, name: str) -> bool:
         """Whether the roster has this name in another spelling only."""
-        return any(each.name != name and each.name.lower() == name.lower() for each in self._roster.members())
+        return any(member.name != name and member.name.lower() == name.lower() for member in self._roster.members())
 
     def onlooker(self, table: str) -> Credentials:
         """Return the watcher ``<door>-gateway`` of the roster, or ``<door>-<table>-gateway``.
@@ -143,7 +143,9 @@ class RosterAccounts:
         return secret
 
     def _make_room(self) -> None:
-        ours = [each.name for each in self._roster.members() if each.door == self._door and each.role is Role.TEAM]
+        ours = [
+            member.name for member in self._roster.members() if member.door == self._door and member.role is Role.TEAM
+        ]
         if len(ours) >= MAX_GUEST_ACCOUNTS:
             away = next((name for name in ours if name not in self._here), None)
             if away is None:

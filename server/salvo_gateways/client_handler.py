@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from salvo.errors import SalvoError
-from salvo_gateways.peer import Broken, Peer
+from salvo_gateways.peer import Broken, ClientConnection
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class ClientHandler:
         abandoned: whether the client has hung up, and all its messages are handled.
     """
 
-    def __init__(self, peer: Peer) -> None:
+    def __init__(self, peer: ClientConnection) -> None:
         self.peer = peer
         self.clock: Callable[[], float] = time.monotonic
         self.abandoned = False

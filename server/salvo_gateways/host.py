@@ -14,7 +14,7 @@ from typing import Final
 
 from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.peer import Framing, Lines, Peer
+from salvo_gateways.peer import ClientConnection, Framing, Lines
 from salvo_server.brokers.embedded import open_files
 
 log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ GOODBYE_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class GatewayDoor:
     """A configured protocol; each protocol's package makes one with its ``door(...)``.
 
     Attributes:
@@ -34,7 +34,7 @@ class Door:
         framing: makes what splits a client's bytes into messages.
     """
 
-    handler: Callable[[Peer], ClientHandler]
+    handler: Callable[[ClientConnection], ClientHandler]
     framing: Callable[[], Framing] = Lines
 
 
@@ -45,11 +45,11 @@ class Host:
         address: the host and port that it listens on, once opened.
     """
 
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: GatewayDoor) -> None:
         self.address = ("", 0)
         self._door = door
         self._listener: socket.socket | None = None
-        self._clients: dict[int, tuple[Peer, threading.Thread]] = {}
+        self._clients: dict[int, tuple[ClientConnection, threading.Thread]] = {}
         self._active: dict[int, ClientHandler] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -77,7 +77,7 @@ class Host:
                 log.warning("%s: refused, there are already %d clients", name, len(self._clients))
                 sock.close()
                 return
-            peer = Peer(sock, name, self._door.framing())
+            peer = ClientConnection(sock, name, self._door.framing())
             thread = threading.Thread(target=self._serve, args=(peer,), name=f"client {name}", daemon=True)
             self._clients[id(peer)] = peer, thread
             peer.start()
@@ -89,7 +89,7 @@ class Host:
         Silent connections, however many a stranger opens, then keep nobody out who plays, and those of one address
         make room before those of others.
         """
-        silent: defaultdict[str, list[Peer]] = defaultdict(list)
+        silent: defaultdict[str, list[ClientConnection]] = defaultdict(list)
         for peer, _ in self._clients.values():
             if peer.silent:
                 silent[peer.name.rpartition(":")[0]].append(peer)
@@ -129,7 +129,7 @@ class Host:
                 continue
             self.admit(sock, f"{address[0]}:{address[1]}")
 
-    def _serve(self, peer: Peer) -> None:
+    def _serve(self, peer: ClientConnection) -> None:
         try:
             handler = self._door.handler(peer)
             with self._lock:

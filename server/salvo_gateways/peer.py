@@ -88,7 +88,7 @@ class Lines:
         return Broken("too_long", f"a line has at most {self._longest} bytes")
 
 
-class Peer:
+class ClientConnection:
     """The program at the other end.
 
     Attributes:

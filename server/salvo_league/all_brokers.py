@@ -11,8 +11,8 @@ from typing import Final
 from salvo import messages as m
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
-from salvo_league.director import Command
-from salvo_league.one_broker import Desk
+from salvo_league.director import TableCommand
+from salvo_league.one_broker import OneBroker
 from salvo_league.table_views import TableView
 from salvo_server.places import cell_of
 
@@ -26,7 +26,7 @@ _AGAIN_SECONDS: Final = 5.0
 _END_SECONDS: Final = 10.0
 
 
-class Cells:
+class AllBrokers:
     """A host's place at the tables of one server or of several."""
 
     def __init__(
@@ -55,8 +55,8 @@ class Cells:
         for cell, broker in brokers.items():
             own = [place for place in places if cell_of(place) == cell]
 
-            def make(cell: str = cell, broker: BrokerUrl = broker, own: list[str] = own) -> Desk:
-                return Desk(broker, name, secret, own, cell=cell, ca=ca)
+            def make(cell: str = cell, broker: BrokerUrl = broker, own: list[str] = own) -> OneBroker:
+                return OneBroker(broker, name, secret, own, cell=cell, ca=ca)
 
             self._cells[cell] = _Cell(make, own, self._news, several=several)
 
@@ -73,7 +73,7 @@ class Cells:
         self._news.clear()
         return {place: view for cell in self._cells.values() for place, view in cell.views().items()}
 
-    def act(self, given: Command) -> None:
+    def act(self, given: TableCommand) -> None:
         """Give a command."""
         self._cells[cell_of(given.table)].act(given.table, given.command)
 
@@ -98,7 +98,7 @@ class _Cell:
     """One desk and its thread."""
 
     def __init__(
-        self, make: Callable[[], Desk], places: Sequence[str], news: threading.Event, *, several: bool
+        self, make: Callable[[], OneBroker], places: Sequence[str], news: threading.Event, *, several: bool
     ) -> None:
         self._make = make
         self._news = news

@@ -16,9 +16,9 @@ from typing import Final
 from salvo import messages as m
 from salvo.messages import HostAction, State
 from salvo_lab.tournament.schedule import Match
-from salvo_league.league_file import OVER_SECONDS, Format, LeagueError
-from salvo_league.league_record import Annulled, Assigned, Back, Began, Closing, Line, Plain, Result, Voided
-from salvo_league.league_state import Book
+from salvo_league.league_file import OVER_SECONDS, LeagueError, LeagueFormat
+from salvo_league.league_record import Annulled, Assigned, Back, Began, Closing, LeagueLine, LeagueResult, Plain, Voided
+from salvo_league.league_state import LeagueState
 from salvo_league.pairing import next_on_ladder, next_round
 from salvo_league.seating import best_place
 from salvo_league.table_views import TableView
@@ -52,18 +52,18 @@ OPEN_HALL: Final = m.NextGame(players=MAX_TEAMS, placement_seconds=OVER_SECONDS)
 class Keep:
     """A line is to be on the disk before what follows is done."""
 
-    line: Line
+    line: LeagueLine
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class TableCommand:
     """A host's command for a table."""
 
     table: str
     command: m.HostCommand
 
 
-Output = Keep | Command
+Output = Keep | TableCommand
 
 
 @dataclass(slots=True)
@@ -130,7 +130,7 @@ class Director:
         rules: the ruleset of its tables; empty until it is known.
     """
 
-    def __init__(self, book: Book, host: str, cells: Sequence[str] = ("",)) -> None:
+    def __init__(self, book: LeagueState, host: str, cells: Sequence[str] = ("",)) -> None:
         """Take up a league where its lines have left it.
 
         Args:
@@ -226,7 +226,7 @@ class Director:
     def _desk(self, at: str) -> _Desk:
         return self._desks.setdefault(at, _Desk())
 
-    def _keep(self, line: Line) -> None:
+    def _keep(self, line: LeagueLine) -> None:
         away = self.book.away
         self.book.add(line)
         if not self.book.away <= away:
@@ -251,7 +251,7 @@ class Director:
         desk.sent, desk.sent_at = command, now
         if settings is not None and settings.teams is not None:
             desk.clean = 0
-        self._out.append(Command(at, command))
+        self._out.append(TableCommand(at, command))
 
     def _open(self, at: str, view: TableView, now: float, settings: m.NextGame) -> None:
         """Set the next game, and once that is accepted open its lobby; a game of others is played to its end."""
@@ -308,7 +308,7 @@ class Director:
         view, over_since = views[at], self._desk(at).over_since
         if view.state is State.LOBBY:
             self._wait_for_fleets(at, line, views, now)
-        elif over_since is not None and now - view.heard >= SETTLED_SECONDS:
+        elif over_since is not None and now - view.received_at >= SETTLED_SECONDS:
             if view.winners == ():
                 self._keep(Voided(line.assigned, "a host has aborted it"))
             elif (result := self._result(at, line, view)) is not None:
@@ -358,7 +358,7 @@ class Director:
             staying += still
         return staying
 
-    def _result(self, at: str, line: Assigned, view: TableView) -> Result | None:
+    def _result(self, at: str, line: Assigned, view: TableView) -> LeagueResult | None:
         """Return what a table shows; None while it is not all of one game."""
         teams = self.book.matches[line.assigned].bots
         stats = view.stats
@@ -368,7 +368,7 @@ class Director:
         if view.resolved[0] not in (0, line.game):
             return None
         absent = tuple(team not in stats for team in teams)
-        return Result(
+        return LeagueResult(
             line.assigned,
             at,
             line.game,
@@ -380,12 +380,12 @@ class Director:
             absent,
         )
 
-    def _forfeit(self, match: Match, at: str, game: int) -> Result:
+    def _forfeit(self, match: Match, at: str, game: int) -> LeagueResult:
         """Return the result of a match to which one team came, or none."""
         there, none = self.book.closing.get(match.number, ()), (0,) * len(match.bots)
         places = tuple(1 if team in there else 2 for team in match.bots)
         absent = tuple(team not in there for team in match.bots)
-        return Result(match.number, at, game, match.bots, places, none, none, 0, absent)
+        return LeagueResult(match.number, at, game, match.bots, places, none, none, 0, absent)
 
     def _annul(self, views: Mapping[str, TableView]) -> None:
         """Note which games hosts have annulled since, before anything else is drawn."""
@@ -458,7 +458,7 @@ class Director:
             desk.notice = hall.game, text
         return desk.notice == (hall.game, text)
 
-    def release(self, now: float, views: Mapping[str, TableView]) -> list[Command] | None:
+    def release(self, now: float, views: Mapping[str, TableView]) -> list[TableCommand] | None:
         """Return what gives tables back to the server's own settings; None when all is done.
 
         A league that is over gives back all its tables, each when its result was shown, and announces in the hall who
@@ -472,12 +472,12 @@ class Director:
                 continue
             held = OVER_SECONDS in (view.placement_seconds, view.over_seconds if self.over else 0)
             announced = not self.over or at not in self._halls or self._was_announced(at, view)
-            if held and not self._shows_result(at, view, now) and now - view.heard >= SETTLED_SECONDS:
+            if held and not self._shows_result(at, view, now) and now - view.received_at >= SETTLED_SECONDS:
                 self._command(at, HostAction.NEXT, view, now)
             elif not held and not announced:
                 self._announce(at, view, now)
             waits = waits or held or not announced
-        return [output for output in self._out if isinstance(output, Command)] if waits else None
+        return [output for output in self._out if isinstance(output, TableCommand)] if waits else None
 
     def _hall_was_open(self, at: str, hall: TableView, now: float) -> bool:
         """Whether teams had time to come in."""
@@ -499,7 +499,7 @@ class Director:
             if not self._all_are_known(views, now):
                 return
             self._keep(Began(int(epoch)))
-        if self._league.format is Format.LADDER:
+        if self._league.format is LeagueFormat.LADDER:
             self._draw_ladder(views, now, epoch)
         elif not self.book.open_matches and self._are_enough(self.teams) and self._halls_were_open(views, now):
             drawn = next_round(self.book, self.teams)

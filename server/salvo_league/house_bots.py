@@ -8,10 +8,10 @@ from pathlib import Path
 from salvo.text_files import read_text
 from salvo_lab.tournament.file import at_line
 from salvo_league.league_file import League, LeagueError
-from salvo_server.supervisor import Program
+from salvo_server.supervisor import SupervisedProgram
 
 
-def house_bots(path: Path, league: League, url: str, bot: str, ca: str | None) -> list[Program]:
+def house_bots(path: Path, league: League, url: str, bot: str, ca: str | None) -> list[SupervisedProgram]:
     """Return the programs that play as the accounts in ``[fill]`` of a league's file.
 
     Raises:
@@ -26,5 +26,5 @@ def house_bots(path: Path, league: League, url: str, bot: str, ca: str | None) -
             text = f"fill.{name} is {variable!r}; there is no such variable with the secret of {name}"
             raise LeagueError("bad_league", at_line(path, read_text(path), name, text, "fill"))
         words = ["join", url, bot, "--team", name, *(["--ca", ca] if ca else [])]
-        programs.append(Program(name, words, {"SALVO_SECRET": secret}, quiet=True))
+        programs.append(SupervisedProgram(name, words, {"SALVO_SECRET": secret}, quiet=True))
     return programs

@@ -41,7 +41,7 @@ class LeagueError(SalvoError):
     """
 
 
-class Format(StrEnum):
+class LeagueFormat(StrEnum):
     """Who meets whom."""
 
     ROUND_ROBIN = "round-robin"  # until each has met each
@@ -98,7 +98,7 @@ class League(Model):
     """
 
     name: Annotated[str, BeforeValidator(_line), Field(max_length=100)]
-    format: Format = Format.SWISS
+    format: LeagueFormat = LeagueFormat.SWISS
     rounds: Annotated[Integer, Field(ge=1, le=1000)] | None = None
     games: Annotated[Integer, Field(ge=1, le=100_000)] | None = None
     hours: Annotated[Real, Field(ge=0.01, le=1000, allow_inf_nan=False)] | None = None
@@ -119,12 +119,12 @@ class League(Model):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        _only(self.rounds, "rounds", self.format is Format.SWISS, "swiss")
-        _only(self.games, "games", self.format is Format.LADDER, "ladder")
-        _only(self.hours, "hours", self.format is Format.LADDER, "ladder")
-        if self.format is Format.SWISS and self.rounds is None:
+        _only(self.rounds, "rounds", self.format is LeagueFormat.SWISS, "swiss")
+        _only(self.games, "games", self.format is LeagueFormat.LADDER, "ladder")
+        _only(self.hours, "hours", self.format is LeagueFormat.LADDER, "ladder")
+        if self.format is LeagueFormat.SWISS and self.rounds is None:
             raise PydanticCustomError("rounds", "swiss needs a number of rounds; write rounds = 5")
-        if self.format is Format.LADDER and self.games is None and self.hours is None:
+        if self.format is LeagueFormat.LADDER and self.games is None and self.hours is None:
             raise PydanticCustomError("hours", "a ladder ends at a time or after a number of games; write hours = 2")
         for key in ("tables", "teams", "plain"):
             names = [name.lower() for name in getattr(self, key)]
@@ -163,7 +163,7 @@ class League(Model):
 
     def seconds(self, teams: int, rules: str) -> float | None:
         """Return how long the league takes if all teams answer at once; None where nobody knows."""
-        if self.format is Format.LADDER:
+        if self.format is LeagueFormat.LADDER:
             return None if self.hours is None else 3600 * self.hours
         size = min(self.table_size, teams)
         game = self.game_seconds(size, rules)

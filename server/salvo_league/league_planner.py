@@ -7,7 +7,7 @@ from math import floor
 from typing import Final, Self
 
 from salvo_lab.tournament.schedule import sizes_of_tables
-from salvo_league.league_file import CHANGE_SECONDS, MIN_MINUTES, Format, League, LeagueError
+from salvo_league.league_file import CHANGE_SECONDS, MIN_MINUTES, League, LeagueError, LeagueFormat
 from salvo_server.game_lengths import duration, longest, turns_of
 
 #: The most teams of a game: of more, the result is mostly luck, and a late team waits long.
@@ -71,7 +71,7 @@ class Plan:
         def league(rounds: int) -> League:
             return League(
                 name="evening",
-                format=Format.SWISS,
+                format=LeagueFormat.SWISS,
                 rounds=rounds,
                 table_size=max(sizes),
                 tables=tables,

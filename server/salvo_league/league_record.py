@@ -64,7 +64,7 @@ class Closing:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class LeagueResult:
     """What came of a match; all tuples are by seat.
 
     Attributes:
@@ -114,8 +114,8 @@ class Annulled:
     by: str
 
 
-Line = Began | Drawn | Assigned | Closing | Result | Voided | Plain | Back | Annulled
-_LINE: Final[TypeAdapter[Line]] = TypeAdapter(Line)
+LeagueLine = Began | Drawn | Assigned | Closing | LeagueResult | Voided | Plain | Back | Annulled
+_LINE: Final[TypeAdapter[LeagueLine]] = TypeAdapter(LeagueLine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _marks(league: League) -> dict[str, Any]:
     return league.model_dump(mode="json", include={"name", "format", "rounds", "table_size", "seed"})
 
 
-class Record:
+class LeagueRecord:
     """A league's record; one process at a time writes to it.
 
     Attributes:
@@ -170,7 +170,7 @@ class Record:
         except OSError as error:
             raise LeagueError("bad_results", f"{path}: {error.strerror}") from None
 
-    def add(self, line: Line) -> None:
+    def add(self, line: LeagueLine) -> None:
         """Write a line; it is on the disk when this returns.
 
         Raises:
@@ -187,7 +187,7 @@ class Record:
         self._file.close()
 
 
-def read_record(path: Path, league: League) -> tuple[League, list[Line]]:
+def read_record(path: Path, league: League) -> tuple[League, list[LeagueLine]]:
     """Return a league with the seed of its record, and the lines; none when there is no record.
 
     Raises:
@@ -206,7 +206,7 @@ def read_record(path: Path, league: League) -> tuple[League, list[Line]]:
         if changed:
             cure = f"undo that, or rename {path.name} to begin again"
             raise LeagueError("bad_results", f"{path}: games were played before {changed} changed; {cure}")
-        read: list[Line] = []
+        read: list[LeagueLine] = []
         seen: dict[Hashable, tuple[int, object]] = {}
         for number, text in rows:
             line = _LINE.validate_json(text, strict=False, extra="forbid")
@@ -219,9 +219,9 @@ def read_record(path: Path, league: League) -> tuple[League, list[Line]]:
     return league.with_seed(head.seed), read
 
 
-def _only_once(line: Line) -> Hashable:
+def _only_once(line: LeagueLine) -> Hashable:
     """Return what there is only one line of; None if there may be several."""
     match line:
-        case Drawn(number) | Result(number):
+        case Drawn(number) | LeagueResult(number):
             return type(line), number
     return None

@@ -9,8 +9,19 @@ from typing import Final
 
 from salvo.chat_text import MAX_TEXT_LENGTH
 from salvo_lab.tournament.schedule import Match
-from salvo_league.league_file import Format, League
-from salvo_league.league_record import Annulled, Assigned, Back, Began, Closing, Drawn, Line, Plain, Result, Voided
+from salvo_league.league_file import League, LeagueFormat
+from salvo_league.league_record import (
+    Annulled,
+    Assigned,
+    Back,
+    Began,
+    Closing,
+    Drawn,
+    LeagueLine,
+    LeagueResult,
+    Plain,
+    Voided,
+)
 from salvo_server.places import table_of
 from salvo_server.standings.points_and_ratings import Counting, Rating, Score
 
@@ -19,7 +30,7 @@ MAX_MISSES: Final = 2
 
 
 @dataclass(slots=True)
-class Row(Score):
+class LeagueRow(Score):
     """A line of the table. A bye counts as a match won, and so does a match to which nobody else came.
 
     Attributes:
@@ -31,7 +42,7 @@ class Row(Score):
     fills: bool = False
 
 
-class Book:
+class LeagueState:
     """What a league has come to.
 
     Attributes:
@@ -48,20 +59,20 @@ class Book:
         began: in epoch seconds; None before the first round.
     """
 
-    def __init__(self, league: League, lines: Iterable[Line], *, filling: bool = False) -> None:
+    def __init__(self, league: League, lines: Iterable[LeagueLine], *, filling: bool = False) -> None:
         self.league = league
         self.filling = filling
         self.matches: dict[int, Match] = {}
         self.assigned: dict[str, Assigned] = {}
         self.given_up: dict[str, int] = {}
         self.closing: dict[int, tuple[str, ...]] = {}
-        self.results: dict[int, Result] = {}
+        self.results: dict[int, LeagueResult] = {}
         self.played: dict[tuple[str, int], int] = {}
         self.annulled: dict[int, str] = {}
         self.teams: dict[str, None] = {}
         self.round = 0
         self.began: int | None = None
-        self._counting = Counting(Row)
+        self._counting = Counting(LeagueRow)
         self._unplayed: Counter[str] = Counter()  # matches won without a game
         self._misses: Counter[str] = Counter()  # in a row
         self._missed: Counter[str] = Counter()
@@ -71,7 +82,7 @@ class Book:
         for line in lines:
             self.add(line)
 
-    def add(self, line: Line) -> None:
+    def add(self, line: LeagueLine) -> None:
         """Take in one more line."""
         match line:
             case Began(began):
@@ -91,7 +102,7 @@ class Book:
             case Voided(number):
                 self.given_up |= {at: line.game for at, line in self.assigned.items() if line.assigned == number}
                 self._leave_table(number)
-            case Result(number):
+            case LeagueResult(number):
                 self.results[number] = line
                 self._leave_table(number)
                 if line.absent.count(False) > 1:
@@ -111,7 +122,7 @@ class Book:
                 self._misses[team] = 0
             case Annulled(number, by):
                 self.annulled[number] = by
-                self._counting = Counting(Row)  # every later rating follows from the earlier ones
+                self._counting = Counting(LeagueRow)  # every later rating follows from the earlier ones
                 for result in self.results.values():
                     self._count(self._counting, result)
 
@@ -163,7 +174,7 @@ class Book:
             return f"{name} is over: {best}"[:MAX_TEXT_LENGTH]
         if not self.round:
             return f"{name} begins when the teams are here"
-        if self.league.format is Format.LADDER:
+        if self.league.format is LeagueFormat.LADDER:
             return f"{name}: your next table follows"
         return f"{name}: round {self.round}{rounds}, your table follows"
 
@@ -172,17 +183,17 @@ class Book:
         score = self._counting.scores.get(team)
         return Rating() if score is None else score.rating
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[LeagueRow]:
         """Return the table, best first."""
         fill = self.league.fill
-        counting = Counting(lambda name: Row(name, missed=self._missed[name], fills=name in fill), self.teams)
+        counting = Counting(lambda name: LeagueRow(name, missed=self._missed[name], fills=name in fill), self.teams)
         for number in sorted(self.results):
             self._count(counting, self.results[number])
         for name, row in counting.scores.items():
             row.points += self._unplayed[name]
         return counting.ranked()
 
-    def _count(self, counting: Counting[Row], result: Result) -> None:
+    def _count(self, counting: Counting[LeagueRow], result: LeagueResult) -> None:
         """Count the game of those who were there, unless it is annulled; who was not neither wins nor loses by it."""
         there = [seat for seat, absent in enumerate(result.absent) if not absent]
         if len(there) > 1 and result.result not in self.annulled:

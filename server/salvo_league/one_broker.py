@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 _UNKNOWN_SECONDS: Final = 5.0
 
 
-class Desk:
+class OneBroker:
     """A host's place at one server's tables.
 
     Attributes:

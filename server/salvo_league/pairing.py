@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from salvo_lab.tournament.schedule import Match, meetings, mixed_round, swiss_round
-from salvo_league.league_file import Format
+from salvo_league.league_file import LeagueFormat
 from salvo_league.league_record import Drawn
-from salvo_league.league_state import Book
+from salvo_league.league_state import LeagueState
 
 #: Difference in rating that weighs as much as having waited longest of all.
 RATING_SCALE: Final = 5.0
@@ -18,7 +18,7 @@ AGAIN: Final = 2.5
 LATELY: Final = 3
 
 
-def next_round(book: Book, teams: Sequence[str]) -> Drawn | None:
+def next_round(book: LeagueState, teams: Sequence[str]) -> Drawn | None:
     """Return the next round of these teams, which are in order of drawing; None when the league is over."""
     league, number = book.league, book.round + 1
     first = len(book.matches) + 1
@@ -27,7 +27,7 @@ def next_round(book: Book, teams: Sequence[str]) -> Drawn | None:
     earlier = book.earlier
     if len(filling) > 1:  # they sit apart, as if they had met more often than anybody
         earlier = [*earlier, *[Match(0, 0, tuple(filling))] * (1 + len(earlier))]
-    if league.format is Format.SWISS:
+    if league.format is LeagueFormat.SWISS:
         if book.round >= (league.rounds or 0):
             return None
         every = book.points(names)
@@ -40,18 +40,18 @@ def next_round(book: Book, teams: Sequence[str]) -> Drawn | None:
     return Drawn(number, first, tuple(match.bots for match in matches))
 
 
-def unmet(book: Book, teams: Sequence[str]) -> bool:
+def unmet(book: LeagueState, teams: Sequence[str]) -> bool:
     """Whether two of these teams have not met yet."""
     met = meetings(book.earlier)
     return any(not met[frozenset((a, b))] for at, a in enumerate(teams) for b in teams[:at])
 
 
-def fillers(book: Book, teams: int) -> list[str]:
+def fillers(book: LeagueState, teams: int) -> list[str]:
     """Return the built-in bots that fill up the tables."""
     return list(book.league.fill)[: -teams % book.league.table_size] if book.filling else []
 
 
-def next_on_ladder(book: Book, since: Mapping[str, float]) -> Drawn:
+def next_on_ladder(book: LeagueState, since: Mapping[str, float]) -> Drawn:
     """Return a game of those who wait: who waits longest, with those who are nearest in rating.
 
     Who waits longest always plays, so nobody waits for more games to begin than there are others. Of the others, a
@@ -76,7 +76,7 @@ def next_on_ladder(book: Book, since: Mapping[str, float]) -> Drawn:
     return Drawn(number, len(book.matches) + 1, ((first, *others, *filling),))
 
 
-def _met_lately(book: Book, team: str) -> list[str]:
+def _met_lately(book: LeagueState, team: str) -> list[str]:
     """Return whom a team has met in its last games, once for each."""
     own = [match.bots for match in book.matches.values() if team in match.bots][-LATELY:]
     return [name for bots in own for name in bots if name != team]

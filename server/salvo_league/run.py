@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from salvo_league.all_brokers import Cells
+from salvo_league.all_brokers import AllBrokers
 from salvo_league.director import Director, Keep
-from salvo_league.league_record import Line, Record
+from salvo_league.league_record import LeagueLine, LeagueRecord
 
 #: How often it looks at the tables when nothing is heard.
 _LOOK_SECONDS: Final = 0.25
@@ -20,9 +20,9 @@ _LONGEST_SECONDS: Final = 10.0
 
 def play_league(
     director: Director,
-    record: Record,
-    cells: Cells,
-    report: Callable[[Line], None],
+    record: LeagueRecord,
+    cells: AllBrokers,
+    report: Callable[[LeagueLine], None],
     waiting: Callable[[list[str], list[str]], None],
 ) -> None:
     """Play until the league is over; every line is on the disk before ``told`` is called with it.
@@ -46,7 +46,7 @@ def play_league(
         waiting(director.waiting, director.busy(views))
 
 
-def release_tables(director: Director, cells: Cells) -> bool:
+def release_tables(director: Director, cells: AllBrokers) -> bool:
     """Give the tables back to the server's own settings; return whether that is done, or was not to be done in time.
 
     Raises:

@@ -58,7 +58,7 @@ class TableView:
     hosted: m.HostActed | None = None
     annulled: Mapping[int, str] = field(default_factory=dict)
     refused: m.CommandRefused | None = None
-    heard: float = 0.0
+    received_at: float = 0.0
     placement_seconds: int = 0
     rules: str = ""
 
@@ -119,14 +119,14 @@ class _Followed:
         self.seen = TableState()
         self.annulled: dict[int, str] = {}
         self.refused: m.CommandRefused | None = None
-        self._heard = 0.0
+        self._received_at = 0.0
 
     def connected(self) -> None:
         self.seen.apply(NewConnection())
         self.annulled, self.refused = {}, None
 
     def receive(self, news: m.Announcement | Fact, now: float) -> None:
-        self._heard = now
+        self._received_at = now
         hosted = self.seen.hosted
         self.seen.apply(news)
         if self.seen.hosted is not hosted:
@@ -152,5 +152,5 @@ class _Followed:
             hosted=seen.hosted,
             annulled=dict(self.annulled),
             refused=self.refused,
-            heard=self._heard,
+            received_at=self._received_at,
         )

@@ -132,23 +132,23 @@ class Followers(Follower):
 
     def __init__(self, *followers: Follower) -> None:
         self._followers = followers
-        self.retained = ChainMap(*(each.retained for each in followers))
+        self.retained = ChainMap(*(follower.retained for follower in followers))
 
     def follow(self, table: Table, step: Step) -> list[Publication]:
         """Let all follow a step."""
-        return [said for each in self._followers for said in each.follow(table, step)]
+        return [publication for follower in self._followers for publication in follower.follow(table, step)]
 
     def deadline(self) -> int | None:
         """Return when the first of them wants to publish something."""
-        return min((due for each in self._followers if (due := each.deadline()) is not None), default=None)
+        return min((due for follower in self._followers if (due := follower.deadline()) is not None), default=None)
 
     def take_due(self, now: int) -> list[Publication]:
         """Return what all publish by now."""
-        return [said for each in self._followers for said in each.take_due(now)]
+        return [publication for follower in self._followers for publication in follower.take_due(now)]
 
     def catch_up(self, now: int) -> list[Publication]:
         """Return what all publish after steps that were followed with a long delay."""
-        return [said for each in self._followers for said in each.catch_up(now)]
+        return [publication for follower in self._followers for publication in follower.catch_up(now)]
 
 
 def _own_account(settings: ServerSettings) -> Account | None:

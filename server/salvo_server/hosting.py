@@ -12,7 +12,7 @@ from salvo.codec.command_writer import write_host
 from salvo.seal import Sealer, salt_of
 
 
-class Answer(NamedTuple):
+class HostAnswer(NamedTuple):
     """What became of a command at a table: done, or refused."""
 
     table: str
@@ -62,13 +62,13 @@ class HostDesk:
             self._sealers[key] = Sealer(self._secret, salt_of(self.name, key))
         return Publication(topics.HOST.of(table), write_host(command, self._sealers[key]), False)
 
-    def hear(self, table: str, said: m.Announcement | None, *, retained: bool) -> Answer | None:
+    def hear(self, table: str, announcement: m.Announcement | None, *, retained: bool) -> HostAnswer | None:
         """Take in what was said at a table; return the answer to a command if it is one."""
-        match said:
+        match announcement:
             case m.ServerStatus():
-                self.statuses[table] = said
+                self.statuses[table] = announcement
             case m.HostActed(by=self.name) | m.CommandRefused(to=self.name) if not retained:
-                return Answer(table, said)
+                return HostAnswer(table, announcement)
             case _:
                 pass
         return None

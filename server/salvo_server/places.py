@@ -36,7 +36,7 @@ def cell_of(place: str) -> str:
     return place.partition("@")[2]
 
 
-def told(place: str) -> str:
+def place_name(place: str) -> str:
     """Return a place as people read it."""
     table, _, cell = place.partition("@")
     return f"{table or 'default table'} at {cell}" if cell else table or "default table"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _SQLITE: Final = b"SQLite format 3\0"
 
 
-class Summary(NamedTuple):
+class RecordingSummary(NamedTuple):
     """A game in a line of a list.
 
     Attributes:
@@ -53,7 +53,7 @@ class Summary(NamedTuple):
     trouble: str = ""
 
 
-class Course(NamedTuple):
+class RecordedCourse(NamedTuple):
     """How a game went, by its announcements alone.
 
     Attributes:
@@ -76,7 +76,7 @@ class Course(NamedTuple):
     check: str = ""
 
 
-def course_of(steps: Iterable[tuple[int, Iterable[m.Announcement], str]]) -> Course:
+def course_of(steps: Iterable[tuple[int, Iterable[m.Announcement], str]]) -> RecordedCourse:
     """Return how a game went.
 
     Args:
@@ -99,7 +99,7 @@ def course_of(steps: Iterable[tuple[int, Iterable[m.Announcement], str]]) -> Cou
                     pass
     game, state = table.game, table.state or m.State.LOBBY
     places = {} if game.won is None else {name: stats.place for name, stats in game.stats.items()}
-    return Course(table.names, state, game.winners, places, game.last_turn, began, ended, check)
+    return RecordedCourse(table.names, state, game.winners, places, game.last_turn, began, ended, check)
 
 
 def open_recordings(where: str, table: str | None = None, game: int | None = None) -> Recording | JournalGames:
@@ -179,13 +179,13 @@ class Recording:
         """Return the game."""
         return Replay(self.name, *self._read().execute())
 
-    def course(self) -> tuple[Header, Course]:
+    def course(self) -> tuple[Header, RecordedCourse]:
         """Return how the game went, as its record says; what a transcript says is compared only when it is shown."""
         source = self._read()
         header, steps = source.execute()
         if source.transcript is None:
             return header, _course(steps)
-        return header, course_of((line.at, line.said, line.check) for line in source.transcript.steps)
+        return header, course_of((line.at, line.public_announcements, line.check) for line in source.transcript.steps)
 
     def check(self) -> Iterator[tuple[int, int]]:
         """Execute the game and compare every announcement; return how many steps and announcements it has."""
@@ -202,7 +202,7 @@ class Recording:
         write_transcript(path, header, written)
         return len(written)
 
-    def summaries(self) -> Iterator[Summary]:
+    def summaries(self) -> Iterator[RecordingSummary]:
         """Return the game in a line."""
         source, opened = self._read(), self._opened
         try:
@@ -211,14 +211,14 @@ class Recording:
         except JournalError as error:
             if opened is None:
                 raise
-            yield Summary(opened.table, opened.number, opened.at, (), "corrupt", "", source.steps, str(error))
+            yield RecordingSummary(opened.table, opened.number, opened.at, (), "corrupt", "", source.steps, str(error))
             return
         table, game = (header.rules.table, header.game) if opened is None else (opened.table, opened.number)
         winner = " and ".join(course.winners)
-        yield Summary(table, game, source.at, course.players, course.state, winner, source.steps)
+        yield RecordingSummary(table, game, source.at, course.players, course.state, winner, source.steps)
 
 
-def _course(steps: Iterable[Step]) -> Course:
+def _course(steps: Iterable[Step]) -> RecordedCourse:
     return course_of((step.at, step.announcements, step.check[:LINE_CHECK_BYTES].hex()) for step in steps)
 
 
@@ -291,7 +291,7 @@ class JournalGames:
         for _, _, recording in self.games():
             yield from recording.check()
 
-    def summaries(self) -> Iterator[Summary]:
+    def summaries(self) -> Iterator[RecordingSummary]:
         """Return a line for each game."""
         for _, _, recording in self.games():
             yield from recording.summaries()

@@ -20,7 +20,7 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.step import Step
 from salvo_display.boards.marks import Mark
-from salvo_display.replay import REFEREE, Frame, RefereeOnlooker, ship_letter, told_to
+from salvo_display.replay import REFEREE, Frame, RefereeOnlooker, news_for, ship_letter
 from salvo_server.core.table import Follower, Table
 
 log = logging.getLogger(__name__)
@@ -101,7 +101,7 @@ class RefereeViews(Follower):
             self._charts[table.name] = Charts(table.header)
             self._games[table.name] = table.header.game
         charts = self._charts[table.name]
-        charts.hear(step.at, told_to(REFEREE, step, table.header.rules.book))
+        charts.hear(step.at, news_for(REFEREE, step, table.header.rules.book))
         for frame in charts.take_frames():
             self._wait(table.name, snapshot(self._games[table.name], charts, frame), over=bool(frame.places))
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, Field
 
 
-class Setting(NamedTuple):
+class SettingRow(NamedTuple):
     """A setting, in words.
 
     Attributes:
@@ -50,7 +50,7 @@ def says(
     return Field(description=sentence, json_schema_extra={key: value for key, value in more.items() if value}, **limits)
 
 
-def reference(model: type[BaseModel]) -> dict[str, Setting]:
+def reference(model: type[BaseModel]) -> dict[str, SettingRow]:
     """Return all settings of a model.
 
     Raises:
@@ -59,13 +59,13 @@ def reference(model: type[BaseModel]) -> dict[str, Setting]:
     return {name: _setting(name, field) for name, field in model.model_json_schema()["properties"].items()}
 
 
-def _setting(name: str, field: dict[str, Any]) -> Setting:
+def _setting(name: str, field: dict[str, Any]) -> SettingRow:
     kind = field.get("anyOf", [field])[0]  # the second one is "not set"
     several, switch = kind["type"] == "array", kind["type"] == "boolean"
     option = field.get("option") or f"--{(name.removesuffix('s') if several else name).replace('_', '-')}"
     given = field.get("default")
     value = "" if given in (None, []) else str(given).lower() if switch else str(given)
-    return Setting(
+    return SettingRow(
         name,
         option,
         "" if switch or "flag" in field else field.get("takes") or _takes(name, kind),

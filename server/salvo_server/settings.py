@@ -291,14 +291,14 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
         WireError: ``bad_name`` for a table.
         RuleFileError: ``bad_rules``.
     """
-    said = {key: value for key, value in given.items() if value not in (None, ())}
+    chosen = {key: value for key, value in given.items() if value not in (None, ())}
     stored = _read_file(file) if file is not None else {}
     _check_environment()
-    values = {key: value for key, value in stored.items() if key not in _in_environment()} | said
+    values = {key: value for key, value in stored.items() if key not in _in_environment()} | chosen
     try:
         settings = ServerSettings(**values)
     except ValidationError as error:
-        raise _explain(error, said, stored, file) from None
+        raise _explain(error, chosen, stored, file) from None
     for table in settings.tables:
         check_name(table, "table")
     _check_profile(settings)
@@ -307,7 +307,7 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
         UNUSED,
         settings.model_fields_set,
         {**settings.model_dump(), "kept": settings.has_journal, "encrypted": settings.encrypted},
-        lambda name: _where(name, said, stored, file),
+        lambda name: _where(name, chosen, stored, file),
     )
     if settings.increment_seconds is not None and settings.bank_seconds is None:
         raise SettingsError("bad_setting", "--increment-seconds adds to a bank; --bank-seconds says how much is in it")
@@ -493,18 +493,18 @@ def _nearest(name: str, names: list[str]) -> str:
 
 
 def _explain(
-    error: ValidationError, said: Mapping[str, Any], stored: Mapping[str, Any], file: Path | None
+    error: ValidationError, chosen: Mapping[str, Any], stored: Mapping[str, Any], file: Path | None
 ) -> SettingsError:
     first = error.errors(include_url=False)[0]
     name = str(first["loc"][0])
     values = reference(ServerSettings)[name].values
     wrong = f"give {values}" if values else first["msg"].lower()
-    return SettingsError("bad_setting", f"{_where(name, said, stored, file)}: {first['input']!r}: {wrong}")
+    return SettingsError("bad_setting", f"{_where(name, chosen, stored, file)}: {first['input']!r}: {wrong}")
 
 
-def _where(name: str, said: Mapping[str, Any], stored: Mapping[str, Any], file: Path | None) -> str:
+def _where(name: str, chosen: Mapping[str, Any], stored: Mapping[str, Any], file: Path | None) -> str:
     """Return how a setting was given: as an option, as a variable, or where in a file."""
-    if name in said:
+    if name in chosen:
         return reference(ServerSettings)[name].option
     if name in _in_environment():
         return f"environment variable {_variable(name)}"

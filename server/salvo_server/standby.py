@@ -45,7 +45,7 @@ class StandDown(SalvoError):
 class Standby:
     """A server's wait for its place."""
 
-    def __init__(self, broker: str, said: Callable[[str], None]) -> None:
+    def __init__(self, broker: str, report: Callable[[str], None]) -> None:
         """Prepare.
 
         Args:
@@ -53,7 +53,7 @@ class Standby:
             said: called with ``journal`` or ``broker``, whenever what the standby waits for is another one.
         """
         self._broker = BrokerUrl.parse(broker)
-        self._said = said
+        self._report = report
         self._waits_for = ""
         self._ended = threading.Event()
         self._began = self._next_probe = 0.0
@@ -82,7 +82,7 @@ class Standby:
     def _tell(self, waits_for: str) -> None:
         if waits_for != self._waits_for:
             self._waits_for = waits_for
-            self._said(waits_for)
+            self._report(waits_for)
 
     def _probe(self) -> bool:
         try:

@@ -31,7 +31,7 @@ _AT_ONCE_SECONDS: Final = 10.0
 Say = Callable[[str, str], None]
 
 
-class Program(NamedTuple):
+class SupervisedProgram(NamedTuple):
     """A program to run alongside.
 
     Attributes:
@@ -48,7 +48,7 @@ class Program(NamedTuple):
 
 
 @contextlib.contextmanager
-def programs_beside(programs: Sequence[Program], say: Say) -> Iterator[None]:
+def programs_beside(programs: Sequence[SupervisedProgram], say: Say) -> Iterator[None]:
     """Run programs for the length of a ``with`` block.
 
     Args:
@@ -64,7 +64,7 @@ def programs_beside(programs: Sequence[Program], say: Say) -> Iterator[None]:
 
 
 class _Running:
-    def __init__(self, program: Program, say: Say) -> None:
+    def __init__(self, program: SupervisedProgram, say: Say) -> None:
         self._program = program
         self._say = say
         self._stop = threading.Event()

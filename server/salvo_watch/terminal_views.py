@@ -27,8 +27,8 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.rules import Fleet, Grid, RuleBook, Sinkings
 from salvo.table_state import (
     Change,
+    EndSeen,
     Fact,
-    GameEnded,
     GameForgotten,
     ListChanged,
     NewConnection,
@@ -107,8 +107,8 @@ def _table_of(status_topic: str) -> str:
         return ""
 
 
-def _chat_line(line: m.ChatSaid | m.MessageSaid) -> News:
-    private = isinstance(line, m.MessageSaid)
+def _chat_line(line: m.ChatPublished | m.MessagePublished) -> News:
+    private = isinstance(line, m.MessagePublished)
     text = f"{line.sender or 'the server'} says{' to us' * private}: {line.text}"
     return News(text, {"event": "chat", "from": line.sender, "text": line.text, "private": private})
 
@@ -196,7 +196,7 @@ class Watcher:
                 return self.receive_recap(message.payload)
             case None:
                 return self._apply(Fact(address, message.payload != b""))
-            case m.ChatSaid() | m.MessageSaid():
+            case m.ChatPublished() | m.MessagePublished():
                 return [] if message.retain else [_chat_line(announcement)]
             case m.ServerStatus():
                 return self._server(announcement, address.table)
@@ -258,7 +258,7 @@ class Watcher:
                 line += "".join(f"; {ship.player}'s {ship.ship} sunk" for ship in result.sunk)
                 line += "".join(f"; {name} {OUT[fate]}" for name, fate in change.fates.items())
                 return [News(line, {"event": "salvo", **RESULT.value(result)})]
-            case GameEnded(won):
+            case EndSeen(won):
                 return [self._end(won)]
             case _:
                 return []

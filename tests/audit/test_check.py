@@ -13,11 +13,11 @@ import pytest
 
 from salvo_audit.check import report
 from salvo_audit.check.catalog import CASES, CLAIMS
-from salvo_audit.check.door import Publication
+from salvo_audit.check.door import ReceivedPublication
 from salvo_audit.check.results import Results
 from salvo_audit.check.run import select
 from salvo_audit.check.scenario import SCENARIOS
-from salvo_audit.check.stage import Limits
+from salvo_audit.check.stage import WaitLimits
 from salvo_audit.commands.check import check as command_line
 
 ROOT: Final = Path(__file__).parents[2]
@@ -64,19 +64,19 @@ def test_the_page_for_authors_names_every_claim_and_the_number_of_cases() -> Non
 
 
 @pytest.fixture
-def run() -> report.Run:
+def run() -> report.CheckRun:
     """A run with a case of every verdict."""
     results = Results(CASES)
     results.passed("mqtt/connects")
-    shot = Publication(1.0, "/players/<b>/fire", b'{"data": \xff\x00}', 1, False)
+    shot = ReceivedPublication(1.0, "/players/<b>/fire", b'{"data": \xff\x00}', 1, False)
     results.failed("turn/count", "5 shots & more", "a whole game", expected="4 shots", publication=shot)
     results.not_reached("end/next-game", "the client has ended")
     results.not_applicable("chat/shape", "the client never chats")
     outcomes = results.outcomes(["mqtt/connects", "turn/count", "end/next-game", "chat/shape"])
-    return report.Run("node bot.js", "1.0", ["keys"], outcomes, 12.3, "2026-01-02")
+    return report.CheckRun("node bot.js", "1.0", ["keys"], outcomes, 12.3, "2026-01-02")
 
 
-def test_a_failure_names_its_requirement_what_was_expected_and_seen_and_the_cure(run: report.Run) -> None:
+def test_a_failure_names_its_requirement_what_was_expected_and_seen_and_the_cure(run: report.CheckRun) -> None:
     text = "\n".join(line for line, _ in report.lines(run))
     for part in (
         "failed  turn/count  SALVO-FIRE-3",
@@ -94,7 +94,7 @@ def test_a_failure_names_its_requirement_what_was_expected_and_seen_and_the_cure
         assert part in text
 
 
-def test_json_has_the_whole_message_of_a_failure(run: report.Run) -> None:
+def test_json_has_the_whole_message_of_a_failure(run: report.CheckRun) -> None:
     found = [json.loads(report.json_line(each)) for each in run.outcomes]
     assert {each["case"]: each["verdict"] for each in found} == {
         "mqtt/connects": "passed",
@@ -107,14 +107,14 @@ def test_json_has_the_whole_message_of_a_failure(run: report.Run) -> None:
     assert failed["requirements"] == ["SALVO-FIRE-3"]
 
 
-def test_junit_xml_counts_as_ci_systems_do(run: report.Run) -> None:
+def test_junit_xml_counts_as_ci_systems_do(run: report.CheckRun) -> None:
     suite = ElementTree.fromstring(report.junit(run))
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "1", "2")
     [failure] = suite.iter("failure")
     assert failure.get("message") == "5 shots & more"
 
 
-def test_the_page_stands_alone_and_shows_texts_of_a_client_as_texts(run: report.Run) -> None:
+def test_the_page_stands_alone_and_shows_texts_of_a_client_as_texts(run: report.CheckRun) -> None:
     page = report.page(run)
     assert "Fails: <code>node bot.js</code>" in page
     assert "/players/&lt;b&gt;/fire" in page
@@ -124,7 +124,7 @@ def test_the_page_stands_alone_and_shows_texts_of_a_client_as_texts(run: report.
 
 def test_a_client_that_never_came_does_not_conform() -> None:
     outcomes = Results(CASES).outcomes(list(CASES))
-    assert report.Run("x", "1.0", [], outcomes, 1.0, "2026-01-02").failed
+    assert report.CheckRun("x", "1.0", [], outcomes, 1.0, "2026-01-02").failed
 
 
 # --- the command ----------------------------------------------------------------------------------------------------
@@ -161,6 +161,6 @@ def test_a_program_that_does_not_exist_fails() -> None:
 
 
 def test_no_limit_of_the_judge_is_below_the_contest() -> None:
-    limits = Limits()
+    limits = WaitLimits()
     assert limits.placing >= 60
     assert limits.firing >= 30

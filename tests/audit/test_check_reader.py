@@ -15,8 +15,8 @@ from nacl.pwhash import argon2i, argon2id
 
 from salvo.v1 import commands_pb2
 from salvo_audit.check import keys, schema
-from salvo_audit.check.commands import Command, Reader
-from salvo_audit.check.door import Publication, matches
+from salvo_audit.check.commands import CommandReader, JudgedCommand
+from salvo_audit.check.door import ReceivedPublication, matches
 
 VECTORS: Final = Path(__file__).parents[2] / "proto" / "vectors"
 TOPICS: Final = {
@@ -48,16 +48,16 @@ CASES: Final = {
 ABOUT_THE_CLIENT: Final = {"join/name", "join/secret", "place/own-topic"}
 
 
-def _read(topic: str, payload: bytes, secret: str, private_key: bytes | None) -> tuple[Command, set[str]]:
+def _read(topic: str, payload: bytes, secret: str, private_key: bytes | None) -> tuple[JudgedCommand, set[str]]:
     failed: set[str] = set()
 
-    def judge(case: str, fine: bool, expected: str, seen: str, publication: Publication) -> None:
+    def judge(case: str, fine: bool, expected: str, seen: str, publication: ReceivedPublication) -> None:
         if not fine:
             assert expected or seen or case == "wire/length"
             failed.add(case)
 
-    reader = Reader(secret, "me", "", judge, private_key)
-    return asyncio.run(reader.read(Publication(0.0, topic, payload, 1, False))), failed - ABOUT_THE_CLIENT
+    reader = CommandReader(secret, "me", "", judge, private_key)
+    return asyncio.run(reader.read(ReceivedPublication(0.0, topic, payload, 1, False))), failed - ABOUT_THE_CLIENT
 
 
 def _vectors() -> list[Any]:

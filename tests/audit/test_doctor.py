@@ -18,7 +18,7 @@ from kit.ports import Port
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl
 from salvo_audit.commands.doctor import doctor
-from salvo_audit.doctor import Finding, Target, Verdict, host_checks, is_here, reach
+from salvo_audit.doctor import CheckFinding, CheckVerdict, ExaminedContest, host_checks, is_here, reach
 from salvo_server.contest import check_start
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings, SettingsError
@@ -26,18 +26,18 @@ from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.roster import Roster
 
 
-def here(tmp_path: Path, **given: Any) -> Target:
+def here(tmp_path: Path, **given: Any) -> ExaminedContest:
     settings: dict[str, Any] = {
         "roster": tmp_path / "roster.json",
         "identity": tmp_path / "identity.key",
         "journal": str(tmp_path / "games.journal"),
     }
-    return Target(BrokerUrl.parse("127.0.0.1:1883"), settings=ServerSettings(**settings | given))
+    return ExaminedContest(BrokerUrl.parse("127.0.0.1:1883"), settings=ServerSettings(**settings | given))
 
 
-def one(findings: Any) -> Finding:
+def one(findings: Any) -> CheckFinding:
     [finding] = findings
-    assert isinstance(finding, Finding)
+    assert isinstance(finding, CheckFinding)
     return finding
 
 
@@ -47,7 +47,7 @@ def one(findings: Any) -> Finding:
 def test_files_that_only_their_owner_reads_are_well(tmp_path: Path) -> None:
     Roster(tmp_path / "roster.json").add("red")
     found = one(host_checks.check_files(here(tmp_path)))
-    assert (found.verdict, "roster.json, roster.json.key" in found.text) == (Verdict.PASS, True)
+    assert (found.verdict, "roster.json, roster.json.key" in found.text) == (CheckVerdict.PASS, True)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_file_with_secrets_that_others_read_is_named_with_its_cure(name: str, 
     (tmp_path / name).write_bytes(b"x")
     (tmp_path / name).chmod(0o640)
     found = one(host_checks.check_files(here(tmp_path)))
-    assert found.verdict is Verdict.FAIL
+    assert found.verdict is CheckVerdict.FAIL
     assert found.cure == f"chmod 600 {tmp_path / name}"
 
 
@@ -88,7 +88,7 @@ def test_a_server_starts_with_no_file_that_others_may_change(
             SettingsError, match=rf"^file_rights: .* {mode:04o}: others could change it; chmod 600 {file}"
         ):
             check_start(settings)
-        assert one(host_checks.check_files(here(tmp_path))).verdict is Verdict.FAIL
+        assert one(host_checks.check_files(here(tmp_path))).verdict is CheckVerdict.FAIL
 
 
 def test_a_lost_roster_is_a_failure_and_the_doctor_begins_none(tmp_path: Path, nowhere: str) -> None:
@@ -97,7 +97,7 @@ def test_a_lost_roster_is_a_failure_and_the_doctor_begins_none(tmp_path: Path, n
     roster.add("red")
     roster.path.unlink()
     found = one(host_checks.check_files(here(tmp_path, profile="contest")))
-    assert (found.verdict, "--new" in found.cure) == (Verdict.FAIL, True)
+    assert (found.verdict, "--new" in found.cure) == (CheckVerdict.FAIL, True)
     done = CliRunner(env={"SALVO_PROFILE": "contest"}).invoke(doctor, [nowhere, "--roster", str(roster.path)])
     assert found.line in done.stdout
     assert not roster.path.exists()
@@ -108,21 +108,21 @@ def test_the_key_of_the_certificate_is_a_secret_too(tmp_path: Path) -> None:
     key.touch(0o644)
     key.chmod(0o644)
     found = one(host_checks.check_files(here(tmp_path, tls_key=key)))
-    assert (found.verdict, found.cure) == (Verdict.FAIL, f"chmod 600 {key}")
+    assert (found.verdict, found.cure) == (CheckVerdict.FAIL, f"chmod 600 {key}")
 
 
 def test_what_a_real_journal_writes_is_its_owners_alone(tmp_path: Path) -> None:
     journal = DatabaseJournal(str(tmp_path / "games.journal"))
     found = one(host_checks.check_files(here(tmp_path)))
     journal.close()
-    assert found.verdict is Verdict.PASS
+    assert found.verdict is CheckVerdict.PASS
     assert {"games.journal", "games.journal.key", "games.journal-wal"} <= set(found.text.split(": ")[1].split(", "))
 
 
 def test_another_machines_files_are_left_alone() -> None:
-    target = Target(BrokerUrl.parse("contest.example"))
+    target = ExaminedContest(BrokerUrl.parse("contest.example"))
     for check in (host_checks.check_files, host_checks.check_disk, host_checks.check_ports):
-        assert one(check(target)).verdict is Verdict.SKIP
+        assert one(check(target)).verdict is CheckVerdict.SKIP
 
 
 # --- disk and ports -----------------------------------------------------------------------------------------------
@@ -134,9 +134,9 @@ class _Usage(NamedTuple):
     free: int
 
 
-@pytest.mark.parametrize(("free", "verdict"), [(199 * 2**20, Verdict.FAIL), (201 * 2**20, Verdict.PASS)])
+@pytest.mark.parametrize(("free", "verdict"), [(199 * 2**20, CheckVerdict.FAIL), (201 * 2**20, CheckVerdict.PASS)])
 def test_a_disk_that_is_nearly_full_is_a_failure(
-    free: int, verdict: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    free: int, verdict: CheckVerdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: _Usage(2**40, 2**40 - free, free))
     assert one(host_checks.check_disk(here(tmp_path))).verdict is verdict
@@ -147,9 +147,9 @@ def test_a_port_that_another_program_has_is_a_failure_and_the_brokers_own_is_not
         target = here(tmp_path, listen=port.address)
         target.url = BrokerUrl.parse(port.address)
         found = one(host_checks.check_ports(target))
-        assert (found.verdict, f":{port.number}'" in found.cure) == (Verdict.FAIL, True)
+        assert (found.verdict, f":{port.number}'" in found.cure) == (CheckVerdict.FAIL, True)
         target.answering.add(target.url)
-        assert one(host_checks.check_ports(target)).verdict is Verdict.PASS
+        assert one(host_checks.check_ports(target)).verdict is CheckVerdict.PASS
     target.answering.clear()
     assert one(host_checks.check_ports(target)).text == f"{port.address} is free"
 
@@ -158,7 +158,7 @@ def test_a_taken_port_for_websockets_is_a_failure_too(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         target = here(tmp_path, websocket=f"127.0.0.1:{taken.getsockname()[1]}")
         target.answering.add(target.url)
-        assert [found.verdict for found in host_checks.check_ports(target)] == [Verdict.PASS, Verdict.FAIL]
+        assert [found.verdict for found in host_checks.check_ports(target)] == [CheckVerdict.PASS, CheckVerdict.FAIL]
 
 
 # --- TLS ----------------------------------------------------------------------------------------------------------
@@ -167,18 +167,18 @@ def test_a_taken_port_for_websockets_is_a_failure_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "settings", "verdict", "cure"),
     [
-        ("127.0.0.1:7000", {"listen": "127.0.0.1:7000"}, Verdict.SKIP, "salvo serve --tls-cert"),
-        ("127.0.0.1:7000", {"listen": "0.0.0.0:7000"}, Verdict.WARN, "salvo serve --tls-cert"),
-        ("127.0.0.1:7000", {"listen": "[::]:7000"}, Verdict.WARN, "salvo serve --tls-cert"),
-        ("192.0.2.7:7000", {"listen": "192.0.2.7:7000"}, Verdict.WARN, "salvo serve --tls-cert"),
-        ("192.0.2.7:7000", {"broker": "mqtt://192.0.2.7:7000"}, Verdict.WARN, "mosquitto.conf"),
-        ("contest.example:7000", None, Verdict.WARN, "mosquitto.conf"),
+        ("127.0.0.1:7000", {"listen": "127.0.0.1:7000"}, CheckVerdict.SKIP, "salvo serve --tls-cert"),
+        ("127.0.0.1:7000", {"listen": "0.0.0.0:7000"}, CheckVerdict.WARN, "salvo serve --tls-cert"),
+        ("127.0.0.1:7000", {"listen": "[::]:7000"}, CheckVerdict.WARN, "salvo serve --tls-cert"),
+        ("192.0.2.7:7000", {"listen": "192.0.2.7:7000"}, CheckVerdict.WARN, "salvo serve --tls-cert"),
+        ("192.0.2.7:7000", {"broker": "mqtt://192.0.2.7:7000"}, CheckVerdict.WARN, "mosquitto.conf"),
+        ("contest.example:7000", None, CheckVerdict.WARN, "mosquitto.conf"),
     ],
 )
 def test_passwords_in_the_open_are_a_warning_where_somebody_else_can_listen(
-    url: str, settings: dict[str, Any] | None, verdict: Verdict, cure: str, tmp_path: Path
+    url: str, settings: dict[str, Any] | None, verdict: CheckVerdict, cure: str, tmp_path: Path
 ) -> None:
-    target = Target(BrokerUrl.parse(url))
+    target = ExaminedContest(BrokerUrl.parse(url))
     if settings is not None:
         target = here(tmp_path, **settings)
         target.url = BrokerUrl.parse(url)
@@ -187,21 +187,21 @@ def test_passwords_in_the_open_are_a_warning_where_somebody_else_can_listen(
     if settings is not None:
         assert ("--tls-cert and" in found.cure) is ("listen" in settings)  # the other broker's cure is none
     target.profile = "strict"
-    assert reach._judge_plain(target, target.url).verdict is Verdict.FAIL
+    assert reach._judge_plain(target, target.url).verdict is CheckVerdict.FAIL
 
 
 @pytest.mark.parametrize(
     ("url", "broker", "verdicts"),
     [
-        ("mqtt://192.0.2.7", "mqtt://192.0.2.7:1884", [Verdict.WARN]),
-        ("ws://192.0.2.7:9001", "mqtt://192.0.2.7:1884", [Verdict.WARN]),
-        ("mqtt://127.0.0.1", "mqtt://127.0.0.1:1884", [Verdict.SKIP]),
+        ("mqtt://192.0.2.7", "mqtt://192.0.2.7:1884", [CheckVerdict.WARN]),
+        ("ws://192.0.2.7:9001", "mqtt://192.0.2.7:1884", [CheckVerdict.WARN]),
+        ("mqtt://127.0.0.1", "mqtt://127.0.0.1:1884", [CheckVerdict.SKIP]),
         ("mqtts://192.0.2.7", "mqtt://192.0.2.7:1884", []),
         ("mqtt://192.0.2.7", None, []),
     ],
 )
 def test_a_mosquitto_without_the_front_is_a_warning_where_others_reach_it(
-    url: str, broker: str | None, verdicts: list[Verdict], tmp_path: Path
+    url: str, broker: str | None, verdicts: list[CheckVerdict], tmp_path: Path
 ) -> None:
     found = list(reach._judge_past_the_front(here(tmp_path, broker=broker), BrokerUrl.parse(url)))
     assert [each.verdict for each in found] == verdicts
@@ -211,7 +211,9 @@ def test_a_mosquitto_without_the_front_is_a_warning_where_others_reach_it(
 # --- software -----------------------------------------------------------------------------------------------------
 
 
-def _software(monkeypatch: pytest.MonkeyPatch, python: str, needed: list[str], installed: dict[str, str]) -> Finding:
+def _software(
+    monkeypatch: pytest.MonkeyPatch, python: str, needed: list[str], installed: dict[str, str]
+) -> CheckFinding:
     def version(name: str) -> str:
         if name not in installed:
             raise metadata.PackageNotFoundError(name)
@@ -224,19 +226,19 @@ def _software(monkeypatch: pytest.MonkeyPatch, python: str, needed: list[str], i
         about["Provides-Extra"] = extra
     monkeypatch.setattr(metadata, "metadata", lambda _: about)
     monkeypatch.setattr(metadata, "version", version)
-    return one(host_checks.check_python(Target(BrokerUrl.parse("x"))))
+    return one(host_checks.check_python(ExaminedContest(BrokerUrl.parse("x"))))
 
 
 def test_an_old_library_is_named_with_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     needed = ["paho-mqtt>=2.1", "pynacl>=1.5", "amqtt==0.12.1; extra == 'server'", "rich>=14.0; extra == 'terminal'"]
     installed = {"paho-mqtt": "1.6.1", "pynacl": "1.10.0", "amqtt": "0.12.1"}
     found = _software(monkeypatch, ">=3.11", needed, installed)
-    assert (found.verdict, found.text) == (Verdict.FAIL, "unfit: paho-mqtt 1.6.1 (needs >=2.1)")
+    assert (found.verdict, found.text) == (CheckVerdict.FAIL, "unfit: paho-mqtt 1.6.1 (needs >=2.1)")
 
 
 def test_an_old_python_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     found = _software(monkeypatch, ">=3.99", [], {})
-    assert (found.verdict, "needs >=3.99" in found.text) == (Verdict.FAIL, True)
+    assert (found.verdict, "needs >=3.99" in found.text) == (CheckVerdict.FAIL, True)
 
 
 @pytest.mark.parametrize(
@@ -255,17 +257,17 @@ def test_versions_are_compared_as_pip_compares_them(
     """The story: == was read as >=, a release candidate passed for the release, and ~= was not read at all."""
     for version in (*fits, *unfit):
         found = _software(monkeypatch, ">=3.11", [f"amqtt{needed}; extra == 'server'"], {"amqtt": version})
-        assert (found.verdict is Verdict.PASS) is (version in fits), version
+        assert (found.verdict is CheckVerdict.PASS) is (version in fits), version
 
 
 def test_what_this_machine_does_not_need_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     needed = ["pynacl>=1.5; python_version < '3'", "pynacl>=9; sys_platform == 'none' and extra == 'server'"]
-    assert _software(monkeypatch, ">=3.11", needed, {"pynacl": "1.0"}).verdict is Verdict.PASS
+    assert _software(monkeypatch, ">=3.11", needed, {"pynacl": "1.0"}).verdict is CheckVerdict.PASS
 
 
 def test_what_only_developers_need_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     found = _software(monkeypatch, ">=3.11", ["pytest>=9; extra == 'dev'"], {"pytest": "1.0"})
-    assert found.verdict is Verdict.PASS
+    assert found.verdict is CheckVerdict.PASS
 
 
 # --- the command --------------------------------------------------------------------------------------------------
@@ -289,14 +291,14 @@ def test_findings_are_lines_that_are_counted_and_a_failure_says_what_to_do(tmp_p
 
 
 def test_warnings_are_counted_and_fail_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    found: list[Finding] = []
+    found: list[CheckFinding] = []
     monkeypatch.setattr("salvo_audit.commands.doctor.examine", lambda *_: iter(found))
     for verdict, last, code in (
-        (Verdict.PASS, "1 check: 1 PASS", 0),
-        (Verdict.WARN, "2 checks: 1 PASS, 1 WARN", 0),
-        (Verdict.FAIL, "3 checks: 1 PASS, 1 WARN, 1 FAIL", 1),
+        (CheckVerdict.PASS, "1 check: 1 PASS", 0),
+        (CheckVerdict.WARN, "2 checks: 1 PASS, 1 WARN", 0),
+        (CheckVerdict.FAIL, "3 checks: 1 PASS, 1 WARN, 1 FAIL", 1),
     ):
-        found.append(Finding("x", verdict, "x"))
+        found.append(CheckFinding("x", verdict, "x"))
         done = CliRunner().invoke(doctor, ["contest.example"])
         assert (done.stdout.splitlines()[-1], done.exit_code) == (last, code)
 

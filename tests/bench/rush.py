@@ -22,7 +22,7 @@ from salvo.net.mqtt import Connection
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer, salt_of
 from salvo_server.storage.identity import load_identity
-from salvo_server.storage.roster import Entry, Roster
+from salvo_server.storage.roster import Roster, RosterEntry
 
 TEAMS_A_TABLE: Final = 3
 _COMING_SECONDS: Final = 10.0
@@ -55,7 +55,7 @@ def bench_rush(share: float) -> None:
         server_key = load_identity(Path(folder) / "identity").signing_key
         names = {f"{table}-{number}": table for number in range(TEAMS_A_TABLE) for table in tables}
         roster = Path(folder) / "roster.json"
-        secrets = dict(zip(names, Roster(roster).add_all([Entry(name) for name in names]), strict=True))
+        secrets = dict(zip(names, Roster(roster).add_all([RosterEntry(name) for name in names]), strict=True))
         teams = [_Team(table, name, secrets[name], salt_of(name, server_key)) for name, table in names.items()]
         with _serving(tables, folder, "contest", str(roster)) as url:
             time.sleep(_AHEAD_SECONDS * share)

@@ -49,7 +49,7 @@ from salvo_server.core.journal_interface import JournalError, SavedGame
 from salvo_server.core.recovery import execute_step, open_table
 from salvo_server.log_verification import verify_file
 from salvo_server.storage.journal.database import JournalReader
-from salvo_server.storage.roster import Entry, Roster
+from salvo_server.storage.roster import Roster, RosterEntry
 from salvo_server.storage.transcript import check, no_status, read_transcript
 from salvo_server.storage.transcript_folder import DEFAULT_TABLE, PROOF
 
@@ -440,7 +440,7 @@ class RosterChaos(Chaos):
         self.roster = Roster(folder / "roster.json")
         self.transcripts = folder / "games"
         names = [f"team{number}" for number in range(given.accounts)]
-        self.secrets = dict(zip(names, self.roster.add_all([Entry(name) for name in names]), strict=True))
+        self.secrets = dict(zip(names, self.roster.add_all([RosterEntry(name) for name in names]), strict=True))
         self._ended = threading.Event()
         super().__init__(folder, given)
         self.processes = [self.server]  # teams begin when the broker has their accounts

@@ -159,8 +159,8 @@ def _line(data: bytes) -> None:
     with _refused(WireError):
         line = read_say(data)
         assert read_say(write_say(line.text, line.to)) == line
-        [said] = write_announcement(m.ChatSaid("ann", line.text))
-        assert read_announcement(topics.parse(said.topic), said.payload) == m.ChatSaid("ann", line.text)
+        [said] = write_announcement(m.ChatPublished("ann", line.text))
+        assert read_announcement(topics.parse(said.topic), said.payload) == m.ChatPublished("ann", line.text)
 
 
 def _program_line(data: bytes) -> None:
@@ -672,8 +672,8 @@ def _announcements() -> list[bytes]:
         m.ShotLanded("ann", 3, 4),
         m.PlacementRefused("ann", "carrier", "overlap", "carrier overlaps"),
         m.CommandRefused("ann", "off_grid", "x=0"),
-        m.ChatSaid("ann", "Ahoy!"),
-        m.MessageSaid("bob", "", "Ahoy!"),
+        m.ChatPublished("ann", "Ahoy!"),
+        m.MessagePublished("bob", "", "Ahoy!"),
         m.StandingsShown(table, table),
         *map(m.HostActed.of, _host_commands()),
     ]

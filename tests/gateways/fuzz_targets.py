@@ -29,9 +29,9 @@ def _smackdown(data: bytes) -> None:
         if isinstance(message, Broken):
             continue
         line = message.decode(errors="replace")
-        with _refused(smackdown.Unreadable, IllegalCommand):
+        with _refused(smackdown.UnreadableAnswer, IllegalCommand):
             assert smackdown.read_fleet(line, SMACKDOWN).book is SMACKDOWN
-        with _refused(smackdown.Unreadable):
+        with _refused(smackdown.UnreadableAnswer):
             assert 1 <= len(smackdown.read_shots(line, 5)) <= 5
 
 

@@ -24,8 +24,8 @@ from salvo.session import Session
 from salvo.topics import check_name
 from salvo_gateways.accounts import Accounts
 from salvo_gateways.client_handler import ClientHandler
-from salvo_gateways.host import Door
-from salvo_gateways.peer import Broken, Peer
+from salvo_gateways.host import GatewayDoor
+from salvo_gateways.peer import Broken, ClientConnection
 from salvo_gateways.table_watch import TableWatch
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.keyring import Keyring
@@ -154,7 +154,7 @@ class HallWatch(TableWatch):
 class Program:
     """The program at the other end of a handler: what it says, and what it hears, line by line."""
 
-    def __init__(self, stage: Stage, door: Door, name: str) -> None:
+    def __init__(self, stage: Stage, door: GatewayDoor, name: str) -> None:
         self.name = name
         self.gone = self.ended = False
         self.arrived: Callable[[], None] = lambda: None
@@ -162,7 +162,7 @@ class Program:
         self._stage = stage
         self._framing = door.framing()
         self._said: list[str | Broken] = []
-        self.handler: ClientHandler = door.handler(cast(Peer, self))
+        self.handler: ClientHandler = door.handler(cast(ClientConnection, self))
         self.handler.clock = lambda: stage.now / 1000
         self._rounds: Iterator[None] = self.handler.rounds()
         self.stays = True
@@ -234,7 +234,7 @@ class Stage:
         self.traffic = 0
         self.programs: list[Program] = []
 
-    def come(self, door: Door, name: str) -> Program:
+    def come(self, door: GatewayDoor, name: str) -> Program:
         """Let a program come in."""
         program = Program(self, door, name)
         self.programs.append(program)

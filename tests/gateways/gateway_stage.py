@@ -9,13 +9,13 @@ from pathlib import Path
 from kit.waiting import until
 from salvo.rules import RuleBook
 from salvo_gateways.accounts import OpenAccounts
-from salvo_gateways.host import Door, Host
+from salvo_gateways.host import GatewayDoor, Host
 from salvo_gateways.table_watch import TableWatch
-from salvo_server.recordings import Course, Recording, open_recordings
+from salvo_server.recordings import RecordedCourse, Recording, open_recordings
 
 
 @contextlib.contextmanager
-def hosting(door: Door) -> Iterator[Host]:
+def hosting(door: GatewayDoor) -> Iterator[Host]:
     """Listen at ``host.address``."""
     host = Host(door)
     host.open("127.0.0.1", 0)
@@ -25,7 +25,7 @@ def hosting(door: Door) -> Iterator[Host]:
 
 @contextlib.contextmanager
 def open_door(
-    url: str, folder: Path, door: Callable[[TableWatch, RuleBook], Door], *, table: str = ""
+    url: str, folder: Path, door: Callable[[TableWatch, RuleBook], GatewayDoor], *, table: str = ""
 ) -> Iterator[tuple[str, int]]:
     """Run a gateway to a table of an open broker; yield where it listens."""
     watch = TableWatch(url, table, OpenAccounts(folder / "gateway.key", "xbs"), pin=False)
@@ -33,7 +33,7 @@ def open_door(
         yield host.address
 
 
-def written(path: Path) -> Course:
+def written(path: Path) -> RecordedCourse:
     """Return how a game went, by its transcript, which a gateway may still be about to write."""
     until(path.exists)
     recording = open_recordings(str(path))

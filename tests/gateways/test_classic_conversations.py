@@ -12,7 +12,7 @@ from gateways.classic_client import Program, Tcp
 from gateways.gateway_stage import hosting, written
 from salvo import sources
 from salvo.rules import BOOKS, SCATTERED, SPACED, RuleBook
-from salvo_gateways.classic import Role, check, door
+from salvo_gateways.classic import ClassicRolesicRolesicRole, check, door
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.host import Door
 from salvo_gateways.transcripts import Transcripts
@@ -34,7 +34,7 @@ def test_the_messages_and_the_protocol_of_the_text_come_out_as_they_are_written(
         for step in (HERE / "classic.txt").read_text().splitlines():
             sign, _, text = step.partition(" ")
             if sign == "@":
-                host = stack.enter_context(hosting(made(role=Role(text))))
+                host = stack.enter_context(hosting(made(role=ClassicRolesicRolesicRole(text))))
                 line = stack.enter_context(contextlib.closing(Tcp(host.address)))
             elif sign == ">":
                 assert line is not None
@@ -54,7 +54,7 @@ def test_whole_games_after_programs_that_went_wrong(leads: bool, opponent: str, 
     opening = door(
         SPACED,
         sources.load(opponent),
-        role=Role.CLIENT if leads else Role.SERVER,
+        role=ClassicRolesicRolesicRole.CLIENT if leads else ClassicRolesicRolesicRole.SERVER,
         end_seconds=0,
         transcripts=Transcripts("classic", tmp_path),
     )

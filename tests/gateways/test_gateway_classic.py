@@ -15,7 +15,7 @@ from salvo import sources
 from salvo.rules import SPACED
 from salvo_gateways.classic import bus, door
 from salvo_gateways.classic import protocol_text as w
-from salvo_gateways.hidden_fleet.answers import Outcome
+from salvo_gateways.hidden_fleet.answers import ShotOutcome
 from salvo_gateways.host import Host
 from salvo_gateways.peer import Broken
 
@@ -30,11 +30,11 @@ def cell(row: str, column: int) -> int:
         ("C", "C"),
         ("SIa", w.Shoot(cell("I", 10))),
         ("SE5", w.Shoot(cell("E", 5))),
-        ("RIaM", w.Reply(cell("I", 10), Outcome.MISS)),
-        ("RE5H", w.Reply(cell("E", 5), Outcome.HIT)),
-        ("RE6SAircraft carrier", w.Reply(cell("E", 6), Outcome.SUNK, "aircraftcarrier")),
-        ("RA1SSubmarine", w.Reply(cell("A", 1), Outcome.SUNK, "submarine")),
-        ("RF7ECruiser", w.Reply(cell("F", 7), Outcome.SUNK, "cruiser", last=True)),
+        ("RIaM", w.Reply(cell("I", 10), ShotOutcome.MISS)),
+        ("RE5H", w.Reply(cell("E", 5), ShotOutcome.HIT)),
+        ("RE6SAircraft carrier", w.Reply(cell("E", 6), ShotOutcome.SUNK, "aircraftcarrier")),
+        ("RA1SSubmarine", w.Reply(cell("A", 1), ShotOutcome.SUNK, "submarine")),
+        ("RF7ECruiser", w.Reply(cell("F", 7), ShotOutcome.SUNK, "cruiser", last=True)),
     ],
 )
 def test_messages_are_read_as_the_text_has_them(text: str, message: w.Message) -> None:
@@ -67,12 +67,12 @@ def test_every_shot_and_every_reply_is_read_as_it_is_written() -> None:
     grid = SPACED.grid
     for at in range(grid.size):
         assert w.read(w.shoot(at, grid), SPACED) == w.Shoot(at)
-        for outcome in (Outcome.MISS, Outcome.HIT):
+        for outcome in (ShotOutcome.MISS, ShotOutcome.HIT):
             assert w.read(w.reply(at, outcome, "", False, grid), SPACED) == w.Reply(at, outcome)
         for ship in SPACED.fleet:
             for last in (False, True):
-                reply = w.read(w.reply(at, Outcome.SUNK, ship.name, last, grid), SPACED)
-                assert reply == w.Reply(at, Outcome.SUNK, ship.name.rstrip("12"), last)
+                reply = w.read(w.reply(at, ShotOutcome.SUNK, ship.name, last, grid), SPACED)
+                assert reply == w.Reply(at, ShotOutcome.SUNK, ship.name.rstrip("12"), last)
 
 
 @pytest.mark.parametrize(

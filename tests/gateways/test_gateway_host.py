@@ -10,7 +10,7 @@ import pytest
 
 from gateways.gateway_stage import hosting
 from salvo_gateways.client_handler import ClientHandler
-from salvo_gateways.host import Door, Host
+from salvo_gateways.host import GatewayDoor, Host
 from salvo_gateways.peer import Broken
 
 
@@ -32,7 +32,7 @@ class Echo(ClientHandler):
 def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
     """A gateway with four places."""
     monkeypatch.setattr("salvo_gateways.host.MAX_CLIENTS", 4)
-    with hosting(Door(Echo)) as opened:
+    with hosting(GatewayDoor(Echo)) as opened:
         yield opened
 
 

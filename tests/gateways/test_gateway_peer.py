@@ -13,21 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salvo_gateways import peer as peers
-from salvo_gateways.peer import MAX_WAITING, Broken, Lines, Peer
+from salvo_gateways.peer import MAX_WAITING, Broken, ClientConnection, Lines
 
 
 @pytest.fixture
-def pair() -> Iterator[tuple[Peer, socket.socket]]:
+def pair() -> Iterator[tuple[ClientConnection, socket.socket]]:
     """A peer that reads, and the program's end."""
     ours, theirs = socket.socketpair()
-    peer = Peer(ours, "program", Lines(100))
+    peer = ClientConnection(ours, "program", Lines(100))
     peer.start()
     yield peer, theirs
     theirs.close()
     peer.close()
 
 
-def take(peer: Peer, count: int) -> list[str | Broken]:
+def take(peer: ClientConnection, count: int) -> list[str | Broken]:
     """Return the next messages, as many as wanted."""
     found: list[str | Broken] = []
     end = time.monotonic() + 60
@@ -56,7 +56,7 @@ def test_a_line_without_an_end_is_told_once_and_never_kept() -> None:
     assert framing.feed(b"x\nnext\n") == [b"next"]
 
 
-def test_a_peer_says_what_arrived_and_what_is_no_text(pair: tuple[Peer, socket.socket]) -> None:
+def test_a_peer_says_what_arrived_and_what_is_no_text(pair: tuple[ClientConnection, socket.socket]) -> None:
     peer, program = pair
     program.sendall("grüße\n".encode() + b"\xff\n" + b"y" * 200 + b"\nlast\npart")
     assert [one if isinstance(one, str) else one.code for one in take(peer, 4)] == [
@@ -67,7 +67,7 @@ def test_a_peer_says_what_arrived_and_what_is_no_text(pair: tuple[Peer, socket.s
     ]
 
 
-def test_the_owner_is_woken_by_messages_and_by_the_end(pair: tuple[Peer, socket.socket]) -> None:
+def test_the_owner_is_woken_by_messages_and_by_the_end(pair: tuple[ClientConnection, socket.socket]) -> None:
     peer, program = pair
     woken: list[bool] = []
     told_end = threading.Event()
@@ -86,7 +86,7 @@ def test_the_owner_is_woken_by_messages_and_by_the_end(pair: tuple[Peer, socket.
     assert woken[-1] is True
 
 
-def test_a_flood_waits_in_the_system_and_nothing_of_it_is_lost(pair: tuple[Peer, socket.socket]) -> None:
+def test_a_flood_waits_in_the_system_and_nothing_of_it_is_lost(pair: tuple[ClientConnection, socket.socket]) -> None:
     peer, program = pair
     many, arrived = threading.Event(), itertools.count(1)
     peer.arrived = lambda: many.set() if next(arrived) >= MAX_WAITING else None
@@ -100,7 +100,7 @@ def test_a_flood_waits_in_the_system_and_nothing_of_it_is_lost(pair: tuple[Peer,
 def test_who_takes_nothing_in_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "SEND_SECONDS", 1)
     ours, theirs = socket.socketpair()
-    peer = Peer(ours, "deaf", Lines())
+    peer = ClientConnection(ours, "deaf", Lines())
     peer.start()
     for _ in range(100):
         peer.send("z" * 65_536)
@@ -109,7 +109,7 @@ def test_who_takes_nothing_in_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     theirs.close()
 
 
-def test_a_peer_that_is_hung_up_on_can_be_sent_to_without_harm(pair: tuple[Peer, socket.socket]) -> None:
+def test_a_peer_that_is_hung_up_on_can_be_sent_to_without_harm(pair: tuple[ClientConnection, socket.socket]) -> None:
     peer, _ = pair
     peer.hang_up()
     peer.hang_up()

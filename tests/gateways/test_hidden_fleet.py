@@ -14,7 +14,7 @@ from salvo.player import Bot
 from salvo.rules import SALVO, SPACED, STREAK, Fleet, RuleBook
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet import answers
-from salvo_gateways.hidden_fleet.answers import Answers, Outcome, kind_of
+from salvo_gateways.hidden_fleet.answers import Answers, ShotOutcome, kind_of
 from salvo_gateways.hidden_fleet.game import HiddenGame
 from salvo_gateways.hidden_fleet.room import Room
 from salvo_gateways.transcripts import Transcripts
@@ -32,12 +32,12 @@ class Honest:
         self.cells = list(range(book.grid.size))
         self.draw.shuffle(self.cells)
 
-    def answer(self, cell: int) -> tuple[Outcome, str]:
+    def answer(self, cell: int) -> tuple[ShotOutcome, str]:
         for ship, cells in self.ships.items():
             if cell in cells:
                 cells.discard(cell)
-                return (Outcome.HIT, "") if cells else (Outcome.SUNK, kind_of(ship))
-        return Outcome.MISS, ""
+                return (ShotOutcome.HIT, "") if cells else (ShotOutcome.SUNK, kind_of(ship))
+        return ShotOutcome.MISS, ""
 
     def play(self, game: HiddenGame) -> None:
         while not game.over:
@@ -81,18 +81,18 @@ def cell(name: str) -> int:
 @pytest.mark.parametrize(
     ("before", "last"),
     [
-        ([("B2", Outcome.HIT), ("B3", Outcome.HIT)], ("C2", Outcome.SUNK)),  # round a corner
-        ([("B2", Outcome.SUNK)], ("B3", Outcome.HIT)),  # touches a ship that has sunk
-        ([("B2", Outcome.SUNK)], ("C3", Outcome.SUNK)),  # at the corner
-        ([("B2", Outcome.HIT)], ("C3", Outcome.SUNK)),  # touches a ship that is hit
-        ([(f"B{x}", Outcome.HIT) for x in (2, 3, 4, 5)], ("B6", Outcome.SUNK)),  # longer than the longest
-        ([(f"{row}1", Outcome.SUNK) for row in "ACEG"], ("I1", Outcome.SUNK)),  # a fifth one of one cell
-        ([(STREAK.grid.name(at), Outcome.HIT) for at in range(10)], ("B1", Outcome.HIT)),  # none left to sink
-        ([(STREAK.grid.name(at), Outcome.MISS) for at in range(80)], ("I1", Outcome.MISS)),  # no room left
+        ([("B2", ShotOutcome.HIT), ("B3", ShotOutcome.HIT)], ("C2", ShotOutcome.SUNK)),  # round a corner
+        ([("B2", ShotOutcome.SUNK)], ("B3", ShotOutcome.HIT)),  # touches a ship that has sunk
+        ([("B2", ShotOutcome.SUNK)], ("C3", ShotOutcome.SUNK)),  # at the corner
+        ([("B2", ShotOutcome.HIT)], ("C3", ShotOutcome.SUNK)),  # touches a ship that is hit
+        ([(f"B{x}", ShotOutcome.HIT) for x in (2, 3, 4, 5)], ("B6", ShotOutcome.SUNK)),  # longer than the longest
+        ([(f"{row}1", ShotOutcome.SUNK) for row in "ACEG"], ("I1", ShotOutcome.SUNK)),  # a fifth one of one cell
+        ([(STREAK.grid.name(at), ShotOutcome.HIT) for at in range(10)], ("B1", ShotOutcome.HIT)),  # none left to sink
+        ([(STREAK.grid.name(at), ShotOutcome.MISS) for at in range(80)], ("I1", ShotOutcome.MISS)),  # no room left
     ],
 )
 def test_answers_that_no_fleet_can_give_are_refused_and_change_nothing(
-    before: list[tuple[str, Outcome]], last: tuple[str, Outcome]
+    before: list[tuple[str, ShotOutcome]], last: tuple[str, ShotOutcome]
 ) -> None:
     given = Answers(STREAK)
     for name, outcome in before:
@@ -106,7 +106,7 @@ def test_answers_that_no_fleet_can_give_are_refused_and_change_nothing(
 
 def test_answers_that_contradict_each_other_leave_no_fleet_and_no_transcript(tmp_path: Path) -> None:
     given = Answers(STREAK)
-    for name, outcome in (("A1", Outcome.HIT), ("B2", Outcome.HIT)):  # two ships at one corner
+    for name, outcome in (("A1", ShotOutcome.HIT), ("B2", ShotOutcome.HIT)):  # two ships at one corner
         given.add(cell(name), outcome)
     assert given.fleet() is None
     game = HiddenGame(STREAK, RandomBot(), "1")
@@ -120,10 +120,10 @@ def test_a_board_that_its_answers_deny_is_refused_with_the_cell() -> None:
     ships = [list(place.cells(STREAK)) for place in fleet.placements]
     water = next(at for at in range(100) if not any(at in ship for ship in ships))
     for at, outcome, why in (
-        (water, Outcome.HIT, "was answered as a hit"),
-        (ships[0][0], Outcome.MISS, "was answered as a miss"),
-        (ships[0][0], Outcome.SUNK, "was answered as sunk"),
-        (ships[-1][0], Outcome.HIT, "was never answered as sunk"),
+        (water, ShotOutcome.HIT, "was answered as a hit"),
+        (ships[0][0], ShotOutcome.MISS, "was answered as a miss"),
+        (ships[0][0], ShotOutcome.SUNK, "was answered as sunk"),
+        (ships[-1][0], ShotOutcome.HIT, "was never answered as sunk"),
     ):
         given = Answers(STREAK)
         given.add(at, outcome)
@@ -133,14 +133,14 @@ def test_a_board_that_its_answers_deny_is_refused_with_the_cell() -> None:
 
 def test_a_ship_is_of_the_kind_that_is_named() -> None:
     given = Answers(SPACED)
-    given.add(0, Outcome.HIT)
+    given.add(0, ShotOutcome.HIT)
     for kind in ("cruiser", "yacht"):
         with pytest.raises(GatewayError, match=f"no {kind} of 2 cells afloat"):
-            given.add(1, Outcome.SUNK, kind)
-    assert given.add(1, Outcome.SUNK, "submarine").startswith("submarine")
-    assert given.add(1, Outcome.MISS) == ""
+            given.add(1, ShotOutcome.SUNK, kind)
+    assert given.add(1, ShotOutcome.SUNK, "submarine").startswith("submarine")
+    assert given.add(1, ShotOutcome.MISS) == ""
     with pytest.raises(GatewayError, match="shot at before, so it is a miss"):
-        given.add(1, Outcome.HIT)
+        given.add(1, ShotOutcome.HIT)
 
 
 def test_where_ships_touch_answers_say_too_little() -> None:

@@ -18,7 +18,7 @@ from salvo import sources
 from salvo.rules import ALTERNATE, BOOKS, STREAK, RuleBook
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.game import HiddenGame
-from salvo_gateways.host import Door
+from salvo_gateways.host import GatewayDoor
 from salvo_gateways.jsonline import check, door
 from salvo_gateways.transcripts import Transcripts
 
@@ -82,7 +82,7 @@ def test_programs_that_differ_from_the_text_play_whole_games_line_by_line(tmp_pa
                 assert next(lines) == f"{text}\n", number
 
 
-def made(book: RuleBook, bot: str = "Picture", **options: Any) -> Door:
+def made(book: RuleBook, bot: str = "Picture", **options: Any) -> GatewayDoor:
     """Return a door where a bot of house_bots.py plays."""
     return door(book, sources.load(f"{HERE / 'house_bots.py'}:{bot}"), **options)
 

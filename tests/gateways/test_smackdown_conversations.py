@@ -19,7 +19,7 @@ from gateways.smackdown_client import Program as Client
 from salvo.rules import BOOKS, SMACKDOWN, Grid, RuleBook, ShipClass
 from salvo_gateways.bot_clients.smackdown import SmackdownBotClient
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.smackdown import Lobby, check, door
+from salvo_gateways.smackdown import SmackdownLobby, check, door
 from salvo_gateways.smackdown.referee import MAX_AHEAD
 from salvo_gateways.transcripts import Transcripts
 from salvo_lab.bots.hunter import Hunter
@@ -33,7 +33,7 @@ LOST = ["|INFO|lost game|END|", "|INFO|end game|END|"]
 
 
 def two_programs(book: RuleBook = SMACKDOWN, *, placed: bool = False, **options: object) -> list[Program]:
-    stage, lobby = Stage(), Lobby(book, **options)  # type: ignore[arg-type]
+    stage, lobby = Stage(), SmackdownLobby(book, **options)  # type: ignore[arg-type]
     programs = [stage.come(door(lobby), name) for name in ("player 1", "player 2")]
     for program in programs if placed else ():
         program.say(PLACED)
@@ -137,7 +137,7 @@ def test_a_bad_fleet_is_a_forfeit_too() -> None:
 
 
 def test_programs_wait_for_each_other_in_the_order_of_the_places() -> None:
-    stage, lobby = Stage(), Lobby(SMACKDOWN, ["ann", "bob"])
+    stage, lobby = Stage(), SmackdownLobby(SMACKDOWN, ["ann", "bob"])
     bob, late, ann = [stage.come(door(lobby, name), name) for name in ("bob", "bob", "ann")]
     assert (ann.hear_all(), bob.hear_all(), late.hear_all()) == ([*OPENING, LOCATIONS], OPENING, [])
     ann.say("hello")
@@ -147,7 +147,7 @@ def test_programs_wait_for_each_other_in_the_order_of_the_places() -> None:
 
 
 def test_a_program_that_has_answered_ahead_and_ended_plays_all_the_same() -> None:
-    stage, lobby = Stage(), Lobby(SMACKDOWN, ["ann", "bob"])
+    stage, lobby = Stage(), SmackdownLobby(SMACKDOWN, ["ann", "bob"])
     ann = stage.come(door(lobby, "ann"), "ann")
     ann.say(PLACED)
     ann.go()
@@ -169,7 +169,7 @@ def play(address: tuple[str, int], seed: str, mistake: str = "") -> Client:
 @pytest.mark.long
 @pytest.mark.parametrize("mistake", ["", *(kind for kind in FORFEITS if kind != "late"), *HARMLESS])
 def test_whole_games_with_every_kind_of_wrong_line_are_what_the_text_says(mistake: str, tmp_path: Path) -> None:
-    lobby = Lobby(SMACKDOWN, answer_seconds=60, transcripts=Transcripts("smackdown", tmp_path))
+    lobby = SmackdownLobby(SMACKDOWN, answer_seconds=60, transcripts=Transcripts("smackdown", tmp_path))
     with hosting(door(lobby)) as host, ThreadPoolExecutor(2) as threads:
         playing = [threads.submit(play, host.address, seed, mistake * (seed == "a")) for seed in "ab"]
         first, second = (future.result() for future in playing)
@@ -181,7 +181,7 @@ def test_whole_games_with_every_kind_of_wrong_line_are_what_the_text_says(mistak
 def test_a_bot_plays_a_program_and_the_game_is_written(tmp_path: Path) -> None:
     stage = Stage()
     transcripts = Transcripts("smackdown", tmp_path)
-    lobby = Lobby(
+    lobby = SmackdownLobby(
         SMACKDOWN,
         ["ann"],
         bot=lambda opponent: SmackdownBotClient(Hunter(), "house", opponent, "1"),

@@ -73,7 +73,7 @@ def test_shots_may_be_fewer_and_off_the_grid() -> None:
     ],
 )
 def test_an_unreadable_salvo_is_told_from_a_good_one(line: str, code: str) -> None:
-    with pytest.raises(protocol_text.Unreadable) as refused:
+    with pytest.raises(protocol_text.UnreadableAnswer) as refused:
         protocol_text.read_shots(line, 2)
     assert refused.value.code == code
     assert len(refused.value.text) < 250

@@ -13,7 +13,7 @@ from gateways.gateway_hall import Hall, Program
 from salvo.messages import State
 from salvo.rules import XBS, Fleet
 from salvo_gateways.accounts import RosterAccounts
-from salvo_gateways.host import Door
+from salvo_gateways.host import GatewayDoor
 from salvo_gateways.xbs import door
 from salvo_gateways.xbs.protocol_text import complete, second_seated_name
 from salvo_server.storage.roster import Roster
@@ -77,7 +77,7 @@ def test_the_protocol_line_by_line(scene: Scene) -> None:
             assert not name or name in scene.settings, where
 
 
-def _two_that_end_a_game_before_the_onlooker_hears_of_it(hall: Hall, example: Door) -> list[Program]:
+def _two_that_end_a_game_before_the_onlooker_hears_of_it(hall: Hall, example: GatewayDoor) -> list[Program]:
     first, second = clients = [hall.come(example, name) for name in ("ann", "bob")]
     for client in clients:
         client.say(f"J|{client.name}|{BOARD}")

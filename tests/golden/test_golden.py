@@ -164,7 +164,7 @@ SHAPES: list[Pair] = [
     (m.TimePassed, transcript_pb2.Nothing),
     (m.Resumed, transcript_pb2.Nothing),
     (form.StepLine, transcript_pb2.TranscriptStep),
-    (steps_form.Said, transcript_pb2.Said),
+    (steps_form.PublicLine, transcript_pb2.Said),
     (m.TableOpened, transcript_pb2.SaidOpened),
     (m.StateChanged, transcript_pb2.SaidState),
     (m.PlayersListed, transcript_pb2.SaidPlayers),

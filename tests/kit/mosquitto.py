@@ -15,7 +15,7 @@ from kit.waiting import until
 from salvo_server.brokers.mosquitto.config import (
     MAX_CONNECTIONS,
     MAX_SERVER_CONNECTIONS,
-    Listener,
+    MosquittoListener,
     MosquittoTls,
     write,
 )
@@ -138,9 +138,9 @@ class ContestMosquitto(Mosquitto):
     def write_config(self) -> Path:
         most = self._max_connections
         listeners = (
-            Listener(self.port, "127.0.0.1", max_connections=most),
-            Listener(self.websocket_port, "127.0.0.1", websocket=True, max_connections=most),
-            Listener(self.server_port, "127.0.0.1", max_connections=MAX_SERVER_CONNECTIONS),
+            MosquittoListener(self.port, "127.0.0.1", max_connections=most),
+            MosquittoListener(self.websocket_port, "127.0.0.1", websocket=True, max_connections=most),
+            MosquittoListener(self.server_port, "127.0.0.1", max_connections=MAX_SERVER_CONNECTIONS),
         )
         config = write(self._folder, *self._given, listeners=listeners, tls=self._tls)
         config.write_text(config.read_text() + "user root\n")

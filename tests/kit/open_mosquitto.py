@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kit.mosquitto import Mosquitto
-from salvo_server.brokers.mosquitto.config import Listener, write_open
+from salvo_server.brokers.mosquitto.config import MosquittoListener, write_open
 from salvo_server.storage.register import Account
 
 REQUEST = "/game/request_participation"
@@ -19,6 +19,6 @@ class OpenMosquitto(Mosquitto):
         self._given = (server, tables)
 
     def write_config(self) -> Path:
-        config = write_open(self._folder, *self._given, listeners=(Listener(self.port, "127.0.0.1"),))
+        config = write_open(self._folder, *self._given, listeners=(MosquittoListener(self.port, "127.0.0.1"),))
         config.write_text(config.read_text() + "user root\n")
         return config

@@ -24,7 +24,7 @@ from salvo_server.core.table import Table
 from salvo_server.referee_view import RefereeViews
 from salvo_server.service import Resume, Service
 from salvo_server.storage.journal.database import DatabaseJournal
-from salvo_server.storage.journal.games_in_play import KeptGames
+from salvo_server.storage.journal.games_in_play import GamesInPlay
 from salvo_server.storage.transcript import repeat_game
 from salvo_server.storage.transcript_folder import proof_lines
 
@@ -117,7 +117,7 @@ class LoggedWorld(World):
         super().__init__(path)
 
     def open_service(self, **given: Any) -> Service:
-        self.journal = KeptGames(self.journal)
+        self.journal = GamesInPlay(self.journal)
         return super().open_service(**(self.given | given))
 
     def run(self, service: Service | None = None) -> None:

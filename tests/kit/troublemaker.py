@@ -242,7 +242,7 @@ class Troublemaker:
                 self._session.fire(view.untouched.sample(view.shots))
                 self._send_outbox()
                 self._do_all("after the salvo")
-            case e.SalvoHeard(result) if result.player != self.name:
+            case e.SalvoReported(result) if result.player != self.name:
                 self._stop.wait(self._next_piece_at - time.monotonic())
                 self._next_piece_at = time.monotonic() + self._pause_seconds
                 self._do(self._next_piece())

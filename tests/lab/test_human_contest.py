@@ -153,7 +153,7 @@ def test_a_person_talks_to_everybody_and_to_one_player() -> None:
         {"text": "hello"},
         {"text": "you first", "to": "ann"},
     ]
-    place.hear(m.ChatSaid("me", "hello"), m.MessageSaid("me", "ann", "thanks"))
+    place.hear(m.ChatPublished("me", "hello"), m.MessagePublished("me", "ann", "thanks"))
     assert place.told() == [Told("you say to ann: you first"), Told("you say: hello"), Told("ann says to you: thanks")]
 
 

@@ -13,7 +13,12 @@ from salvo_lab.human.snapshot import SUNK, Snapshot, incoming_words, result_word
 
 
 def _resolved(player: str, hits: int, shots: int = 1, **more: object) -> SalvoResolved:
-    told: dict[str, object] = {"sunk": (), "defeated": (), "outcomes_if_told": None, "aims_if_told": None} | more
+    told: dict[str, object] = {
+        "sunk": (),
+        "defeated": (),
+        "outcomes_if_announced": None,
+        "aims_if_announced": None,
+    } | more
     return SalvoResolved(1, 1, player, shots, hits, **told)  # type: ignore[arg-type]
 
 
@@ -30,7 +35,7 @@ def test_under_cell_announcements_shots_are_told_in_board_game_words(
     hit: bool, sunk: tuple[SunkShip, ...], words: str
 ) -> None:
     view = view_of("spaced")
-    result = _resolved("ann", int(hit), outcomes_if_told=(hit,), aims_if_told=(("me", 5, 1),), sunk=sunk)
+    result = _resolved("ann", int(hit), outcomes_if_announced=(hit,), aims_if_announced=(("me", 5, 1),), sunk=sunk)
     Feed(view).resolved(result)
     assert result_words(result, view) == words
 
@@ -38,7 +43,9 @@ def test_under_cell_announcements_shots_are_told_in_board_game_words(
 def test_with_several_opponents_it_says_whose_board_it_was() -> None:
     view = view_of("spaced", "ann", "bob")
     sunk = (SunkShip("bob", "submarine1", "submarine1"),)
-    result = _resolved("ann", 1, outcomes_if_told=(True,), aims_if_told=(("bob", 5, 1),), sunk=sunk, defeated=("bob",))
+    result = _resolved(
+        "ann", 1, outcomes_if_announced=(True,), aims_if_announced=(("bob", 5, 1),), sunk=sunk, defeated=("bob",)
+    )
     Feed(view).resolved(result)
     assert result_words(result, view) == "A5 of bob Submarine sunk, bob defeated"
 
@@ -47,7 +54,7 @@ def _shot_at_ann(view: View, *shots: tuple[int, int, bool, str]) -> str:
     """Return Ann's board after these shots: x, y, whether it is a hit, and the ship that sinks."""
     for x, y, hit, ship in shots:
         sunk = (SunkShip("ann", ship, ship),) if ship else ()
-        result = _resolved("me", int(hit), outcomes_if_told=(hit,), aims_if_told=(("ann", x, y),), sunk=sunk)
+        result = _resolved("me", int(hit), outcomes_if_announced=(hit,), aims_if_announced=(("ann", x, y),), sunk=sunk)
         Feed(view).resolved(result)
     return Snapshot.of(view).boards["ann"]
 
@@ -93,8 +100,8 @@ def test_under_cell_announcements_own_shots_have_cells_and_others_are_counted() 
     view = view_of("smackdown")
     Feed(view).fired([Shot("ann", 1, 1), Shot("ann", 2, 2)])
     mine, hers = (
-        _resolved("me", 1, 2, outcomes_if_told=(True, False)),
-        _resolved("ann", 1, 2, outcomes_if_told=(True, False)),
+        _resolved("me", 1, 2, outcomes_if_announced=(True, False)),
+        _resolved("ann", 1, 2, outcomes_if_announced=(True, False)),
     )
     Feed(view).resolved(mine)
     Feed(view).resolved(hers)
@@ -104,7 +111,7 @@ def test_under_cell_announcements_own_shots_have_cells_and_others_are_counted() 
 
 def test_a_skipped_turn_is_told() -> None:
     view = view_of("xbs")
-    result = _resolved("ann", 0, 0, outcomes_if_told=(), aims_if_told=())
+    result = _resolved("ann", 0, 0, outcomes_if_announced=(), aims_if_announced=())
     Feed(view).resolved(result)
     assert result_words(result, view) == "no shot"
 

@@ -15,10 +15,10 @@ from salvo.view import View
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_league.director import HALL, Command, Director, Keep
+from salvo_league.director import HALL, Director, Keep, TableCommand
 from salvo_league.league_file import League
-from salvo_league.league_record import Assigned, Drawn, Line, Result, Voided
-from salvo_league.league_state import Book
+from salvo_league.league_record import Assigned, Drawn, LeagueLine, LeagueResult, Voided
+from salvo_league.league_state import LeagueState
 from salvo_league.table_views import TableView
 from salvo_server.places import cell_of, place_of
 
@@ -91,7 +91,7 @@ class World:
         self.random = Random(seed)
         self.play = play
         self.now = 0.0
-        self.lines: list[Line] = []
+        self.lines: list[LeagueLine] = []
         self.here = set(teams)
         self.plain = set(plain)
         self.asleep: dict[str, float] = {}
@@ -100,7 +100,7 @@ class World:
         self.strangers = dict.fromkeys(self.cells, "")  # a team that a cell's roster lacks
         self.where = {team: self.cells[number % len(cells)] for number, team in enumerate(sorted(teams))}
 
-        self.director = Director(Book(league, [], filling=bool(league.fill)), HOST, self.cells)
+        self.director = Director(LeagueState(league, [], filling=bool(league.fill)), HOST, self.cells)
         self.tables = {at: Table() for at in self.director.tables}
         self.games: dict[tuple[str, int], dict[str, int]] = {}
         self.ends: dict[tuple[str, int], float] = {}
@@ -281,7 +281,7 @@ class World:
             rules="salvo",
         )
         if at not in self._seen or self._seen[at][0] != view:
-            self._seen[at] = view, replace(view, heard=self.now)
+            self._seen[at] = view, replace(view, received_at=self.now)
         return self._seen[at][1]
 
     def _direct(self) -> None:
@@ -295,7 +295,7 @@ class World:
                 if self.random.random() < self.deaths:
                     self._restart()
                     return
-            elif isinstance(output, Command) and self.online(output.table) and self.random.random() >= self.losses:
+            elif isinstance(output, TableCommand) and self.online(output.table) and self.random.random() >= self.losses:
                 self.obey(output.table, output.command)
         self.seats = self.director.seats(self.views())
 
@@ -312,7 +312,7 @@ class World:
 
     def _restart(self) -> None:
         self.killed += 1
-        self.director = Director(Book(self.league, self.lines, filling=bool(self.league.fill)), HOST, self.cells)
+        self.director = Director(LeagueState(self.league, self.lines, filling=bool(self.league.fill)), HOST, self.cells)
 
     # --- what must hold -------------------------------------------------------------------------------------------
 
@@ -322,7 +322,7 @@ class World:
 
     def check(self) -> None:
         """Check that every game that was played to its end counts once, and for those who played it."""
-        results: list[Result] = self.of(Result)
+        results: list[LeagueResult] = self.of(LeagueResult)
         assert len({line.result for line in results}) == len(results), "a match with two results"
         played = {(line.table, line.game): line for line in results if line.turns}
         assert len(played) == sum(line.turns > 0 for line in results), "a game that counts twice"

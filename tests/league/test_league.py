@@ -14,10 +14,10 @@ from salvo import messages as m
 from salvo.messages import State
 from salvo_league.director import Director
 from salvo_league.league_file import League, LeagueError
-from salvo_league.league_record import Annulled, Assigned, Drawn, Result, Voided
+from salvo_league.league_record import Annulled, Assigned, Drawn, LeagueResult, Voided
 from salvo_league.seating import best_place, seat_at
 from salvo_server.core.journal_interface import Result as Ended
-from salvo_server.places import cell_of, cells_of, place_of, table_of, told
+from salvo_server.places import cell_of, cells_of, place_name, place_of, table_of
 from salvo_server.standings.chronicle import Chronicle
 from salvo_server.standings.points_and_ratings import Counting, Score
 
@@ -81,7 +81,7 @@ def standings(world: World) -> Chronicle:
 def won_without_a_game(world: World, team: str) -> int:
     """Return how many byes a team had, and matches to which nobody else came."""
     byes: int = sum(match == (team,) for line in world.of(Drawn) for match in line.matches)
-    alone: list[Result] = [line for line in world.of(Result) if line.absent.count(False) == 1]
+    alone: list[LeagueResult] = [line for line in world.of(LeagueResult) if line.absent.count(False) == 1]
     return byes + sum(line.teams[line.absent.index(False)] == team for line in alone)
 
 
@@ -99,7 +99,7 @@ def test_what_a_host_annuls_counts_no_more_in_any_table_and_round(
     world.run_until_seen()
     world.check()
     annulled = {(at, game) for at, table in world.tables.items() for game in table.annulled}
-    results = {line.result: line for line in world.of(Result)}
+    results = {line.result: line for line in world.of(LeagueResult)}
     assert {(results[line.annulled].table, results[line.annulled].game) for line in world.of(Annulled)} == annulled
     counting = Counting(Score)
     for line in results.values():
@@ -140,7 +140,7 @@ def test_teams_that_come_and_go_lose_nobody_a_game(
 @settings(max_examples=8, deadline=None)
 def test_all_meet_all_in_pairs_in_the_fewest_rounds(count: int, seed: int) -> None:
     world = World(league(format="round-robin", table_size=2), NAMES[:count], seed=seed).run(30_000)
-    met = [frozenset(line.teams) for line in world.of(Result)]
+    met = [frozenset(line.teams) for line in world.of(LeagueResult)]
     assert sorted(map(sorted, met)) == [list(pair) for pair in combinations(NAMES[:count], 2)]
     assert len(world.of(Drawn)) == count - 1 + count % 2
 
@@ -150,7 +150,7 @@ def test_all_meet_all_in_pairs_in_the_fewest_rounds(count: int, seed: int) -> No
 @settings(max_examples=8, deadline=None)
 def test_all_meet_all_at_larger_tables(size: int, count: int, seed: int) -> None:
     world = World(league(format="round-robin", table_size=size), NAMES[:count], seed=seed).run(30_000)
-    met = {frozenset(pair) for line in world.of(Result) for pair in combinations(line.teams, 2)}
+    met = {frozenset(pair) for line in world.of(LeagueResult) for pair in combinations(line.teams, 2)}
     assert met == {frozenset(pair) for pair in combinations(NAMES[:count], 2)}
     assert all(len(match) >= 2 for line in world.of(Drawn) for match in line.matches)
 
@@ -173,13 +173,13 @@ def test_nobody_on_a_ladder_waits_for_more_games_to_begin_than_there_are_others(
 def test_a_team_that_is_gone_forfeits_twice_and_is_seated_again_when_it_is_back(of: dict[str, Any]) -> None:
     said = {**of, "rounds": 8} if "rounds" in of else {**of, "games": 30} if "games" in of else of
     world = World(league(**said, table_size=2), NAMES[:8], seed=1)
-    while not world.of(Result):
+    while not world.of(LeagueResult):
         world.step()
     gone = NAMES[5]
     world.here.discard(gone)
     while gone not in world.director.book.away:
         world.step()
-    missed = [line for line in world.of(Result) if gone in line.teams and line.absent[line.teams.index(gone)]]
+    missed = [line for line in world.of(LeagueResult) if gone in line.teams and line.absent[line.teams.index(gone)]]
     assert len(missed) == 2
     assert all(line.places[line.teams.index(gone)] == 2 for line in missed)
     last = len(world.of(Drawn))
@@ -241,10 +241,10 @@ def test_a_cell_that_is_gone_holds_up_nobody_and_costs_nobody_a_match(
     world.run(20_000)
     world.check()
     assert world.director.over
-    assert not any(any(line.absent) for line in world.of(Result))
+    assert not any(any(line.absent) for line in world.of(LeagueResult))
     voided = {line.voided for line in world.of(Voided)}
     assert not voided & {line.assigned for line in others.values()}, "a game of another cell was played again"
-    assert all(cell_of(line.table) != gone for line in world.lines[before:] if isinstance(line, Result))
+    assert all(cell_of(line.table) != gone for line in world.lines[before:] if isinstance(line, LeagueResult))
 
 
 @pytest.mark.long
@@ -297,7 +297,7 @@ def test_the_table_of_a_match_that_is_no_longer_there_holds_up_nobody() -> None:
     world.seats = {}
     world.run(20_000)
     assert world.director.over
-    assert all(cell_of(line.table) != CELLS[2] for line in world.of(Result))
+    assert all(cell_of(line.table) != CELLS[2] for line in world.of(LeagueResult))
 
 
 @pytest.mark.long
@@ -314,8 +314,8 @@ names = st.sampled_from(["", "t1", "blue"])
 def test_a_place_says_table_and_cell(table: str, cell: str) -> None:
     place = place_of(table, cell)
     assert (table_of(place), cell_of(place)) == (table, cell)
-    assert (table or "default table") in told(place)
-    assert cell in told(place)
+    assert (table or "default table") in place_name(place)
+    assert cell in place_name(place)
 
 
 @given(st.none() | st.tuples(names, cells.flatmap(st.sampled_from)), cells)

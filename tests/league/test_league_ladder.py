@@ -8,8 +8,8 @@ from statistics import fmean
 import pytest
 
 from league.league_model import World, graded
-from salvo_league.league_file import Format, League
-from salvo_league.league_record import Result
+from salvo_league.league_file import League, LeagueFormat
+from salvo_league.league_record import LeagueResult
 
 NAMES = [f"bot{number:02}" for number in range(24)]
 #: How strong each is, from one that only fires at random to one that always hunts.
@@ -20,7 +20,7 @@ def ladder(size: int, tables: int) -> World:
     """Play an hour of games of the laboratory, 1.3 seconds a turn."""
     given = League(
         name="open",
-        format=Format.LADDER,
+        format=LeagueFormat.LADDER,
         hours=1,
         table_size=size,
         tables=tuple(f"t{number}" for number in range(tables)),
@@ -51,5 +51,5 @@ def test_an_hour_of_pairs_sorts_bots_by_their_strength_and_keeps_nobody_waiting(
 @pytest.mark.slow
 def test_at_larger_tables_nobody_waits_much_longer_than_the_others() -> None:
     world = ladder(4, 3)
-    assert len(world.of(Result)) > 20
+    assert len(world.of(LeagueResult)) > 20
     assert max(world.waits) < 3 * fmean(world.waits)

@@ -11,8 +11,8 @@ from salvo import messages as m
 from salvo.messages import State
 from salvo_league.director import HALL, SEAT_SECONDS
 from salvo_league.league_file import OVER_SECONDS, League
-from salvo_league.league_record import Assigned, Plain, Result
-from salvo_league.league_state import Book
+from salvo_league.league_record import Assigned, LeagueResult, Plain
+from salvo_league.league_state import LeagueState
 
 CUP = League(name="cup", rounds=4, table_size=2, tables=("t1", "t2"), wait_seconds=5, seed="1")
 TEAMS = ["ann", "bob", "cid", "dan"]
@@ -31,10 +31,10 @@ def test_a_machine_that_sleeps_is_late_or_absent_but_never_taken_for_one_that_fo
     world.run(5000)
     assert world.director.over
     assert world.of(Plain) == []
-    first = next(line for line in world.of(Result) if line.result == match.assigned)
+    first = next(line for line in world.of(LeagueResult) if line.result == match.assigned)
     if placement > asleep:
         assert not any(first.absent), "it was waited for"
-    assert not any(absent for line in world.of(Result)[-2:] for absent in line.absent), "it plays on"
+    assert not any(absent for line in world.of(LeagueResult)[-2:] for absent in line.absent), "it plays on"
     world.check()
 
 
@@ -42,21 +42,21 @@ def test_a_client_that_follows_no_seat_is_tried_again_in_its_next_match() -> Non
     world = World(CUP, TEAMS, plain=["ann"])
     world.until(lambda: len(world.of(Plain)) == 2)
     assert [line.plain for line in world.of(Plain)] == ["ann", "ann"]
-    played = [line.table for line in world.of(Result) if "ann" in line.teams]
+    played = [line.table for line in world.of(LeagueResult) if "ann" in line.teams]
     assert played == [HALL], "the match of the first one was played where it stays"
     world.plain.clear()  # restarted as a client that follows seats
     world.run(5000)
     assert world.director.over
-    assert world.of(Result)[-1].table != HALL
+    assert world.of(LeagueResult)[-1].table != HALL
     assert len(world.of(Plain)) == 2
-    assert Book(CUP, world.lines).plain == set()
+    assert LeagueState(CUP, world.lines).plain == set()
     world.check()
 
 
 def test_a_plain_team_of_the_file_gets_no_seat_at_all() -> None:
     world = World(CUP.model_copy(update={"plain": ("ann",)}), TEAMS, plain=["ann"]).run(5000)
     assert world.of(Plain) == []
-    assert {line.table for line in world.of(Result) if "ann" in line.teams} == {HALL}
+    assert {line.table for line in world.of(LeagueResult) if "ann" in line.teams} == {HALL}
 
 
 def own_settings(world: World, at: str) -> bool:
@@ -78,7 +78,7 @@ def test_a_league_that_is_over_gives_all_tables_back_and_announces_who_has_won()
 
 def test_the_last_result_stands_as_long_as_any_before_a_table_is_given_back() -> None:
     world = World(CUP.model_copy(update={"result_seconds": 30}), TEAMS).run(5000)
-    at = world.of(Result)[-1].table
+    at = world.of(LeagueResult)[-1].table
     ended = world.ends[at, world.tables[at].game]
     world.release()
     assert world.opened[at] >= ended + 30

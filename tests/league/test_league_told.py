@@ -13,8 +13,8 @@ from league.league_model import World
 from salvo.messages import State
 from salvo_league.commands import league as command
 from salvo_league.league_file import CHANGE_SECONDS, League, load_league
-from salvo_league.league_record import Assigned, Drawn, Record, Result, record_path
-from salvo_league.league_state import Book
+from salvo_league.league_record import Assigned, Drawn, LeagueRecord, LeagueResult, record_path
+from salvo_league.league_state import LeagueState
 from salvo_server.game_lengths import duration, longest
 
 ACCOUNT = {"SALVO_TEAM": "desk", "SALVO_SECRET": "s"}
@@ -24,7 +24,7 @@ CUP = League(name="cup", rounds=2, table_size=2, tables=("t1", "t2"), wait_secon
 def test_the_tables_where_others_play_are_waited_for_until_their_game_is_over() -> None:
     world = World(CUP, ["ann", "bob", "cid", "dan"])
     world.tables["t1"].state, world.tables["t1"].ends = State.TURN, 60.0
-    while not world.of(Result):
+    while not world.of(LeagueResult):
         world.step()
         busy = world.director.busy(world.views())
         shown = 60 + world.tables["t1"].limits.over_ms / 1000
@@ -51,7 +51,7 @@ def test_a_league_that_goes_on_says_which_games_are_on(capsys: pytest.CaptureFix
     world = World(CUP, ["ann", "bob", "cid", "dan"])
     while len(world.director.book.assigned) < 2:
         world.step()
-    book = Book(CUP, world.lines)
+    book = LeagueState(CUP, world.lines)
     command.tell_what_goes_on(book, False)
     command.tell_what_goes_on(book, True)
     first, *games, told = capsys.readouterr().out.splitlines()
@@ -64,7 +64,7 @@ def test_a_league_that_goes_on_says_which_games_are_on(capsys: pytest.CaptureFix
 def test_a_second_league_with_the_same_file_is_told_that_the_first_one_runs(tmp_path: Path) -> None:
     file = tmp_path / "cup.toml"
     file.write_text('name = "cup"\nrounds = 2\n')
-    with contextlib.closing(Record(record_path(file), load_league(file))):
+    with contextlib.closing(LeagueRecord(record_path(file), load_league(file))):
         done = run("league", "cup.toml", "mqtt://127.0.0.1:1", cwd=tmp_path, environment=ACCOUNT)
     assert done.returncode == 1
     assert done.stderr.startswith("error: league_in_use: cup.league.jsonl: another process plays this league")
@@ -76,8 +76,8 @@ def test_how_long_it_takes_is_said_with_the_first_round() -> None:
     while not world.of(Drawn):
         world.step()
     [drawn] = world.of(Drawn)
-    book = Book(given, world.lines)
-    told = command.said(drawn, book, "salvo")
+    book = LeagueState(given, world.lines)
+    told = command.news_of(drawn, book, "salvo")
     assert told[0].startswith("round 1: 2 games, ")
     game = given.game_seconds(2, "salvo")
     assert game is not None
@@ -87,7 +87,8 @@ def test_how_long_it_takes_is_said_with_the_first_round() -> None:
     assert given.seconds(5, "salvo") == whole
     length = f"a game takes about 5 minutes, the league of 5 teams about {duration(whole)}, longer where"
     assert told[1].startswith(length)
-    assert command.said(Drawn(2, 4, drawn.matches), book, "salvo") == ["round 2: " + told[0].removeprefix("round 1: ")]
-    assert command.how_long(Book(CUP, world.lines), "salvo") == []
+    following = command.news_of(Drawn(2, 4, drawn.matches), book, "salvo")
+    assert following == ["round 2: " + told[0].removeprefix("round 1: ")]
+    assert command.how_long(LeagueState(CUP, world.lines), "salvo") == []
     [unknown] = command.how_long(book, "mine")
     assert unknown.endswith("by mine, so the server's pace holds; write pace_seconds")

@@ -10,7 +10,7 @@ import pytest
 from kit.tournaments import played
 from salvo_lab.tournament.games import GamesFile
 from salvo_league.league_file import League
-from salvo_league.league_record import Drawn, Record, Result
+from salvo_league.league_record import Drawn, LeagueRecord, LeagueResult
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_results_that_went_through_an_editor_are_all_read_and_count_once(
             file = GamesFile(path, {})
             file.close()
             return list(file.games)
-        record = Record(path, League(name="cup", rounds=2, minutes=5))
+        record = LeagueRecord(path, League(name="cup", rounds=2, minutes=5))
         record.close()
         return list(record.lines)
 
@@ -45,9 +45,9 @@ def test_results_that_went_through_an_editor_are_all_read_and_count_once(
         file.add(played(1, index, ("a", "b"), (1, 2)) for index in range(2))
         file.close()
     else:
-        record = Record(path, League(name="cup", rounds=2, minutes=5))
+        record = LeagueRecord(path, League(name="cup", rounds=2, minutes=5))
         record.add(Drawn(1, 1, (("a", "b"), ("c",))))
-        record.add(Result(1, "t", 1, ("a", "b"), (1, 2), (9, 9), (3, 2), 18, (False, False)))
+        record.add(LeagueResult(1, "t", 1, ("a", "b"), (1, 2), (9, 9), (3, 2), 18, (False, False)))
         record.close()
     before = reopened()
     path.write_bytes(b"".join(edited(path.read_bytes().splitlines(keepends=True))))

@@ -40,14 +40,14 @@ def session() -> Session:
 
 def test_a_session_hears_what_is_said_to_everybody_and_to_itself(session: Session) -> None:
     server = ScriptedServer(session, "secret")
-    assert server.say(m.ChatSaid("you", "Ahoy!")) == [Said("you", "Ahoy!", False)]
-    assert server.say(m.MessageSaid("me", "", "welcome")) == [Said("", "welcome", True)]
-    assert server.say(m.MessageSaid("they", "you", "psst")) == []
+    assert server.say(m.ChatPublished("you", "Ahoy!")) == [Said("you", "Ahoy!", False)]
+    assert server.say(m.MessagePublished("me", "", "welcome")) == [Said("", "welcome", True)]
+    assert server.say(m.MessagePublished("they", "you", "psst")) == []
 
 
 def test_what_somebody_left_behind_as_a_line_is_not_heard(session: Session) -> None:
     server = ScriptedServer(session, "secret")
-    assert server.say(m.ChatSaid("you", "Ahoy!"), m.MessageSaid("me", "you", "psst"), retained=True) == []
+    assert server.say(m.ChatPublished("you", "Ahoy!"), m.MessagePublished("me", "you", "psst"), retained=True) == []
 
 
 def test_a_session_says_a_line_at_its_table() -> None:
@@ -122,7 +122,13 @@ def test_a_bot_says_something_hears_the_others_and_not_itself(
     playing, edge = contestant(bot, session)
     listed(playing, edge)
     with caplog.at_level(logging.INFO):
-        tell(playing, edge, m.ChatSaid("me", "Ahoy!"), m.ChatSaid("you", "hi"), m.MessageSaid("me", "", "welcome"))
+        tell(
+            playing,
+            edge,
+            m.ChatPublished("me", "Ahoy!"),
+            m.ChatPublished("you", "hi"),
+            m.MessagePublished("me", "", "welcome"),
+        )
     assert bot.heard == [("you", "hi", False), ("", "welcome", True)]
     assert said(edge) == [Line("Ahoy!"), Line("hello you", "you")]
     assert "me: you says: hi" in caplog.messages

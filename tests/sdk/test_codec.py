@@ -92,8 +92,8 @@ CASES = {
         a.SERVER, m.ServerStatus(True, "1", 1, "open", keys=m.ServerKeys(bytes(32), bytes(range(32))), chat=False)
     ),
     "referee": Case(a.REFEREE, VIEW),
-    "chat": Case(a.CHAT, m.ChatSaid("a", "Ahoy!")),
-    "message": Case(a.MESSAGE, m.MessageSaid("b", "a", "Ahoy!"), ("b",)),
+    "chat": Case(a.CHAT, m.ChatPublished("a", "Ahoy!")),
+    "message": Case(a.MESSAGE, m.MessagePublished("b", "a", "Ahoy!"), ("b",)),
     **{
         f"rules of {name}": Case(a.RULES, m.RulesAnnounced(book, "t", 60, 30, 300, 3, 20, 1))
         for name, book in BOOKS.items()
@@ -264,7 +264,7 @@ def test_a_number_has_no_point(case: Case) -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_a_text_is_written_in_ascii_as_games_on_record_have_it(text: str) -> None:
-    said = m.ChatSaid("a", text)
+    said = m.ChatPublished("a", text)
     assert a.CHAT.write(said) == json.dumps({"from": "a", "text": text}, separators=(",", ":")).encode()
     assert a.CHAT.read(a.CHAT.write(said)) == said
 

@@ -115,7 +115,7 @@ def test_a_table_that_announces_each_shot_has_the_outcomes_in_its_recaps() -> No
     referee = play(begun(3, book), 40)
     for name in referee.players:
         recap = recap_of(referee, name)
-        assert any(result.outcomes_if_told and any(result.outcomes_if_told) for result in recap.results)
+        assert any(result.outcomes_if_announced and any(result.outcomes_if_announced) for result in recap.results)
         assert read_recap(name, write_recap(recap, book.grid)) == as_read(recap)
 
 

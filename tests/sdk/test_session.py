@@ -24,7 +24,7 @@ from salvo.events import (
     HostSeen,
     LogDoubted,
     Refused,
-    SalvoHeard,
+    SalvoReported,
     SalvoWanted,
     ServerMet,
     Waits,
@@ -148,7 +148,7 @@ def test_a_result_that_comes_twice_is_heard_once(session: Session, server: Scrip
     listed(session, server)
     my_turn(session, server)
     session.fire([Shot("you", 1, 1)])
-    assert server.say(result(1)) == [SalvoHeard(result(1))]
+    assert server.say(result(1)) == [SalvoReported(result(1))]
     assert server.say(result(1)) == []
     assert session.view is not None
     assert len(session.view.salvos) == 1

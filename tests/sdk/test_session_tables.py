@@ -33,7 +33,7 @@ from salvo.session.states import (
     ServerEvent,
     ServerState,
     TableEvent,
-    TableState,
+    TablePhase,
 )
 from salvo.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING, SERVER
 from salvo.state_machine import Machine, Transition
@@ -229,11 +229,11 @@ WAYS: dict[str, dict[Any, Step]] = {
         ReturningState.DOUBTING: doubting,
     },
     "following": {
-        TableState.UNHEARD: new,
-        TableState.LOBBY: asking,
-        TableState.TURN: deciding,
-        TableState.OVER: over,
-        TableState.DOUBTED: table_doubted,
+        TablePhase.UNHEARD: new,
+        TablePhase.LOBBY: asking,
+        TablePhase.TURN: deciding,
+        TablePhase.OVER: over,
+        TablePhase.DOUBTED: table_doubted,
     },
     "server": {ServerState.HERE: placing, ServerState.AWAY: away},
 }
@@ -409,17 +409,17 @@ STIMULI = [
     Stimulus(R.NOTHING_MISSED, asking, refuse("wrong_state"), ReturningState.CURRENT, "by `wrong_state`"),
     Stimulus(R.DOUBTED, deciding, unconfirmed_news, ReturningState.DOUBTING),
     Stimulus(R.FORGOTTEN, ended, say(m.StateChanged(State.LOBBY)), ReturningState.CURRENT),
-    Stimulus(T.LOBBY, new, say(m.StateChanged(State.LOBBY), retained=True), TableState.LOBBY),
-    Stimulus(T.LOBBY, ended, say(m.StateChanged(State.LOBBY)), TableState.LOBBY, "the next one"),
-    Stimulus(T.OLD_LOBBY, returning, say(m.StateChanged(State.LOBBY), retained=True), TableState.DOUBTED),
-    Stimulus(T.TURN, placed, say(m.StateChanged(State.TURN)), TableState.TURN),
-    Stimulus(T.OVER, fired, say(m.StateChanged(State.OVER)), TableState.OVER),
-    Stimulus(T.CONFIRMED, table_doubted, say(m.PlayersListed(("me",))), TableState.LOBBY),
-    Stimulus(T.CONFIRMED, table_doubted, say(status(game=2)), TableState.LOBBY, "by another game"),
+    Stimulus(T.LOBBY, new, say(m.StateChanged(State.LOBBY), retained=True), TablePhase.LOBBY),
+    Stimulus(T.LOBBY, ended, say(m.StateChanged(State.LOBBY)), TablePhase.LOBBY, "the next one"),
+    Stimulus(T.OLD_LOBBY, returning, say(m.StateChanged(State.LOBBY), retained=True), TablePhase.DOUBTED),
+    Stimulus(T.TURN, placed, say(m.StateChanged(State.TURN)), TablePhase.TURN),
+    Stimulus(T.OVER, fired, say(m.StateChanged(State.OVER)), TablePhase.OVER),
+    Stimulus(T.CONFIRMED, table_doubted, say(m.PlayersListed(("me",))), TablePhase.LOBBY),
+    Stimulus(T.CONFIRMED, table_doubted, say(status(game=2)), TablePhase.LOBBY, "by another game"),
     Stimulus(
-        T.CONFIRMED, table_doubted, recap(dataclasses.replace(NOTHING_PLACED, game=2)), TableState.LOBBY, "by a recap"
+        T.CONFIRMED, table_doubted, recap(dataclasses.replace(NOTHING_PLACED, game=2)), TablePhase.LOBBY, "by a recap"
     ),
-    Stimulus(T.DENIED, table_doubted, recap(IN_GAME), TableState.TURN),
+    Stimulus(T.DENIED, table_doubted, recap(IN_GAME), TablePhase.TURN),
     Stimulus(S.ONLINE, away, say(status(), retained=True), ServerState.HERE),
     Stimulus(S.ONLINE_NEWS, away, say(status()), ServerState.HERE),
     Stimulus(S.OFFLINE, asking, say(status(False)), ServerState.AWAY),

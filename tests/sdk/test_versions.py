@@ -12,7 +12,7 @@ from salvo import versions
 from salvo.errors import BotError
 from salvo.replay_command import seat_names
 from salvo.sources import load
-from salvo.versions import kept, pinned
+from salvo.versions import pinned, stored_copy
 
 BOT = """\
 from pathlib import Path
@@ -60,7 +60,7 @@ def _what(source: str) -> tuple[int, str]:
 
 
 def test_a_kept_bot_plays_with_its_old_helpers_and_weights(bot: Path) -> None:
-    old = kept(f"{bot}:Mine")
+    old = stored_copy(f"{bot}:Mine")
     _write(bot.parent, 2)
     assert _what(old) == (1, "weight 1")
     assert _what(str(bot)) == (2, "weight 2")
@@ -68,19 +68,19 @@ def test_a_kept_bot_plays_with_its_old_helpers_and_weights(bot: Path) -> None:
 
 
 def test_the_same_is_kept_once(bot: Path) -> None:
-    first = kept(str(bot))
+    first = stored_copy(str(bot))
     _write(bot.parent, 2)
-    second = kept(str(bot))
+    second = stored_copy(str(bot))
     _write(bot.parent, 1)
-    assert (kept(str(bot)), first == second) == (first, False)
+    assert (stored_copy(str(bot)), first == second) == (first, False)
 
 
 def test_what_nobody_has_taken_for_90_days_is_thrown_away(bot: Path) -> None:
-    old, used = Path(kept(str(bot))).parent, Path(kept(str(_written(bot, 2)))).parent
+    old, used = Path(stored_copy(str(bot))).parent, Path(stored_copy(str(_written(bot, 2)))).parent
     for version in (old, used):
         os.utime(version, (0, 0))
-    assert Path(kept(str(bot))).parent == used
-    kept(str(_written(bot, 3)))
+    assert Path(stored_copy(str(bot))).parent == used
+    stored_copy(str(_written(bot, 3)))
     assert (old.exists(), used.exists()) == (False, True)
 
 
@@ -96,7 +96,7 @@ def test_what_is_large_or_no_package_is_that_of_today(bot: Path, monkeypatch: py
     (folder / "round").symlink_to(folder)
     (folder / "gone.py").symlink_to(folder / "nowhere.py")
     (folder / ".secret").write_text("hidden")
-    version = Path(kept(str(bot))).parent
+    version = Path(stored_copy(str(bot))).parent
     assert (version / "book").is_symlink()
     assert (version / "model.bin").is_symlink()
     assert not (version / "brain").is_symlink()
@@ -108,7 +108,7 @@ def test_what_is_large_or_no_package_is_that_of_today(bot: Path, monkeypatch: py
 def test_a_folder_of_too_many_files_is_refused_with_the_range(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(versions, "MAX_FILES", 1)
     with pytest.raises(BotError, match=r"2 files, 0\.0 MB, in .*bots; a version has at most 1 and 20 MB") as raised:
-        kept(str(bot))
+        stored_copy(str(bot))
     assert raised.value.code == "bad_version"
 
 
@@ -116,7 +116,7 @@ def test_a_cache_that_cannot_be_written_is_named(bot: Path, tmp_path: Path, monk
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(BotError, match=r"bad_version: .*file.*; XDG_CACHE_HOME names a folder for versions"):
-        kept(str(bot))
+        stored_copy(str(bot))
 
 
 # --- git ----------------------------------------------------------------------------------------------------------

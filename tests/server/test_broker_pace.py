@@ -19,7 +19,7 @@ from salvo.permissions import Role
 from salvo_server.brokers.embedded.limits import Access
 from salvo_server.brokers.embedded.packets import Message, with_length
 from salvo_server.brokers.embedded.peers import MAX_PIECES, Peer
-from salvo_server.brokers.embedded.retained import Kept, Retained
+from salvo_server.brokers.embedded.retained import Retained, RetainedMessage
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.core import log_throttle
 from salvo_server.storage.register import Account
@@ -62,7 +62,7 @@ def contest(screens: int = 4, tables: int = 1) -> Hall:
     for prefix in ("", *(f"/{name}" for name in names[1:])):
         for name in ("state", "current", "turn", "rules", "result", "server", "winner", "hits"):
             topic = f"{prefix}/game/{name}"
-            hall.broker.retained.keep(topic, Kept(Message(with_length(topic), b"something"), 1, ""), True)
+            hall.broker.retained.keep(topic, RetainedMessage(Message(with_length(topic), b"something"), 1, ""), True)
     return hall
 
 

@@ -189,7 +189,7 @@ def test_a_retained_line_is_cleared_and_not_said(stage: Stage) -> None:
 # --- no part of the game ------------------------------------------------------------------------------------------
 
 
-class Kept(Journal):
+class RetainedMessage(Journal):
     """Counts what is to be kept; takes nothing while ``full``."""
 
     def __init__(self) -> None:
@@ -202,8 +202,8 @@ class Kept(Journal):
         self.batches.append(batch)
 
 
-def _with_journal(now: list[int]) -> tuple[Wire, Kept, Service]:
-    edge, journal = Wire(), Kept()
+def _with_journal(now: list[int]) -> tuple[Wire, RetainedMessage, Service]:
+    edge, journal = Wire(), RetainedMessage()
     service = serve(edge, [""], seed=1, journal=journal, clock=lambda: now[0])
     edge.connect()
     edge.give("/game/request_participation", write_participation("ann", "secret"))

@@ -102,7 +102,7 @@ class Contest(Evening):
         self.journal = CountedJournal(self.journal, self.live)
         self.report = ServeReport(True, None)
         self.service = super().open_service(follower=self.live, listener=self._heard, **given)
-        self.report.contest, self.report.kept = self, self.journal  # type: ignore[assignment]
+        self.report.contest, self.report.games_in_play = self, self.journal  # type: ignore[assignment]
         self.report.folder = TranscriptFolder(self.folder, lambda game, file: None, IDENTITY)
         self.report.report_resumed_games()
         return self.service

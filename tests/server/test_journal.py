@@ -25,7 +25,7 @@ from salvo import messages as m
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal_interface import (
     Batch,
-    GameEnded,
+    GameConcluded,
     GameOpened,
     JournalError,
     JournalUnavailable,
@@ -50,9 +50,9 @@ def step(number: int, game: int = 1, proof: Proof | None = None) -> StepTaken:
     return StepTaken(number, game, 1000 + number, FIRE, number.to_bytes(16, "big"), proof)
 
 
-def ended(game: int = 1, number: int = 1, table: str = "", **given: Any) -> GameEnded:
+def ended(game: int = 1, number: int = 1, table: str = "", **given: Any) -> GameConcluded:
     players = (m.PlayerStats("ann", 20, 17, 5, 4, 1), m.PlayerStats("bob", 15, 3, 0, 3, 2))
-    return GameEnded(game, Result(table, number, 2000 + game, "salvo", players, False)._replace(**given))
+    return GameConcluded(game, Result(table, number, 2000 + game, "salvo", players, False)._replace(**given))
 
 
 @pytest.fixture

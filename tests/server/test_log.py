@@ -317,7 +317,7 @@ SHAPES: list[Pair] = [
 OTHERS: list[Pair] = [
     (Rules, announcements_pb2.Rules),
     (m.Limits, transcript_pb2.TranscriptLimits),
-    (form.PublicSaid, transcript_pb2.Said),
+    (form.PublicAnnouncement, transcript_pb2.Said),
     (m.Participate, transcript_pb2.ParticipateInput),
     (m.StruckOff, transcript_pb2.StrikeInput),
     (m.TimePassed, transcript_pb2.Nothing),

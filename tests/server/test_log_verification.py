@@ -215,7 +215,7 @@ def test_with_a_fair_draw_the_secret_decides_and_with_a_seed_the_seed() -> None:
         for number in range(12):
             report = verify(Played(f"{draw}{number}", SMALL, draw=draw).play().proof())
             assert report.finding is None
-            said = [each for step in report.games[0].told for each in step.said]
+            said = [each for step in report.games[0].published_steps for each in step.said]
             starters.add(next(each.player for each in said if isinstance(each, m.TurnBegan)))
         assert starters == {"team0", "team1"}
 

@@ -18,7 +18,7 @@ from salvo.messages import Limits, State
 from salvo.rules import BOOKS
 from salvo_display.replay import REFEREE
 from salvo_server.commands.serve_report import ServeReport
-from salvo_server.recordings import Summary, open_recordings
+from salvo_server.recordings import RecordingSummary, open_recordings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import check, read_transcript, repeat_game
 from salvo_server.storage.transcript_folder import TranscriptFolder, proof_lines
@@ -59,7 +59,7 @@ def evening(tmp_path: Path) -> Iterator[Evening]:
     evening.journal.close()
 
 
-def inspected(evening: Evening) -> Sequence[Summary]:
+def inspected(evening: Evening) -> Sequence[RecordingSummary]:
     """Return the games of the journal; every one is executed, exported, looked at and verified."""
     path = str(evening.path)
     recordings = open_recordings(path)

@@ -17,7 +17,7 @@ from salvo_lab.recording import play_at_table
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal_interface import (
     Batch,
-    GameEnded,
+    GameConcluded,
     GameOpened,
     Journal,
     JournalError,
@@ -28,7 +28,7 @@ from salvo_server.core.journal_interface import (
 from salvo_server.recordings import open_recordings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.journal.database import DatabaseJournal
-from salvo_server.storage.journal.games_in_play import KeptGames
+from salvo_server.storage.journal.games_in_play import GamesInPlay
 from salvo_server.storage.transcript import check, read_transcript
 from salvo_server.storage.transcript_folder import PROOF, TranscriptFolder
 
@@ -125,7 +125,7 @@ def test_a_journal_that_was_cut_says_so_in_a_line(journal: Path, length: int) ->
 
 
 def test_the_two_latest_games_of_a_table_are_kept() -> None:
-    kept = KeptGames(Journal())
+    kept = GamesInPlay(Journal())
     for batch in (_batch(1), _batch(2, "blue"), _batch(3, game=2)):
         kept.commit(batch)
     assert kept.game("", 1) == SavedGame(_batch(1).games[0], tuple(_batch(1).steps), (), _batch(3, game=2).games[0])
@@ -138,7 +138,7 @@ def test_the_two_latest_games_of_a_table_are_kept() -> None:
 
 
 def test_steps_in_the_batch_of_their_game_and_after_it_are_kept() -> None:
-    kept = KeptGames(Journal())
+    kept = GamesInPlay(Journal())
     whole = _batch(1)
     kept.commit(Batch(games=whole.games, steps=whole.steps[:10]))
     kept.commit(Batch(steps=whole.steps[10:]))
@@ -146,7 +146,7 @@ def test_steps_in_the_batch_of_their_game_and_after_it_are_kept() -> None:
 
 
 def test_a_game_that_a_restart_takes_up_is_kept_from_its_beginning(journal: Path) -> None:
-    kept = KeptGames(DatabaseJournal(str(journal)))
+    kept = GamesInPlay(DatabaseJournal(str(journal)))
     kept.load()
     assert len(kept.game("blue", 1).steps) == len(_batch(2).steps)
     kept.close()
@@ -212,7 +212,7 @@ def test_a_start_writes_what_the_journal_has_and_the_folder_lacks(
     _save(folder, _saved(7, "blue"), identity=identity)  # another journal's, under a name that is taken now
     journal = DatabaseJournal(str(tmp_path / "a.journal"))
     for batch in (_batch(1), _batch(2, "blue"), _batch(3, game=2)):
-        batch.ended_games = [GameEnded(batch.games[0].id, _result(batch.games[0]))]
+        batch.ended_games = [GameConcluded(batch.games[0].id, _result(batch.games[0]))]
         journal.commit(batch)
     unfinished = _batch(4, game=3)
     journal.commit(Batch(games=unfinished.games, steps=unfinished.steps[:9]))

@@ -8,11 +8,11 @@ import pytest
 
 from kit import command_line
 from salvo.permissions import Role
-from salvo_server.storage.roster import SCREENS, Entry, Roster, RosterError
+from salvo_server.storage.roster import SCREENS, Roster, RosterEntry, RosterError
 from salvo_server.storage.roster_csv import read_entries
 
 
-def entries(tmp_path: Path, content: bytes, role: Role = Role.TEAM) -> list[Entry]:
+def entries(tmp_path: Path, content: bytes, role: Role = Role.TEAM) -> list[RosterEntry]:
     file = tmp_path / "teams.csv"
     file.write_bytes(content)
     return read_entries(file, role)
@@ -20,7 +20,7 @@ def entries(tmp_path: Path, content: bytes, role: Role = Role.TEAM) -> list[Entr
 
 def test_what_a_spreadsheet_exports_is_read(tmp_path: Path) -> None:
     content = b'\xef\xbb\xbfrole,name,screens,,\r\n,red,,,\r\n,,,,\r\nwatcher,"hall",60,,\r\n\r\nreferee, booth ,,,\r\n'
-    hall = Entry("hall", Role.WATCHER, 60, place=f"{tmp_path / 'teams.csv'}, line 4: ")
+    hall = RosterEntry("hall", Role.WATCHER, 60, place=f"{tmp_path / 'teams.csv'}, line 4: ")
     red, found, booth = entries(tmp_path, content)
     assert found == hall
     assert (red.name, red.role, red.screens) == ("red", Role.TEAM, SCREENS)

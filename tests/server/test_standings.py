@@ -17,7 +17,7 @@ from salvo.codec.announcements import MAX_ANNOUNCEMENT_BYTES, STANDINGS, Publica
 from salvo_server.contest import Followers
 from salvo_server.core.journal_interface import (
     Batch,
-    GameEnded,
+    GameConcluded,
     Journal,
     JournalUnavailable,
     Result,
@@ -145,7 +145,7 @@ def test_the_largest_standings_fit_into_a_message_and_say_how_many_teams_there_a
     assert table.uncounted[-1].game == results[-1].number  # the latest
 
 
-class Kept(Journal):
+class RetainedMessage(Journal):
     """A journal in memory; it takes nothing while it is full."""
 
     def __init__(self, results: Sequence[Result] = ()) -> None:
@@ -165,7 +165,7 @@ class Server:
 
     def __init__(self, results: Sequence[Result] = ()) -> None:
         self._woken = threading.Event()
-        self.kept = Kept(results)
+        self.kept = RetainedMessage(results)
         self.live = LiveStandings(self.kept, "", self._woken.set)
         self.journal = CountedJournal(self.kept, self.live)
 
@@ -197,7 +197,7 @@ def start() -> Iterator[type[Server]]:
 
 def test_a_server_publishes_the_standings_after_each_result_and_annulment(start: type[Server]) -> None:
     server = start()
-    server.journal.commit(Batch(ended_games=[GameEnded(1, result(1, "ann", "bob"))]))
+    server.journal.commit(Batch(ended_games=[GameConcluded(1, result(1, "ann", "bob"))]))
     assert points(server.heard().evening) == {"ann": 1000, "bob": 0}
     server.journal.commit(Batch(annulled=[annulled(1)]))
     assert server.heard().overall.uncounted == (m.Uncounted("", 1, NOON + 1, "desk"),)
@@ -221,7 +221,7 @@ def test_a_server_without_results_publishes_no_standings(start: type[Server]) ->
 
 def test_a_result_that_is_not_durable_does_not_count(start: type[Server]) -> None:
     server = start([result(1, "ann", "bob")])
-    batch = Batch(ended_games=[GameEnded(2, result(2, "bob", "ann"))])
+    batch = Batch(ended_games=[GameConcluded(2, result(2, "bob", "ann"))])
     server.kept.full = True
     with pytest.raises(JournalUnavailable):
         server.journal.commit(batch)
@@ -233,7 +233,7 @@ def test_a_result_that_is_not_durable_does_not_count(start: type[Server]) -> Non
 def test_many_results_at_once_are_published_once_they_are_all_counted(start: type[Server]) -> None:
     server = start()
     count = 200
-    ended = [GameEnded(number, result(number, "ann", "bob")) for number in range(1, count + 1)]
+    ended = [GameConcluded(number, result(number, "ann", "bob")) for number in range(1, count + 1)]
     server.journal.commit(Batch(ended_games=ended))
     published = 1
     while server.heard().overall.games < count:
@@ -249,7 +249,7 @@ def test_standings_and_the_referees_view_are_followed_side_by_side(start: type[S
     del views.retained["/game/referee"]
     assert both.retained.keys() == {TOPIC}
     assert both.deadline() is None
-    server.journal.commit(Batch(ended_games=[GameEnded(2, result(2, "bob", "ann"))]))
+    server.journal.commit(Batch(ended_games=[GameConcluded(2, result(2, "bob", "ann"))]))
     assert server.heard(both).overall.games == 2
     assert both.catch_up(NOON) == []
 

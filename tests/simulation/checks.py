@@ -84,7 +84,7 @@ def _whole_log(contest: Contest, team: Team, referee: Referee) -> None:
 
 def _retained(contest: Contest) -> None:
     table = contest.server.service.tables[""]
-    kept, own = contest.broker.retained, table.kept
+    kept, own = contest.broker.retained, table.last_payloads
     for topic in sorted(kept.keys() | own.keys()):
         hold(kept.get(topic) == own.get(topic), "retained at %s: %s, not %s", topic, kept.get(topic), own.get(topic))
 

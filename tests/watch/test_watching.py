@@ -461,7 +461,7 @@ def test_everybody_sees_what_is_said_to_everybody_below_the_news() -> None:
     assert "/game/chat" in held.filters
     begin(held)
     watcher.poll(0)
-    held.say(m.ChatSaid("alice", "Ahoy!"), m.ChatSaid("", "bob reconnected"))
+    held.say(m.ChatPublished("alice", "Ahoy!"), m.ChatPublished("", "bob reconnected"))
     news = watcher.poll(0)
     assert [each.line for each in news] == ["alice says: Ahoy!", "the server says: bob reconnected"]
     assert news[0].record == {"event": "chat", "from": "alice", "text": "Ahoy!", "private": False}
@@ -472,7 +472,7 @@ def test_everybody_sees_what_is_said_to_everybody_below_the_news() -> None:
 def test_a_flood_of_lines_pushes_no_news_away() -> None:
     held, watcher = connected(Watcher, "")
     begin(held)
-    held.say(*(m.ChatSaid("bob", f"line {number}") for number in range(50)))
+    held.say(*(m.ChatPublished("bob", f"line {number}") for number in range(50)))
     watcher.poll(0)
     text = page(watcher)
     assert "state turn" in text
@@ -482,13 +482,13 @@ def test_a_flood_of_lines_pushes_no_news_away() -> None:
 def test_a_teams_screen_sees_what_was_said_to_it_alone() -> None:
     held, screen = connected(TeamWatcher, "", "alice", None)
     assert "/players/alice/message" in held.filters
-    held.say(m.MessageSaid("alice", "bob", "you are next"))
+    held.say(m.MessagePublished("alice", "bob", "you are next"))
     assert lines(screen) == ["bob says to us: you are next"]
 
 
 def test_a_line_that_somebody_left_behind_or_made_up_is_not_shown() -> None:
     held, watcher = connected(Watcher, "")
-    [line] = write_announcement(m.ChatSaid("bob", "for ever"))
+    [line] = write_announcement(m.ChatPublished("bob", "for ever"))
     held.arriving.append(Inbound(line.topic, line.payload, True, 1, 1))
     held.arriving.append(Inbound(line.topic, b'{"from":"turn 9","text":"alice hits 5 of 5"}', False, 1, 1))
     assert lines(watcher) == []

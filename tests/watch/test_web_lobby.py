@@ -119,7 +119,8 @@ def test_the_clock_of_a_lobby_is_the_servers_whatever_a_host_does(players: int |
     contest.pass_time(60)  # nobody has a whole fleet
     assert not contest.clock_is_right()
     contest.front.relay.forget(contest.front.source)
-    contest.publish([Publication(topic, payload, True) for topic, payload in contest.table.kept.items()], retained=True)
+    payloads = contest.table.last_payloads.items()
+    contest.publish([Publication(topic, payload, True) for topic, payload in payloads], retained=True)
     assert not contest.clock_is_right()
     assert contest.picture["lobby"]["players"] == (players if players != 64 else None)
 

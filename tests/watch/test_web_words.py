@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from salvo import messages as m
 from salvo.rules import SALVO
-from salvo_display.replay import REFEREE, told_to
+from salvo_display.replay import REFEREE, news_for
 from salvo_lab.commands.play import play
 from salvo_server.recordings import open_recordings
 from salvo_server.referee_view import Charts, snapshot
@@ -117,7 +117,7 @@ def views_of(recording: Path) -> list[m.RefereeView]:
     replay = open_recordings(str(recording)).replay()
     charts, views = Charts(replay.header), []
     for step in replay.steps:
-        charts.hear(step.at, told_to(REFEREE, step, replay.header.rules.book))
+        charts.hear(step.at, news_for(REFEREE, step, replay.header.rules.book))
         views += [snapshot(1, charts, frame) for frame in charts.take_frames()]
     return views
 

@@ -111,7 +111,7 @@ def _hosted(acted: m.HostActed) -> m.HostActed:
     return acted
 
 
-def _line(line: m.ChatSaid | m.MessageSaid) -> m.ChatSaid | m.MessageSaid:
+def _line(line: m.ChatPublished | m.MessagePublished) -> m.ChatPublished | m.MessagePublished:
     """Check sender and text, which may reach a terminal: on an open broker, anyone can write them."""
     check_text(line.text)
     if line.sender:

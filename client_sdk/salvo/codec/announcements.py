@@ -62,8 +62,8 @@ class ServerBody(Strict):
         except SealError as error:
             raise ValueError(error.text) from None
         online, paused = self.status in ("online", "paused"), self.status == "paused"
-        told = (self.status_topic, paused, self.keys, self.chat, self.protocol, self.players)
-        return m.ServerStatus(online, self.version, self.game, self.profile, *told)
+        optional = (self.status_topic, paused, self.keys, self.chat, self.protocol, self.players)
+        return m.ServerStatus(online, self.version, self.game, self.profile, *optional)
 
 
 def announcement_codec(shape: Any, *given: str) -> Codec[Any]:
@@ -83,7 +83,7 @@ REFEREE: Final[Codec[m.RefereeView]] = announcement_codec(m.RefereeView)
 STANDINGS: Final[Codec[m.StandingsShown]] = announcement_codec(m.StandingsShown)
 HOSTED: Final[Codec[m.HostActed]] = announcement_codec(m.HostActed)
 SEAT: Final[Codec[m.SeatGiven]] = announcement_codec(m.SeatGiven)
-CHAT: Final[Codec[m.ChatSaid]] = announcement_codec(m.ChatSaid)
-MESSAGE: Final[Codec[m.MessageSaid]] = announcement_codec(m.MessageSaid, "to")
+CHAT: Final[Codec[m.ChatPublished]] = announcement_codec(m.ChatPublished)
+MESSAGE: Final[Codec[m.MessagePublished]] = announcement_codec(m.MessagePublished, "to")
 #: For reading: :mod:`salvo.codec.announcement_writer` writes it as the specification prints it, with white space.
 HIT: Final[Codec[m.ShotLanded]] = Codec(m.ShotLanded, "to", grows=True)

@@ -42,7 +42,7 @@ MAX_ENTRY_DEPTH: Final = 8
 
 #: Announcements to one player, which name their recipient; all others are public.
 _TO_ONE: Final = frozenset({"given", "landed", "placement_refused", "refused"})
-PublicSaid = Annotated[m.Announcement, OneOf({key: of for key, of in SAID.items() if key not in _TO_ONE})]
+PublicAnnouncement = Annotated[m.Announcement, OneOf({key: of for key, of in SAID.items() if key not in _TO_ONE})]
 #: Inputs that everybody may know.
 _OPEN: Final = ("participate", "host", "strike", "time", "resume", "delivered")
 OpenInput = Annotated[m.Input, OneOf({key: INPUTS[key] for key in _OPEN})]
@@ -89,7 +89,7 @@ class LogStep(Strict):
     """
 
     at: Count
-    said: tuple[PublicSaid, ...]
+    said: tuple[PublicAnnouncement, ...]
     command: OpenInput | None = field(default=None, kw_only=True, metadata={"alias": "input"})
     message: Annotated[bytes, Hexadecimal(m.MESSAGE_BYTES)] = field(default=b"", kw_only=True, metadata=UNLESS_EMPTY)
     hidden: tuple[Annotated[bytes, Hexadecimal(DIGEST_BYTES)], ...]

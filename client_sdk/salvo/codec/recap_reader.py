@@ -74,7 +74,7 @@ def _earlier(body: RecapBody, before: RecapBefore) -> m.Earlier:
     names = body.players
     return m.Earlier(
         turns=body.first - 1,
-        tallies=dict(zip(names, (m.Tally(*each) for each in before.tallies), strict=True)),
+        tallies=dict(zip(names, (m.Tally(*tally) for tally in before.tallies), strict=True)),
         sunk=tuple(m.SunkShip(names[owner], body.fleet[number].ship) for owner, number in before.sunk),
         defeated=tuple(names[number] for number in before.defeated),
         shots=before.shots,

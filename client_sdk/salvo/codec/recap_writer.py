@@ -37,17 +37,17 @@ def body(
 ) -> RecapBody:
     """Return the body of a recap with only these of its results, own shots and shots on the own board."""
     player, ship = _numbers(recap)
-    has_outcomes = any(each.outcomes_if_told is not None for each in results)
-    has_aims = any(each.aims_if_told is not None for each in results)
-    outcomes = "".join("01"[hit] for each in results for hit in each.outcomes_if_told or ())
-    aims = tuple((player[to], x, y) for each in results for to, x, y in each.aims_if_told or ())
+    has_outcomes = any(result.outcomes_if_announced is not None for result in results)
+    has_aims = any(result.aims_if_announced is not None for result in results)
+    outcomes = "".join("01"[hit] for result in results for hit in result.outcomes_if_announced or ())
+    aims = tuple((player[to], x, y) for result in results for to, x, y in result.aims_if_announced or ())
     return RecapBody(
         game=recap.game,
         turn=recap.turn,
         players=recap.players,
         fleet=recap.fleet,
         first=results[0].turn if results else recap.results[-1].turn + 1 if recap.results else 1,
-        results=tuple((player[each.player], each.shots, each.hits) for each in results),
+        results=tuple((player[result.player], result.shots, result.hits) for result in results),
         sunk=tuple((r.turn, player[sunk.player], ship[sunk.ship]) for r in results for sunk in r.sunk),
         defeated=tuple((r.turn, player[name]) for r in results for name in r.defeated),
         shots=tuple((shot.turn, player[shot.target], shot.x, shot.y) for shot in shots),
@@ -73,11 +73,11 @@ def _shortened(recap: m.Recap, grid: Grid) -> RecapBody:
         latest = recap.results[-1]
         bare = replace(
             bare,
-            outcomes=None if latest.outcomes_if_told is None else "",
-            aims=None if latest.aims_if_told is None else (),
+            outcomes=None if latest.outcomes_if_announced is None else "",
+            aims=None if latest.aims_if_announced is None else (),
         )
-    kept, shots = _latest(recap, MAX_RECAP_BYTES - len(RECAP.write(bare)))
-    older, results = recap.results[: len(recap.results) - kept], recap.results[len(recap.results) - kept :]
+    count, shots = _latest(recap, MAX_RECAP_BYTES - len(RECAP.write(bare)))
+    older, results = recap.results[: len(recap.results) - count], recap.results[len(recap.results) - count :]
     left_out = recap.shots[: len(recap.shots) - shots]
     before = _before(recap, older, left_out, landed, grid)
     return body(recap, results, recap.shots[len(left_out) :], landed, before)
@@ -89,14 +89,14 @@ def _latest(recap: m.Recap, room: int) -> tuple[int, int]:
     # Those of the current salvo always: without them, its next shot would have no number.
     shots = sum(shot.turn > last for shot in recap.shots)
     room -= sum(_length_of_shot(recap.players, shot) for shot in recap.shots[len(recap.shots) - shots :])
-    for kept, result in enumerate(reversed(recap.results)):
+    for count, result in enumerate(reversed(recap.results)):
         room -= _length_of_result(recap.players, result)
         fired = shots
         while fired < len(recap.shots) and recap.shots[-fired - 1].turn == result.turn:
             fired += 1
             room -= _length_of_shot(recap.players, recap.shots[-fired])
         if room < 0:
-            return kept, shots
+            return count, shots
         shots = fired
     return len(recap.results), shots
 
@@ -104,11 +104,11 @@ def _latest(recap: m.Recap, room: int) -> tuple[int, int]:
 def _length_of_result(players: Sequence[str], result: m.SalvoResolved) -> int:
     """Return the most bytes that a result adds."""
     numbers = f"{len(players)},{result.shots},{result.hits}," + "".join(
-        f"{len(players)},{x},{y}," for _, x, y in result.aims_if_told or ()
+        f"{len(players)},{x},{y}," for _, x, y in result.aims_if_announced or ()
     )
     # Sinkings and defeats are always included, but only a result that is kept adds their turns.
     turns = (len(result.sunk) + len(result.defeated)) * len(f"{result.turn},")
-    return len(numbers) + len(result.outcomes_if_told or ()) + turns
+    return len(numbers) + len(result.outcomes_if_announced or ()) + turns
 
 
 def _length_of_shot(players: Sequence[str], shot: m.OwnShot) -> int:
@@ -146,9 +146,9 @@ def _before(
 
 def _tallies(players: Sequence[str], results: Iterable[m.SalvoResolved]) -> tuple[m.Tally, ...]:
     tallies = dict.fromkeys(players, m.Tally(0, 0, 0))
-    for each in results:
-        turns, shots, hits = tallies[each.player]
-        tallies[each.player] = m.Tally(turns + 1, shots + each.shots, hits + each.hits)
+    for result in results:
+        turns, shots, hits = tallies[result.player]
+        tallies[result.player] = m.Tally(turns + 1, shots + result.shots, hits + result.hits)
     return tuple(tallies.values())
 
 
@@ -164,12 +164,12 @@ def _known_cells(
     for shot in shots:
         aimed[shot.target].add(grid.cell(shot.x, shot.y))
         own.setdefault(shot.turn, []).append((shot.target, shot.x, shot.y))
-    if not any(result.outcomes_if_told is not None for result in results):
+    if not any(result.outcomes_if_announced is not None for result in results):
         return aimed, None
     met: dict[str, set[int]] = {name: set() for name in recap.players}
     for result in results:
-        aims = own.get(result.turn, ()) if result.aims_if_told is None else result.aims_if_told
-        for (target, x, y), hit in zip(aims, result.outcomes_if_told or (), strict=False):
+        aims = own.get(result.turn, ()) if result.aims_if_announced is None else result.aims_if_announced
+        for (target, x, y), hit in zip(aims, result.outcomes_if_announced or (), strict=False):
             aimed[target].add(grid.cell(x, y))
             if hit:
                 met[target].add(grid.cell(x, y))

@@ -54,7 +54,7 @@ SAID: Final[dict[str, Any]] = {
 
 
 Input = Annotated[m.Input, OneOf(INPUTS)]
-Said = Annotated[m.Announcement, OneOf(SAID)]
+PublicLine = Annotated[m.Announcement, OneOf(SAID)]
 
 
 def line_codec(shape: Any) -> Codec[Any]:
@@ -63,7 +63,7 @@ def line_codec(shape: Any) -> Codec[Any]:
 
 
 INPUT: Final[Codec[m.Input]] = line_codec(Input)
-ANNOUNCEMENT: Final[Codec[m.Announcement]] = line_codec(Said)
+ANNOUNCEMENT: Final[Codec[m.Announcement]] = line_codec(PublicLine)
 
 
 def write_input(command: m.Input) -> str:
@@ -80,11 +80,11 @@ def read_input(text: str) -> m.Input:
     return INPUT.read(text.encode())
 
 
-def write_said(announcement: m.Announcement) -> str:
+def write_announcement_line(announcement: m.Announcement) -> str:
     """Return an announcement as JSON: an object whose one key is the kind."""
     return ANNOUNCEMENT.write(announcement).decode()
 
 
-def said(announcements: Iterable[m.Announcement]) -> tuple[m.Announcement, ...]:
+def public_announcements(announcements: Iterable[m.Announcement]) -> tuple[m.Announcement, ...]:
     """Return the announcements that are recorded: all but recaps, which change nothing and repeat earlier ones."""
-    return tuple([each for each in announcements if not isinstance(each, m.Recap)])
+    return tuple([announcement for announcement in announcements if not isinstance(announcement, m.Recap)])

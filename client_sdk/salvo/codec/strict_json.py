@@ -96,7 +96,7 @@ def read_text(payload: bytes, largest: int = MAX_PAYLOAD_BYTES) -> str:
 def _levels(text: str) -> int:
     """Return the largest number of brackets open at once, whether or not the text is JSON."""
     brackets = _BESIDE_BRACKETS.sub("", text)
-    return max(accumulate(1 if each in "[{" else -1 for each in brackets), default=0)
+    return max(accumulate(1 if bracket in "[{" else -1 for bracket in brackets), default=0)
 
 
 def same_value(one: Any, other: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 
 from salvo import messages as m
 from salvo.codec.json_codec import Codec
-from salvo.codec.steps import INPUTS, Said, line_codec, said
+from salvo.codec.steps import INPUTS, PublicLine, line_codec, public_announcements
 from salvo.shape import Composed, Count, Inline, OneOf, Strict
 
 _END_BEGINS: Final = re.compile(r'\s*{\s*"end"')
@@ -31,7 +31,7 @@ class StepLine(Composed):
     number: int = field(metadata={"alias": "n"})
     at: int
     command: Annotated[m.Input, Inline(OneOf(INPUTS))]
-    said: tuple[Said, ...] = field(metadata={"alias": "says"})
+    public_announcements: tuple[PublicLine, ...] = field(metadata={"alias": "says"})
     check: str
 
 
@@ -53,7 +53,7 @@ END_LINE: Final[Codec[EndOfGame]] = line_codec(Annotated[EndOfGame, END])
 
 def write_step(number: int, at: int, command: m.Input, announcements: Iterable[m.Announcement], check: str) -> str:
     """Return a step's line."""
-    return STEP_LINE.write(StepLine(number, at, command, said(announcements), check)).decode()
+    return STEP_LINE.write(StepLine(number, at, command, public_announcements(announcements), check)).decode()
 
 
 def write_end(steps: int, check: str) -> str:

@@ -35,7 +35,7 @@ REVEAL_SECONDS: Final = 5.0
 
 
 @dataclass(slots=True)
-class _Game:
+class _ProvenGame:
     """Entries of one game: those in the file, and those that wait for earlier ones.
 
     Attributes:
@@ -90,7 +90,7 @@ class Proof:
             SalvoError: ``proof_unwritable``; ``not_a_proof`` for a file that has something else in it.
         """
         self._path = path
-        self._games: dict[str, _Game] = {}
+        self._games: dict[str, _ProvenGame] = {}
         self._here: set[str] = set()  # games heard since the file was opened
         try:
             self._file = path.open("a+b")
@@ -112,7 +112,7 @@ class Proof:
             read = _read(line[:-1])
             if read is not None:
                 text_, entry = read
-                self._games.setdefault(log_reader.game_of(text_, entry), _Game()).take_in(entry, text_)
+                self._games.setdefault(log_reader.game_of(text_, entry), _ProvenGame()).take_in(entry, text_)
         end_last_line(file)
 
     @property
@@ -128,7 +128,7 @@ class Proof:
             return
         text, entry = read
         of = log_reader.game_of(text, entry)
-        game = self._games.setdefault(of, _Game())
+        game = self._games.setdefault(of, _ProvenGame())
         if of not in self._here:
             self._finish()
             self._here.add(of)
@@ -142,7 +142,7 @@ class Proof:
         while game.next in game.early:
             self._put(game, game.early.pop(game.next))
 
-    def _put(self, game: _Game, payload: bytes) -> None:
+    def _put(self, game: _ProvenGame, payload: bytes) -> None:
         self._write(payload)
         text, _ = log_reader.take_apart(payload)
         game.take_in(log_reader.read_entry(text), text)
@@ -155,8 +155,8 @@ class Proof:
 
     def summary(self) -> str:
         """Return whether the games in the file are whole, for people."""
-        told = [str(game) for game in self._games.values() if game.begun or game.last is not None or not game.game]
-        return f"{self._path}: {', '.join(told) or 'no game has begun'}"
+        games = [str(game) for game in self._games.values() if game.begun or game.last is not None or not game.game]
+        return f"{self._path}: {', '.join(games) or 'no game has begun'}"
 
     def sent(self, team: str, topic: str, payload: bytes) -> None:
         """Note one of the team's own commands."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from salvo import messages as m
 from salvo.codec import log, log_reader
-from salvo.codec.steps import write_said
+from salvo.codec.steps import write_announcement_line
 from salvo.errors import ImpostorError, UnfairGame, WireError
 from salvo.events import GameVerified, LogDoubted
 from salvo.rules import Placement
@@ -71,7 +71,7 @@ class _Sent:
 
 
 @dataclass(slots=True)
-class _Game:
+class _WitnessedGame:
     """The log of one game, as far as it was heard.
 
     Attributes:
@@ -118,8 +118,8 @@ class _Game:
             return self.chain.link(text, entry)
         known, _ = self.early.setdefault(entry.number, (text, entry))
         if known != text:
-            told = f"the server signed two entries {entry.number} of this game"
-            raise log_reader.LogError("log_forked", told, log_reader.Fault.SERVER)
+            difference = f"the server signed two entries {entry.number} of this game"
+            raise log_reader.LogError("log_forked", difference, log_reader.Fault.SERVER)
         return known is text
 
     def take_ready(self) -> log.Entry | None:
@@ -148,7 +148,7 @@ class Witness:
         self.key: bytes | None = None
         self.newer = False
         self._name = name
-        self._games: list[_Game] = []  # the latest first
+        self._games: list[_WitnessedGame] = []  # the latest first
         self._pending: dict[m.Announcement, float] = {}  # when it was heard, the oldest first
         self._doubted_at: float | None = None
         # In seconds: the least that a step of this game came after its time in the log, and how far the log's clock has
@@ -167,7 +167,7 @@ class Witness:
         return any(not each.whole and each.number in (0, game) for each in self._games)
 
     @property
-    def _current(self) -> _Game | None:
+    def _current(self) -> _WitnessedGame | None:
         """The current game, which replayed old entries do not change."""
         return max(self._games, key=attrgetter("at"), default=None)
 
@@ -267,7 +267,7 @@ class Witness:
         if self._doubted_at is not None and now - self._doubted_at < CONFIRM_SECONDS:
             return []
         self._doubted_at = now
-        text = write_said(late[0])
+        text = write_announcement_line(late[0])
         more = f" and {len(late) - 1} more" if len(late) > 1 else ""
         return [LogDoubted(f"the server's log does not confirm within {CONFIRM_SECONDS:g} s: {text[:200]}{more}")]
 
@@ -318,12 +318,12 @@ class Witness:
         self._games.remove(game)  # the same seed again: another game with an identical opening
         return self._follow(self._game_of(text, entry), text, entry, now)
 
-    def _game_of(self, text: bytes, entry: log.Entry) -> _Game:
+    def _game_of(self, text: bytes, entry: log.Entry) -> _WitnessedGame:
         of = log_reader.game_of(text, entry)
         found = next((game for game in self._games if game.of == of), None)
         if found is not None:
             return found
-        game, latest = _Game(of, log_reader.LogChain(self.key)), self._current
+        game, latest = _WitnessedGame(of, log_reader.LogChain(self.key)), self._current
         if isinstance(entry.body, log.Opening):
             self._pending.clear()  # about the lobby that just opened, or a game that is gone
             self._begin_comparing_clocks()  # the operator may have set the server's clock
@@ -336,7 +336,7 @@ class Witness:
             self._games.remove(min(self._games[1:], key=attrgetter("at")))
         return game
 
-    def _follow(self, game: _Game, text: bytes, entry: log.Entry, now: float) -> list[GameVerified]:
+    def _follow(self, game: _WitnessedGame, text: bytes, entry: log.Entry, now: float) -> list[GameVerified]:
         """Take in an entry of a game, and all entries that waited for it."""
         end, gap = game.chain.next_number, bool(game.early)
         news = game.hold(text, entry)
@@ -356,7 +356,7 @@ class Witness:
             found.append(GameVerified(game.number, False))
         return found
 
-    def _confirm(self, game: _Game, step: log.LogStep) -> None:
+    def _confirm(self, game: _WitnessedGame, step: log.LogStep) -> None:
         game.at = max(game.at, step.at)
         for announcement in step.said:
             fact = _fact(announcement)
@@ -385,17 +385,17 @@ class Witness:
         own = (each for each in step.said if isinstance(each, m.SalvoResolved) and each.player == self._name)
         return step.message in self._asked or any((each.game, each.turn) in self._asked for each in own)
 
-    def _account(self, game: _Game, entry: log.Entry) -> list[GameVerified]:
+    def _account(self, game: _WitnessedGame, entry: log.Entry) -> list[GameVerified]:
         """Add an entry in its order; check the whole game after the last one."""
         match entry.body:
             case log.LogStep(said=announcements, hidden=hidden):
                 game.steps += 1
                 game.hidden += hidden
-                for each in announcements:
-                    if isinstance(each, m.SalvoResolved) and each.player == self._name:
-                        game.shots[each.turn] = each.shots
-                    if isinstance(each, m.GameWon):
-                        game.aborted = not each.winners
+                for announcement in announcements:
+                    if isinstance(announcement, m.SalvoResolved) and announcement.player == self._name:
+                        game.shots[announcement.turn] = announcement.shots
+                    if isinstance(announcement, m.GameWon):
+                        game.aborted = not announcement.winners
             case log.Reveal(texts=texts):
                 game.texts += texts
                 game.revealed = game.revealed or entry.body
@@ -407,7 +407,7 @@ class Witness:
 
     # --- the end --------------------------------------------------------------------------------------------------
 
-    def _judge(self, game: _Game, end: log.LogEnd) -> GameVerified:
+    def _judge(self, game: _WitnessedGame, end: log.LogEnd) -> GameVerified:
         """Check what was revealed against the commitments, and against what this team has sent."""
         opening = game.chain.opening
         assert opening is not None
@@ -426,7 +426,7 @@ class Witness:
         self._check_own(game, opening)
         return GameVerified(opening.game, True)
 
-    def _check_own(self, game: _Game, opening: log.Opening) -> None:
+    def _check_own(self, game: _WitnessedGame, opening: log.Opening) -> None:
         sent = self._sent.pop(opening.game, None)
         if sent is None:
             return
@@ -450,13 +450,13 @@ class Witness:
         for ship, placement in sent.fleet.items():
             command = last.get(ship)
             if command is None or command.placement not in {placement, *replaced.placements}:
-                told = f"no {ship}" if command is None else command.placement
-                raise _unfair(opening, f"{told} counted for {self._name}, which sent {placement}")
+                difference = f"no {ship}" if command is None else command.placement
+                raise _unfair(opening, f"{difference} counted for {self._name}, which sent {placement}")
             if opening.draw is m.Draw.FAIR and not sent.elsewhere and command.message not in ours:
                 text = f"the {ship} of {self._name} came with the message {command.message.hex()}, which it never sent"
                 raise _unfair(opening, text)
 
-    def _check_shots(self, game: _Game, opening: log.Opening, sent: _Sent, counted: Sequence[m.Fire]) -> None:
+    def _check_shots(self, game: _WitnessedGame, opening: log.Opening, sent: _Sent, counted: Sequence[m.Fire]) -> None:
         """In every turn that this program played from its first shot, only its own shots may have counted.
 
         Shots without context come from another program with the same secret; then this program does not know them all.
@@ -494,7 +494,7 @@ def _unfair(opening: log.Opening, text: str) -> UnfairGame:
     return UnfairGame("unfair", f"the log of game {opening.game}, which the server signed: {text}")
 
 
-def _has_seed(game: _Game) -> bool:
+def _has_seed(game: _WitnessedGame) -> bool:
     """Whether the draws come from an explicit seed, so that another game may have an identical opening."""
     return game.chain.opening is not None and game.chain.opening.draw is m.Draw.SEED
 

@@ -41,6 +41,6 @@ Announcement = (
     | Recap
     | RefereeView
     | StandingsShown
-    | ChatSaid
-    | MessageSaid
+    | ChatPublished
+    | MessagePublished
 )

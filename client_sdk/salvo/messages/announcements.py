@@ -17,7 +17,7 @@ from salvo.messages.values import PROTOCOL, Protocol, ShipPlace, State
 from salvo.rules import Placement, RuleBook, Salvo
 from salvo.shape import UNLESS_EMPTY, UNWRITTEN, Base64, Composed, Count, Keyed, Strict, Via, named_schema
 
-_Told = TypeVar("_Told")
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +95,10 @@ class SunkShip(Composed):
 Aim = Annotated[tuple[str, int, int], Keyed(to=str, x=Count, y=Count)]
 
 
-def _told(told: _Told | None, what: str) -> _Told:
-    if told is None:
+def _announced(value: _Value | None, what: str) -> _Value:
+    if value is None:
         raise BotError("not_told", f"these rules don't tell {what}")
-    return told
+    return value
 
 
 class Fate(StrEnum):
@@ -115,8 +115,8 @@ class SalvoResolved(NamedTuple):
     A tuple, because simulations make millions of them.
 
     Attributes:
-        outcomes_if_told: :attr:`outcomes`, or None where the ruleset does not announce them.
-        aims_if_told: :attr:`aims`, or None where the ruleset does not announce them.
+        outcomes_if_announced: :attr:`outcomes`, or None where the ruleset does not announce them.
+        aims_if_announced: :attr:`aims`, or None where the ruleset does not announce them.
     """
 
     game: Count
@@ -126,8 +126,8 @@ class SalvoResolved(NamedTuple):
     hits: Count
     sunk: tuple[SunkShip, ...]
     defeated: tuple[str, ...]
-    outcomes_if_told: tuple[bool, ...] | None = None
-    aims_if_told: tuple[Aim, ...] | None = None
+    outcomes_if_announced: tuple[bool, ...] | None = None
+    aims_if_announced: tuple[Aim, ...] | None = None
 
     def fate(self, player: str, removed: Collection[str]) -> Fate:
         """Return why a player is out with this salvo.
@@ -146,7 +146,7 @@ class SalvoResolved(NamedTuple):
         Raises:
             BotError: ``not_told``: these rules only tell the number of hits.
         """
-        return _told(self.outcomes_if_told, "which shots of a salvo hit; result.hits is how many did")
+        return _announced(self.outcomes_if_announced, "which shots of a salvo hit; result.hits is how many did")
 
     @property
     def aims(self) -> tuple[Aim, ...]:
@@ -155,7 +155,7 @@ class SalvoResolved(NamedTuple):
         Raises:
             BotError: ``not_told``: these rules don't tell where shots fell.
         """
-        return _told(self.aims_if_told, "where the shots of a salvo fell; view.salvos has your own")
+        return _announced(self.aims_if_announced, "where the shots of a salvo fell; view.salvos has your own")
 
     @classmethod
     def of(
@@ -197,9 +197,9 @@ class SalvoResolved(NamedTuple):
             ValueError: its parts do not fit together.
         """
         result = cls(**fields)
-        for told in (result.outcomes_if_told, result.aims_if_told):
-            if told is not None and len(told) != result.shots:
-                raise ValueError(f"a result of {result.shots} shots tells of {len(told)}")
+        for value in (result.outcomes_if_announced, result.aims_if_announced):
+            if value is not None and len(value) != result.shots:
+                raise ValueError(f"a result of {result.shots} shots tells of {len(value)}")
         return result
 
     @classmethod
@@ -321,8 +321,8 @@ class HostActed(HostFields):
     @classmethod
     def of(cls, command: HostCommand, *, paused: bool = False) -> HostActed:
         """Return the announcement of a command."""
-        told = (command.by, command.do, command.seconds, command.team, command.text, command.game, command.settings)
-        return cls(*told, paused)
+        fields = (command.by, command.do, command.seconds, command.team, command.text, command.game, command.settings)
+        return cls(*fields, paused)
 
     def __str__(self) -> str:
         """Return one line for people."""
@@ -370,7 +370,7 @@ class ServerStatus(Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class ChatSaid(Strict):
+class ChatPublished(Strict):
     """A chat line to everybody (SALVO-CHAT-1); not part of any game.
 
     Attributes:
@@ -420,7 +420,7 @@ class CommandRefused(Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class MessageSaid(Strict):
+class MessagePublished(Strict):
     """A chat line to ``to`` alone (SALVO-CHAT-1); not part of any game.
 
     Attributes:

@@ -105,9 +105,9 @@ class ExecBot(Bot):
         self._crashes = 0
         self._silent = 0
         self._results: dict[int, SalvoResolved] = {}
-        self._told_turn = 0
-        self._told_landed = 0
-        self._heard: deque[HeardBody] = deque(maxlen=_MAX_HEARD)
+        self._turn_sent = 0
+        self._landed_sent = 0
+        self._chat: deque[HeardBody] = deque(maxlen=_MAX_HEARD)
         self._players: tuple[str, ...] = ()
 
     def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
@@ -142,17 +142,17 @@ class ExecBot(Bot):
         self._results[result.turn] = result
 
     def on_message(self, sender: str, text: str, private: bool) -> None:
-        self._heard.append(HeardBody(sender, text, private))
+        self._chat.append(HeardBody(sender, text, private))
 
     def on_game_over(self, winner: str | None, stats: Mapping[str, PlayerStats]) -> None:
         if not self._program.running or not self._introduced:
             return
         winners = [name for name, each in stats.items() if each.place == 1] if winner == "" else winner
-        results = tuple(ResultTold(each) for turn, each in sorted(self._results.items()) if turn > self._told_turn)
-        heard = tuple(self._heard)
+        results = tuple(ResultTold(each) for turn, each in sorted(self._results.items()) if turn > self._turn_sent)
+        heard = tuple(self._chat)
         told = EndTold("end", game=self._game, winner=winners, stats=dict(stats), results=results, heard=heard)
         self._program.tell(write_told(told))
-        self._heard.clear()
+        self._chat.clear()
         self._ended = True
 
     def close(self) -> None:
@@ -207,14 +207,14 @@ class ExecBot(Bot):
             milliseconds = None if longest is None else int(longest * 1000)
             line = write_told(replace(question, id=wanted, milliseconds=milliseconds))
             self._asked = f"turn {question.turn}" if isinstance(question, TurnAsked) else "fleet"
-            answer = self._program.ask(line, longest, lambda said: _answer_to(wanted, said), limit)
+            answer = self._program.ask(line, longest, lambda output: _answer_to(wanted, output), limit)
         except BotError as error:
             raise self._noted(error) from None
         self._clean = clean
         self._program.stays = self._program.stays or answer.stays is not None
         self._silent = 0
         if isinstance(question, TurnAsked):
-            self._heard.clear()
+            self._chat.clear()
         self._say(answer.say)
         return answer
 
@@ -258,12 +258,12 @@ class ExecBot(Bot):
     def _turn(self, view: View) -> TurnAsked:
         """Return a turn's question, with the news since this process's previous one."""
         if not self._introduced or not self._program.running:
-            self._told_turn = self._told_landed = 0
+            self._turn_sent = self._landed_sent = 0
         results, incoming = view.results, view.incoming
         fired = {own.turn: own.shots for own in view.salvos}
-        news = tuple(ResultTold(each, fired.get(each.turn)) for each in results if each.turn > self._told_turn)
-        landed = tuple(incoming[self._told_landed :])
-        self._told_turn, self._told_landed = view.resolved_turn, len(incoming)
+        news = tuple(ResultTold(result, fired.get(result.turn)) for result in results if result.turn > self._turn_sent)
+        landed = tuple(incoming[self._landed_sent :])
+        self._turn_sent, self._landed_sent = view.resolved_turn, len(incoming)
         told = view.rules.sinkings is not Sinkings.UNTOLD
         names = (view.me, *view.opponents)
         return TurnAsked(
@@ -280,7 +280,7 @@ class ExecBot(Bot):
             afloat={name: view.afloat(name) for name in names} if told else None,
             results=news,
             landed=landed,
-            heard=tuple(self._heard),
+            heard=tuple(self._chat),
         )
 
     # --- answers ------------------------------------------------------------------------------------------------

@@ -105,18 +105,18 @@ def _is_a(kind: type, value: Any) -> bool:
 class _File:
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._text, self._said = read_toml(path, RuleFileError)
+        self._text, self._given = read_toml(path, RuleFileError)
 
     def book(self) -> RuleBook:
-        for key, value in self._said.items():
+        for key, value in self._given.items():
             self._check(key, value)
         like = self._like()
         if like is None:
-            missing = [key for key in _NEEDED if key not in self._said]
+            missing = [key for key in _NEEDED if key not in self._given]
             if missing:
                 text = f"{missing[0]} is missing; say it, or like = NAME to take it from a book"
                 raise RuleFileError(f"{self._path}: {text}: {', '.join(_names())}")
-        if "name" not in self._said:
+        if "name" not in self._given:
             raise RuleFileError(f"{self._path}: name is missing, what /game/rules calls these rules")
         book = self._build(like)
         self._check_room(book)
@@ -140,29 +140,29 @@ class _File:
                 raise self._error(ship, f"{ship} is {length!r:.60}; it is its length, an integer")
 
     def _like(self) -> RuleBook | None:
-        name = self._said.get("like")
+        name = self._given.get("like")
         if name is not None and name not in _names():
             raise self._error("like", f"like is {name[:60]!r}; {_nearest(name, _names())}")
         return load_book(name) if name is not None else None
 
     def _build(self, like: RuleBook | None) -> RuleBook:
-        said, values = self._said, {}
+        given, values = self._given, {}
         for field in fields(RuleBook) if like is not None else ():
             if field.name not in _NOT_TAKEN_OVER:
                 values[field.name] = getattr(like, field.name)
-        values |= {key: _CHOICES[key](value) for key, value in said.items() if key in _CHOICES}
-        values |= {key: said[key] for key in ("goal", "reveal", "skipping") if key in said}
+        values |= {key: _CHOICES[key](value) for key, value in given.items() if key in _CHOICES}
+        values |= {key: given[key] for key in ("goal", "reveal", "skipping") if key in given}
         grid = like.grid if like is not None else Grid()
         fleet = like.fleet if like is not None else ()
-        if "fleet" in said:
-            fleet = tuple(ShipClass(ship, length) for ship, length in said["fleet"].items())
+        if "fleet" in given:
+            fleet = tuple(ShipClass(ship, length) for ship, length in given["fleet"].items())
         try:
-            grid = Grid(said.get("width", grid.width), said.get("height", grid.height))
+            grid = Grid(given.get("width", grid.width), given.get("height", grid.height))
         except ValueError as error:
-            raise self._error("width" if "width" in said else "height", str(error)) from None
+            raise self._error("width" if "width" in given else "height", str(error)) from None
         try:
             make: Callable[..., RuleBook] = RuleBook
-            return make(name=said["name"], grid=grid, fleet=fleet, **values)
+            return make(name=given["name"], grid=grid, fleet=fleet, **values)
         except UnplayableBook as error:
             raise self._error(error.field, error.text) from None
 

@@ -17,7 +17,7 @@ from salvo.session.states import (
     JoiningState,
     PlayingEvent,
     ReturningEvent,
-    TableState,
+    TablePhase,
 )
 
 
@@ -77,7 +77,7 @@ def _may_repeat(session: SessionState) -> bool:
     """Whether a repeated request has a reader and a purpose."""
     in_lobby = session.table_state is State.LOBBY and session.table.listed
     wanted = in_lobby if session.joining is JoiningState.LEAVING else session.wants_place
-    return session.server_here and wanted and session.following is not TableState.UNHEARD
+    return session.server_here and wanted and session.following is not TablePhase.UNHEARD
 
 
 def report_waiting(session: SessionState) -> None:

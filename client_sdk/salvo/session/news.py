@@ -14,7 +14,7 @@ SILENCE_SECONDS: Final = 5.0
 
 
 @dataclass(slots=True)
-class Table:
+class KnownTable:
     """The table's news that more than one machine needs; the session changes it.
 
     Attributes:
@@ -41,7 +41,7 @@ class Table:
 class Reports:
     """Reports to the player, once a game, why nothing happens."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: KnownTable) -> None:
         self.table_known = False
         self.left_out_of: int | None = None  # the game whose lobby the team left without a complete fleet
         self._table = table

@@ -12,7 +12,7 @@ from salvo.codec.log import message_digest
 from salvo.fairness.witness import Witness
 from salvo.rules import Placement
 from salvo.seal import Sealer, salt_of
-from salvo.session.news import Table
+from salvo.session.news import KnownTable
 from salvo.view import Shot
 
 
@@ -23,7 +23,7 @@ class Outbox:
     used up.
     """
 
-    def __init__(self, table: Table, secret: str, sealer: Sealer | None, witness: Witness) -> None:
+    def __init__(self, table: KnownTable, secret: str, sealer: Sealer | None, witness: Witness) -> None:
         self.secret = secret
         self.sealer = sealer or Sealer(secret)
         self._salt_is_drawn = sealer is None

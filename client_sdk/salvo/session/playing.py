@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
-from salvo.events import GameEnded, SalvoHeard, SalvoWanted
+from salvo.events import GameEnded, SalvoReported, SalvoWanted
 from salvo.messages import State
 from salvo.rules import Fleet, Placement
-from salvo.session.state import Play, SessionState
+from salvo.session.state import GameProgress, SessionState
 from salvo.session.states import PATIENCE_SECONDS, PATIENCE_SHARE, PlayingEvent
 from salvo.view import Feed, Shot, View
 
@@ -120,7 +120,7 @@ def resolved(session: SessionState, result: m.SalvoResolved) -> None:
         Feed(view).resolved(result)
         if turn is None or result.turn >= turn.turn:
             session.take(PlayingEvent.RESOLVED)
-        session.events.append(SalvoHeard(result))
+        session.events.append(SalvoReported(result))
     end(session)
 
 
@@ -200,4 +200,4 @@ def report_end(session: SessionState) -> None:
 
 def forget(session: SessionState) -> None:
     """Forget the game."""
-    session.view, session.play = None, Play()
+    session.view, session.play = None, GameProgress()

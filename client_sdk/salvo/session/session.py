@@ -23,9 +23,9 @@ from salvo.messages import State
 from salvo.rules import Fleet, RuleBook, generator
 from salvo.seal import Sealer
 from salvo.session import following, joining, placing, playing, returning
-from salvo.session.news import Table
+from salvo.session.news import KnownTable
 from salvo.session.outbox import Outbox
-from salvo.session.state import Request, SessionState
+from salvo.session.state import PendingRequest, SessionState
 from salvo.session.states import ReturningEvent
 from salvo.session.tables import machines
 from salvo.topics import Reader
@@ -66,9 +66,9 @@ class Session:
         self.name = topics.check_name(name)
         self.tap: Callable[[m.Announcement, bool], None] | None = None
         self.witness = Witness(name)
-        news = Table(table, name)
+        news = KnownTable(table, name)
         outbox = Outbox(news, secret, sealer, self.witness)
-        request = Request(generator(name, "pauses"), always_seal)
+        request = PendingRequest(generator(name, "pauses"), always_seal)
         self._state = SessionState(news, outbox, machines(), request, random)
 
     # --- what is known ------------------------------------------------------------------------------------------
@@ -292,9 +292,9 @@ def _apply(session: SessionState, announcement: m.Announcement, retained: bool) 
             playing.reveal(session, player, fleet)
         case m.HostActed() if not retained:
             session.events.append(HostSeen(announcement))
-        case m.ChatSaid(sender, text) if not retained:
+        case m.ChatPublished(sender, text) if not retained:
             session.events.append(Said(sender, text, False))
-        case m.MessageSaid(_, sender, text) if not retained:
+        case m.MessagePublished(_, sender, text) if not retained:
             session.events.append(Said(sender, text, True))
         case m.PlacementJudged(_, ship, True):
             placing.approve(session, ship)

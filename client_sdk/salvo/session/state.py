@@ -13,7 +13,7 @@ from salvo.errors import IllegalCommand
 from salvo.events import Event, Refused
 from salvo.messages import State
 from salvo.rules import Fleet
-from salvo.session.news import Reports, Table
+from salvo.session.news import KnownTable, Reports
 from salvo.session.outbox import Outbox
 from salvo.session.states import (
     JoiningEvent,
@@ -27,14 +27,14 @@ from salvo.session.states import (
     ServerEvent,
     ServerState,
     TableEvent,
-    TableState,
+    TablePhase,
 )
 from salvo.state_machine import Machine
 from salvo.view import View
 
 
 @dataclass(slots=True)
-class Request:
+class PendingRequest:
     """What is known of the request to take part, and of the server that it goes to.
 
     Attributes:
@@ -61,7 +61,7 @@ class Request:
 
 
 @dataclass(slots=True)
-class Play:
+class GameProgress:
     """What is known of the game in play beyond its view.
 
     Attributes:
@@ -103,10 +103,10 @@ class SessionState:
 
     def __init__(
         self,
-        table: Table,
+        table: KnownTable,
         outbox: Outbox,
         machines: Mapping[type[Enum], Machine[Any, Any, Action]],
-        request: Request,
+        request: PendingRequest,
         random: Random,
     ) -> None:
         self.table = table
@@ -123,7 +123,7 @@ class SessionState:
         self.approved: set[str] = set()
         self.fleet_sent_at = 0.0
         self.view: View | None = None
-        self.play = Play()
+        self.play = GameProgress()
         self.newest_recap: m.Recap | None = None
         self.connected_at: float | None = None
         self.machines = machines
@@ -149,9 +149,9 @@ class SessionState:
         return state
 
     @property
-    def following(self) -> TableState:
+    def following(self) -> TablePhase:
         """What the team takes the table's state to be."""
-        state: TableState = self.machines[TableEvent].state
+        state: TablePhase = self.machines[TableEvent].state
         return state
 
     @property
@@ -164,9 +164,9 @@ class SessionState:
     @property
     def table_state(self) -> State | None:
         """The state of the table; None before it was announced."""
-        if self.following is TableState.UNHEARD:
+        if self.following is TablePhase.UNHEARD:
             return None
-        return State.TURN if self.following is TableState.DOUBTED else State[self.following.name]
+        return State.TURN if self.following is TablePhase.DOUBTED else State[self.following.name]
 
     @property
     def in_game(self) -> bool:

@@ -138,7 +138,7 @@ class ReturningEvent(Enum):
     FORGOTTEN = "a lobby opens"
 
 
-class TableState(Enum):
+class TablePhase(Enum):
     """What the team takes the table's state to be."""
 
     UNHEARD = "no message about it yet"

@@ -31,7 +31,7 @@ from salvo.session.states import (
     ServerEvent,
     ServerState,
     TableEvent,
-    TableState,
+    TablePhase,
 )
 from salvo.state_machine import Machine, Transition
 
@@ -100,15 +100,15 @@ RETURNING: tuple[Transition[ReturningState, ReturningEvent, Action], ...] = (
     Transition((ReturningState.CURRENT,), ReturningEvent.DOUBTED, ReturningState.DOUBTING, joining.want),
     Transition(tuple(ReturningState), ReturningEvent.FORGOTTEN, ReturningState.CURRENT),
 )
-_OF_GAME = (TableState.TURN, TableState.OVER, TableState.DOUBTED)
-FOLLOWING: tuple[Transition[TableState, TableEvent, Action], ...] = (
-    Transition((TableState.UNHEARD,), TableEvent.LOBBY, TableState.LOBBY),
-    Transition(_OF_GAME, TableEvent.LOBBY, TableState.LOBBY, following.open_lobby),
-    Transition(tuple(TableState), TableEvent.OLD_LOBBY, TableState.DOUBTED),
-    Transition(tuple(TableState), TableEvent.TURN, TableState.TURN),
-    Transition(tuple(TableState), TableEvent.OVER, TableState.OVER),
-    Transition((TableState.DOUBTED,), TableEvent.CONFIRMED, TableState.LOBBY, following.forget_game),
-    Transition((TableState.DOUBTED,), TableEvent.DENIED, TableState.TURN),
+_OF_GAME = (TablePhase.TURN, TablePhase.OVER, TablePhase.DOUBTED)
+FOLLOWING: tuple[Transition[TablePhase, TableEvent, Action], ...] = (
+    Transition((TablePhase.UNHEARD,), TableEvent.LOBBY, TablePhase.LOBBY),
+    Transition(_OF_GAME, TableEvent.LOBBY, TablePhase.LOBBY, following.open_lobby),
+    Transition(tuple(TablePhase), TableEvent.OLD_LOBBY, TablePhase.DOUBTED),
+    Transition(tuple(TablePhase), TableEvent.TURN, TablePhase.TURN),
+    Transition(tuple(TablePhase), TableEvent.OVER, TablePhase.OVER),
+    Transition((TablePhase.DOUBTED,), TableEvent.CONFIRMED, TablePhase.LOBBY, following.forget_game),
+    Transition((TablePhase.DOUBTED,), TableEvent.DENIED, TablePhase.TURN),
 )
 SERVER: tuple[Transition[ServerState, ServerEvent, Action], ...] = (
     Transition((ServerState.AWAY,), ServerEvent.ONLINE, ServerState.HERE, following.resume),
@@ -125,6 +125,6 @@ def machines() -> dict[type[Enum], Machine[Any, Any, Action]]:
         PlacingEvent: Machine(PLACING, PlacingState.NO_FLEET),
         PlayingEvent: Machine(PLAYING, PlayingState.NO_GAME),
         ReturningEvent: Machine(RETURNING, ReturningState.CURRENT),
-        TableEvent: Machine(FOLLOWING, TableState.UNHEARD),
+        TableEvent: Machine(FOLLOWING, TablePhase.UNHEARD),
         ServerEvent: Machine(SERVER, ServerState.HERE),
     }

@@ -45,8 +45,8 @@ def laid(fleet: Fleet, struck: Iterable[int] = (), title: str = "", notes: Itera
             squares.append(Square(mark, COLOURS[mark], WORDS.get(mark, "")))
         else:
             mark = Mark.HIT if cell in hit else Mark.SHIP
-            told = f"{book.fleet[ship].name}, hit" if cell in hit else book.fleet[ship].name
-            squares.append(Square(mark if cell in hit else letters[ship], COLOURS[mark], told))
+            description = f"{book.fleet[ship].name}, hit" if cell in hit else book.fleet[ship].name
+            squares.append(Square(mark if cell in hit else letters[ship], COLOURS[mark], description))
     return board(book.grid, squares, title, notes)
 
 

@@ -81,7 +81,7 @@ def salvo_line(
     name_width: int = 0,
     turn_width: int = 0,
     of_allowed: str = "",
-    told: Iterable[str] | None = None,
+    consequences: Iterable[str] | None = None,
 ) -> str:
     """Return a salvo as one line; the widths, in characters, align the columns of several.
 
@@ -92,7 +92,7 @@ def salvo_line(
     shots = f"{result.shots}{of_allowed} shots" if of_allowed else _counted(result.shots, "shot")
     head = f"turn {result.turn:>{turn_width}}  {result.player:<{name_width}}"
     return "  ".join(
-        [head, shots, _counted(result.hits, "hit"), ", ".join(news(result) if told is None else told)]
+        [head, shots, _counted(result.hits, "hit"), ", ".join(news(result) if consequences is None else consequences)]
     ).rstrip()
 
 

@@ -70,15 +70,15 @@ def _move(seen: Onlooker, before: Frame, after: Frame) -> Move:
     cell = seen.book.grid.cell
     fired = tuple(Aim(seats[shot.player], cell(shot.x, shot.y), mark) for shot, mark in after.fired)
     was = [sea.marks for sea in before.seas.values()]
-    told: dict[tuple[int, int], str] = {}
+    outcomes: dict[tuple[int, int], str] = {}
     for seat, struck, mark in fired:
-        met = told.get((seat, struck), was[seat][struck]) == Mark.HIT
-        told[seat, struck] = Mark.HIT if met else mark
+        met = outcomes.get((seat, struck), was[seat][struck]) == Mark.HIT
+        outcomes[seat, struck] = Mark.HIT if met else mark
     landed = tuple(
         Aim(seat, struck, Mark(sea.marks[struck]))
         for seat, sea in enumerate(after.seas.values())
         for struck in sorted(sea.latest)
-        if told.get((seat, struck)) != sea.marks[struck]
+        if outcomes.get((seat, struck)) != sea.marks[struck]
     )
     return Move(seats[after.result.player], after, fired, landed, tuple(_sunk(seen, before, after)))
 

@@ -87,16 +87,16 @@ def clues(view: View, target: str) -> list[Clue]:
     others = hit_by_others(view, target)
     for number, result in enumerate(view.results, 1):
         aims: Sequence[tuple[str, int, int]] = (
-            own.get(result.turn, ()) if result.aims_if_told is None else result.aims_if_told
+            own.get(result.turn, ()) if result.aims_if_announced is None else result.aims_if_announced
         )
         cells = [book.grid.cell(x, y) for player, x, y in aims if player == target]
         sunk = tuple([book.ship_number[ship.ship] for ship in result.sunk if ship.player == target])
         if not cells and not sunk:
             continue
         shots, hits, met, missed = layers_of(cells), None, 0, 0
-        if result.outcomes_if_told is not None:
+        if result.outcomes_if_announced is not None:
             outcomes = [
-                hit for (player, _, _), hit in zip(aims, result.outcomes_if_told, strict=False) if player == target
+                hit for (player, _, _), hit in zip(aims, result.outcomes_if_announced, strict=False) if player == target
             ]
             met = mask_of(cell for cell, hit in zip(cells, outcomes, strict=False) if hit)
             missed = 0 if vague else mask_of(cells[: len(outcomes)]) & ~(met | struck)

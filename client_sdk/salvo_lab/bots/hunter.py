@@ -83,8 +83,8 @@ class Hunter(Bot):
         if view.rules.spacing is Spacing.APART:
             water |= {(x + dx, y + dy) for x, y in hits for dx in (-1, 1) for dy in (-1, 1)}
         for result in view.results:
-            if result.aims_if_told and any(ship.player == target for ship in result.sunk):
-                _, x, y = result.aims_if_told[-1]
+            if result.aims_if_announced and any(ship.player == target for ship in result.sunk):
+                _, x, y = result.aims_if_announced[-1]
                 water |= {beside for cell in _group((x, y), hits) for beside in _beside(cell)}
         return water
 

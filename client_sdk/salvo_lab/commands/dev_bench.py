@@ -13,7 +13,7 @@ from salvo.cli.output import progress_bar
 from salvo.errors import BotError, SalvoError
 from salvo.replay_command import again, seat_names
 from salvo.sources import is_program, script_of
-from salvo.versions import code_files, kept, split
+from salvo.versions import code_files, split, stored_copy
 from salvo_lab.arena import Failure
 from salvo_lab.highlights import Score, score_of
 from salvo_lab.simulation import Seats, stream
@@ -138,7 +138,7 @@ class Bench:
         self._before = ""
         for name, source in opponents:
             if name == BEFORE:
-                kept(bot)
+                stored_copy(bot)
                 continue
             while True:
                 with suppress(SavedAgain):  # perhaps the opponent, which is next to the bot
@@ -157,7 +157,7 @@ class Bench:
         wrong: Failed | SalvoError | None = None
         try:
             if not before and any(name == BEFORE for name, _ in self._opponents):
-                before = kept(self._bot)
+                before = stored_copy(self._bot)
             rounds = self._rounds(before, signature)
         except SavedAgain:
             return None

@@ -42,8 +42,8 @@ from salvo_lab import arena
 from salvo_lab.arena import Outcome
 from salvo_lab.chance import warn_of_chance
 from salvo_lab.commands.failures import failure_lines, repeated_by
-from salvo_lab.commands.kept import Kept, who_ended
 from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
+from salvo_lab.commands.supervised_game import SupervisedGame, who_ended
 from salvo_lab.human import AT_DESKS, HUMAN, MCP
 from salvo_lab.human.opener import OpenPage, opener
 from salvo_lab.intervals import rate_and_error
@@ -194,7 +194,7 @@ def play(
     # Standard output is the protocol of a model, also when it has gone.
     write = partial(click.echo, file=sys.stderr if MCP in bots else sys.stdout)
     boards = Watched(moving=has_terminal()) if watch else Boards()
-    kept = Kept(game)
+    supervised = SupervisedGame(game)
     open_page = opener() if browser else None
 
     def play_here() -> None:
@@ -204,7 +204,7 @@ def play(
                 leaving.enter_context(contextlib.redirect_stdout(nowhere))
             elif MCP in bots or (as_json and HUMAN not in bots):
                 leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
-            table = _Table(load_book(rules), seed, game, games, Seats(seats), recording, kept, open_page)
+            table = _Table(load_book(rules), seed, game, games, Seats(seats), recording, supervised, open_page)
             outcomes = _seat(bots, table, partial(_make, limits, leaving, _warn), boards)
             leaving.enter_context(repeated_by(command))
             if watch:
@@ -224,9 +224,9 @@ def play(
 
     @repeated_by(command)
     def blame(code: int) -> NoReturn:
-        raise who_ended(bots, kept.game, seed, rules, Seats(seats), code)
+        raise who_ended(bots, supervised.game, seed, rules, Seats(seats), code)
 
-    kept.play(ctx, play_here, blame)
+    supervised.play(ctx, play_here, blame)
 
 
 def _warn(text: str) -> None:
@@ -342,7 +342,7 @@ class _Table(NamedTuple):
     games: int
     seats: Seats
     recording: _Recording | None
-    kept: Kept
+    supervised: SupervisedGame
     open_page: OpenPage | None
 
 
@@ -393,10 +393,10 @@ def _sitting_down(person: str, open_page: OpenPage | None) -> SitDown:
 
 
 def _games(bots: dict[str, Adapter], table: _Table, boards: Boards) -> Iterator[Outcome]:
-    book, seed, first, count, seats, recording, kept, _ = table
+    book, seed, first, count, seats, recording, supervised, _ = table
     exchanged = places_alike([type(adapter.bot) for adapter in bots.values()])
     for number in range(first, first + count):
-        kept.game = number
+        supervised.game = number
         order, fleets, starter = seating(seats, list(bots), seed, number, book, exchanged=exchanged)
         if recording is None:
             seated = {name: bots[name] for name in order}

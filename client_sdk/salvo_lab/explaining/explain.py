@@ -273,7 +273,7 @@ class Outlook:
         fired = self._fired(shots)
         at_rivals = [shot for shot in fired if shot.at.player != self._me]
         hits = result.hits - sum(self._hits_itself(shot) for shot in fired)
-        outcomes = [None] * len(shots) if result.outcomes_if_told is None else list(result.outcomes_if_told)
+        outcomes = [None] * len(shots) if result.outcomes_if_announced is None else list(result.outcomes_if_announced)
         aimed = [Aimed(shot.at, self._chance(shot), shot.fresh, hit) for shot, hit in zip(fired, outcomes, strict=True)]
         expected = [self._expected(at_rivals, part) for part in range(PARTS)]
         promised = [self._expected([shot for shot in at_rivals if shot.fresh], part) for part in range(PARTS)]
@@ -297,7 +297,7 @@ class Outlook:
             best,
             _estimate([most - own for most, own in zip(cross, promised, strict=True)]),
             self._news_of_number(numbers, hits)
-            if result.outcomes_if_told is None
+            if result.outcomes_if_announced is None
             else self._news_of_outcomes(fired, outcomes),
             all(self._beliefs[rival].fleets for rival in rivals),
         )

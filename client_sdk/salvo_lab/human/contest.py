@@ -102,7 +102,7 @@ class Person:
             case e.GameTakenUp(game):
                 self._struck = len(self._session.view.incoming) if self._session.view is not None else 0
                 self._tell(f"back in game {game}")
-            case e.SalvoHeard(result) if self._session.view is not None:
+            case e.SalvoReported(result) if self._session.view is not None:
                 self._desk.tell(Told(result_words(result, self._session.view), result.player))
                 self._taunt(result.player, self._session.view)
             case e.GameEnded():

@@ -113,8 +113,8 @@ def _board(view: View, player: str) -> str:
     """Return another player's board."""
     marks: dict[int, str] = {**known_marks(view, player)}
     for result in view.results if _tells_sunk_cells(view.rules) else ():
-        if any(ship.player == player for ship in result.sunk) and result.aims_if_told:
-            _, x, y = result.aims_if_told[0]
+        if any(ship.player == player for ship in result.sunk) and result.aims_if_announced:
+            _, x, y = result.aims_if_announced[0]
             _mark_sunk(marks, view.rules.grid, view.rules.grid.cell(x, y))
     return "".join(marks.get(cell, Mark.BLANK) for cell in range(view.rules.grid.size))
 
@@ -146,14 +146,16 @@ def _overlaid(board: str, grid: Grid, player: str, shots: Sequence[Shot], mark: 
 def result_words(result: SalvoResolved, view: View) -> str:
     """Return what came of a salvo as far as the rules tell this player: ``E8 Cruiser sunk``, or ``3 shots: 1 hit``."""
     rules, many = view.rules, len(view.players) > 2
-    shots: Sequence[Shot] = [Shot(*aim) for aim in result.aims_if_told or ()]
+    shots: Sequence[Shot] = [Shot(*aim) for aim in result.aims_if_announced or ()]
     if not shots and result.player == view.me:
         shots = next((salvo.shots for salvo in reversed(view.salvos) if salvo.turn == result.turn), ())
     sunk = [f"{display_name(ship.ship)} of {ship.player} sunk" for ship in result.sunk]
     if not result.shots:
         words = ["no shot"]
-    elif result.outcomes_if_told is not None and shots:
-        words = [_fate(shot, hit, rules.grid, many) for shot, hit in zip(shots, result.outcomes_if_told, strict=False)]
+    elif result.outcomes_if_announced is not None and shots:
+        words = [
+            _fate(shot, hit, rules.grid, many) for shot, hit in zip(shots, result.outcomes_if_announced, strict=False)
+        ]
         if len(words) == len(sunk) == 1:  # this shot has sunk it
             words, sunk = [words[0].removesuffix("hit") + _sunk(result.sunk[0].ship)], []
     else:

@@ -7,9 +7,9 @@ from typing import Any, Final, Protocol
 
 from salvo import topics
 from salvo_audit.check import keys
-from salvo_audit.check.commands import Command
-from salvo_audit.check.door import Publication
-from salvo_audit.check.table import Cell, Table, cells_of
+from salvo_audit.check.commands import JudgedCommand
+from salvo_audit.check.door import ReceivedPublication
+from salvo_audit.check.table import Cell, StagedTable, cells_of
 
 #: More are a flood, which is not answered any more.
 MOST_REFUSED: Final = 1000
@@ -20,13 +20,13 @@ class Judge(Protocol):
     """Notes whether a case went well, and returns it."""
 
     def __call__(
-        self, case: str, fine: bool, seen: str, *, expected: str = "", publication: Publication | None = None
+        self, case: str, fine: bool, seen: str, *, expected: str = "", publication: ReceivedPublication | None = None
     ) -> bool:
         """See :meth:`salvo_audit.check.stage.Stage.judge`."""
         ...
 
 
-class Answers:
+class ServerAnswers:
     """The server's side of a scenario; every method changes this object or the table.
 
     Attributes:
@@ -40,21 +40,21 @@ class Answers:
         salts: of the keys that the client has used.
     """
 
-    def __init__(self, table: Table, judge: Judge, team: str, secret: str) -> None:
+    def __init__(self, table: StagedTable, judge: Judge, team: str, secret: str) -> None:
         self.table = table
         self.team = team
         self.lenient = False
         self.takes_requests = True
         self.places = True
         self.counts = True
-        self.refuses: Callable[[Command], str] = lambda command: ""
+        self.refuses: Callable[[JudgedCommand], str] = lambda command: ""
         self.refused = 0
         self.faulty_ships = 0
         self.salts: list[bytes] = []
         self._judge = judge
         self._secret = secret
 
-    def answer(self, command: Command) -> None:
+    def answer(self, command: JudgedCommand) -> None:
         """Do what a server does."""
         code = self.refuses(command)
         if code:
@@ -70,7 +70,7 @@ class Answers:
         elif command.kind == topics.LEAVE.name and command.body is not None and self.table.phase == "lobby":
             self.table.drop_player(self.team)
 
-    def _refuse(self, command: Command, code: str) -> None:
+    def _refuse(self, command: JudgedCommand, code: str) -> None:
         self.refused += 1
         self._judge("turn/no-flood", self.refused < MOST_REFUSED, f"{self.refused} refused messages")
         if self.refused >= MOST_REFUSED:
@@ -81,7 +81,7 @@ class Answers:
         else:
             self.table.error(self.team, code)
 
-    def _take_request(self, command: Command) -> None:
+    def _take_request(self, command: JudgedCommand) -> None:
         body = command.body
         if body is None or body["name"] != self.team:
             return
@@ -102,7 +102,7 @@ class Answers:
         key = keys.key_to_team(keys.key_of(self._secret.encode(), salt))
         self.table.say(f"/players/{self.team}/recap", keys.seal(value, key, salt), retain=False)
 
-    def _take_placement(self, command: Command) -> None:
+    def _take_placement(self, command: JudgedCommand) -> None:
         player, body, ship = self.table.player(self.team), command.body, command.ship
         fleet = self.table.rules["fleet"]
         plain = _plain(ship)
@@ -129,31 +129,31 @@ class Answers:
         elif self.places:
             self.table.place(player, name, body["coordinates"], body["Orientation"])
 
-    def take_up_placements(self, commands: Iterable[Command]) -> None:
+    def take_up_placements(self, commands: Iterable[JudgedCommand]) -> None:
         """Answer placements that have waited at the broker while the server was away."""
         for command in commands:
             player = self.table.player(self.team)
             if player is not None and command.ship not in player.ships:
                 self._take_placement(command)
 
-    def _fault_of_ship(self, ships: dict[str, list[Cell]], name: str, command: Command) -> str:
+    def _fault_of_ship(self, ships: dict[str, list[Cell]], name: str, command: JudgedCommand) -> str:
         body = command.body
         assert body is not None
         rules = self.table.rules
         x, y = (int(part) for part in body["coordinates"].split(";"))
         cells = cells_of(x, y, body["Orientation"], rules["fleet"][name])
-        said = f"{name} of {rules['fleet'][name]} cells at {x};{y}, {body['Orientation']}"
+        placement = f"{name} of {rules['fleet'][name]} cells at {x};{y}, {body['Orientation']}"
         fits = all(1 <= each[0] <= rules["width"] and 1 <= each[1] <= rules["height"] for each in cells)
-        if not self._judge("place/on-grid", fits, said, publication=command.publication):
+        if not self._judge("place/on-grid", fits, placement, publication=command.publication):
             return "off_grid"
         others = [(other, each) for other, taken in ships.items() if other != name for each in taken]
         struck = [other for other, each in others if each in cells]
-        seen = f"{said}, across {struck[0]}" if struck else ""
+        seen = f"{placement}, across {struck[0]}" if struck else ""
         if not self._judge("place/no-overlap", not struck, seen, publication=command.publication):
             return "overlap"
         return ""
 
-    def _take_shot(self, command: Command) -> None:
+    def _take_shot(self, command: JudgedCommand) -> None:
         table, body = self.table, command.body
         if body is None:
             return
@@ -184,7 +184,7 @@ class Answers:
         elif self.counts:
             table.land(target, cell)
 
-    def _check_context(self, command: Command, cell: Cell) -> bool:
+    def _check_context(self, command: JudgedCommand, cell: Cell) -> bool:
         """Judge game, turn, number and target, if they are there; return whether the shot goes on."""
         body, table = command.body or {}, self.table
         given = {name: body[name] for name in _CONTEXT if name in body}
@@ -196,8 +196,8 @@ class Answers:
                 given["g"] == table.game
                 and given["t"] < table.turn
                 and any(
-                    each.player == self.team and (command.player, cell) in each.shots and each.turn == given["t"]
-                    for each in table.salvos
+                    salvo.player == self.team and (command.player, cell) in salvo.shots and salvo.turn == given["t"]
+                    for salvo in table.salvos
                 )
             )
             if late:
@@ -223,7 +223,7 @@ class Answers:
                 return False
         return True
 
-    def _take_surplus(self, command: Command, mine: bool) -> None:
+    def _take_surplus(self, command: JudgedCommand, mine: bool) -> None:
         table = self.table
         if table.phase == "over":
             if not self.lenient:
@@ -238,7 +238,7 @@ class Answers:
                 self._judge("turn/silent-otherwise", False, f"a shot {whose}", publication=command.publication)
         self._refuse(command, "too_many_shots" if mine else "not_your_turn")
 
-    def _take_skip(self, command: Command) -> None:
+    def _take_skip(self, command: JudgedCommand) -> None:
         table, body = self.table, command.body
         if body is None or table.current != self.team:
             return

@@ -15,7 +15,7 @@ from salvo import topics
 from salvo.errors import WireError
 from salvo.v1 import commands_pb2 as pb
 from salvo_audit.check import keys, schema
-from salvo_audit.check.door import Publication
+from salvo_audit.check.door import ReceivedPublication
 
 #: Which message of the schema each topic carries, for those whose body is signed the message that says so.
 _SIGNED: Final = {
@@ -48,7 +48,7 @@ _SHAPE_CASES: Final = {
 }
 
 
-class Command(NamedTuple):
+class JudgedCommand(NamedTuple):
     """A message of the client.
 
     Attributes:
@@ -62,7 +62,7 @@ class Command(NamedTuple):
         salt: of its blob.
     """
 
-    publication: Publication
+    publication: ReceivedPublication
     kind: str = ""
     player: str = ""
     ship: str = ""
@@ -78,7 +78,7 @@ class Command(NamedTuple):
         return self.publication.at
 
 
-class Reader:
+class CommandReader:
     """Reads the messages of one client.
 
     Args:
@@ -91,7 +91,7 @@ class Reader:
         secret: str,
         name: str,
         table: str,
-        judge: Callable[[str, bool, str, str, Publication], None],
+        judge: Callable[[str, bool, str, str, ReceivedPublication], None],
         sealing_key: bytes | None = None,
     ) -> None:
         self.sealing_key = sealing_key
@@ -101,7 +101,7 @@ class Reader:
         self._judge = judge
         self._fault: str | None = None
 
-    async def read(self, publication: Publication) -> Command:
+    async def read(self, publication: ReceivedPublication) -> JudgedCommand:
         """Judge one message, and return what it says."""
         try:
             address = topics.parse(publication.topic)
@@ -116,8 +116,8 @@ class Reader:
             repr(publication.topic),
         )
         if address is None or not known:
-            return Command(publication)
-        command = Command(publication, address.topic.name, address.player, address.ship)
+            return JudgedCommand(publication)
+        command = JudgedCommand(publication, address.topic.name, address.player, address.ship)
         self._note("wire/length", len(publication.payload) <= schema.MAX_BYTES, publication)
         if address.topic is topics.REQUEST_PARTICIPATION:
             return self._read_request(command)
@@ -127,12 +127,14 @@ class Reader:
             return self._read_open(command, address.topic)
         return await self._read_signed(command, address.topic)
 
-    def _note(self, case: str, fine: bool, publication: Publication, expected: str = "", seen: str = "") -> bool:
+    def _note(
+        self, case: str, fine: bool, publication: ReceivedPublication, expected: str = "", seen: str = ""
+    ) -> bool:
         self._judge(case, fine, expected, seen, publication)
         return fine
 
     def _fields(
-        self, topic: topics.Topic, payload: bytes, publication: Publication, message: Any
+        self, topic: topics.Topic, payload: bytes, publication: ReceivedPublication, message: Any
     ) -> dict[str, Any] | None:
         """Return the fields of a message; None if the schema does not have it."""
         case = _SHAPE_CASES[topic]
@@ -146,7 +148,7 @@ class Reader:
         self._note(case, True, publication)
         return found
 
-    def _read_open(self, command: Command, topic: topics.Topic) -> Command:
+    def _read_open(self, command: JudgedCommand, topic: topics.Topic) -> JudgedCommand:
         publication = command.publication
         body = self._fields(topic, publication.payload, publication, _OPEN[topic])
         if body is not None and topic is topics.RESEND:
@@ -156,7 +158,7 @@ class Reader:
 
     # --- requests ---------------------------------------------------------------------------------------------------
 
-    def _read_request(self, command: Command) -> Command:
+    def _read_request(self, command: JudgedCommand) -> JudgedCommand:
         publication, payload = command.publication, command.publication.payload
         if payload[:1].isalnum() or payload[:1] in (b"+", b"/"):
             opened = self._unseal(publication)
@@ -176,7 +178,7 @@ class Reader:
                 self._note("join/secret", secret == self._secret, publication, "the team's secret", seen)
         return command._replace(body=body)
 
-    def _unseal(self, publication: Publication) -> bytes | None:
+    def _unseal(self, publication: ReceivedPublication) -> bytes | None:
         if self.sealing_key is None:
             self._note(
                 "join/request-shape", False, publication, "a JSON object", "a text that is none, as if it were sealed"
@@ -197,7 +199,7 @@ class Reader:
 
     # --- blobs ------------------------------------------------------------------------------------------------------
 
-    async def _open(self, command: Command, text: bytes) -> tuple[Command, bytes | None]:
+    async def _open(self, command: JudgedCommand, text: bytes) -> tuple[JudgedCommand, bytes | None]:
         """Return the text inside a blob; None if it does not open."""
         publication = command.publication
         try:
@@ -233,7 +235,7 @@ class Reader:
             return f"a blob that does not open, because {self._fault}"
         return "a blob that opens with none of the layouts, parameters and ciphers that authors confuse"
 
-    async def _read_placement(self, command: Command) -> Command:
+    async def _read_placement(self, command: JudgedCommand) -> JudgedCommand:
         publication = command.publication
         own = command.player == self._name
         self._note("place/own-topic", own, publication, f"the name {self._name!r} in the topic", repr(command.player))
@@ -250,7 +252,7 @@ class Reader:
         body["coordinates"] = f"{int(found[1])};{row_of(found[2])}"
         return command._replace(body=body)
 
-    async def _read_signed(self, command: Command, topic: topics.Topic) -> Command:
+    async def _read_signed(self, command: JudgedCommand, topic: topics.Topic) -> JudgedCommand:
         publication = command.publication
         outer, inner = _SIGNED[topic]
         signed = self._fields(topic, publication.payload, publication, outer)

@@ -20,7 +20,7 @@ _MAX_PACKET: Final = 1 << 20
 _LIMITS: Final = BrokerLimits()
 
 
-class Publication(NamedTuple):
+class ReceivedPublication(NamedTuple):
     """What the client has published.
 
     Attributes:
@@ -42,7 +42,7 @@ class Guest(NamedTuple):
     greeting: p.Greeting
 
 
-class Listener(Protocol):
+class DoorListener(Protocol):
     """Who learns what the client does."""
 
     def connected(self, guest: Guest, others: int) -> None:
@@ -51,7 +51,7 @@ class Listener(Protocol):
     def subscribed(self, filters: Sequence[tuple[str, int]]) -> None:
         """The client has subscribed to these filters with these QoS."""
 
-    def published(self, publication: Publication) -> None:
+    def published(self, publication: ReceivedPublication) -> None:
         """The client has published."""
 
     def noticed(self) -> None:
@@ -69,7 +69,7 @@ class _Session:
     last_id: int = 0
 
 
-class Door:
+class JudgeDoor:
     """Where the client connects.
 
     Attributes:
@@ -81,7 +81,7 @@ class Door:
         attempts: when connections were begun.
     """
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: DoorListener) -> None:
         self.port = 0
         self.retained: dict[str, bytes] = {}
         self.refusal: Reason | None = None
@@ -155,7 +155,7 @@ class Door:
     @property
     def owed(self) -> int:
         """How many messages the connected client has not acknowledged."""
-        return sum(len(each.session.pending) for each in self.connections if each.session is not None)
+        return sum(len(connection.session.pending) for connection in self.connections if connection.session is not None)
 
     # --- called by connections --------------------------------------------------------------------------------------
 
@@ -204,7 +204,7 @@ class Door:
 class _Connection(asyncio.Protocol):
     """One connection of the client."""
 
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: JudgeDoor) -> None:
         self.session: _Session | None = None
         self.client_id = ""
         self.level = 0
@@ -312,7 +312,7 @@ class _Connection(asyncio.Protocol):
             kind = p.PUBACK if qos == 1 else p.PUBREC
             self._transport.write(self._dialect.answer(kind, body[at : at + 2]))
             at += 2
-        self._door.listener.published(Publication(self.time(), p.text_of(topic), body[at:], qos, retain))
+        self._door.listener.published(ReceivedPublication(self.time(), p.text_of(topic), body[at:], qos, retain))
 
 
 def matches(topic_filter: str, topic: str) -> bool:

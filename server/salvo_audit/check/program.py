@@ -14,7 +14,7 @@ _LINES: Final = 200
 _LINE_BYTES: Final = 1 << 20
 
 
-class Program:
+class ClientProgram:
     """A process of the client.
 
     Attributes:

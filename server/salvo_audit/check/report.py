@@ -11,8 +11,8 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 from salvo_audit.check.catalog import CLAIMS
-from salvo_audit.check.door import Publication
-from salvo_audit.check.results import Failure, Outcome, Verdict
+from salvo_audit.check.door import ReceivedPublication
+from salvo_audit.check.results import CaseFailure, CaseOutcome, CaseVerdict
 from salvo_audit.check.table import VERSION
 from salvo_display.web_page import house_style, text_of
 from salvo_display.web_page.rendering import policy, render
@@ -21,16 +21,16 @@ _WIDTH: Final = 110
 #: Bytes of a message that a person is shown; JSON has all of them.
 _SHOWN_BYTES: Final = 512
 _MARKS: Final = {
-    Verdict.PASSED: "green",
-    Verdict.FAILED: "red",
-    Verdict.NOT_REACHED: "yellow",
-    Verdict.NOT_APPLICABLE: "bright_black",
+    CaseVerdict.PASSED: "green",
+    CaseVerdict.FAILED: "red",
+    CaseVerdict.NOT_REACHED: "yellow",
+    CaseVerdict.NOT_APPLICABLE: "bright_black",
 }
 PROTOCOL: Final = f"{VERSION['major']}.{VERSION['minor']}"
 
 
 @dataclass(frozen=True)
-class Run:
+class CheckRun:
     """A run of the judge.
 
     Attributes:
@@ -43,26 +43,26 @@ class Run:
     client: str
     version: str
     claims: Sequence[str]
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[CaseOutcome]
     seconds: float
     day: str
     partial: bool = False
 
     @property
-    def counts(self) -> Counter[Verdict]:
+    def counts(self) -> Counter[CaseVerdict]:
         """How many cases have each verdict."""
-        return Counter(each.verdict for each in self.outcomes)
+        return Counter(outcome.verdict for outcome in self.outcomes)
 
     @property
     def failed(self) -> bool:
         """Whether a case has failed, or none was passed: a client that never came has proven nothing."""
-        return bool(self.counts[Verdict.FAILED]) or not self.counts[Verdict.PASSED]
+        return bool(self.counts[CaseVerdict.FAILED]) or not self.counts[CaseVerdict.PASSED]
 
     @property
     def summary(self) -> str:
         """All in one line."""
         counts = self.counts
-        parts = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
+        parts = [f"{counts[verdict]} {verdict}" for verdict in CaseVerdict if counts[verdict]]
         number = len(self.outcomes)
         return f"{number} case{'s' if number != 1 else ''} in {self.seconds:.0f} s: {', '.join(parts)}"
 
@@ -80,14 +80,14 @@ def in_bytes(payload: bytes) -> str:
     return payload[:_SHOWN_BYTES].hex(" ") + more
 
 
-def lines(run: Run) -> Iterator[tuple[str, str]]:
+def lines(run: CheckRun) -> Iterator[tuple[str, str]]:
     """Yield the lines for people, each with its colour: what is not passed, and the summary."""
-    for each in run.outcomes:
-        if each.verdict is Verdict.FAILED:
-            yield f"failed  {each.case.name}  {' '.join(each.case.requirements)}", _MARKS[each.verdict]
-            for name, text in _about(each):
+    for outcome in run.outcomes:
+        if outcome.verdict is CaseVerdict.FAILED:
+            yield f"failed  {outcome.case.name}  {' '.join(outcome.case.requirements)}", _MARKS[outcome.verdict]
+            for name, text in _about(outcome):
                 yield from ((line, "") for line in _wrapped(name, text))
-    for verdict in (Verdict.NOT_REACHED, Verdict.NOT_APPLICABLE):
+    for verdict in (CaseVerdict.NOT_REACHED, CaseVerdict.NOT_APPLICABLE):
         for why, names in _by_reason(run.outcomes, verdict):
             text = f"{verdict}  {why}: {', '.join(names)}"
             found = textwrap.wrap(text, _WIDTH, subsequent_indent="    ", break_on_hyphens=False)
@@ -95,16 +95,16 @@ def lines(run: Run) -> Iterator[tuple[str, str]]:
     yield run.summary, "red" if run.failed else "green"
 
 
-def _by_reason(outcomes: Sequence[Outcome], verdict: Verdict) -> list[tuple[str, list[str]]]:
+def _by_reason(outcomes: Sequence[CaseOutcome], verdict: CaseVerdict) -> list[tuple[str, list[str]]]:
     """Return the names of the cases with a verdict by what they have as reason."""
     found: dict[str, list[str]] = {}
-    for each in outcomes:
-        if each.verdict is verdict:
-            found.setdefault(each.why, []).append(each.case.name)
+    for outcome in outcomes:
+        if outcome.verdict is verdict:
+            found.setdefault(outcome.why, []).append(outcome.case.name)
     return list(found.items())
 
 
-def _about(outcome: Outcome) -> Iterator[tuple[str, str]]:
+def _about(outcome: CaseOutcome) -> Iterator[tuple[str, str]]:
     yield "the judge", outcome.case.does
     for failure in outcome.failures[:1]:
         yield "expected", failure.expected
@@ -124,7 +124,7 @@ def _wrapped(name: str, text: str) -> list[str]:
     ) or [first]
 
 
-def record(outcome: Outcome) -> dict[str, Any]:
+def record(outcome: CaseOutcome) -> dict[str, Any]:
     """Return a case as JSON has it."""
     case = outcome.case
     found: dict[str, Any] = {
@@ -139,18 +139,18 @@ def record(outcome: Outcome) -> dict[str, Any]:
         found["why"] = outcome.why
     if outcome.failures:
         found["do"] = case.cure
-        found["failures"] = [_failure(each) for each in outcome.failures]
+        found["failures"] = [_failure(failure) for failure in outcome.failures]
     return found
 
 
-def _failure(failure: Failure) -> dict[str, Any]:
+def _failure(failure: CaseFailure) -> dict[str, Any]:
     found: dict[str, Any] = {"expected": failure.expected, "seen": failure.seen, "scenario": failure.scenario}
     if failure.publication is not None:
         found |= _message(failure.publication)
     return found
 
 
-def _message(publication: Publication) -> dict[str, Any]:
+def _message(publication: ReceivedPublication) -> dict[str, Any]:
     return {
         "topic": publication.topic,
         "payload": in_words(publication.payload),
@@ -158,32 +158,32 @@ def _message(publication: Publication) -> dict[str, Any]:
     }
 
 
-def json_line(outcome: Outcome) -> str:
+def json_line(outcome: CaseOutcome) -> str:
     """Return a case as one line of JSON."""
     return json.dumps(record(outcome), ensure_ascii=False)
 
 
-def junit(run: Run) -> bytes:
+def junit(run: CheckRun) -> bytes:
     """Return the run as JUnit XML, which CI systems read."""
     counts = run.counts
-    skipped = counts[Verdict.NOT_REACHED] + counts[Verdict.NOT_APPLICABLE]
+    skipped = counts[CaseVerdict.NOT_REACHED] + counts[CaseVerdict.NOT_APPLICABLE]
     suite = ElementTree.Element(
         "testsuite",
         name="salvo check",
         tests=str(len(run.outcomes)),
-        failures=str(counts[Verdict.FAILED]),
+        failures=str(counts[CaseVerdict.FAILED]),
         skipped=str(skipped),
         time=f"{run.seconds:.1f}",
     )
-    for each in run.outcomes:
-        group, _, name = each.case.name.partition("/")
+    for outcome in run.outcomes:
+        group, _, name = outcome.case.name.partition("/")
         case = ElementTree.SubElement(suite, "testcase", classname=group, name=name)
-        if each.verdict is Verdict.FAILED:
-            text = "\n".join(f"{name}: {text}" for name, text in _about(each))
-            failure = ElementTree.SubElement(case, "failure", message=_for_xml(each.failures[0].seen))
+        if outcome.verdict is CaseVerdict.FAILED:
+            text = "\n".join(f"{name}: {text}" for name, text in _about(outcome))
+            failure = ElementTree.SubElement(case, "failure", message=_for_xml(outcome.failures[0].seen))
             failure.text = _for_xml(text)
-        elif each.why:
-            ElementTree.SubElement(case, "skipped", message=_for_xml(f"{each.verdict}: {each.why}"))
+        elif outcome.why:
+            ElementTree.SubElement(case, "skipped", message=_for_xml(f"{outcome.verdict}: {outcome.why}"))
     found: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
     return found
 
@@ -193,11 +193,11 @@ def _for_xml(text: str) -> str:
     return "".join(each if each.isprintable() or each == "\n" else "\ufffd" for each in text)
 
 
-def page(run: Run) -> str:
+def page(run: CheckRun) -> str:
     """Return the page to publish: one file, without scripts and without anything from elsewhere."""
-    groups: dict[str, list[Outcome]] = {}
-    for each in run.outcomes:
-        groups.setdefault(each.case.name.partition("/")[0], []).append(each)
+    groups: dict[str, list[CaseOutcome]] = {}
+    for outcome in run.outcomes:
+        groups.setdefault(outcome.case.name.partition("/")[0], []).append(outcome)
     style = house_style() + text_of("page.css", __package__)
     return render(
         "salvo_audit/check/page.html.j2",

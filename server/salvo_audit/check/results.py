@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from salvo_audit.check.door import Publication
+from salvo_audit.check.door import ReceivedPublication
 
 
 class Grade(StrEnum):
@@ -37,7 +37,7 @@ class Case(NamedTuple):
     claim: str = ""
 
 
-class Verdict(StrEnum):
+class CaseVerdict(StrEnum):
     """How a case ended."""
 
     PASSED = "passed"
@@ -46,7 +46,7 @@ class Verdict(StrEnum):
     NOT_APPLICABLE = "not applicable"
 
 
-class Failure(NamedTuple):
+class CaseFailure(NamedTuple):
     """One time when the client did something else.
 
     Attributes:
@@ -58,16 +58,16 @@ class Failure(NamedTuple):
 
     expected: str
     seen: str
-    publication: Publication | None
+    publication: ReceivedPublication | None
     scenario: str
 
 
-class Outcome(NamedTuple):
+class CaseOutcome(NamedTuple):
     """A case with its verdict; ``why`` is empty unless it was not reached or does not apply."""
 
     case: Case
-    verdict: Verdict
-    failures: tuple[Failure, ...]
+    verdict: CaseVerdict
+    failures: tuple[CaseFailure, ...]
     why: str
 
 
@@ -81,7 +81,7 @@ class Results:
     def __init__(self, catalog: Mapping[str, Case]) -> None:
         self._catalog = catalog
         self._passed: set[str] = set()
-        self._failures: dict[str, list[Failure]] = {}
+        self._failures: dict[str, list[CaseFailure]] = {}
         self._not_applicable: dict[str, str] = {}
         self._not_reached: dict[str, str] = {}
 
@@ -90,12 +90,12 @@ class Results:
         self._passed.add(self._catalog[name].name)
 
     def failed(
-        self, name: str, seen: str, scenario: str, *, expected: str = "", publication: Publication | None = None
+        self, name: str, seen: str, scenario: str, *, expected: str = "", publication: ReceivedPublication | None = None
     ) -> None:
         """Note a failure; ``expected`` is the case's rule unless the situation has more exact words."""
         failures = self._failures.setdefault(name, [])
         if len(failures) < MOST_FAILURES:
-            failures.append(Failure(expected or self._catalog[name].rule, seen, publication, scenario))
+            failures.append(CaseFailure(expected or self._catalog[name].rule, seen, publication, scenario))
 
     def not_applicable(self, name: str, why: str) -> None:
         """Note that a case is about something that this client does not do."""
@@ -113,17 +113,17 @@ class Results:
         """Whether a case has failed several times and never gone well."""
         return name not in self._passed and len(self._failures.get(name, ())) == MOST_FAILURES
 
-    def outcomes(self, names: Iterable[str]) -> list[Outcome]:
+    def outcomes(self, names: Iterable[str]) -> list[CaseOutcome]:
         """Return the verdicts of some cases, in the order of the catalogue."""
         wanted = set(names)
         return [self._outcome(case) for name, case in self._catalog.items() if name in wanted]
 
-    def _outcome(self, case: Case) -> Outcome:
+    def _outcome(self, case: Case) -> CaseOutcome:
         if case.name in self._failures:
-            return Outcome(case, Verdict.FAILED, tuple(self._failures[case.name]), "")
+            return CaseOutcome(case, CaseVerdict.FAILED, tuple(self._failures[case.name]), "")
         if case.name in self._passed:
-            return Outcome(case, Verdict.PASSED, (), "")
+            return CaseOutcome(case, CaseVerdict.PASSED, (), "")
         if case.name in self._not_applicable:
-            return Outcome(case, Verdict.NOT_APPLICABLE, (), self._not_applicable[case.name])
+            return CaseOutcome(case, CaseVerdict.NOT_APPLICABLE, (), self._not_applicable[case.name])
         why = self._not_reached.get(case.name, "the client never came to it")
-        return Outcome(case, Verdict.NOT_REACHED, (), why)
+        return CaseOutcome(case, CaseVerdict.NOT_REACHED, (), why)

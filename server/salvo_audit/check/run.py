@@ -10,7 +10,7 @@ from typing import Final
 
 from salvo_audit.check import scenarios as _scenarios  # registers them
 from salvo_audit.check.catalog import CASES, UNUSED
-from salvo_audit.check.results import Outcome, Results
+from salvo_audit.check.results import CaseOutcome, Results
 from salvo_audit.check.scenario import SCENARIOS, Scenario, covering
 from salvo_audit.check.stage import Stage, Subject, Unreached
 
@@ -48,7 +48,7 @@ async def check(
     only: Sequence[str] = (),
     begin: Callable[[Stage], None] | None = None,
     progress: Callable[[Scenario, int, int], None] = lambda scenario, done, of: None,
-) -> list[Outcome]:
+) -> list[CaseOutcome]:
     """Try the cases on a client; a client that a person starts plays one scenario after the other.
 
     Args:

@@ -99,7 +99,7 @@ def _no_fraction(number: str) -> Any:
 
 def _check_message(value: Any, message: Any, path: str) -> None:
     if not isinstance(value, dict):
-        raise Misfit("shape", f"{path}: an object", _said(value))
+        raise Misfit("shape", f"{path}: an object", _shown(value))
     fields = {field.json_name: field for field in message.fields}
     for key in value.keys() - fields.keys():
         raise Misfit("shape", f"{path}: only {', '.join(fields)}", f"a field {key!r}")
@@ -126,12 +126,12 @@ def _check_field(value: Any, field: FieldDescriptor, path: str) -> None:
     message = field.message_type
     if message is not None and message.GetOptions().map_entry:
         if not isinstance(value, dict):
-            raise Misfit("shape", f"{path}: an object", _said(value))
+            raise Misfit("shape", f"{path}: an object", _shown(value))
         for key, each in value.items():
             _check_value(each, message.fields_by_name["value"], f"{path}.{key}")
     elif field.is_repeated:
         if not isinstance(value, list):
-            raise Misfit("shape", f"{path}: an array", _said(value))
+            raise Misfit("shape", f"{path}: an array", _shown(value))
         for number, each in enumerate(value):
             _check_value(each, field, f"{path}[{number}]")
     else:
@@ -151,7 +151,7 @@ def _check_value(value: Any, field: FieldDescriptor, path: str) -> None:
     else:
         fits = type(value) is (bool if field.type == FieldDescriptor.TYPE_BOOL else str)
     if not fits:
-        raise Misfit("shape", f"{path}: {_word(field)}", _said(value))
+        raise Misfit("shape", f"{path}: {_word(field)}", _shown(value))
 
 
 def _is_letter(text: str) -> bool:
@@ -160,7 +160,7 @@ def _is_letter(text: str) -> bool:
 
 def _word(field: FieldDescriptor) -> str:
     if field.enum_type is not None:
-        return " or ".join(each.name for each in field.enum_type.values if each.number)
+        return " or ".join(value.name for value in field.enum_type.values if value.number)
     if field.message_type is not None or field.is_repeated:
         return "an array" if field.is_repeated else "an object"
     if field.type in _INTEGERS:
@@ -168,7 +168,7 @@ def _word(field: FieldDescriptor) -> str:
     return _WORDS[bool] if field.type == FieldDescriptor.TYPE_BOOL else _WORDS[str]
 
 
-def _said(value: Any) -> str:
+def _shown(value: Any) -> str:
     """A JSON value as it is written, cut off."""
     text = json.dumps(value, ensure_ascii=False)
     kind = _WORDS.get(type(value), "")

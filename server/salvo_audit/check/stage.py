@@ -12,12 +12,12 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from salvo import topics
-from salvo_audit.check.answers import MOST_REFUSED, Answers
-from salvo_audit.check.commands import Command, Reader
-from salvo_audit.check.door import Door, Guest, Publication, matches
-from salvo_audit.check.program import Program
+from salvo_audit.check.answers import MOST_REFUSED, ServerAnswers
+from salvo_audit.check.commands import CommandReader, JudgedCommand
+from salvo_audit.check.door import Guest, JudgeDoor, ReceivedPublication, matches
+from salvo_audit.check.program import ClientProgram
 from salvo_audit.check.results import Results
-from salvo_audit.check.table import Salvo, Table
+from salvo_audit.check.table import StagedSalvo, StagedTable
 
 #: Long enough for an answer that must not come; it is never the limit of one that must.
 QUIET_SECONDS: Final = 0.7
@@ -32,7 +32,7 @@ class Unreached(Exception):
 
 
 @dataclass(frozen=True)
-class Limits:
+class WaitLimits:
     """How long the judge waits for the client, in seconds: as long as a contest does."""
 
     connecting: float = 60.0
@@ -54,7 +54,7 @@ class Subject:
 
     command: tuple[str, ...] | None
     claims: frozenset[str] = frozenset()
-    limits: Limits = Limits()
+    limits: WaitLimits = WaitLimits()
     host: str = "127.0.0.1"
     port: int = 0
 
@@ -78,24 +78,24 @@ class Stage:
         self.secret = secret
         self.table_name = ""
         self.limits = subject.limits
-        self.door = Door(self)
-        self.table = Table(self._publish)
-        self.answers = Answers(self.table, self.judge, team, secret)
-        self.program: Program | None = None
+        self.door = JudgeDoor(self)
+        self.table = StagedTable(self._publish)
+        self.answers = ServerAnswers(self.table, self.judge, team, secret)
+        self.program: ClientProgram | None = None
         self.guests: list[Guest] = []
         self.filters: dict[str, int] = {}
-        self.commands: list[Command] = []
+        self.commands: list[JudgedCommand] = []
         self.twist: Callable[[str, bytes, bool], Sequence[tuple[str, bytes, bool]]] | None = None
         self.copies = 1
         self.elsewhere = ""
         self.tries = "mqtt/connects"
-        self._told_state = False
-        self._arrived: asyncio.Queue[Publication] = asyncio.Queue()
+        self._state_published = False
+        self._arrived: asyncio.Queue[ReceivedPublication] = asyncio.Queue()
         self._reading = 0
         self._news = asyncio.Event()
-        self._reader = Reader(secret, team, "", self._judge_message)
+        self._reader = CommandReader(secret, team, "", self._judge_message)
         self._task: asyncio.Task[None] | None = None
-        self._nonces: dict[bytes, Publication] = {}
+        self._nonces: dict[bytes, ReceivedPublication] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="salvo-check-")
         self._time = asyncio.get_running_loop().time
 
@@ -117,7 +117,7 @@ class Stage:
     # --- verdicts ---------------------------------------------------------------------------------------------------
 
     def judge(
-        self, case: str, fine: bool, seen: str, *, expected: str = "", publication: Publication | None = None
+        self, case: str, fine: bool, seen: str, *, expected: str = "", publication: ReceivedPublication | None = None
     ) -> bool:
         """Note whether a case went well."""
         if fine:
@@ -126,7 +126,7 @@ class Stage:
             self.results.failed(case, seen, self.name, expected=expected, publication=publication)
         return fine
 
-    def _judge_message(self, case: str, fine: bool, expected: str, seen: str, publication: Publication) -> None:
+    def _judge_message(self, case: str, fine: bool, expected: str, seen: str, publication: ReceivedPublication) -> None:
         self.judge(case, fine, seen, expected=expected, publication=publication)
 
     # --- waiting ----------------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ class Stage:
         words = self.program.last_words
         return f"the client's program has ended with exit code {self.program.code}" + (f": {words}" if words else "")
 
-    async def heard(self) -> None:
+    async def delivered(self) -> None:
         """Wait until the client has acknowledged all that was published, and all that it sent is judged."""
         await self.until(lambda: not self.door.owed, _ACK_SECONDS)
         await self._judged()
@@ -175,7 +175,7 @@ class Stage:
 
     async def quiet(self, seconds: float = QUIET_SECONDS) -> None:
         """Give the client time for what it must not do, after it has received everything."""
-        await self.heard()
+        await self.delivered()
         await self.until(lambda: False, seconds)
         await self._judged()
 
@@ -203,10 +203,10 @@ class Stage:
         given = [(topic, payload, retain)]
         if self.twist is not None:
             given = list(self.twist(topic, payload, retain))
-        for each, text, kept in given:
-            self.door.publish(prefix + each, text, retain=kept, copies=self.copies)
+        for each, text, retained in given:
+            self.door.publish(prefix + each, text, retain=retained, copies=self.copies)
         if topic == "/game/state":
-            self._told_state = True
+            self._state_published = True
 
     def connected(self, guest: Guest, others: int) -> None:
         self.guests.append(guest)
@@ -219,16 +219,16 @@ class Stage:
             expected="a CONNECT without a last will",
         )
         login = (greeting.username, greeting.password)
-        seen = f"the user {greeting.username!r} with {self._said_password(greeting.password)}"
+        seen = f"the user {greeting.username!r} with {self._password_name(greeting.password)}"
         fine = login in ((None, None), (self.team, self.secret))
         self.judge(
             "mqtt/user-is-team", fine, seen, expected=f"the user {self.team!r} with the team's secret, or no login"
         )
-        gap = others and any(each.client_id != greeting.client_id for each in self.door.connections)
+        gap = others and any(connection.client_id != greeting.client_id for connection in self.door.connections)
         self.judge("mqtt/one-connection", not gap, f"{others + 1} connections at once")
         self._news.set()
 
-    def _said_password(self, password: str | None) -> str:
+    def _password_name(self, password: str | None) -> str:
         if password == self.secret:
             return "the team's secret"
         return "no password" if password is None else "another password"
@@ -242,12 +242,12 @@ class Stage:
         self.judge("mqtt/no-greedy-filter", not greedy, f"the filter {', '.join(greedy)}")
         self._news.set()
 
-    def published(self, publication: Publication) -> None:
+    def published(self, publication: ReceivedPublication) -> None:
         self.judge("mqtt/qos-publish", publication.qos == 1, f"QoS {publication.qos}", publication=publication)
         self.judge("mqtt/no-retain", not publication.retain, "the retain flag", publication=publication)
         self.judge(
             "join/waits-for-state",
-            self._told_state and any(matches(each, self._topic("/game/state")) for each in self.filters),
+            self._state_published and any(matches(each, self._topic("/game/state")) for each in self.filters),
             "a message before /game/state has come",
             publication=publication,
         )
@@ -277,7 +277,7 @@ class Stage:
             self._reading -= 1
             self._news.set()
 
-    def _judge_command(self, command: Command) -> None:
+    def _judge_command(self, command: JudgedCommand) -> None:
         publication = command.publication
         is_request = command.kind == topics.REQUEST_PARTICIPATION.name
         leaks = self.secret.encode() in publication.payload or self.secret in publication.topic
@@ -304,7 +304,7 @@ class Stage:
         """Play at a further table."""
         self.table_name = name
         self.table.rules["table"] = name
-        self._reader = Reader(self.secret, self.team, name, self._judge_message)
+        self._reader = CommandReader(self.secret, self.team, name, self._judge_message)
 
     async def start(self) -> None:
         """Start the client, or wait for it.
@@ -353,7 +353,7 @@ class Stage:
         }
         command = [_filled(part, places) for part in self.subject.command]
         self.answers.salts = []  # a process may draw one of its own
-        self.program = Program(self._news.set)
+        self.program = ClientProgram(self._news.set)
         try:
             await self.program.start(command, variables)
         except OSError as error:
@@ -425,7 +425,7 @@ class Stage:
 
     def _is_lost_fleet(self) -> bool:
         """Whether the client has sent as many placements as it has ships, and none can be read or one is wrong."""
-        sent = [each for each in self.commands if each.kind == topics.PLACE.name]
+        sent = [command for command in self.commands if command.kind == topics.PLACE.name]
         whole = len(sent) >= len(self.table.rules["fleet"])
         return whole and (self.answers.faulty_ships > 0 or not any(each.body for each in sent))
 
@@ -441,7 +441,7 @@ class Stage:
 
     async def own_turn(
         self, case: str = "turn/fires-when-current", *, shots: int | None = None, say_turn: bool = True
-    ) -> Salvo:
+    ) -> StagedSalvo:
         """Give the client a turn, and wait for its salvo; announce what came of it.
 
         Raises:
@@ -486,13 +486,13 @@ class Stage:
         self.judge("turn/count", not few, f"{sent} shots", expected=f"{wanted} shots")
 
     @property
-    def shots(self) -> list[Command]:
+    def shots(self) -> list[JudgedCommand]:
         """What the client has sent on fire topics."""
-        return [each for each in self.commands if each.kind == topics.FIRE.name]
+        return [command for command in self.commands if command.kind == topics.FIRE.name]
 
-    def sent(self, kind: topics.Topic) -> list[Command]:
+    def sent(self, kind: topics.Topic) -> list[JudgedCommand]:
         """What the client has sent on topics of a kind."""
-        return [each for each in self.commands if each.kind == kind.name]
+        return [command for command in self.commands if command.kind == kind.name]
 
     async def over(self, *winners: str) -> None:
         """End the game, and see that the client is silent."""

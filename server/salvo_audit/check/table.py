@@ -38,7 +38,7 @@ VERSION: Final = {"major": 1, "minor": 2}
 
 
 @dataclass
-class Player:
+class StagedPlayer:
     """One who is listed.
 
     Attributes:
@@ -49,7 +49,7 @@ class Player:
 
     name: str
     ships: dict[str, list[Cell]] = field(default_factory=dict)
-    said: dict[str, tuple[str, str]] = field(default_factory=dict)
+    placements: dict[str, tuple[str, str]] = field(default_factory=dict)
     struck: list[Cell] = field(default_factory=list)
     sunk: list[str] = field(default_factory=list)
     out: bool = False
@@ -65,7 +65,7 @@ class Player:
 
 
 @dataclass
-class Salvo:
+class StagedSalvo:
     """A turn: who fired what, and what came of it."""
 
     turn: int
@@ -76,7 +76,7 @@ class Salvo:
     defeated: list[str] = field(default_factory=list)
 
 
-class Table:
+class StagedTable:
     """A table of the judge.
 
     Attributes:
@@ -100,22 +100,22 @@ class Table:
         }
         self.game = 1
         self.phase = "lobby"
-        self.players: list[Player] = []
+        self.players: list[StagedPlayer] = []
         self.turn = 0
         self.current = ""
         self.wanted = 0
         self.fired: list[tuple[str, Cell]] = []
-        self.salvos: list[Salvo] = []
+        self.salvos: list[StagedSalvo] = []
         self._retained: dict[str, None] = {}
 
-    def player(self, name: str) -> Player | None:
+    def player(self, name: str) -> StagedPlayer | None:
         """Return a listed player."""
         return next((each for each in self.players if each.name == name), None)
 
     @property
     def names(self) -> list[str]:
         """The listed names."""
-        return [each.name for each in self.players]
+        return [player.name for player in self.players]
 
     def say(self, topic: str, value: object, *, retain: bool = True) -> None:
         """Announce a text as it is, and anything else as JSON."""
@@ -138,19 +138,19 @@ class Table:
         self.server |= changes
         self.say("/game/server", self.server)
 
-    def list_player(self, name: str) -> Player:
+    def list_player(self, name: str) -> StagedPlayer:
         """List a player, as the last one."""
-        player = Player(name)
+        player = StagedPlayer(name)
         self.players.append(player)
         self._say_players()
         return player
 
     def drop_player(self, name: str) -> None:
         """Take a player from the list."""
-        self.players = [each for each in self.players if each.name != name]
+        self.players = [player for player in self.players if player.name != name]
         self._say_players()
 
-    def add_rival(self, name: str) -> Player:
+    def add_rival(self, name: str) -> StagedPlayer:
         """List a rival with its fleet, which stands in every second column."""
         player = self.list_player(name)
         width, height = self.rules["width"], self.rules["height"]
@@ -158,7 +158,7 @@ class Table:
             x, y = 1 + 2 * number % width, 1 + 6 * (2 * number // width)
             cells = [(x, y + each) for each in range(min(length, height - y + 1))]
             player.ships[ship] = cells
-            player.said[ship] = (f"{x};{y}", "VERTICAL")
+            player.placements[ship] = (f"{x};{y}", "VERTICAL")
             self.say(f"/players/{name}/ships/{ship}/approved", "true")
         return player
 
@@ -166,18 +166,18 @@ class Table:
         self.say("/players/count", len(self.players))
         self.say("/players/list", self.names)
 
-    def place(self, player: Player, ship: str, coordinates: str, orientation: str) -> None:
+    def place(self, player: StagedPlayer, ship: str, coordinates: str, orientation: str) -> None:
         """Take a ship that was judged and approve it."""
         self.assign(player, ship, coordinates, orientation)
         self.say(f"/players/{player.name}/ships/{ship}/approved", "true")
 
-    def assign(self, player: Player, ship: str, coordinates: str, orientation: str) -> None:
+    def assign(self, player: StagedPlayer, ship: str, coordinates: str, orientation: str) -> None:
         """Give a player a ship without a word."""
         x, y = (int(part) for part in coordinates.split(";"))
         player.ships[ship] = cells_of(x, y, orientation, self.rules["fleet"][ship])
-        player.said[ship] = (coordinates, orientation)
+        player.placements[ship] = (coordinates, orientation)
 
-    def refuse_ship(self, player: Player, ship: str, code: str, *, retain: bool = True) -> None:
+    def refuse_ship(self, player: StagedPlayer, ship: str, code: str, *, retain: bool = True) -> None:
         """Refuse a ship."""
         self.say(f"/players/{player.name}/ships/{ship}/approved", "false", retain=retain)
         self.say(f"/players/{player.name}/ships/{ship}/error", f"{code}: not there", retain=False)
@@ -228,17 +228,17 @@ class Table:
         self.fired.append((target, cell))
         self.say(f"/players/{target}/hit", {"x": cell[0], "y": cell[1]}, retain=False)
 
-    def end_turn(self) -> Salvo:
+    def end_turn(self) -> StagedSalvo:
         """Resolve the turn and announce what came of it."""
         salvo = self.resolve()
         self.announce(salvo)
         return salvo
 
-    def resolve(self) -> Salvo:
+    def resolve(self) -> StagedSalvo:
         """Resolve the turn without a word."""
         shooter = self.player(self.current)
         assert shooter is not None
-        salvo = Salvo(self.turn, shooter.name, self.fired)
+        salvo = StagedSalvo(self.turn, shooter.name, self.fired)
         for target, cell in self.fired:
             struck = self.player(target)
             if struck is None:
@@ -260,7 +260,7 @@ class Table:
         self.current = ""
         return salvo
 
-    def announce(self, salvo: Salvo) -> None:
+    def announce(self, salvo: StagedSalvo) -> None:
         """Announce what came of a turn, in the protocol's order."""
         self.say("/game/hits", str(salvo.hits), retain=False)
         self.say_result(salvo)
@@ -271,7 +271,7 @@ class Table:
             self.say(f"/players/{name}/defeated", "true")
             self.say(f"/player/{name}/defeated", "true")
 
-    def say_result(self, salvo: Salvo) -> None:
+    def say_result(self, salvo: StagedSalvo) -> None:
         """Announce a result."""
         self.say(
             "/game/result",
@@ -286,14 +286,14 @@ class Table:
             },
         )
 
-    def rival_turn(self, name: str, target: str, cells: Sequence[Cell]) -> Salvo:
+    def rival_turn(self, name: str, target: str, cells: Sequence[Cell]) -> StagedSalvo:
         """Let a rival fire, its whole turn at once."""
         self.give_turn(name)
         for cell in cells:
             self.land(target, cell)
         return self.end_turn()
 
-    def sink(self, name: str, target: str, ship: str) -> Salvo:
+    def sink(self, name: str, target: str, ship: str) -> StagedSalvo:
         """Let a rival sink a ship with one salvo."""
         victim = self.player(target)
         assert victim is not None
@@ -304,10 +304,16 @@ class Table:
     def end(self, *winners: str) -> None:
         """End the game: no winner if a host has aborted it, several after a tie."""
         self.phase, self.current = "over", ""
-        for each in self.players:
-            place = 0 if not winners else 1 if each.name in winners else 1 + len(winners)
-            stats = {"shots": each.shots, "hits": each.hits, "sunk": each.sank, "turns": each.turns, "place": place}
-            self.say(f"/game/stats/{each.name}", stats)
+        for player in self.players:
+            place = 0 if not winners else 1 if player.name in winners else 1 + len(winners)
+            stats = {
+                "shots": player.shots,
+                "hits": player.hits,
+                "sunk": player.sank,
+                "turns": player.turns,
+                "place": place,
+            }
+            self.say(f"/game/stats/{player.name}", stats)
         self.say("/game/winner", winners[0] if len(winners) == 1 else json.dumps(list(winners)))
         self.say("/game/state", "over")
 
@@ -338,7 +344,8 @@ class Table:
             "turn": self.turn,
             "players": self.names,
             "fleet": [
-                {"ship": ship, "coordinates": said[0], "Orientation": said[1]} for ship, said in player.said.items()
+                {"ship": ship, "coordinates": placements[0], "Orientation": placements[1]}
+                for ship, placements in player.placements.items()
             ],
             "first": 1,
             "results": [number for each in self.salvos for number in (seats[each.player], len(each.shots), each.hits)],

@@ -19,7 +19,7 @@ from salvo_audit.check.catalog import CASES, CLAIMS
 from salvo_audit.check.run import check as try_cases
 from salvo_audit.check.run import select
 from salvo_audit.check.scenario import Scenario
-from salvo_audit.check.stage import Limits, Stage, Subject
+from salvo_audit.check.stage import Stage, Subject, WaitLimits
 from salvo_server.brokers.embedded.addresses import split_address
 
 _ALL: Final = "all"
@@ -86,10 +86,10 @@ def check(
     subject = Subject(command or None, claims)
     if listen:
         host, port = split_address(listen)
-        subject = Subject(None, claims, Limits(connecting=_STARTING_SECONDS), host, port)
+        subject = Subject(None, claims, WaitLimits(connecting=_STARTING_SECONDS), host, port)
     began = time.monotonic()
     outcomes = asyncio.run(try_cases(subject, cases, begin=_ask_for if listen else None, progress=_show))
-    run = report.Run(
+    run = report.CheckRun(
         shlex.join(command) if command else "started by hand",
         __version__,
         sorted(claims),
@@ -113,10 +113,10 @@ def _list(cases: Sequence[str]) -> None:
         click.echo(f"{name}  {case.grade}  {','.join(case.requirements)}  {case.rule}{claim}")
 
 
-def _tell(run: report.Run, as_json: bool) -> None:
+def _tell(run: report.CheckRun, as_json: bool) -> None:
     if as_json:
-        for each in run.outcomes:
-            click.echo(report.json_line(each))
+        for outcome in run.outcomes:
+            click.echo(report.json_line(outcome))
         return
     for line, colour in report.lines(run):
         click.secho(line, fg=colour or None)

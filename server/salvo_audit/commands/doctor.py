@@ -15,13 +15,18 @@ from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.net.tls import client_context
 from salvo.unused import Unused, unencrypted
-from salvo_audit.doctor import Finding, Target, Verdict, examine, is_here
+from salvo_audit.doctor import CheckFinding, CheckVerdict, ExaminedContest, examine, is_here
 from salvo_display.replay_text import counted
 from salvo_server.running import RunningServer, running_servers
 from salvo_server.settings import ServerSettings, load_settings, roster_if_any, roster_path
 from salvo_server.storage.roster import Roster, RosterError, has_begun
 
-_STYLES = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", Verdict.SKIP: "bright_black"}
+_STYLES = {
+    CheckVerdict.PASS: "green",
+    CheckVerdict.WARN: "yellow",
+    CheckVerdict.FAIL: "red",
+    CheckVerdict.SKIP: "bright_black",
+}
 
 
 @click.command(cls=Checked, unused=[Unused("ca", lambda given: given["url"] and unencrypted("url")(given), NO_TLS)])
@@ -59,24 +64,24 @@ def doctor(url: str | None, profile: str | None, ca: Path | None, roster: Path |
         client_context(target.ca)  # a missing file is the caller's mistake, not the contest's
     if url is None:
         target.use_certified_name()
-    counts = Counter[Verdict]()
+    counts = Counter[CheckVerdict]()
     for finding in examine(target):
         counts[finding.verdict] += 1
         click.echo(_line(finding))
-    totals = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    totals = ", ".join(f"{counts[verdict]} {verdict}" for verdict in CheckVerdict if counts[verdict])
     click.echo(f"{counted(counts.total(), 'check')}: {totals}")
-    if counts[Verdict.FAIL]:
+    if counts[CheckVerdict.FAIL]:
         sys.exit(1)
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: CheckFinding) -> str:
     if not has_terminal():
         return finding.line
     verdict = finding.verdict.value
     return click.style(verdict, fg=_STYLES[finding.verdict]) + finding.line.removeprefix(verdict)
 
 
-def _target(url: str | None, settings: ServerSettings, *, here: bool) -> Target:
+def _target(url: str | None, settings: ServerSettings, *, here: bool) -> ExaminedContest:
     """Return what to examine; settings and roster count when this is the server's machine.
 
     Those of a running server are its own: it may have been started with others than the doctor.
@@ -86,7 +91,7 @@ def _target(url: str | None, settings: ServerSettings, *, here: bool) -> Target:
         url, here = _only(running) if running else _configured(settings), True
         if not running:
             click.echo(f"no server of this user runs here; looking at {without_password(url)}", err=True)
-    target = Target(BrokerUrl.parse(url))
+    target = ExaminedContest(BrokerUrl.parse(url))
     if not (here or is_here(target.url.host)):
         return target
     if settings.websocket is not None:

@@ -23,15 +23,15 @@ from salvo_server.log_verification import (
     Agreement,
     Finding,
     LoggedGame,
+    LogVerdict,
     ProofReport,
-    Verdict,
     agreements,
     compare_stories,
     verify_file,
 )
 
 #: Verdicts that get their own line; about a game that has not begun there may be a remark.
-_COLORS: Final = {Verdict.FAIR: "green", Verdict.UNDER_WAY: "cyan"}
+_COLORS: Final = {LogVerdict.FAIR: "green", LogVerdict.UNDER_WAY: "cyan"}
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{16}")
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from salvo_audit.doctor import host_checks, reach
-from salvo_audit.doctor.finding import Finding, Verdict
-from salvo_audit.doctor.target import Target, is_here
+from salvo_audit.doctor.finding import CheckFinding, CheckVerdict
+from salvo_audit.doctor.target import ExaminedContest, is_here
 
-__all__ = ["Finding", "Target", "Verdict", "examine", "is_here"]
+__all__ = ["CheckFinding", "CheckVerdict", "ExaminedContest", "examine", "is_here"]
 
 
-def examine(target: Target) -> Iterator[Finding]:
+def examine(target: ExaminedContest) -> Iterator[CheckFinding]:
     """Make every check in turn; what needs a broker only where one answers."""
     yield from host_checks.check_python(target)
     yield from host_checks.check_files(target)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Verdict(StrEnum):
+class CheckVerdict(StrEnum):
     """How a check came out."""
 
     PASS = "PASS"
@@ -15,7 +15,7 @@ class Verdict(StrEnum):
     SKIP = "SKIP"
 
 
-class Finding(NamedTuple):
+class CheckFinding(NamedTuple):
     """One line of the doctor's.
 
     Attributes:
@@ -25,7 +25,7 @@ class Finding(NamedTuple):
     """
 
     check: str
-    verdict: Verdict
+    verdict: CheckVerdict
     text: str
     cure: str = ""
 
@@ -36,21 +36,21 @@ class Finding(NamedTuple):
         return f"{self.verdict}  {self.check:<18} {self.text}{cure}"
 
 
-def passed(check: str, text: str) -> Finding:
+def passed(check: str, text: str) -> CheckFinding:
     """Return a finding that all is well."""
-    return Finding(check, Verdict.PASS, text)
+    return CheckFinding(check, CheckVerdict.PASS, text)
 
 
-def warned(check: str, text: str, cure: str = "") -> Finding:
+def warned(check: str, text: str, cure: str = "") -> CheckFinding:
     """Return a finding that a contest may well go on with, if its operator knows of it."""
-    return Finding(check, Verdict.WARN, text, cure)
+    return CheckFinding(check, CheckVerdict.WARN, text, cure)
 
 
-def failed(check: str, text: str, cure: str = "") -> Finding:
+def failed(check: str, text: str, cure: str = "") -> CheckFinding:
     """Return a finding that something is not as it should be."""
-    return Finding(check, Verdict.FAIL, text, cure)
+    return CheckFinding(check, CheckVerdict.FAIL, text, cure)
 
 
-def skipped(check: str, text: str, cure: str = "") -> Finding:
+def skipped(check: str, text: str, cure: str = "") -> CheckFinding:
     """Return that something could not be looked at, and why."""
-    return Finding(check, Verdict.SKIP, text, cure)
+    return CheckFinding(check, CheckVerdict.SKIP, text, cure)

@@ -15,8 +15,8 @@ from salvo.messages import ServerStatus
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.net.tls import client_context
 from salvo.seal import fingerprint
-from salvo_audit.doctor.finding import Finding, failed, passed, skipped, warned
-from salvo_audit.doctor.target import ANSWER_SECONDS, Target, certificate_of, is_loopback
+from salvo_audit.doctor.finding import CheckFinding, failed, passed, skipped, warned
+from salvo_audit.doctor.target import ANSWER_SECONDS, ExaminedContest, certificate_of, is_loopback
 from salvo_server.status import ask_status
 
 #: A certificate that ends sooner than this may end during the contest.
@@ -36,7 +36,7 @@ _FRONT: Final = "among strangers, deploy/front.cfg alone lets clients in: docker
 _ACCOUNT: Final = "run it on the server's machine, as its user, or with a user in the URL: mqtt://NAME:SECRET@HOST"
 
 
-def check_address(target: Target, url: BrokerUrl) -> Iterator[Finding]:
+def check_address(target: ExaminedContest, url: BrokerUrl) -> Iterator[CheckFinding]:
     """Whether a broker's address takes connections, with which certificate, and whom it admits (SALVO-ACCESS-2)."""
     started = time.monotonic()
     try:
@@ -54,7 +54,7 @@ def check_address(target: Target, url: BrokerUrl) -> Iterator[Finding]:
         yield _judge_strangers(target, url)
 
 
-def _judge_certificate(target: Target, url: BrokerUrl) -> Finding:
+def _judge_certificate(target: ExaminedContest, url: BrokerUrl) -> CheckFinding:
     """Whether the certificate is for this host, of an authority that is trusted, and does not end soon."""
     try:
         certificate = certificate_of(url, client_context(target.ca))
@@ -66,7 +66,7 @@ def _judge_certificate(target: Target, url: BrokerUrl) -> Finding:
     return failed("tls", text, "renew it before the contest") if days < _CERTIFICATE_DAYS else passed("tls", text)
 
 
-def _judge_plain(target: Target, url: BrokerUrl) -> Finding:
+def _judge_plain(target: ExaminedContest, url: BrokerUrl) -> CheckFinding:
     """Report who can eavesdrop where nothing is encrypted, and what to do about it with this very broker."""
     settings, listens = target.settings, url.address
     cures = ["salvo serve --tls-cert and --tls-key", _MOSQUITTO_TLS]
@@ -82,7 +82,7 @@ def _judge_plain(target: Target, url: BrokerUrl) -> Finding:
     return warned("tls", f"{text}: anyone on the way to {listens} can read passwords and placements", cure)
 
 
-def _judge_past_the_front(target: Target, url: BrokerUrl) -> Iterator[Finding]:
+def _judge_past_the_front(target: ExaminedContest, url: BrokerUrl) -> Iterator[CheckFinding]:
     """Report that other machines reach a mosquitto itself, which limits no client and reports no publisher."""
     settings = target.settings
     if settings is not None and settings.broker is not None and url.scheme in ("mqtt", "ws"):
@@ -90,7 +90,7 @@ def _judge_past_the_front(target: Target, url: BrokerUrl) -> Iterator[Finding]:
         yield (skipped if is_loopback(url.host) else warned)("front", text, _FRONT)
 
 
-def _judge_strangers(target: Target, url: BrokerUrl) -> Finding:
+def _judge_strangers(target: ExaminedContest, url: BrokerUrl) -> CheckFinding:
     """Whether MQTT 3.1.1 is spoken, and a client without a name is admitted only where that is wanted."""
     stranger = Connection(
         url._replace(username=None, password=None),
@@ -113,7 +113,7 @@ def _judge_strangers(target: Target, url: BrokerUrl) -> Finding:
     return failed("anonymous", text, "--profile contest, and a broker that gets its accounts from the roster")
 
 
-def check_server(target: Target) -> Iterator[Finding]:
+def check_server(target: ExaminedContest) -> Iterator[CheckFinding]:
     """Whether the broker knows the server's roster, and the server is online (SALVO-MQTT-5).
 
     Also how long an answer takes, which a broker without TCP_NODELAY delays (SALVO-MQTT-4).
@@ -142,7 +142,7 @@ def check_server(target: Target) -> Iterator[Finding]:
         yield passed("round trip", f"an answer takes {min(times):.1f} ms")
 
 
-def _judge_status(target: Target, status: ServerStatus) -> Finding:
+def _judge_status(target: ExaminedContest, status: ServerStatus) -> CheckFinding:
     key = f"key {fingerprint(status.keys.sign)}" if status.keys is not None else "no key"
     text = f"version {status.version}, game {status.game}, profile {status.profile}, {key}"
     if not status.online:

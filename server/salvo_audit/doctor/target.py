@@ -18,7 +18,7 @@ ANSWER_SECONDS = 5.0
 
 
 @dataclass(slots=True)
-class Target:
+class ExaminedContest:
     """A contest, as the doctor sees it.
 
     Attributes:

@@ -17,8 +17,8 @@ from salvo.rules.books.streak import STREAK
 from salvo_gateways.asking import call
 from salvo_gateways.bot_clients import BotClient, TryLater
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.hidden_fleet.answers import Outcome
-from salvo_gateways.hidden_fleet.game import HOUSE, PROGRAM, HiddenGame, Move
+from salvo_gateways.hidden_fleet.answers import ShotOutcome
+from salvo_gateways.hidden_fleet.game import HOUSE, PROGRAM, HiddenGame, HiddenMove
 from salvo_gateways.jsonline.protocol_text import DEEPEST, MAX_BYTES, RESULTS, Dialect, Status, Wording
 
 #: What the server is called; the protocol has no names.
@@ -99,7 +99,7 @@ class JsonBotClient(BotClient):
         self._wording.dialect = Dialect.XY if self._wording.dialect is Dialect.TEXT else Dialect.TEXT
         self._notations.add(self._wording.dialect)
 
-    def _begin(self, book: RuleBook, moves: Sequence[Move] = ()) -> HiddenGame:
+    def _begin(self, book: RuleBook, moves: Sequence[HiddenMove] = ()) -> HiddenGame:
         """Begin, and repeat what has happened."""
         game = HiddenGame(book, self._bot, self._seed, program_begins=False)
         game.repeat(moves)
@@ -128,7 +128,7 @@ class JsonBotClient(BotClient):
         if self._asked == "SHOT" and not moves and len(self._notations) < len(Dialect):
             self._write_otherwise()
             return [self._next()]
-        hit_last = bool(moves) and moves[-1].outcome is not Outcome.MISS
+        hit_last = bool(moves) and moves[-1].outcome is not ShotOutcome.MISS
         if self._asked in ("SHOT", "SHOT_REQUEST") and hit_last and self._game.book == ALTERNATE:
             self._game = self._begin(STREAK, moves)
             return [self._next()]
@@ -145,7 +145,7 @@ class JsonBotClient(BotClient):
         stats = {}
         for side, name in names.items():
             outcomes = [move.outcome for move in self._game.moves if move.side == side]
-            hits, sunk = sum(outcome is not Outcome.MISS for outcome in outcomes), outcomes.count(Outcome.SUNK)
+            hits, sunk = sum(outcome is not ShotOutcome.MISS for outcome in outcomes), outcomes.count(ShotOutcome.SUNK)
             stats[name] = PlayerStats(name, len(outcomes), hits, sunk, len(outcomes), 1 if name == winner else 2)
         call(self._bot.on_game_over, winner, stats)
         self.report = GameReport(1, winner, stats[self._name].place, stats)

@@ -25,28 +25,28 @@ from collections.abc import Callable
 from salvo.player import Bot
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter
 from salvo_gateways.classic.bus import Frames
-from salvo_gateways.classic.client_handler import END_SECONDS, ClassicHandler, Role
+from salvo_gateways.classic.client_handler import END_SECONDS, ClassicHandler, ClassicRole
 from salvo_gateways.classic.protocol_text import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.room import Room
-from salvo_gateways.host import Door
+from salvo_gateways.host import GatewayDoor
 from salvo_gateways.peer import Lines
 from salvo_gateways.transcripts import NO_TRANSCRIPTS, Transcripts
 
-__all__ = ["END_SECONDS", "Role", "check", "door"]
+__all__ = ["END_SECONDS", "ClassicRole", "check", "door"]
 
 
 def door(
     book: RuleBook,
     opponent: Callable[[], Bot],
     *,
-    role: Role = Role.SERVER,
+    role: ClassicRole = ClassicRole.SERVER,
     rounds: int | None = None,
     end_seconds: float = END_SECONDS,
     bus: bool = False,
     parted: Callable[[], None] = lambda: None,
     transcripts: Transcripts = NO_TRANSCRIPTS,
-) -> Door:
+) -> GatewayDoor:
     """Return a door to games by a ruleset.
 
     Args:
@@ -62,7 +62,7 @@ def door(
     """
     check(book)
     room = Room(book, opponent, transcripts)
-    return Door(
+    return GatewayDoor(
         lambda peer: ClassicHandler(peer, room, role, rounds=rounds, end_seconds=end_seconds, parted=parted),
         Frames if bus else lambda: Lines(MAX_BYTES),
     )

@@ -11,8 +11,8 @@ from salvo.errors import SalvoError
 from salvo_gateways.classic import protocol_text as w
 from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.hidden_fleet.game import HiddenGame
-from salvo_gateways.hidden_fleet.room import Placed, Room
-from salvo_gateways.peer import Broken, Peer
+from salvo_gateways.hidden_fleet.room import PlacedFleet, Room
+from salvo_gateways.peer import Broken, ClientConnection
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ END_SECONDS: Final = 5.0
 _CROSSING_SECONDS: Final = 1.5
 
 
-class Role(StrEnum):
+class ClassicRole(StrEnum):
     """The gateway's side."""
 
     SERVER = "server"
@@ -47,9 +47,9 @@ class ClassicHandler(ClientHandler):
 
     def __init__(
         self,
-        peer: Peer,
+        peer: ClientConnection,
         room: Room,
-        role: Role,
+        role: ClassicRole,
         *,
         rounds: int | None,
         end_seconds: float,
@@ -63,7 +63,7 @@ class ClassicHandler(ClientHandler):
         self._parted = parted
         self._state = _State.CONNECT
         self._game: HiddenGame | None = None
-        self._placed: Placed | None = None
+        self._placed: PlacedFleet | None = None
         self._played = 0  # games that came to their end: who begins alternates
         self._done = self._theirs_done = False  # with the set-up
         self._sent_at = 0.0  # when C or Z was sent
@@ -84,10 +84,10 @@ class ClassicHandler(ClientHandler):
         self._quit(broken.text)
 
     def tick(self, now: float) -> None:
-        if self._state is _State.CONNECT and self._role is Role.CLIENT and now - self._sent_at >= CLIENT_SECONDS:
+        if self._state is _State.CONNECT and self._role is ClassicRole.CLIENT and now - self._sent_at >= CLIENT_SECONDS:
             self._sent_at = now
             self.peer.send(w.CLIENT)
-        elif self._state is _State.ENDED and self._role is Role.SERVER:
+        elif self._state is _State.ENDED and self._role is ClassicRole.SERVER:
             if now - self._ended_at >= self._end_seconds:
                 self._restart_or_exit()
         elif self._state is _State.SETUP and not self._done:
@@ -105,9 +105,9 @@ class ClassicHandler(ClientHandler):
             case w.EXIT:
                 self._room.leave(self)
                 self.end()
-            case w.CLIENT if self._role is Role.SERVER:
+            case w.CLIENT if self._role is ClassicRole.SERVER:
                 self._meet_client()
-            case w.RESET if self._role is Role.CLIENT:
+            case w.RESET if self._role is ClassicRole.CLIENT:
                 self._game = None
                 self._set_up()
             case w.DONE if self._state is _State.SETUP and not self._theirs_done:
@@ -130,7 +130,7 @@ class ClassicHandler(ClientHandler):
     def _set_up(self) -> None:
         """Enter the set-up, a server's only when the room is free."""
         self._done = self._theirs_done = False
-        if self._role is Role.CLIENT:
+        if self._role is ClassicRole.CLIENT:
             self._state = _State.SETUP
         self._be_done()
 
@@ -139,7 +139,7 @@ class ClassicHandler(ClientHandler):
         if not self._room.claim(self):
             return
         self._state = _State.SETUP
-        if self._role is Role.SERVER:
+        if self._role is ClassicRole.SERVER:
             self.peer.send(w.RESET)
         self._placed = self._room.place(self._played + 1)
         self._sent_at, self._done = self.clock(), True
@@ -148,7 +148,7 @@ class ClassicHandler(ClientHandler):
             self._begin()
 
     def _begin(self) -> None:
-        others_turn = (self._role is Role.CLIENT) != (self._played % 2 == 1)
+        others_turn = (self._role is ClassicRole.CLIENT) != (self._played % 2 == 1)
         self._game = self._room.begin(self._placed, program_begins=others_turn)
         self._state = _State.PLAY
         self._shoot(self._game)
@@ -178,7 +178,7 @@ class ClassicHandler(ClientHandler):
         self._room.record(game)
         self._game, self._state, self._ended_at = None, _State.ENDED, self.clock()
         self._played += 1
-        if self._role is Role.CLIENT:
+        if self._role is ClassicRole.CLIENT:
             self._room.leave(self)
 
     def _restart_or_exit(self) -> None:

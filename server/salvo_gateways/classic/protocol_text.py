@@ -9,7 +9,7 @@ from typing import Final
 from salvo.errors import SalvoError
 from salvo.rules import Grid, RuleBook
 from salvo_display.boards.marks import display_name
-from salvo_gateways.hidden_fleet.answers import Outcome, kind_of
+from salvo_gateways.hidden_fleet.answers import ShotOutcome, kind_of
 
 #: The longest message has some 20 characters.
 MAX_BYTES: Final = 64
@@ -23,7 +23,7 @@ _COLUMNS: Final = string.digits[1:] + string.ascii_lowercase
 _ROWS: Final = string.ascii_uppercase
 MAX_COLUMNS: Final = len(_COLUMNS)
 MAX_ROWS: Final = len(_ROWS)
-_LETTERS: Final = {"M": Outcome.MISS, "H": Outcome.HIT, "S": Outcome.SUNK, "E": Outcome.SUNK}
+_LETTERS: Final = {"M": ShotOutcome.MISS, "H": ShotOutcome.HIT, "S": ShotOutcome.SUNK, "E": ShotOutcome.SUNK}
 
 
 class NotUnderstood(SalvoError):
@@ -47,7 +47,7 @@ class Reply:
     """
 
     cell: int
-    outcome: Outcome
+    outcome: ShotOutcome
     kind: str = ""
     last: bool = False
 
@@ -69,9 +69,9 @@ def read(text: str, book: RuleBook) -> Message:
         cell, letter, sunk = _read_cell(text[1:3], book.grid), text[3], text[4:]
         outcome = _LETTERS[letter]
         kinds = {display_name(ship.name): kind_of(ship.name) for ship in book.fleet}
-        if outcome is Outcome.SUNK and sunk in kinds:
+        if outcome is ShotOutcome.SUNK and sunk in kinds:
             return Reply(cell, outcome, kinds[sunk], letter == "E")
-        if outcome is not Outcome.SUNK and not sunk:
+        if outcome is not ShotOutcome.SUNK and not sunk:
             return Reply(cell, outcome)
     raise NotUnderstood("not_understood", f"{text[:30]!r} is no message of this protocol")
 
@@ -81,14 +81,14 @@ def shoot(cell: int, grid: Grid) -> str:
     return f"S{_write_cell(cell, grid)}"
 
 
-def reply(cell: int, outcome: Outcome, ship: str, last: bool, grid: Grid) -> str:
+def reply(cell: int, outcome: ShotOutcome, ship: str, last: bool, grid: Grid) -> str:
     """Write what came of a shot.
 
     Args:
         ship: that sank, by its name in the ruleset; else empty.
         last: whether it was the last one.
     """
-    letter = "E" if last else {Outcome.MISS: "M", Outcome.HIT: "H", Outcome.SUNK: "S"}[outcome]
+    letter = "E" if last else {ShotOutcome.MISS: "M", ShotOutcome.HIT: "H", ShotOutcome.SUNK: "S"}[outcome]
     return f"R{_write_cell(cell, grid)}{letter}{display_name(ship)}"
 
 

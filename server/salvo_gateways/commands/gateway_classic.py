@@ -15,7 +15,7 @@ from salvo.cli.output import Integer, Number
 from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo.unused import Unused, is_set
-from salvo_gateways.classic import END_SECONDS, Role, check, door
+from salvo_gateways.classic import END_SECONDS, ClassicRole, check, door
 from salvo_gateways.classic.bus import Bus
 from salvo_gateways.classic.caller import call_repeatedly
 from salvo_gateways.commands.shared import (
@@ -41,12 +41,16 @@ if TYPE_CHECKING:
         Unused("listen", is_set("call"), "with --call, which connects to a program; leave one of them out"),
         Unused("call", is_set("bus"), "with --bus, on which programs find each other; leave one of them out"),
         Unused(
-            "call", lambda given: given["role"] != Role.CLIENT, "as server, which is called; say --role client, too"
+            "call",
+            lambda given: given["role"] != ClassicRole.CLIENT,
+            "as server, which is called; say --role client, too",
         ),
         Unused("browser", lambda given: given["opponent"] != HUMAN, f"for a bot; name {HUMAN} as --opponent, too"),
-        Unused("rounds", lambda given: given["role"] == Role.CLIENT, "as client: the server ends; leave it out"),
+        Unused("rounds", lambda given: given["role"] == ClassicRole.CLIENT, "as client: the server ends; leave it out"),
         Unused(
-            "end_seconds", lambda given: given["role"] == Role.CLIENT, "as client: the server continues; leave it out"
+            "end_seconds",
+            lambda given: given["role"] == ClassicRole.CLIENT,
+            "as client: the server continues; leave it out",
         ),
     ],
 )
@@ -59,8 +63,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--role",
-    type=click.Choice([role.value for role in Role]),
-    default=Role.SERVER.value,
+    type=click.Choice([role.value for role in ClassicRole]),
+    default=ClassicRole.SERVER.value,
     help="The gateway's: as server it leads and begins, and programs are clients; as client it calls a server.",
 )
 @opponent_option(
@@ -96,7 +100,7 @@ def command(
     The gateway plays with a built-in bot, or you do, at this terminal or with --browser by clicking. It is the system's
     own server or client, and needs no other one.
     """
-    if role == Role.CLIENT and call is None and bus is None:
+    if role == ClassicRole.CLIENT and call is None and bus is None:
         raise click.UsageError("--role client calls a program that is a server: say where, --call HOST:PORT or --bus")
     person: Place | None = None
     if isinstance(opponent, str):
@@ -105,7 +109,7 @@ def command(
     opening = door(
         book,
         opponent,
-        role=Role(role),
+        role=ClassicRole(role),
         rounds=rounds,
         end_seconds=end_seconds,
         bus=bus is not None,

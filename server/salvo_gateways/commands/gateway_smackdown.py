@@ -28,7 +28,7 @@ from salvo_gateways.commands.shared import (
     wait_until_set,
 )
 from salvo_gateways.host import Host
-from salvo_gateways.smackdown import ANYBODY, Lobby, check, door
+from salvo_gateways.smackdown import ANYBODY, SmackdownLobby, check, door
 from salvo_gateways.smackdown.match import HOUSE
 from salvo_gateways.transcripts import Transcripts
 
@@ -70,7 +70,7 @@ def command(
         raise click.UsageError("--games counts the games of --exec")
     programs = [_split(text) for text in commands]
     places = [*names, *[ANYBODY] * (listen is not None)] if opponent or names else [ANYBODY] * _PLAYERS
-    lobby = Lobby(
+    lobby = SmackdownLobby(
         book,
         places,
         bot=None if opponent is None else partial(_house, opponent),

@@ -15,7 +15,7 @@ from salvo_gateways.errors import GatewayError
 MAX_TRIES: Final = 100_000
 
 
-class Outcome(StrEnum):
+class ShotOutcome(StrEnum):
     """The answer to one shot."""
 
     MISS = "miss"
@@ -54,7 +54,7 @@ class Answers:
         """Whether every ship has sunk."""
         return len(self.sunk) == len(self.book.fleet)
 
-    def add(self, cell: int, outcome: Outcome, kind: str = "") -> str:
+    def add(self, cell: int, outcome: ShotOutcome, kind: str = "") -> str:
         """Note an answer and return the ship that sank; one that is refused changes nothing.
 
         Args:
@@ -64,16 +64,16 @@ class Answers:
             GatewayError: ``contradiction``: it does not go with the rules and the answers before.
         """
         if cell in self._hits | self._misses:
-            if self.book.repeats is Repeats.MISS and outcome is not Outcome.MISS:
+            if self.book.repeats is Repeats.MISS and outcome is not ShotOutcome.MISS:
                 name = self.book.grid.name(cell)
                 raise GatewayError("contradiction", f"{name} was shot at before, so it is a miss, not {outcome}")
             return ""
-        if outcome is not Outcome.MISS and self._beside_sunk >> cell & 1:
+        if outcome is not ShotOutcome.MISS and self._beside_sunk >> cell & 1:
             raise GatewayError("contradiction", f"{self.book.grid.name(cell)} touches a ship that has sunk")
         hits, misses = set(self._hits), set(self._misses)
-        (misses if outcome is Outcome.MISS else hits).add(cell)
+        (misses if outcome is ShotOutcome.MISS else hits).add(cell)
         sunk, ship, margin = self.sunk, "", 0
-        if outcome is Outcome.SUNK:
+        if outcome is ShotOutcome.SUNK:
             ship, cells, margin = self._ship_at(cell, hits, kind)
             sunk = sunk | {ship: cells}
         self._check_counts(cell, outcome, hits, misses, len(sunk))
@@ -105,7 +105,7 @@ class Answers:
         name = self.book.grid.name(min(cells))
         return GatewayError("contradiction", f"{name} {what}, and the board says otherwise")
 
-    def _check_counts(self, cell: int, outcome: Outcome, hits: set[int], misses: set[int], sunk: int) -> None:
+    def _check_counts(self, cell: int, outcome: ShotOutcome, hits: set[int], misses: set[int], sunk: int) -> None:
         """Refuse answers that leave too many hits or too little room, so that there is always a cell to shoot at."""
         fleet_cells, ships_afloat = len(self.book.ship_of_cell), len(self.book.fleet) - sunk
         left = fleet_cells - len(hits)

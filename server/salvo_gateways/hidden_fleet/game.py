@@ -12,7 +12,7 @@ from salvo.rules import Fleet, Order, Repeats, RuleBook
 from salvo.view import Feed, Shot, View
 from salvo_gateways.asking import call, fleet_of, seated, shots_of
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.hidden_fleet.answers import Answers, Outcome
+from salvo_gateways.hidden_fleet.answers import Answers, ShotOutcome
 
 #: Sides.
 PROGRAM: Final = 0
@@ -20,12 +20,12 @@ HOUSE: Final = 1
 NAMES: Final = ("guest", "house")
 
 
-class Move(NamedTuple):
+class HiddenMove(NamedTuple):
     """One shot and what came of it; ``ship`` is the one that sank, else empty."""
 
     side: int
     cell: int
-    outcome: Outcome
+    outcome: ShotOutcome
     ship: str
 
 
@@ -60,7 +60,7 @@ class HiddenGame:
         """
         self._bot = bot = seated(bot, NAMES[HOUSE], seed, number)
         self.book = book
-        self.moves: list[Move] = []
+        self.moves: list[HiddenMove] = []
         self.asked: int | None = None
         self.program_begins = program_begins
         self.fleet = fleet or fleet_of(bot, book)
@@ -95,7 +95,7 @@ class HiddenGame:
 
     # --- what happens -----------------------------------------------------------------------------------------------
 
-    def program_fires(self, cell: int) -> Move:
+    def program_fires(self, cell: int) -> HiddenMove:
         """Resolve a shot of the program's.
 
         Raises:
@@ -110,11 +110,11 @@ class HiddenGame:
             raise GatewayError("shot_before", f"{name} was shot at before: {before[0].outcome}")
         ship = next((name for name, cells in self._afloat.items() if cell in cells), "")
         if not ship:
-            return self._resolve(cell, Outcome.MISS)
+            return self._resolve(cell, ShotOutcome.MISS)
         self._afloat[ship].discard(cell)
         if self._afloat[ship]:
-            return self._resolve(cell, Outcome.HIT)
-        return self._resolve(cell, Outcome.SUNK, ship)
+            return self._resolve(cell, ShotOutcome.HIT)
+        return self._resolve(cell, ShotOutcome.SUNK, ship)
 
     def house_fires(self) -> int:
         """Return the cell that the house shoots at, the same one until it is answered.
@@ -132,7 +132,7 @@ class HiddenGame:
         assert self.asked is not None
         return self.asked
 
-    def program_answers(self, outcome: Outcome, kind: str = "") -> Move:
+    def program_answers(self, outcome: ShotOutcome, kind: str = "") -> HiddenMove:
         """Note the program's answer to the house's shot; one that is refused leaves it unanswered.
 
         Args:
@@ -156,7 +156,7 @@ class HiddenGame:
         self._answers.check(fleet)
         self._revealed = fleet
 
-    def repeat(self, moves: Iterable[Move]) -> None:
+    def repeat(self, moves: Iterable[HiddenMove]) -> None:
         """Do again what was done in another game; the bot is shown it, and not asked.
 
         Raises:
@@ -175,11 +175,11 @@ class HiddenGame:
         self.asked = cell
         Feed(self._view).fired([Shot(NAMES[PROGRAM], *self.book.grid.xy(cell))])
 
-    def _resolve(self, cell: int, outcome: Outcome, ship: str = "") -> Move:
+    def _resolve(self, cell: int, outcome: ShotOutcome, ship: str = "") -> HiddenMove:
         """Record a shot, show it to the bot, and pass the turn on."""
         side, other, x, y = self._current, 1 - self._current, *self.book.grid.xy(cell)
-        hit, target = outcome is not Outcome.MISS, NAMES[other]
-        self.moves.append(move := Move(side, cell, outcome, ship))
+        hit, target = outcome is not ShotOutcome.MISS, NAMES[other]
+        self.moves.append(move := HiddenMove(side, cell, outcome, ship))
         self.over = self._answers.all_sunk if other == PROGRAM else not any(self._afloat.values())
         if not (hit and self.book.order is Order.STREAK):
             self._current = other

@@ -16,7 +16,7 @@ from salvo_gateways.hidden_fleet.game import HOUSE, NAMES, PROGRAM, HiddenGame
 from salvo_gateways.transcripts import NO_TRANSCRIPTS, Transcripts
 
 
-class Placed(NamedTuple):
+class PlacedFleet(NamedTuple):
     """The house's player of a game that is about to begin."""
 
     bot: Adapter
@@ -70,12 +70,12 @@ class Room:
 
     # --- what is played ---------------------------------------------------------------------------------------------
 
-    def place(self, number: int = 1) -> Placed:
+    def place(self, number: int = 1) -> PlacedFleet:
         """Let the house's player place its fleet for a game, which takes a person some time."""
         bot = seated(self._bot(), NAMES[HOUSE], secrets.token_hex(8), number)
-        return Placed(bot, fleet_of(bot, self.book), number)
+        return PlacedFleet(bot, fleet_of(bot, self.book), number)
 
-    def begin(self, placed: Placed | None = None, *, program_begins: bool = True) -> HiddenGame:
+    def begin(self, placed: PlacedFleet | None = None, *, program_begins: bool = True) -> HiddenGame:
         """Begin a game."""
         bot, fleet, number = placed or self.place()
         seed = secrets.token_hex(8)

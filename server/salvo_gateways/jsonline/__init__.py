@@ -38,7 +38,7 @@ from salvo.player import Bot
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.room import Room
-from salvo_gateways.host import Door
+from salvo_gateways.host import GatewayDoor
 from salvo_gateways.jsonline.client_handler import JsonHandler
 from salvo_gateways.jsonline.protocol_text import Values, Wording
 from salvo_gateways.transcripts import NO_TRANSCRIPTS, Transcripts
@@ -52,7 +52,7 @@ def door(
     *,
     status_names: bool = False,
     transcripts: Transcripts = NO_TRANSCRIPTS,
-) -> Door:
+) -> GatewayDoor:
     """Return a door to games by a ruleset.
 
     Args:
@@ -64,7 +64,7 @@ def door(
     """
     check(book)
     room = Room(book, opponent, transcripts)
-    return Door(lambda peer: JsonHandler(peer, room, Wording(book, names=status_names)), Values)
+    return GatewayDoor(lambda peer: JsonHandler(peer, room, Wording(book, names=status_names)), Values)
 
 
 def check(book: RuleBook) -> None:

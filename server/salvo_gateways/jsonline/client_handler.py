@@ -13,7 +13,7 @@ from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.game import PROGRAM, HiddenGame
 from salvo_gateways.hidden_fleet.room import Room
 from salvo_gateways.jsonline.protocol_text import BUSY_TEXT, RESULTS, Status, Wording, read_request, same_ships
-from salvo_gateways.peer import Broken, Peer
+from salvo_gateways.peer import Broken, ClientConnection
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ _NOT_OVER: Final = GatewayError("not_over", "The game is not over yet.")
 class JsonHandler(ClientHandler):
     """The client; one of them has the room."""
 
-    def __init__(self, peer: Peer, room: Room, wording: Wording) -> None:
+    def __init__(self, peer: ClientConnection, room: Room, wording: Wording) -> None:
         super().__init__(peer)
         self._room = room
         self._wording = wording

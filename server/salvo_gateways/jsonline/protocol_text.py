@@ -12,7 +12,7 @@ from typing import Any, Final
 from salvo.codec.strict_json import parse_json
 from salvo.errors import IllegalCommand, SalvoError, WireError
 from salvo.rules import Fleet, Grid, RuleBook
-from salvo_gateways.hidden_fleet.answers import Outcome, placement_of
+from salvo_gateways.hidden_fleet.answers import ShotOutcome, placement_of
 from salvo_gateways.peer import Broken
 
 #: A board in the text's form has some 150 bytes, as a list of cells below 1000.
@@ -50,7 +50,7 @@ class Dialect(StrEnum):
 
 
 #: What the text calls an answer to a shot.
-RESULTS: Final = {Outcome.MISS: "MISS", Outcome.HIT: "HIT", Outcome.SUNK: "SINKING"}
+RESULTS: Final = {ShotOutcome.MISS: "MISS", ShotOutcome.HIT: "HIT", ShotOutcome.SUNK: "SINKING"}
 WORDS: Final = {result: word for word, result in RESULTS.items()}
 
 
@@ -126,14 +126,14 @@ def _end_of_value(text: str) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class JsonRequest:
     """A message; ``body`` is None where there is none."""
 
     type: str
     body: Any
 
 
-def read_request(message: str) -> Request:
+def read_request(message: str) -> JsonRequest:
     """Read a message.
 
     Raises:
@@ -142,7 +142,7 @@ def read_request(message: str) -> Request:
     value = parse_json(message.encode(), MAX_BYTES, DEEPEST)
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         raise WireError("wrong_shape", 'a message is {"type": "...", "body": ...}')
-    return Request(value["type"], value.get("body"))
+    return JsonRequest(value["type"], value.get("body"))
 
 
 class Wording:
@@ -169,7 +169,7 @@ class Wording:
         """Return one line."""
         shown = status.name if self.names else int(status)
         if body is None and status is not Status.OK and not self.plain:
-            miss = RESULTS[Outcome.MISS]
+            miss = RESULTS[ShotOutcome.MISS]
             body = {
                 "SHOT": miss,
                 "SHOT_REQUEST": self.write_cell(0),
@@ -199,7 +199,7 @@ class Wording:
         x, y = self.book.grid.xy(cell)
         return {"x": x - 1, "y": y - 1} if self.dialect is Dialect.XY else {"row": chr(64 + y), "column": x}
 
-    def read_result(self, body: Any) -> Outcome:
+    def read_result(self, body: Any) -> ShotOutcome:
         """Return what came of a shot.
 
         Raises:

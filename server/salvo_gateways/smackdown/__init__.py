@@ -29,11 +29,11 @@ from typing import Final
 
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Spacing
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.host import Door
+from salvo_gateways.host import GatewayDoor
 from salvo_gateways.smackdown.client_handler import SmackdownHandler
-from salvo_gateways.smackdown.match import ANYBODY, Lobby
+from salvo_gateways.smackdown.match import ANYBODY, SmackdownLobby
 
-__all__ = ["ANYBODY", "Lobby", "check", "door"]
+__all__ = ["ANYBODY", "SmackdownLobby", "check", "door"]
 
 #: The protocol's ships are 1 to 10 squares long.
 _MAX_SHIP_LENGTH: Final = 10
@@ -62,6 +62,6 @@ def check(book: RuleBook) -> None:
         raise GatewayError("wrong_rules", f"the rules {book.name!r} have a ship longer than {_MAX_SHIP_LENGTH} cells")
 
 
-def door(lobby: Lobby, place: str = ANYBODY) -> Door:
+def door(lobby: SmackdownLobby, place: str = ANYBODY) -> GatewayDoor:
     """Return the door for TCP clients, or for the child processes of one name."""
-    return Door(lambda peer: SmackdownHandler(peer, lobby, place))
+    return GatewayDoor(lambda peer: SmackdownHandler(peer, lobby, place))

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from salvo_gateways.client_handler import MAX_WAIT_SECONDS, ClientHandler
-from salvo_gateways.peer import Broken, Peer
-from salvo_gateways.smackdown.match import ANYBODY, Lobby, Match
+from salvo_gateways.peer import Broken, ClientConnection
+from salvo_gateways.smackdown.match import ANYBODY, SmackdownLobby, SmackdownMatch
 from salvo_gateways.smackdown.referee import MAX_AHEAD
 
 log = logging.getLogger(__name__)
@@ -27,11 +27,11 @@ class SmackdownHandler(ClientHandler):
         place: the name of a child process, else :data:`~salvo_gateways.smackdown.match.ANYBODY`.
     """
 
-    def __init__(self, peer: Peer, lobby: Lobby, place: str = ANYBODY) -> None:
+    def __init__(self, peer: ClientConnection, lobby: SmackdownLobby, place: str = ANYBODY) -> None:
         super().__init__(peer)
         self.place = place
         self._lobby = lobby
-        self._match: Match | None = None
+        self._match: SmackdownMatch | None = None
         self._side = 0
         self._early: deque[str | Broken] = deque()  # what it has sent before its match
         self._leave_by: float | None = None
@@ -89,7 +89,7 @@ class SmackdownHandler(ClientHandler):
     def can_play(self) -> bool:
         return not self.peer.gone or bool(self._early)
 
-    def enter(self, match: Match, side: int) -> None:
+    def enter(self, match: SmackdownMatch, side: int) -> None:
         self._side, self._match = side, match
 
     def send(self, lines: Sequence[str]) -> None:

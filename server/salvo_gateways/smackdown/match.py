@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from salvo.rules import RuleBook
 from salvo_gateways.bot_clients import BotClient
 from salvo_gateways.peer import Broken
-from salvo_gateways.smackdown.referee import ANSWER_SECONDS, SIDES, Referee
+from salvo_gateways.smackdown.referee import ANSWER_SECONDS, SIDES, SmackdownReferee
 from salvo_gateways.transcripts import NO_TRANSCRIPTS, Transcripts
 
 log = logging.getLogger(__name__)
@@ -35,14 +35,14 @@ class Client(Protocol):
         """Whether it has not hung up, or has answers ahead."""
         ...
 
-    def enter(self, match: Match, side: int) -> None:
+    def enter(self, match: SmackdownMatch, side: int) -> None:
         """Play from now on."""
         ...
 
     def send(self, lines: Sequence[str]) -> None: ...
 
 
-class Lobby:
+class SmackdownLobby:
     """Where clients wait, and what came of their matches; for the threads of all of them."""
 
     def __init__(
@@ -84,7 +84,7 @@ class Lobby:
             if any(len(self._waiting[place]) < number for place, number in needed.items()):
                 return
             players = [self._waiting[place].popleft() for place in self._places]
-        Match(self, players).begin(now)
+        SmackdownMatch(self, players).begin(now)
 
     def leave(self, client: Client) -> None:
         """Let a client wait no longer."""
@@ -92,8 +92,8 @@ class Lobby:
             if client in self._waiting[client.place]:
                 self._waiting[client.place].remove(client)
 
-    def referee(self, send: Callable[[int, Sequence[str]], None]) -> Referee:
-        return Referee(self.book, send, **self._options)  # type: ignore[arg-type]
+    def referee(self, send: Callable[[int, Sequence[str]], None]) -> SmackdownReferee:
+        return SmackdownReferee(self.book, send, **self._options)  # type: ignore[arg-type]
 
     # --- what came of it --------------------------------------------------------------------------------------------
 
@@ -119,14 +119,14 @@ class Lobby:
             return ", ".join(f"{how} {count}" for how, count in self._ended[name].items())
 
 
-class Match:
+class SmackdownMatch:
     """One game of two clients, or of a client and a bot.
 
     Attributes:
         over: whether both have been sent how it ended.
     """
 
-    def __init__(self, lobby: Lobby, clients: Sequence[Client]) -> None:
+    def __init__(self, lobby: SmackdownLobby, clients: Sequence[Client]) -> None:
         self.over = False
         self._lobby = lobby
         self._clients = clients

@@ -28,7 +28,7 @@ _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,9}")
 _MAX_SHOWN: Final = 80
 
 
-class Unreadable(SalvoError):
+class UnreadableAnswer(SalvoError):
     """An answer that means nothing."""
 
 
@@ -75,7 +75,7 @@ def read_fleet(line: str | Broken, book: RuleBook) -> Fleet:
     """
     locations = _values(line, LOCATIONS)
     if len(locations) != len(book.fleet):
-        raise Unreadable("wrong_number", f"{len(locations)} locations for {len(book.fleet)} ships")
+        raise UnreadableAnswer("wrong_number", f"{len(locations)} locations for {len(book.fleet)} ships")
     placements = []
     for ship, text in zip(_shortest_first(book), locations, strict=True):
         match text.split():
@@ -83,7 +83,7 @@ def read_fleet(line: str | Broken, book: RuleBook) -> Fleet:
                 orientation = Orientation.HORIZONTAL if way == "H" else Orientation.VERTICAL
                 placements.append(Placement(ship.name, int(x) + 1, int(y) + 1, orientation))
             case _:
-                raise Unreadable("not_a_location", f"{_shown(text)} is no location, such as '0 0 V'")
+                raise UnreadableAnswer("not_a_location", f"{_shown(text)} is no location, such as '0 0 V'")
     return Fleet(book, placements)
 
 
@@ -102,9 +102,9 @@ def read_shots(line: str | Broken, most: int) -> list[Cell]:
             case [x, y] if _NUMBER.fullmatch(x) and _NUMBER.fullmatch(y):
                 shots.append((int(x), int(y)))
             case _:
-                raise Unreadable("not_a_cell", f"{_shown(text)} is no cell, such as '0 0'")
+                raise UnreadableAnswer("not_a_cell", f"{_shown(text)} is no cell, such as '0 0'")
     if not 1 <= len(shots) <= most:
-        raise Unreadable("wrong_number", f"{len(shots)} shots; 1..{most} are allowed")
+        raise UnreadableAnswer("wrong_number", f"{len(shots)} shots; 1..{most} are allowed")
     return shots
 
 
@@ -114,11 +114,11 @@ def _line(*fields: str) -> str:
 
 def _values(line: str | Broken, about: str) -> Sequence[str]:
     if isinstance(line, Broken):
-        raise Unreadable(line.code, line.text)
+        raise UnreadableAnswer(line.code, line.text)
     match line.strip().split("|"):
         case ["", "RESPONSE", answered, *values, "END", ""] if answered == about:
             return values
-    raise Unreadable("not_an_answer", f"{_shown(line)} is no |RESPONSE|{about}|...|END|")
+    raise UnreadableAnswer("not_an_answer", f"{_shown(line)} is no |RESPONSE|{about}|...|END|")
 
 
 def _shown(text: str) -> str:

@@ -22,7 +22,7 @@ MAX_AHEAD: Final = 1000
 SIDES: Final = (0, 1)
 
 
-class Query(NamedTuple):
+class RefereeQuery(NamedTuple):
     """What a side is asked, and by when it has to answer."""
 
     side: int
@@ -30,7 +30,7 @@ class Query(NamedTuple):
     deadline: float
 
 
-class Board:
+class RefereeBoard:
     """A fleet and the shots at it."""
 
     def __init__(self, fleet: Fleet) -> None:
@@ -50,7 +50,7 @@ class Board:
         return [(cell, any(cell in ship for ship in self._ships)) for cell in cells]
 
 
-class Referee:
+class SmackdownReferee:
     """The rules of one game.
 
     Attributes:
@@ -76,7 +76,7 @@ class Referee:
         """
         self.results: tuple[str, ...] = ()
         self.forfeited: tuple[int, str] | None = None
-        self.boards: list[Board] = []
+        self.boards: list[RefereeBoard] = []
         self.salvos: list[tuple[int, list[w.Cell]]] = []
         self._book = book
         self._send = send
@@ -84,7 +84,7 @@ class Referee:
         self._opponent_first = opponent_first
         self._ahead = tuple(deque[str | Broken]() for _ in SIDES)
         self._gone = [False, False]
-        self._query: Query | None = None
+        self._query: RefereeQuery | None = None
         self._now = 0.0
         self._course = self._play()
 
@@ -115,12 +115,12 @@ class Referee:
 
     # --- the course of a game ---------------------------------------------------------------------------------------
 
-    def _play(self) -> Generator[Query, str | Broken, None]:
+    def _play(self) -> Generator[RefereeQuery, str | Broken, None]:
         for side in SIDES:
             self._send(side, w.opening(self._book))
         for side in SIDES:
             answer = yield self._ask(side, w.LOCATIONS)
-            self.boards.append(Board(w.read_fleet(answer, self._book)))
+            self.boards.append(RefereeBoard(w.read_fleet(answer, self._book)))
         while all(board.ships_afloat for board in self.boards):
             yield from self._play_round()
         if not any(board.ships_afloat for board in self.boards):
@@ -128,7 +128,7 @@ class Referee:
         else:
             self._end(*(w.WON if board.ships_afloat else w.LOST for board in self.boards))
 
-    def _play_round(self) -> Generator[Query, str | Broken, None]:
+    def _play_round(self) -> Generator[RefereeQuery, str | Broken, None]:
         """Ask both sides for their shots, and resolve them at once: a ship that sinks has still shot."""
         salvos = []
         for side, most in enumerate([board.ships_afloat for board in self.boards]):
@@ -146,9 +146,9 @@ class Referee:
     def _is_on_grid(self, cell: w.Cell) -> bool:
         return 0 <= cell[0] < self._book.grid.width and 0 <= cell[1] < self._book.grid.height
 
-    def _ask(self, side: int, about: str, *values: str) -> Query:
+    def _ask(self, side: int, about: str, *values: str) -> RefereeQuery:
         self._send(side, [w.query(about, *values)])
-        return Query(side, about, self._now + self._answer_seconds)
+        return RefereeQuery(side, about, self._now + self._answer_seconds)
 
     # --- inside -----------------------------------------------------------------------------------------------------
 

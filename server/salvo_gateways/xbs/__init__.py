@@ -52,7 +52,7 @@ from typing import Final
 
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Spacing, Targets
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.host import Door
+from salvo_gateways.host import GatewayDoor
 from salvo_gateways.table_watch import TableWatch
 from salvo_gateways.xbs.client_handler import XbsHandler
 from salvo_gateways.xbs.doorway import FEWEST_PLAYERS, Doorway
@@ -92,7 +92,7 @@ def check(book: RuleBook) -> None:
 
 def door(
     watch: TableWatch, book: RuleBook, *, title: str = "Salvo", most: int = MAX_PLAYERS, players: int | None = None
-) -> Door:
+) -> GatewayDoor:
     """Return the door to a table.
 
     Args:
@@ -111,4 +111,4 @@ def door(
     if most < FEWEST_PLAYERS:
         raise GatewayError("bad_players", f"{most} players are no game; it takes {FEWEST_PLAYERS} or more")
     doorway = Doorway(book, title, players or most, players or FEWEST_PLAYERS)
-    return Door(lambda peer: XbsHandler(peer, watch, doorway))
+    return GatewayDoor(lambda peer: XbsHandler(peer, watch, doorway))

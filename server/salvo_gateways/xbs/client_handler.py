@@ -8,15 +8,15 @@ from typing import Final
 
 from salvo import messages as m
 from salvo.errors import SalvoError, WireError
-from salvo.events import Event, FleetWanted, GameEnded, HostSeen, Refused, Said, SalvoHeard, ServerSeen
+from salvo.events import Event, FleetWanted, GameEnded, HostSeen, Refused, Said, SalvoReported, ServerSeen
 from salvo.messages import State
 from salvo.rules import Fleet
 from salvo.view import Shot, View
-from salvo_gateways.peer import Broken, Peer
+from salvo_gateways.peer import Broken, ClientConnection
 from salvo_gateways.table_watch import TableWatch
 from salvo_gateways.xbs.doorway import Doorway, Taunts
-from salvo_gateways.xbs.game_report import GameReport
-from salvo_gateways.xbs.protocol_text import Message, Names, complete, notice, read, read_board, speakable, write
+from salvo_gateways.xbs.game_report import GameNarrator
+from salvo_gateways.xbs.protocol_text import Names, XbsMessage, complete, notice, read, read_board, speakable, write
 from salvo_gateways.xbs.seated import SeatedHandler
 
 #: From ``J`` to its answer. A new account takes a second, a server that derives keys for a full lobby three.
@@ -33,7 +33,7 @@ MAX_UNSAID: Final = 10
 TAUNT_SECONDS: Final = 2.0
 
 
-class Stage(Enum):
+class ClientStage(Enum):
     """How far a client has come."""
 
     OUTSIDE = auto()  # connected
@@ -46,14 +46,14 @@ class Stage(Enum):
 class XbsHandler(SeatedHandler):
     """Speaks the protocol of :mod:`salvo_gateways.xbs`, which says what becomes of each message."""
 
-    def __init__(self, peer: Peer, watch: TableWatch, doorway: Doorway) -> None:
+    def __init__(self, peer: ClientConnection, watch: TableWatch, doorway: Doorway) -> None:
         super().__init__(peer, watch)
         self._door = doorway
         self._book = doorway.book
-        self._stage = Stage.OUTSIDE
+        self._stage = ClientStage.OUTSIDE
         self.called = ""  # what the client calls itself
         self._me = ""  # at the table
-        self._asked: Message | None = None  # the J that waits for a place to sit down
+        self._asked: XbsMessage | None = None  # the J that waits for a place to sit down
         self._report = self._new_report("", "")
         self._fleet: Fleet | None = None  # the one that came with J
         self._back = False  # whether it was to come back to a running game
@@ -95,27 +95,27 @@ class XbsHandler(SeatedHandler):
 
     def message_received(self, message: str) -> None:
         """Do what a message asks for; a client that sends anything else is sent away."""
-        said = read(message)
-        if said is None:
+        received = read(message)
+        if received is None:
             self._send_away("protocol error")
             return
-        match said.kind:
+        match received.kind:
             case "G":
                 self.peer.send(self._door.game_info(self.watch.news))
             case "P":
-                self.peer.send(said.line)
+                self.peer.send(received.line)
             case "J":
-                self._join(said)
+                self._join(received)
             case "S":
-                self._shoot(said)
+                self._shoot(received)
             case "K":
-                self._skip(speakable(said.value(1)))
+                self._skip(speakable(received.value(1)))
             case "M":
-                self._speak(said.value(1), said.value(2))
+                self._speak(received.value(1), received.value(2))
             case "T":
-                self._taunts.add(said.value(1), said.value(2))
+                self._taunts.add(received.value(1), received.value(2))
             case "L":
-                self._reason = speakable(said.value(1))
+                self._reason = speakable(received.value(1))
                 self.end()
 
     def max_wait(self) -> float:
@@ -123,16 +123,16 @@ class XbsHandler(SeatedHandler):
 
     def disconnected(self) -> None:
         """Free the player's place in the lobby; in a game it stays, and is missing."""
-        joining = self._stage is Stage.JOINING and self._taken_by is None
-        if self.seated and (joining or self._stage is Stage.WAITING):
+        joining = self._stage is ClientStage.JOINING and self._taken_by is None
+        if self.seated and (joining or self._stage is ClientStage.WAITING):
             self._door.company.note_reason(self._me, self._reason)
             self.leave_lobby()
 
-    def _join(self, said: Message) -> None:
-        if self._stage is not Stage.OUTSIDE or not said.value(1):
+    def _join(self, received: XbsMessage) -> None:
+        if self._stage is not ClientStage.OUTSIDE or not received.value(1):
             self._send_away("protocol error")
             return
-        self._stage, self._asked = Stage.JOINING, said
+        self._stage, self._asked = ClientStage.JOINING, received
         self._answer_by = self.clock() + JOIN_SECONDS
         self._sit_down_or_not()
         if self._sent_away:
@@ -168,21 +168,21 @@ class XbsHandler(SeatedHandler):
             why = {"bad_name": "invalid name", "name_taken": "name in use"}.get(error.code, speakable(error.text))
             self._sent_away = write("E", why)
 
-    def _new_report(self, seat: str, name: str) -> GameReport:
+    def _new_report(self, seat: str, name: str) -> GameNarrator:
         names = Names(self._book.grid.width, seat, name, self._door.company.called)
-        return GameReport(self._door, seat, names, self.peer.send)
+        return GameNarrator(self._door, seat, names, self.peer.send)
 
-    def _shoot(self, said: Message) -> None:
+    def _shoot(self, received: XbsMessage) -> None:
         self._catch_up()
         view = self._report.view
-        if self._stage is not Stage.PLAYING or view is None:
+        if self._stage is not ClientStage.PLAYING or view is None:
             self._tell("game hasn't started" if self.watch.news.state is State.LOBBY else "it is not your turn!")
             return
-        x, y = said.number(2), said.number(3)
+        x, y = received.number(2), received.number(3)
         grid = self._book.grid
         if not self._is_my_turn(view):
             self._tell("it is not your turn!")
-        elif not (target := self._report.target(view, said.value(1))):
+        elif not (target := self._report.target(view, received.value(1))):
             self._tell("invalid target player name")
         elif target == self._me:
             self._tell("don't shoot at yourself!")
@@ -197,7 +197,7 @@ class XbsHandler(SeatedHandler):
         """End the turn; out of turn it is ignored."""
         self._catch_up()
         view = self._report.view
-        if self._stage is Stage.PLAYING and view is not None and self._is_my_turn(view):
+        if self._stage is ClientStage.PLAYING and view is not None and self._is_my_turn(view):
             self._report.skipped = True
             self._door.company.note_skip(self._me, view.turn, reason)
             self.session.skip()
@@ -207,9 +207,9 @@ class XbsHandler(SeatedHandler):
 
     def _speak(self, to: str, text: str) -> None:
         """Say a line, as soon as the client is seated; one without text or to an unknown name is ignored."""
-        if self._stage is Stage.JOINING and len(self._unsaid) < MAX_UNSAID:
+        if self._stage is ClientStage.JOINING and len(self._unsaid) < MAX_UNSAID:
             self._unsaid.append((to, text))
-        if self._stage not in (Stage.WAITING, Stage.PLAYING) or not text:
+        if self._stage not in (ClientStage.WAITING, ClientStage.PLAYING) or not text:
             return
         hearer = self._report.names.meant(to)
         if to and not hearer:
@@ -228,7 +228,7 @@ class XbsHandler(SeatedHandler):
                 self._listed = names
             case m.TurnBegan():
                 self._report.turn_began(announcement)
-            case m.CommandRefused(_, "name_taken", _) if self._stage is Stage.JOINING and self._taken_by is None:
+            case m.CommandRefused(_, "name_taken", _) if self._stage is ClientStage.JOINING and self._taken_by is None:
                 self._taken_by = self.clock() + TAKEN_SECONDS
 
     def event_received(self, event: Event) -> None:
@@ -242,18 +242,18 @@ class XbsHandler(SeatedHandler):
                 else:
                     self._back = False
                     self.session.place(self._fleet, self.clock())
-            case SalvoHeard(result):
-                self._salvo_heard(result)
+            case SalvoReported(result):
+                self._salvo_reported(result)
             case GameEnded():
                 self._ended_as = event
             case HostSeen(acted):
                 self._hear_host(acted)
             case Said(sender, text, private):
-                self._heard(sender, text, private=private)
+                self._pass_on(sender, text, private=private)
             case Refused(code, text):
                 self._refused(code, text)
             case ServerSeen(online):
-                if self._stage in (Stage.WAITING, Stage.PLAYING) and online is self._away:
+                if self._stage in (ClientStage.WAITING, ClientStage.PLAYING) and online is self._away:
                     self._tell("the server is back" if online else "the server is away; the game waits for it")
                 self._away = not online
 
@@ -262,27 +262,27 @@ class XbsHandler(SeatedHandler):
         turn = self._report.announced
         if acted.do is m.HostAction.SKIP and turn is not None:
             self._door.company.note_skip(turn.player, turn.turn, "skipped by the host")
-        elif self._stage in (Stage.WAITING, Stage.PLAYING):
+        elif self._stage in (ClientStage.WAITING, ClientStage.PLAYING):
             self._tell(acted.text or str(acted))
 
     def tick(self, now: float) -> None:
         """Tell what has changed at the table, and give up what takes too long."""
         if self._asked is not None:
             self._sit_down_or_not()
-        if self._sent_away and self._stage is not Stage.DONE:
+        if self._sent_away and self._stage is not ClientStage.DONE:
             self._turn_away()
         elif self._asked is not None and now > self._answer_by:
             self._asked, self._sent_away = None, write("E", "the table does not answer")
-        elif self._stage is Stage.JOINING and self.seated:
+        elif self._stage is ClientStage.JOINING and self.seated:
             self._join_or_not(now)
         self._catch_up()
-        if self._stage is Stage.DONE:
+        if self._stage is ClientStage.DONE:
             self.end()
 
     def stand_up(self) -> None:
         """Give the name back, too."""
         view = self._report.view
-        game = view.game if view is not None and self._stage is Stage.PLAYING else 0
+        game = view.game if view is not None and self._stage is ClientStage.PLAYING else 0
         super().stand_up()
         if self._me:
             self._door.company.leave(self._me, game)
@@ -323,7 +323,7 @@ class XbsHandler(SeatedHandler):
         view = self.session.view
         if self._back:
             self.peer.send(write("Y", complete(fleet, view.incoming if view is not None else ())))
-        self._stage = Stage.WAITING
+        self._stage = ClientStage.WAITING
         unsaid, self._unsaid = self._unsaid, []
         for to, text in unsaid:
             self._speak(to, text)
@@ -334,10 +334,10 @@ class XbsHandler(SeatedHandler):
         self._asked = None
         self._listed, self._taken_by, self._unsaid = None, None, []
         if line.startswith("E|"):
-            self._stage = Stage.OUTSIDE
+            self._stage = ClientStage.OUTSIDE
             self.peer.send(line)
         else:
-            self._stage = Stage.DONE
+            self._stage = ClientStage.DONE
             self._send_away(line)
 
     def _send_away(self, line: str) -> None:
@@ -346,17 +346,21 @@ class XbsHandler(SeatedHandler):
         self.end()
 
     def _refused(self, code: str, text: str) -> None:
-        if self._stage is Stage.JOINING:
+        if self._stage is ClientStage.JOINING:
             if code == "table_full":
                 self._sent_away = "game is full"
             elif code in ("not_in_roster", "sealed_required"):
                 self._sent_away = write("E", speakable(text))
-        elif self._stage is Stage.PLAYING and code != "turn_timeout":  # of which the turn's result tells
+        elif self._stage is ClientStage.PLAYING and code != "turn_timeout":  # of which the turn's result tells
             self._tell(speakable(text))
 
-    def _heard(self, sender: str, text: str, *, private: bool) -> None:
+    def _pass_on(self, sender: str, text: str, *, private: bool) -> None:
         """Pass on a line of chat, except the client's own."""
-        if self._stage in (Stage.WAITING, Stage.PLAYING) and sender != self._me and (text := speakable(text)):
+        if (
+            self._stage in (ClientStage.WAITING, ClientStage.PLAYING)
+            and sender != self._me
+            and (text := speakable(text))
+        ):
             name = self._report.names.shown(sender) if sender else ""
             self.peer.send(write("M", name, text) if private else write("M", name, text, "All"))
 
@@ -367,16 +371,16 @@ class XbsHandler(SeatedHandler):
 
     def _catch_up(self) -> None:
         """Tell all that the session knows and the client does not."""
-        if self._stage not in (Stage.WAITING, Stage.PLAYING):
+        if self._stage not in (ClientStage.WAITING, ClientStage.PLAYING):
             return
-        if self._stage is Stage.WAITING:
+        if self._stage is ClientStage.WAITING:
             view = self.session.view
             if view is not None and self._started:
                 self._report.begin(view, back=self._back)
-                self._stage = Stage.PLAYING
+                self._stage = ClientStage.PLAYING
             else:
                 self._report.list_players(self._listed or ())
-        if self._stage is Stage.PLAYING:
+        if self._stage is ClientStage.PLAYING:
             self._go_on()
 
     def _go_on(self) -> None:
@@ -397,7 +401,7 @@ class XbsHandler(SeatedHandler):
             report.report_results(how, {name: m.Tally(s.turns, s.shots, s.hits) for name, s in stats.items()})
         else:
             report.report_results("aborted", known.tallies)
-        self._stage = Stage.DONE  # in the system a server has one game
+        self._stage = ClientStage.DONE  # in the system a server has one game
 
     def _must_wait(self) -> bool:
         """Whether a client that reads the results and comes back at once would still find the game running."""
@@ -405,11 +409,11 @@ class XbsHandler(SeatedHandler):
         self._results_by = self._results_by or now + MAX_GOODBYE_SECONDS
         return self.watch.news.state is State.TURN and now < self._results_by and not self.dismissed
 
-    def _salvo_heard(self, result: m.SalvoResolved) -> None:
-        if self._stage is Stage.WAITING:
+    def _salvo_reported(self, result: m.SalvoResolved) -> None:
+        if self._stage is ClientStage.WAITING:
             self._catch_up()
         view = self.session.view
-        if self._stage is Stage.PLAYING and view is not None:
+        if self._stage is ClientStage.PLAYING and view is not None:
             self._report.report_salvo(view, result, self._taunt_shooter)
 
     # --- taunts ---------------------------------------------------------------------------------------------------

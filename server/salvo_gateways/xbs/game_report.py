@@ -10,7 +10,7 @@ from salvo_gateways.xbs.doorway import Doorway
 from salvo_gateways.xbs.protocol_text import Names, masked, notice, square, write
 
 
-class GameReport:
+class GameNarrator:
     """Reports a game, each change once; every method but the queries changes this object.
 
     Attributes:
@@ -133,7 +133,7 @@ class GameReport:
         """
         self.view = view
         self.report_turn(view)
-        aims, outcomes = result.aims_if_told, result.outcomes_if_told
+        aims, outcomes = result.aims_if_announced, result.outcomes_if_announced
         if not {result.player, *(target for target, _, _ in aims or ())} <= {*view.players}:
             return  # noise on an open broker
         if not aims or outcomes is None:

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 MAX_REASONS: Final = 256
 
 
-class Member(Protocol):
+class NamedClient(Protocol):
     """A client that has a name here.
 
     Attributes:
@@ -32,13 +32,13 @@ class NameRegistry:
     """The players of one door, by name at the table; used by the threads of all its guests."""
 
     def __init__(self) -> None:
-        self._here: dict[str, Member] = {}
+        self._here: dict[str, NamedClient] = {}
         self._missing: dict[str, tuple[int, str]] = {}  # in which game, and what they are called
         self._reasons: OrderedDict[str, str] = OrderedDict()
         self._skips: dict[str, tuple[int, str]] = {}  # the last turn that was skipped, and why
         self._lock = threading.Lock()
 
-    def claim(self, name: str, member: Member) -> bool:
+    def claim(self, name: str, member: NamedClient) -> bool:
         """Take a name; return False when another client has it."""
         with self._lock:
             if name in self._here:
@@ -68,7 +68,7 @@ class NameRegistry:
         with self._lock:
             return self._missing.get(name, (0, ""))[0] == game
 
-    def member(self, name: str) -> Member | None:
+    def member(self, name: str) -> NamedClient | None:
         """Return the client that has a name."""
         with self._lock:
             return self._here.get(name)

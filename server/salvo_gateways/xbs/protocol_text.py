@@ -30,7 +30,7 @@ _UNSPEAKABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class XbsMessage:
     """A message of a client.
 
     Attributes:
@@ -53,11 +53,11 @@ class Message:
         return int(text) if len(text) <= 3 and text.isascii() and text.isdigit() else 0
 
 
-def read(line: str) -> Message | None:
+def read(line: str) -> XbsMessage | None:
     """Return the message of a line; None for a line that is none."""
     line = line.rstrip(_SPACE)
     kind, *values = (value.strip(_SPACE) for value in line.split("|"))
-    return Message(kind, tuple(values), line) if kind in _TYPES else None
+    return XbsMessage(kind, tuple(values), line) if kind in _TYPES else None
 
 
 def write(kind: str, *values: object) -> str:

@@ -11,7 +11,7 @@ from salvo.seat import Seat
 from salvo.session import Session
 from salvo.team import Team
 from salvo_gateways.client_handler import MAX_WAIT_SECONDS, ClientHandler
-from salvo_gateways.peer import Peer
+from salvo_gateways.peer import ClientConnection
 from salvo_gateways.table_watch import ACCOUNT_SECONDS, TableWatch
 
 _RETRY_SECONDS: Final = 0.3
@@ -24,7 +24,7 @@ class SeatedHandler(ClientHandler):
         watch: the gateway's view of its table.
     """
 
-    def __init__(self, peer: Peer, watch: TableWatch) -> None:
+    def __init__(self, peer: ClientConnection, watch: TableWatch) -> None:
         super().__init__(peer)
         self.watch = watch
         self.clock = watch.clock

@@ -16,7 +16,7 @@ from salvo.cli.options import CA, json_option
 from salvo.cli.output import Integer, Number, host_account, print_table
 from salvo.net.mqtt import without_password
 from salvo_display.replay_text import counted
-from salvo_league.all_brokers import Cells
+from salvo_league.all_brokers import AllBrokers
 from salvo_league.commands.league_show import show
 from salvo_league.director import HALL, Director
 from salvo_league.house_bots import house_bots
@@ -29,24 +29,24 @@ from salvo_league.league_record import (
     Began,
     Closing,
     Drawn,
-    Line,
+    LeagueLine,
+    LeagueRecord,
+    LeagueResult,
     Plain,
-    Record,
-    Result,
     Voided,
     record_path,
 )
-from salvo_league.league_state import Book
+from salvo_league.league_state import LeagueState
 from salvo_league.run import play_league, release_tables
 from salvo_server.game_lengths import duration
-from salvo_server.places import cells_of, table_of, told
+from salvo_server.places import cells_of, place_name, table_of
 from salvo_server.standings.points_and_ratings import score_cells, score_record
 from salvo_server.supervisor import programs_beside
 
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "missed", "rating", "95%")
 
 
-class _Running(Suggesting):
+class _RunningLeague(Suggesting):
     """A group whose command ``run`` needs not be named: ``salvo league FILE.toml URL``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -57,7 +57,7 @@ class _Running(Suggesting):
         return super().parse_args(ctx, args)
 
 
-@click.group(cls=_Running)
+@click.group(cls=_RunningLeague)
 def league() -> None:
     """Play a league over the tables of a running contest server (salvo league FILE.toml URL), or show standings."""
 
@@ -108,10 +108,10 @@ def run(
     if len(brokers) < len(urls):
         raise click.UsageError("the same URL stands there twice; each is another server's broker")
     house = house_bots(file, given, urls[0], fill, ca) if fill is not None else []
-    record = Record(record_path(file), given)
+    record = LeagueRecord(record_path(file), given)
     try:
-        director = Director(Book(record.league, record.lines, filling=bool(house)), team, list(brokers))
-        cells = Cells(brokers, team, secret, director.tables, ca=ca)
+        director = Director(LeagueState(record.league, record.lines, filling=bool(house)), team, list(brokers))
+        cells = AllBrokers(brokers, team, secret, director.tables, ca=ca)
         if record.lines:
             tell_what_goes_on(director.book, as_json)
         try:
@@ -130,7 +130,7 @@ def run(
         record.close()
 
 
-def _release(director: Director, cells: Cells) -> None:
+def _release(director: Director, cells: AllBrokers) -> None:
     """Give the tables back, and print what that means."""
     if not release_tables(director, cells):
         click.echo("a table did not answer; to open its next lobby: salvo control next --table NAME", err=True)
@@ -141,7 +141,9 @@ def _release(director: Director, cells: Cells) -> None:
     if not any(table_of(at) == HALL for at in director.book.assigned):
         click.echo("the default table is open to all again, by the server's own settings", err=True)
     for at, line in director.book.assigned.items():
-        click.echo(f"{told(at)}, game {line.game} is still the league's: {', '.join(line.teams)} stay there", err=True)
+        click.echo(
+            f"{place_name(at)}, game {line.game} is still the league's: {', '.join(line.teams)} stay there", err=True
+        )
 
 
 def _write(file: Path, teams: int, hours: float) -> None:
@@ -159,18 +161,18 @@ def _write(file: Path, teams: int, hours: float) -> None:
     )
 
 
-def _teller(as_json: bool, director: Director) -> Callable[[Line], None]:
-    def tell(line: Line) -> None:
+def _teller(as_json: bool, director: Director) -> Callable[[LeagueLine], None]:
+    def tell(line: LeagueLine) -> None:
         if as_json:
             click.echo(json.dumps(asdict(line)))
         else:
-            for text in said(line, director.book, director.rules):
+            for text in news_of(line, director.book, director.rules):
                 click.echo(text)
 
     return tell
 
 
-def said(line: Line, book: Book, rules: str) -> list[str]:
+def news_of(line: LeagueLine, book: LeagueState, rules: str) -> list[str]:
     """Return what a line says to people."""
     match line:
         case Began():
@@ -178,11 +180,11 @@ def said(line: Line, book: Book, rules: str) -> list[str]:
         case Drawn():
             return [_round(line), *(how_long(book, rules) if line.drawn == 1 else ())]
         case Assigned(_, at, game, teams):
-            return [f"{told(at)}, game {game}: {', '.join(teams)}"]
+            return [f"{place_name(at)}, game {game}: {', '.join(teams)}"]
         case Closing(match, there):
             why = f"only {there[0]} has come" if there else "nobody has come"
             return [f"game of {', '.join(book.matches[match].bots)}: {why}"]
-        case Result(teams=teams, places=places, absent=absent):
+        case LeagueResult(teams=teams, places=places, absent=absent):
             seats = sorted(zip(places, teams, absent, strict=True))
             ranks = [f"{place}. {team}" for place, team, out in seats if not out]
             ranks += [f"{team} did not come" for _, team, out in seats if out]
@@ -207,7 +209,7 @@ def _round(line: Drawn) -> str:
     return f"round {line.drawn}: {counted(games, 'game')}" + (f", {byes[0]} has a bye" if byes else "")
 
 
-def how_long(book: Book, rules: str) -> list[str]:
+def how_long(book: LeagueState, rules: str) -> list[str]:
     """Return how long a game and all of them take; nothing where the server's settings decide that."""
     league, teams = book.league, max(2, len(book.teams))
     game, whole = league.game_seconds(min(league.table_size, teams), rules), league.seconds(teams, rules)
@@ -219,11 +221,11 @@ def how_long(book: Book, rules: str) -> list[str]:
     return [f"a game takes about {duration(game)}{evening}, longer where teams use their time"]
 
 
-def _game(result: Result) -> str:
-    return f"{told(result.table)}, game {result.game}"
+def _game(result: LeagueResult) -> str:
+    return f"{place_name(result.table)}, game {result.game}"
 
 
-def tell_what_goes_on(book: Book, as_json: bool) -> None:
+def tell_what_goes_on(book: LeagueState, as_json: bool) -> None:
     """Print what an earlier run has left."""
     games = list(book.assigned.values())
     if as_json:
@@ -231,24 +233,24 @@ def tell_what_goes_on(book: Book, as_json: bool) -> None:
         return
     click.echo(f"{book.league.name}: goes on, {counted(len(book.results), 'game')} played, {len(games)} on")
     for line in games:
-        click.echo("".join(said(line, book, "")))
+        click.echo("".join(news_of(line, book, "")))
 
 
 def waiting(as_json: bool) -> Callable[[list[str], list[str]], None]:
     """Return what says who waits, and for which tables the league waits, whenever that has changed."""
-    said: dict[str, list[str]] = {"waiting": [], "busy": []}
+    reported: dict[str, list[str]] = {"waiting": [], "busy": []}
 
     def tell(teams: list[str], tables: list[str]) -> None:
         for what, names in (("waiting", teams), ("busy", tables)):
-            if names == said[what]:
+            if names == reported[what]:
                 continue
-            said[what] = names
+            reported[what] = names
             if as_json:
                 click.echo(json.dumps({what: names}))
             elif what == "waiting" and names:
                 click.echo(f"waiting: {', '.join(names)}")
             elif names:
-                where = ", ".join(map(told, names))
+                where = ", ".join(map(place_name, names))
                 click.echo(
                     f"a game that is not the league's is on at {where}; the league waits until its result was shown"
                 )
@@ -256,7 +258,7 @@ def waiting(as_json: bool) -> Callable[[list[str], list[str]], None]:
     return tell
 
 
-def _show(book: Book, as_json: bool) -> None:
+def _show(book: LeagueState, as_json: bool) -> None:
     """Print the table."""
     rows = book.rows()
     if as_json:

@@ -156,9 +156,9 @@ def _result_record(result: Result) -> dict[str, Any]:
         }
         for player in result.players
     ]
-    told = {"table": result.table, "game": result.number, "at": result.at, "rules": result.rules, "players": players}
+    record = {"table": result.table, "game": result.number, "at": result.at, "rules": result.rules, "players": players}
     annulled = {"annulled_at": result.annulled_at, "annulled_by": result.annulled_by}
-    return told | {"counts": result.counts, "aborted": result.aborted} | (annulled if result.annulled_at else {})
+    return record | {"counts": result.counts, "aborted": result.aborted} | (annulled if result.annulled_at else {})
 
 
 def _write_csv(ranked: Sequence[Score], path: Path) -> None:

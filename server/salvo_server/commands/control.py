@@ -19,7 +19,7 @@ from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.codec.published import read_published
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo_server.hosting import Answer, HostDesk
+from salvo_server.hosting import HostAnswer, HostDesk
 from salvo_server.screen_users import ScreenUsers
 
 #: What a command without an argument takes, for people.
@@ -183,7 +183,7 @@ def _connected(
 
 def _act(
     connection: Connection, desk: HostDesk, table: str, do: m.HostAction, given: dict[str, Any], end: float
-) -> Answer:
+) -> HostAnswer:
     command, message = desk.command(table, do, **given)
     connection.publish(message.topic, message.payload)
     while True:
@@ -194,7 +194,7 @@ def _act(
                 return answer
 
 
-def _hear(connection: Connection, desk: HostDesk, end: float, otherwise: str) -> list[Answer]:
+def _hear(connection: Connection, desk: HostDesk, end: float, otherwise: str) -> list[HostAnswer]:
     """Return the answers that have arrived.
 
     Raises:
@@ -205,9 +205,9 @@ def _hear(connection: Connection, desk: HostDesk, end: float, otherwise: str) ->
         raise SalvoError("no_server", otherwise)
     answers = []
     for message in connection.poll(left):
-        if (heard := read_published(message.topic, message.payload)) is not None:
-            address, said = heard
-            answers.append(desk.hear(address.table, said, retained=message.retain))
+        if (received := read_published(message.topic, message.payload)) is not None:
+            address, announcement = received
+            answers.append(desk.hear(address.table, announcement, retained=message.retain))
         connection.acknowledge(message)
     return [answer for answer in answers if answer is not None]
 
@@ -216,7 +216,7 @@ def _named(tables: tuple[str, ...]) -> str:
     return ", ".join(f"table {table}" if table else "the default table" for table in tables)
 
 
-def _print(answer: Answer) -> None:
+def _print(answer: HostAnswer) -> None:
     if isinstance(answer.outcome, m.HostActed):
         where = f"table {answer.table}: " if answer.table else ""
         click.echo(f"{where}{answer.outcome}")

@@ -41,7 +41,7 @@ def health(broker: str | None, roster: Path | None, standby: bool) -> None:
     roster, this uses one of the server's own read-only users; elsewhere the user in the URL.
     """
     if standby:
-        waiting = [each.url for each in running_servers(roster_if_any(roster), standby=True)]
+        waiting = [server.url for server in running_servers(roster_if_any(roster), standby=True)]
         if (broker is not None and str(BrokerUrl.parse(broker)) not in waiting) or not waiting:
             raise SalvoError("no_standby", f"no standby{f' for {broker}' if broker else ''} waits on this machine")
         click.echo("standby: waits for the end of another server")

@@ -11,7 +11,7 @@ from salvo.topics import check_name
 from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.brokers.mosquitto.config import (
     MAX_SERVER_CONNECTIONS,
-    Listener,
+    MosquittoListener,
     MosquittoTls,
     open_server,
     write,
@@ -76,9 +76,9 @@ def mosquitto(
     named = [DEFAULT_TABLE, *(check_name(table, "table") for table in tables)]
     host, server_port = split_address(server_listen)
     listeners = (
-        Listener(port),
-        Listener(websocket_port, websocket=True),
-        Listener(server_port, host, max_connections=MAX_SERVER_CONNECTIONS),
+        MosquittoListener(port),
+        MosquittoListener(websocket_port, websocket=True),
+        MosquittoListener(server_port, host, max_connections=MAX_SERVER_CONNECTIONS),
     )
     is_open = profile == "open"
     if web_secret is not None:

@@ -26,9 +26,9 @@ from salvo_server.service import Listener
 from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.standby import Interrupted, Standby
 from salvo_server.standings.points_and_ratings import plackett_luce
-from salvo_server.storage.journal.games_in_play import KeptGames
+from salvo_server.storage.journal.games_in_play import GamesInPlay
 from salvo_server.storage.transcript_folder import TranscriptFolder
-from salvo_server.supervisor import Program, programs_beside
+from salvo_server.supervisor import SupervisedProgram, programs_beside
 
 if TYPE_CHECKING:
     from salvo_server.metrics import Metrics
@@ -72,10 +72,10 @@ def serve(config: Path | None, **given: Any) -> None:
     except Interrupted:
         report.say("ended", event="ended")
         return
-    kept: KeptGames | None = None
+    games_in_play: GamesInPlay | None = None
     if settings.transcripts is not None:
         report.folder = TranscriptFolder(settings.transcripts, report.written, identity)
-        journal = kept = KeptGames(journal)
+        journal = games_in_play = GamesInPlay(journal)
     tables: dict[str, bool] = {}
     for call in gateways:
         if call.table is not None:
@@ -84,7 +84,7 @@ def serve(config: Path | None, **given: Any) -> None:
     if metrics is not None:
         journal = metrics.timed(journal)
     contest = Contest(settings, listener, journal=journal, identity=identity, gateway_tables=tables)
-    report.contest, report.kept = contest, kept
+    report.contest, report.games_in_play = contest, games_in_play
     contest.end_on_signals()
     _tell_where(report, contest, settings)
     _tell_how(report, contest, settings)
@@ -162,17 +162,21 @@ def _scraped(
         yield
 
 
-def _gateways(contest: Contest, gateways: Sequence[GatewayCall], settings: ServerSettings) -> Iterator[Program]:
+def _gateways(
+    contest: Contest, gateways: Sequence[GatewayCall], settings: ServerSettings
+) -> Iterator[SupervisedProgram]:
     """Return the gateways, and where they find this server; they need not know it by its key."""
     accounts = ["--roster", "none"] if contest.roster is None else ["--roster", str(contest.roster.path)]
     options = ["--broker", contest.own_url, *accounts, *_trusted(contest, settings)]
     for call in gateways:
         at_table = [*options, *_fixed_number(call, settings)] if call.table is not None else []
         words = ["gateway", *call.words, *at_table]
-        yield Program(f"gateway {call.words[0]}", words, {VARIABLE: settings.log_format, "SALVO_KNOWN_SERVERS": "none"})
+        yield SupervisedProgram(
+            f"gateway {call.words[0]}", words, {VARIABLE: settings.log_format, "SALVO_KNOWN_SERVERS": "none"}
+        )
 
 
-def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:
+def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[SupervisedProgram]:
     """Return the web front. It shows boards only if they are late: without a delay they could help a player."""
     if settings.web is None:
         return
@@ -192,7 +196,7 @@ def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Program]:
     if others := reached_at(contest.url, settings):
         options += ["--join", others[0]]
     options += [word for name in settings.hosts for word in ("--host", name)]
-    yield Program(WEB_FRONT, ["web", contest.own_url, *options], environment)
+    yield SupervisedProgram(WEB_FRONT, ["web", contest.own_url, *options], environment)
 
 
 def _games_of(settings: ServerSettings) -> str | None:
@@ -244,12 +248,12 @@ def _tell_how(report: ServeReport, contest: Contest, settings: ServerSettings) -
     )
     if contest.roster is not None:
         members = contest.roster.members()
-        names = {role: [each.name for each in members if each.role is role] for role in _ROLES}
-        said = [f"{_ROLES[role]} {', '.join(names[role])}" for role in _ROLES if names[role]]
+        names = {role: [member.name for member in members if member.role is role] for role in _ROLES}
+        texts = [f"{_ROLES[role]} {', '.join(names[role])}" for role in _ROLES if names[role]]
         if not names[Role.TEAM]:
-            said.insert(0, "no team yet; salvo teams add NAME, while this runs")
+            texts.insert(0, "no team yet; salvo teams add NAME, while this runs")
         report.say(
-            f"roster {contest.roster.path}: {'; '.join(said)}",
+            f"roster {contest.roster.path}: {'; '.join(texts)}",
             event="roster",
             file=str(contest.roster.path),
             **{_ROLES[role]: names[role] for role in _ROLES},

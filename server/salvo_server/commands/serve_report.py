@@ -25,7 +25,7 @@ from salvo_server.core.journal_interface import GameOpened
 from salvo_server.core.referee import Referee
 from salvo_server.game_lengths import duration, turns_of
 from salvo_server.settings import ServerSettings
-from salvo_server.storage.journal.games_in_play import KeptGames
+from salvo_server.storage.journal.games_in_play import GamesInPlay
 from salvo_server.storage.transcript_folder import TranscriptFolder, proof_path
 
 #: What a server calls the web front that it runs.
@@ -52,7 +52,7 @@ class ServeReport:
         self._absent: set[tuple[str, str]] = set()  # table and player
         self._advised: dict[str, int] = {}  # for how many teams, by table
         self.contest: Contest | None = None
-        self.kept: KeptGames | None = None
+        self.games_in_play: GamesInPlay | None = None
         self.folder: TranscriptFolder | None = None
 
     def report_unfinished_games(self, settings: ServerSettings) -> None:
@@ -83,8 +83,8 @@ class ServeReport:
     def report_resumed_games(self) -> None:
         """Report which games were resumed from the journal, and their state."""
         assert self.contest is not None
-        if self.folder is not None and self.kept is not None:
-            for game in self.kept.games():  # the former server may have died before it wrote them
+        if self.folder is not None and self.games_in_play is not None:
+            for game in self.games_in_play.games():  # the former server may have died before it wrote them
                 self.folder.write_annulments(game)
         for table in self.contest.service.tables.values():
             referee = table.referee
@@ -156,8 +156,12 @@ class ServeReport:
                     fields = HOSTED.value(announcement)
                     argument = {key: fields[key] for key in HOST_ARGUMENTS.values() if key in fields}
                     self.say(done, event="host", table=table, by=announcement.by, do=announcement.do.value, **argument)
-                    if self.folder is not None and self.kept is not None and announcement.do is m.HostAction.ANNUL:
-                        self.folder.write_annulments(self.kept.game(table, seen.opened))
+                    if (
+                        self.folder is not None
+                        and self.games_in_play is not None
+                        and announcement.do is m.HostAction.ANNUL
+                    ):
+                        self.folder.write_annulments(self.games_in_play.game(table, seen.opened))
                 case m.CommandRefused(by, code, text) if isinstance(command, m.HostCommand) and by == command.by:
                     refused = f"{prefix}{self._in_game(table)}{command.who} cannot {command.do}: {text}"
                     self.say(refused, event="host_refused", table=table, by=by, do=command.do.value, code=code)
@@ -252,14 +256,14 @@ class ServeReport:
         if refused or not announcements or book is None or book.skipping:
             return
         turn = "its turn" if skip.context is None else f"turn {skip.context.turn}"
-        said = f"{_prefix(table)}{skip.player}'s bot gave up {turn}"
-        self.say(said, event="given_up", table=table, player=skip.player)
+        text = f"{_prefix(table)}{skip.player}'s bot gave up {turn}"
+        self.say(text, event="given_up", table=table, player=skip.player)
 
     def _report_end(self, table: str, seen: TableState, won: m.GameWon) -> None:
         assert self.contest is not None
         game, places = seen.opened, seen.game.places
-        if self.folder is not None and self.kept is not None:
-            self.folder.write(self.kept.game(table, game))
+        if self.folder is not None and self.games_in_play is not None:
+            self.folder.write(self.games_in_play.game(table, game))
         drawn = "starter chosen fairly" if self.contest.seed is None else f"seed {self.contest.seed}"
         self.say(
             f"{_prefix(table)}game {game}: {_outcome(won)}{f'; places: {places_line(places)}' * bool(places)}; {drawn}",

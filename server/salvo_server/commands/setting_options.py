@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from salvo_server.reference import Setting, reference
+from salvo_server.reference import SettingRow, reference
 from salvo_server.settings import ServerSettings
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -25,7 +25,7 @@ def setting_options(*names: str) -> Callable[[_Function], _Function]:
     return decorate
 
 
-def _option(setting: Setting) -> Callable[[_Function], _Function]:
+def _option(setting: SettingRow) -> Callable[[_Function], _Function]:
     # Not said is None; the value is a text, as in the environment.
     kind: dict[str, Any] = {"metavar": setting.takes, "multiple": setting.several}
     if setting.flag is not None:
@@ -33,7 +33,7 @@ def _option(setting: Setting) -> Callable[[_Function], _Function]:
     return click.option(setting.option, setting.name, default=None, help=help_of(setting), **kind)
 
 
-def help_of(setting: Setting) -> str:
+def help_of(setting: SettingRow) -> str:
     """Return a setting in the words of ``--help``."""
     more = "; may be repeated" * setting.several
     ranged = setting.values if setting.flag is None and setting.takes.isupper() else ""

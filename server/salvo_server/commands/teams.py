@@ -22,7 +22,7 @@ from salvo_server.brokers.embedded.addresses import joined, lan_addresses
 from salvo_server.running import RunningServer, reached_at, running_servers
 from salvo_server.settings import identity_path, roster_path
 from salvo_server.storage.identity import load_identity
-from salvo_server.storage.roster import MAX_SCREENS, ROLES, SCREENS, Entry, Member, Roster
+from salvo_server.storage.roster import MAX_SCREENS, ROLES, SCREENS, Member, Roster, RosterEntry
 from salvo_server.storage.roster_csv import read_entries
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def add(
     A team plays; a watcher reads what is public; a referee also sees all boards.
     """
     roster = Roster(path)
-    entries = [Entry(name, Role(role), SCREENS) for name in names]
+    entries = [RosterEntry(name, Role(role), SCREENS) for name in names]
     if table is not None:
         entries += read_entries(table, Role(role))
     if not entries:

@@ -59,8 +59,8 @@ class Chat:
             self._counts[error.code] += 1
             return self._answer(address, error, now)
         if line.to:
-            return write_announcement(m.MessageSaid(line.to, speaker, line.text), address.table)
-        return write_announcement(m.ChatSaid(speaker, line.text), address.table)
+            return write_announcement(m.MessagePublished(line.to, speaker, line.text), address.table)
+        return write_announcement(m.ChatPublished(speaker, line.text), address.table)
 
     def _read(self, address: Address, payload: bytes, players: Container[str], now: int) -> Line:
         """Return a line that may be said.

@@ -16,7 +16,7 @@ from salvo.net.inbound import Inbound
 from salvo_server.core.journal_interface import Batch
 
 
-class News(NamedTuple):
+class StepNews(NamedTuple):
     """What listeners receive of a step: the input, None for the opening of a table, and the announcements."""
 
     table: str
@@ -39,7 +39,7 @@ class Effects:
     records: Batch = field(default_factory=Batch)
     publications: list[Publication] = field(default_factory=list)
     receipts: list[Inbound] = field(default_factory=list)
-    news: list[News] = field(default_factory=list)
+    news: list[StepNews] = field(default_factory=list)
 
     def __iadd__(self, later: Effects) -> Effects:
         """Add what follows from a later input; the order within each kind stays."""

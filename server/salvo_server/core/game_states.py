@@ -14,7 +14,7 @@ from salvo import messages as m
 from salvo.errors import IllegalCommand
 from salvo_server.core.match import Match, Player, Terms
 
-Said = list[m.Announcement]
+Announcements = list[m.Announcement]
 InMatch: TypeAlias = "Turn | Pause | Over"
 
 
@@ -79,30 +79,30 @@ class InGame:
 
     # --- the host (SALVO-HOST) ----------------------------------------------------------------------------------
 
-    def pause(self, by: Hosted, now: int) -> tuple[Said, Any]:
+    def pause(self, by: Hosted, now: int) -> tuple[Announcements, Any]:
         """Stop the clock; a turn can still be finished, but none begins (SALVO-HOST-4)."""
         return [], replace(self, deadline=None)
 
-    def extend(self, by: Hosted, now: int) -> tuple[Said, Any]:
+    def extend(self, by: Hosted, now: int) -> tuple[Announcements, Any]:
         """Give what is going on more time (SALVO-HOST-4)."""
         return [], replace(self, deadline=extended(self.deadline, by))
 
-    def abort(self, by: Hosted, now: int) -> tuple[Said, Over]:
+    def abort(self, by: Hosted, now: int) -> tuple[Announcements, Over]:
         """End the game without a winner; what was fired in the turn that is going on does not count (SALVO-HOST-5)."""
         figures = self.match.figures()
         return [*figures, m.StateChanged(m.State.OVER)], Over(self.match, now + self.terms.limits.over_ms, 0)
 
-    def remove(self, by: Hosted, now: int) -> tuple[Said, Any]:
+    def remove(self, by: Hosted, now: int) -> tuple[Announcements, Any]:
         """Defeat a player with the end of the turn; its own turn ends at once (SALVO-HOST-6)."""
         team = by.command.team
         if team not in (there := self._standing()):
             raise unknown_team(team, there)
         self.match.removed.append(team)
-        told = m.CommandRefused(team, "removed", "the host has removed you from this game")
-        said, state = self.end_removed(now)
-        return [told, *said], state
+        refusal = m.CommandRefused(team, "removed", "the host has removed you from this game")
+        announced, state = self.end_removed(now)
+        return [refusal, *announced], state
 
-    def end_removed(self, now: int) -> tuple[Said, Any]:
+    def end_removed(self, now: int) -> tuple[Announcements, Any]:
         """End the turn of a player that a host has removed."""
         return [], self
 
@@ -125,7 +125,9 @@ class Turn(InGame):
     bank_ends: bool = False
 
     @classmethod
-    def begin(cls, match: Match, now: int, *, extra_ms: int = 0, skipped: bool = False) -> tuple[Said, InMatch]:
+    def begin(
+        cls, match: Match, now: int, *, extra_ms: int = 0, skipped: bool = False
+    ) -> tuple[Announcements, InMatch]:
         """Begin the next turn of a match; that of a removed player ends at once.
 
         Args:
@@ -134,14 +136,14 @@ class Turn(InGame):
         """
         match.begin_turn()
         turn = cls(match, now + match.turn_ms(match.current) + extra_ms)
-        began = m.TurnBegan(*turn._told(now))
+        began = m.TurnBegan(*turn._announced_as(now))
         if skipped and match.current.name not in match.removed:
-            said, state = turn._run_out_by_host(now)
+            announced, state = turn._run_out_by_host(now)
         else:
-            said, state = turn.end_removed(now)
-        return [began, *said], state
+            announced, state = turn.end_removed(now)
+        return [began, *announced], state
 
-    def _told(self, now: int) -> tuple[int, int, str, int, int, int]:
+    def _announced_as(self, now: int) -> tuple[int, int, str, int, int, int]:
         """Game, turn, player, shots, time and end, as if the begin had been delivered already (SALVO-TIME-4)."""
         match, game, player = self.match, self.match.game, self.match.current
         end = self.deadline or now
@@ -154,62 +156,62 @@ class Turn(InGame):
         """Whether there is a bank that does not count yet."""
         return self.terms.limits.bank_ms is not None and self.delivered is None and self.deadline is not None
 
-    def count_from(self, command: m.TurnDelivered, now: int) -> tuple[Said, Turn]:
+    def count_from(self, command: m.TurnDelivered, now: int) -> tuple[Announcements, Turn]:
         """Let the player's bank count (SALVO-TIME-2); unannounced, since no player has less time by it."""
         if not self.awaits_delivery or command.turn != self.match.game.turn or self.deadline is None:
             return [], self
         empty = now + self.match.current.bank_ms
         return [], Turn(self.match, min(self.deadline, empty), now, empty < self.deadline)
 
-    def resume(self, command: m.Resumed, now: int) -> tuple[Said, Turn]:
+    def resume(self, command: m.Resumed, now: int) -> tuple[Announcements, Turn]:
         """Restart the time to act, because no player could act (SALVO-BACK-2)."""
         return ([], self) if self.deadline is None else self._restart(now)
 
-    def _restart(self, now: int) -> tuple[Said, Turn]:
+    def _restart(self, now: int) -> tuple[Announcements, Turn]:
         turn = Turn(self.match, now + self.match.turn_ms(self.match.current))
-        return [m.TurnResumed(*turn._told(now))], turn
+        return [m.TurnResumed(*turn._announced_as(now))], turn
 
-    def resume_paused(self, by: Hosted, now: int) -> tuple[Said, Turn]:
+    def resume_paused(self, by: Hosted, now: int) -> tuple[Announcements, Turn]:
         """Restart the time of the turn (SALVO-HOST-4)."""
         return self._restart(now)
 
-    def pause(self, by: Hosted, now: int) -> tuple[Said, Turn]:
+    def pause(self, by: Hosted, now: int) -> tuple[Announcements, Turn]:
         """Stop the clock, that of the player's bank, too (SALVO-HOST-4)."""
         return [], Turn(self.match, None)
 
-    def extend(self, by: Hosted, now: int) -> tuple[Said, Turn]:
+    def extend(self, by: Hosted, now: int) -> tuple[Announcements, Turn]:
         """Give the player more time, in its bank, too (SALVO-HOST-4)."""
         turn = replace(self, deadline=extended(self.deadline, by))
         self.match.give_time(by.ms)
-        return [m.TurnResumed(*turn._told(now))], turn
+        return [m.TurnResumed(*turn._announced_as(now))], turn
 
-    def skip_by_host(self, by: Hosted, now: int) -> tuple[Said, InMatch]:
+    def skip_by_host(self, by: Hosted, now: int) -> tuple[Announcements, InMatch]:
         """End the turn as if its time had run out (SALVO-HOST-3)."""
         return self._run_out_by_host(now)
 
-    def _run_out_by_host(self, now: int) -> tuple[Said, InMatch]:
+    def _run_out_by_host(self, now: int) -> tuple[Announcements, InMatch]:
         return self._run_out("turn_timeout", f"the host ended turn {self.match.game.turn}", now)
 
-    def end_removed(self, now: int) -> tuple[Said, InMatch]:
+    def end_removed(self, now: int) -> tuple[Announcements, InMatch]:
         """End the turn of a player that a host has removed (SALVO-HOST-6)."""
         if self.match.current.name not in self.match.removed:
             return [], self
         self.match.cut_turn_short()
         return self._end([], now)
 
-    def fire(self, command: m.Fire, now: int) -> tuple[Said, InMatch]:
+    def fire(self, command: m.Fire, now: int) -> tuple[Announcements, InMatch]:
         """Carry out a shot, and end the turn with the last one (SALVO-FIRE)."""
         match = self.match
         player = match.players[command.player]
         if player is not match.current:
             raise match.out_of_turn(player, self._whose(), f", not {player.name}'s")
-        told = match.fire(player, command)
+        accepted = match.fire(player, command)
         if match.game.shots_left and not match.game.over:
-            return [told], self
+            return [accepted], self
         player.silent_turns = 0
-        return self._end([told], now)
+        return self._end([accepted], now)
 
-    def skip(self, command: m.Skip, now: int) -> tuple[Said, InMatch]:
+    def skip(self, command: m.Skip, now: int) -> tuple[Announcements, InMatch]:
         """End the turn of a player that wants no more of it (SALVO-BOOK-7)."""
         match = self.match
         check_skipping(self.terms)
@@ -234,7 +236,7 @@ class Turn(InGame):
     def _whose(self) -> str:
         return f"it is {self.match.current.name}'s turn"
 
-    def run_out(self, following: Terms, now: int) -> tuple[Said, InMatch]:
+    def run_out(self, following: Terms, now: int) -> tuple[Announcements, InMatch]:
         """Close a turn whose deadline has passed (SALVO-TURN-5, SALVO-TURN-6)."""
         match = self.match
         turn, seconds = match.game.turn, match.turn_ms(match.current) // 1000
@@ -244,7 +246,7 @@ class Turn(InGame):
             return self._run_out("bank_empty", reason, now)
         return self._run_out("turn_timeout", f"turn {turn} ended after {seconds} s", now)
 
-    def _run_out(self, code: str, reason: str, now: int) -> tuple[Said, InMatch]:
+    def _run_out(self, code: str, reason: str, now: int) -> tuple[Announcements, InMatch]:
         match = self.match
         game, player = match.game, match.current
         reason += f" with {game.shots_left} shots not fired"
@@ -255,22 +257,22 @@ class Turn(InGame):
             reason += f"; your turns have {match.turn_ms(player) // 1000} s until you fire or skip"
         return self._end([m.CommandRefused(player.name, code, reason)], now)
 
-    def _end(self, said: Said, now: int) -> tuple[Said, InMatch]:
+    def _end(self, announced: Announcements, now: int) -> tuple[Announcements, InMatch]:
         match = self.match
         if self.delivered is not None:
             match.current.bank_ms = max(0, match.current.bank_ms - (now - self.delivered))
-        told, resolved = match.end_turn()
-        said += told
+        results, resolved = match.end_turn()
+        announced += results
         if match.game.over:
             over = Over(match, now + self.terms.limits.over_ms, match.game.shots_left)
-            return [*said, *match.figures(), m.StateChanged(m.State.OVER)], over
+            return [*announced, *match.figures(), m.StateChanged(m.State.OVER)], over
         pause_ms = (self.terms.limits.pace_ms or 0) * resolved
         if self.deadline is None:
-            return said, Pause(match, None, pause_ms)
+            return announced, Pause(match, None, pause_ms)
         if pause_ms:
-            return said, Pause(match, now + pause_ms, pause_ms)
+            return announced, Pause(match, now + pause_ms, pause_ms)
         began, turn = Turn.begin(match, now)
-        return said + began, turn
+        return announced + began, turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,14 +290,14 @@ class Pause(InGame):
     extra_ms: int = 0
     skipped: bool = False
 
-    def end(self, following: Terms, now: int) -> tuple[Said, InMatch]:
+    def end(self, following: Terms, now: int) -> tuple[Announcements, InMatch]:
         """Begin the next turn."""
         return self._begin(now)
 
-    def _begin(self, now: int) -> tuple[Said, InMatch]:
+    def _begin(self, now: int) -> tuple[Announcements, InMatch]:
         return Turn.begin(self.match, now, extra_ms=self.extra_ms, skipped=self.skipped)
 
-    def extend(self, by: Hosted, now: int) -> tuple[Said, Pause]:
+    def extend(self, by: Hosted, now: int) -> tuple[Announcements, Pause]:
         """Give the next turn more time, in its player's bank, too (SALVO-HOST-4)."""
         longer = extended(self.deadline, by)
         if not self.terms.limits.since(m.V1_2):
@@ -303,15 +305,15 @@ class Pause(InGame):
         self.match.give_time(by.ms)
         return [], replace(self, extra_ms=self.extra_ms + by.ms)
 
-    def skip_by_host(self, by: Hosted, now: int) -> tuple[Said, Pause]:
+    def skip_by_host(self, by: Hosted, now: int) -> tuple[Announcements, Pause]:
         """Let the next turn end as it begins (SALVO-HOST-3)."""
         return [], replace(self, skipped=True)
 
-    def resume(self, command: m.Resumed, now: int) -> tuple[Said, Pause]:
+    def resume(self, command: m.Resumed, now: int) -> tuple[Announcements, Pause]:
         """Begin the pause again, because no one could watch (SALVO-PACE-5)."""
         return [], self if self.deadline is None else replace(self, deadline=now + self.pause_ms)
 
-    def resume_paused(self, by: Hosted, now: int) -> tuple[Said, InMatch]:
+    def resume_paused(self, by: Hosted, now: int) -> tuple[Announcements, InMatch]:
         """Begin the pause again, or the next turn where there is none (SALVO-HOST-4)."""
         return ([], replace(self, deadline=now + self.pause_ms)) if self.pause_ms else self._begin(now)
 
@@ -341,7 +343,7 @@ class Over(InGame):
     state = m.State.OVER
     void_shots: int
 
-    def resume_paused(self, by: Hosted, now: int) -> tuple[Said, Over]:
+    def resume_paused(self, by: Hosted, now: int) -> tuple[Announcements, Over]:
         """Restart the time of the result (SALVO-HOST-4)."""
         return [], replace(self, deadline=now + self.terms.limits.over_ms)
 

@@ -288,5 +288,9 @@ def _senders(referee: Referee, request: Sealed, sender: str | None, bound: set[s
 
 def _refused(announcements: Sequence[m.Announcement], player: str) -> bool:
     """Whether a step refused a command to its player; one that says nothing is a repetition or beyond the answers."""
-    refusals = [each for each in announcements if isinstance(each, (m.CommandRefused, m.PlacementRefused))]
-    return not announcements or any(each.to == player for each in refusals)
+    refusals = [
+        announcement
+        for announcement in announcements
+        if isinstance(announcement, (m.CommandRefused, m.PlacementRefused))
+    ]
+    return not announcements or any(refusal.to == player for refusal in refusals)

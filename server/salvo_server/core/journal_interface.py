@@ -110,7 +110,7 @@ class KeyLearned(NamedTuple):
     key: bytes
 
 
-class GameEnded(NamedTuple):
+class GameConcluded(NamedTuple):
     """A game came to its result, with the step that is committed beside it (SALVO-STAND-1)."""
 
     id: int
@@ -149,7 +149,7 @@ class Batch:
     teams: list[TeamAdmitted] = field(default_factory=list)
     keys: list[KeyLearned] = field(default_factory=list)
     closed: list[int] = field(default_factory=list)
-    ended_games: list[GameEnded] = field(default_factory=list)
+    ended_games: list[GameConcluded] = field(default_factory=list)
     annulled: list[ResultAnnulled] = field(default_factory=list)
     sent_through: int | None = None
     ended: bool | None = None
@@ -322,10 +322,10 @@ def when(result: Result) -> tuple[int, str, int]:
     return result.at, result.table, result.number
 
 
-def result_of(table: str, number: int, at: int, rules: str, said: Sequence[m.Announcement]) -> Result | None:
+def result_of(table: str, number: int, at: int, rules: str, announcements: Sequence[m.Announcement]) -> Result | None:
     """Return the result that a step announces; None if its game goes on."""
-    won = next((each for each in said if isinstance(each, m.GameWon)), None)
+    won = next((announcement for announcement in announcements if isinstance(announcement, m.GameWon)), None)
     if won is None:
         return None
-    players = tuple(each for each in said if isinstance(each, m.PlayerStats))
+    players = tuple(announcement for announcement in announcements if isinstance(announcement, m.PlayerStats))
     return Result(table, number, at, rules, players, aborted=not (won.winner or won.tied))

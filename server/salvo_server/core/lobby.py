@@ -11,7 +11,7 @@ from salvo.codec.commands import read_ship
 from salvo.errors import IllegalCommand
 from salvo.rules import RuleBook, check_placement
 from salvo.rules.starter import draw_fair_starter, draw_starter, set_starter
-from salvo_server.core.game_states import Hosted, InMatch, Said, Turn, extended, unknown_team
+from salvo_server.core.game_states import Announcements, Hosted, InMatch, Turn, extended, unknown_team
 from salvo_server.core.match import Match, Team, Terms
 
 #: Accepted placements of each ship while its team is listed (SALVO-PLACE-7): each is a log entry, and a nonce for ever.
@@ -34,7 +34,7 @@ class Entrant(Team):
     placed: Counter[str] = field(default_factory=Counter)
     answered: dict[str, str] = field(default_factory=dict)
 
-    def take(self, command: m.PlaceShip, book: RuleBook) -> Said:
+    def take(self, command: m.PlaceShip, book: RuleBook) -> Announcements:
         """Keep a good placement, and answer it."""
         ship = command.placement.ship
         self.placements[ship] = command.placement
@@ -44,12 +44,12 @@ class Entrant(Team):
         self.refill(len(book.fleet))
         return self.judge(command.spelling, True, book)
 
-    def judge(self, spelling: str, approved: bool, book: RuleBook) -> Said:
+    def judge(self, spelling: str, approved: bool, book: RuleBook) -> Announcements:
         """Answer under the spelling that the team used last, and under no other one (SALVO-PLACE-6)."""
         ship = read_ship(spelling, book)
         former = self.answered.get(ship, spelling)
         self.answered[ship] = spelling
-        dropped: Said = [m.SpellingDropped(self.name, former)] if former != spelling else []
+        dropped: Announcements = [m.SpellingDropped(self.name, former)] if former != spelling else []
         return [*dropped, m.PlacementJudged(self.name, spelling, approved)]
 
 
@@ -101,7 +101,7 @@ class Lobby:
 
     # --- participation (SALVO-JOIN) -----------------------------------------------------------------------------
 
-    def admit(self, command: m.Participate, now: int) -> tuple[Said, Lobby]:
+    def admit(self, command: m.Participate, now: int) -> tuple[Announcements, Lobby]:
         """List a new team, and restart the placement time for all (SALVO-JOIN-4, SALVO-JOIN-17)."""
         invited = self.terms.limits.teams
         if invited is not None and command.name not in invited:
@@ -138,25 +138,25 @@ class Lobby:
                 return
         self.extensions, self.deadline = 0, None if self.paused else ends
 
-    def leave(self, command: m.Leave, now: int) -> tuple[Said, Lobby]:
+    def leave(self, command: m.Leave, now: int) -> tuple[Announcements, Lobby]:
         """Let a team leave by its own will (SALVO-JOIN-15)."""
         if command.game not in (None, self.terms.number):
             text = f"signed for game {command.game}; this is game {self.terms.number}"
             raise IllegalCommand("stale_context", text)
         return self._take_off_list(command.player)
 
-    def strike_off(self, command: m.StruckOff, now: int) -> tuple[Said, Lobby]:
+    def strike_off(self, command: m.StruckOff, now: int) -> tuple[Announcements, Lobby]:
         """Take a team off the list, with a fleet that is complete, too (SALVO-ACCESS-8)."""
         return self._take_off_list(command.name)
 
-    def _take_off_list(self, name: str) -> tuple[Said, Lobby]:
+    def _take_off_list(self, name: str) -> tuple[Announcements, Lobby]:
         gone = self.players.pop(name)
         self.complete = [entrant for entrant in self.complete if entrant is not gone]
         return [m.PlayerLeft(name), self._listing()], self
 
     # --- placement (SALVO-PLACE) --------------------------------------------------------------------------------
 
-    def place(self, command: m.PlaceShip, now: int) -> tuple[Said, Lobby | InMatch]:
+    def place(self, command: m.PlaceShip, now: int) -> tuple[Announcements, Lobby | InMatch]:
         """Judge a placement; the game begins with the fleet that was still missing (SALVO-JOIN-6)."""
         entrant, placement, book = self.players[command.player], command.placement, self.terms.book
         if self._is_complete(entrant):
@@ -169,31 +169,31 @@ class Lobby:
             return [*entrant.judge(command.spelling, False, book), *refused] if refused else [], self
         return self._accept(entrant, command, now)
 
-    def _accept(self, entrant: Entrant, command: m.PlaceShip, now: int) -> tuple[Said, Lobby | InMatch]:
-        said = entrant.take(command, self.terms.book)
+    def _accept(self, entrant: Entrant, command: m.PlaceShip, now: int) -> tuple[Announcements, Lobby | InMatch]:
+        announced = entrant.take(command, self.terms.book)
         if not self._is_complete(entrant):
-            return said, self
+            return announced, self
         self.complete.append(entrant)
         if self.paused or len(self.complete) != self.terms.limits.players:
-            return said, self
+            return announced, self
         started, turn = self._start(now)
-        return said + started, turn
+        return announced + started, turn
 
     # --- the host (SALVO-HOST) ----------------------------------------------------------------------------------
 
-    def start(self, by: Hosted, now: int) -> tuple[Said, Lobby | InMatch]:
+    def start(self, by: Hosted, now: int) -> tuple[Announcements, Lobby | InMatch]:
         """Begin with the fleets that are complete, even in a pause (SALVO-HOST-3)."""
         if len(self.complete) < 2:
             text = f"{len(self.complete)} fleets are complete; a game needs two"
             raise IllegalCommand("too_few_fleets", text)
         return self._start(now)
 
-    def pause(self, by: Hosted, now: int) -> tuple[Said, Lobby]:
+    def pause(self, by: Hosted, now: int) -> tuple[Announcements, Lobby]:
         """Stop the placement time; no game begins (SALVO-HOST-4)."""
         self.paused, self.deadline = True, None
         return [], self
 
-    def resume_paused(self, by: Hosted, now: int) -> tuple[Said, Lobby | InMatch]:
+    def resume_paused(self, by: Hosted, now: int) -> tuple[Announcements, Lobby | InMatch]:
         """Begin, if the pause alone has prevented it, or restart the placement time (SALVO-HOST-4)."""
         self.paused = False
         if self.terms.limits.players is not None and len(self.complete) >= self.terms.limits.players:
@@ -202,55 +202,55 @@ class Lobby:
             self.began, self.deadline = now, now + self.terms.limits.placement_ms
         return [], self
 
-    def extend(self, by: Hosted, now: int) -> tuple[Said, Lobby]:
+    def extend(self, by: Hosted, now: int) -> tuple[Announcements, Lobby]:
         """Give the teams more time to place their ships (SALVO-HOST-4)."""
         self.deadline = extended(self.deadline, by)
         return [], self
 
-    def remove(self, by: Hosted, now: int) -> tuple[Said, Lobby]:
+    def remove(self, by: Hosted, now: int) -> tuple[Announcements, Lobby]:
         """Take a team off the list, and keep it off until the next lobby (SALVO-HOST-6)."""
         team = by.command.team
         if team not in self.players:
             raise unknown_team(team, self.players)
         self.removed.add(team)
-        told = m.CommandRefused(team, "removed", "the host has removed you from this game")
-        said, _ = self._take_off_list(team)
-        return [told, *said], self
+        refusal = m.CommandRefused(team, "removed", "the host has removed you from this game")
+        announced, _ = self._take_off_list(team)
+        return [refusal, *announced], self
 
     # --- the placement time (SALVO-JOIN-4) ----------------------------------------------------------------------
 
-    def resume(self, command: m.Resumed, now: int) -> tuple[Said, Lobby]:
+    def resume(self, command: m.Resumed, now: int) -> tuple[Announcements, Lobby]:
         """Restart the placement time, because no team could place (SALVO-BACK-2)."""
         if self.deadline is not None:
             self.extensions += 1
             self.deadline = now + self.terms.limits.placement_ms
         return [], self
 
-    def end_placement_time(self, following: Terms, now: int) -> tuple[Said, Lobby | InMatch]:
+    def end_placement_time(self, following: Terms, now: int) -> tuple[Announcements, Lobby | InMatch]:
         """Begin with the fleets that are complete, or wait on with them (SALVO-JOIN-5)."""
         if len(self.complete) >= 2:
             return self._start(now)
         self.deadline = None
         return self._dismiss_incomplete(), self
 
-    def _dismiss_incomplete(self) -> Said:
+    def _dismiss_incomplete(self) -> Announcements:
         """Strike all teams without a complete fleet off the list."""
         leaving = [entrant for entrant in self.players.values() if not self._is_complete(entrant)]
-        said: Said = []
+        announced: Announcements = []
         for entrant in leaving:
             placed = f"{len(entrant.placements)} of {len(self.terms.book.fleet)} ships were placed in time"
             text = f"{placed}; ask to take part again"
-            said += [m.CommandRefused(entrant.name, "placement_timeout", text), m.PlayerLeft(entrant.name)]
+            announced += [m.CommandRefused(entrant.name, "placement_timeout", text), m.PlayerLeft(entrant.name)]
             del self.players[entrant.name]
-        return [*said, self._listing()] if leaving else []
+        return [*announced, self._listing()] if leaving else []
 
-    def _start(self, now: int) -> tuple[Said, InMatch]:
-        said = self._dismiss_incomplete()
+    def _start(self, now: int) -> tuple[Announcements, InMatch]:
+        announced = self._dismiss_incomplete()
         match = Match(self.terms, self.complete, self._starter())
         if list(match.players) != list(self.players):  # in play order from now on (SALVO-JOIN-10)
-            said.append(m.PlayersListed(tuple(match.players)))
+            announced.append(m.PlayersListed(tuple(match.players)))
         began, turn = Turn.begin(match, now)
-        return [*said, m.StateChanged(m.State.TURN), *began], turn
+        return [*announced, m.StateChanged(m.State.TURN), *began], turn
 
     def _starter(self) -> int:
         terms = self.terms

@@ -108,7 +108,7 @@ class GameLog:
 
     def take_in(self, step: Step) -> list[bytes]:
         """Return the texts that a step adds, in order."""
-        public = [each for each in step.announcements if is_public(each)]
+        public = [announcement for announcement in step.announcements if is_public(announcement)]
         if self._over or not step.recorded or not (public or _counts(step)):
             return []
         hidden = not isinstance(step.command, PUBLIC_INPUTS)
@@ -158,7 +158,7 @@ def _counts(step: Step) -> bool:
     """Whether a step without a public announcement changed the game: a clock was restarted, a shot counts."""
     if isinstance(step.command, PUBLIC_INPUTS):
         return True
-    return any(isinstance(each, (m.ShotLanded, m.ShotAccepted)) for each in step.announcements)
+    return any(isinstance(announcement, (m.ShotLanded, m.ShotAccepted)) for announcement in step.announcements)
 
 
 class TableLog:

@@ -22,15 +22,15 @@ class Throttle:
         self.counts: Counter[str] = Counter()
         self._log = log
         self._clock = clock
-        self._said: dict[str, tuple[float, int]] = {}
+        self._logged: dict[str, tuple[float, int]] = {}
 
     def warn(self, kind: str, text: str) -> None:
         """Warn, unless the same kind was logged just now; ``kind`` is chosen by the program, never by a client."""
         self.counts[kind] += 1
         now, count = self._clock(), self.counts[kind]
-        said_at, said_count = self._said.get(kind, (-PAUSE_SECONDS, count - 1))
-        if now - said_at < PAUSE_SECONDS:
+        logged_at, logged_count = self._logged.get(kind, (-PAUSE_SECONDS, count - 1))
+        if now - logged_at < PAUSE_SECONDS:
             return
-        self._said[kind] = now, count
-        left_out = count - said_count - 1
+        self._logged[kind] = now, count
+        left_out = count - logged_count - 1
         self._log.warning("%s%s", text, f" (and {left_out} more like it before)" if left_out else "")

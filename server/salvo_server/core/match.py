@@ -286,7 +286,7 @@ class Match:
         player.silent_turns = 0 if game.shots_fired else player.silent_turns + 1
         most = self.terms.limits.empty_turns
         # The next turns of a removed player are empty; yet all see that a game for points ends with an empty round.
-        silent = [most if each.silent_turns and each.name in self.removed else each.silent_turns for each in self.seats]
+        silent = [most if seat.silent_turns and seat.name in self.removed else seat.silent_turns for seat in self.seats]
         return not game.over and game.judge_silence(silent, most)
 
     def _defeat_removed(self) -> None:

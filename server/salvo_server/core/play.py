@@ -12,9 +12,9 @@ from salvo.codec.announcements import Publication
 from salvo.codec.header import write_header
 from salvo.step import Step
 from salvo_server.core.authenticator import Proof
-from salvo_server.core.effects import Effects, News
+from salvo_server.core.effects import Effects, StepNews
 from salvo_server.core.journal_interface import (
-    GameEnded,
+    GameConcluded,
     GameOpened,
     KeyLearned,
     ResultAnnulled,
@@ -70,7 +70,7 @@ class Delivery:
     """Compares running numbers of messages on the connection."""
 
     def __init__(self) -> None:
-        self._said: deque[tuple[int, int]] = deque()  # the last message of a round, and the last step before it
+        self._published: deque[tuple[int, int]] = deque()  # the last message of a round, and the last step before it
         self._begun: dict[str, int] = {}  # turns with a bank whose begin waits to be published, by table
         self._undelivered: dict[str, tuple[int, int]] = {}  # turn, and how much is published with its begin
 
@@ -81,15 +81,15 @@ class Delivery:
 
     def publish(self, published: int, last_step: int) -> None:
         """Note that everything up to a step has been published, so many messages in all."""
-        self._said.append((published, last_step))
+        self._published.append((published, last_step))
         self._undelivered |= {table: (turn, published) for table, turn in self._begun.items()}
         self._begun.clear()
 
     def take_sent_through(self, delivered: int) -> int | None:
         """Return the last step all of whose messages are confirmed; None when that is none since the last call."""
         step = None
-        while self._said and self._said[0][0] <= delivered:
-            _, step = self._said.popleft()
+        while self._published and self._published[0][0] <= delivered:
+            _, step = self._published.popleft()
         return step
 
     def take_delivered(self, delivered: int) -> list[tuple[str, int]]:
@@ -149,7 +149,7 @@ class Play:
         effects.publications += self.follower.take_due(step.at)
         result = result_of(table.name, step.game, step.at, table.header.rules.book.name, step.announcements)
         if result is not None:
-            effects.records.ended_games.append(GameEnded(self.games[table.name], result))
+            effects.records.ended_games.append(GameConcluded(self.games[table.name], result))
         for announcement in step.announcements:
             match announcement:
                 case m.Recap(to):
@@ -167,7 +167,7 @@ class Play:
                 case _:
                     pass
         self.timers.set(table.name, table.referee.deadline())
-        effects.news.append(News(table.name, step.at, step.command, step.announcements))
+        effects.news.append(StepNews(table.name, step.at, step.command, step.announcements))
         return effects
 
     def _open_game(self, table: Table, now: int) -> Effects:
@@ -255,7 +255,7 @@ class Play:
                 effects.records.closed.append(game.opened.id)
             effects.publications += publications
             effects += self._open_game(table, now)
-            effects.news.append(News(name, now, None, announcements))
+            effects.news.append(StepNews(name, now, None, announcements))
         for name in stored if resumes else ():
             log.warning("the journal has a game of table %r, which is not set; it waits", name)
         return effects

@@ -72,21 +72,21 @@ class Referee:
         if isinstance(command, m.TimePassed):
             return late
         try:
-            told = Hosted(command, self._next) if isinstance(command, m.HostCommand) else command
-            said = self._step(event_of(command, self.stage.players), told, now)
+            input = Hosted(command, self._next) if isinstance(command, m.HostCommand) else command
+            announced = self._step(event_of(command, self.stage.players), input, now)
         except IllegalCommand as error:
-            said = self._refuse(command, error)
+            announced = self._refuse(command, error)
         else:
             if isinstance(command, m.HostCommand) and command.settings is not None:
                 self._set.append(command.settings)
-        return late + said if late else said
+        return late + announced if late else announced
 
     def _step(self, event: Event, command: m.Input | Hosted | Terms, now: int) -> list[m.Announcement]:
         state = self.stage
-        said, self.stage = TABLE[type(state)][event].step(state, command, now)
+        announced, self.stage = TABLE[type(state)][event].step(state, command, now)
         if self.stage.terms is not state.terms:
             self._set.clear()
-        return said
+        return announced
 
     def _refuse(self, command: m.Input, error: IllegalCommand) -> list[m.Announcement]:
         match command:

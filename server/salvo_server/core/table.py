@@ -83,10 +83,10 @@ class Table:
 
     def write_status(self, status: m.ServerStatus) -> list[Publication]:
         """Write the server's status and keep it as retained."""
-        return [kept for each in write_announcement(status, self.name) if (kept := self._keep(each))]
+        return [changed for each in write_announcement(status, self.name) if (changed := self._keep(each))]
 
     @property
-    def kept(self) -> dict[str, bytes]:
+    def last_payloads(self) -> dict[str, bytes]:
         """What the broker should retain, by topic: an empty lobby says so, where its game's record has nothing."""
         return self._empty | self.retained
 
@@ -97,12 +97,16 @@ class Table:
         every refusal of a placement says `false` (SALVO-PLACE-9).
         """
         refuses = m.PlacementRefused in map(type, step.announcements)
-        told: list[Publication] = []
-        for each in step.publications:
+        publications: list[Publication] = []
+        for publication in step.publications:
             if refuses:
-                told += self._refusal(step, each)
-            told.append(each if each.payload else each._replace(payload=self._empty.get(each.topic, b"")))
-        return told
+                publications += self._refusal(step, publication)
+            publications.append(
+                publication
+                if publication.payload
+                else publication._replace(payload=self._empty.get(publication.topic, b""))
+            )
+        return publications
 
     def _refusal(self, step: Step, publication: Publication) -> list[Publication]:
         """Return what goes before the error about a ship, unless the record says it of that placement.
@@ -115,8 +119,8 @@ class Table:
             return []
         approved = topics.APPROVED.of(self.name, player=address.player, ship=address.ship)
         unproven = isinstance(step.command, m.Unreadable) and not step.command.proven
-        said = any(each.topic == approved for each in step.publications)
-        if said or (unproven and self.retained.get(approved) == b"true"):
+        decided = any(each.topic == approved for each in step.publications)
+        if decided or (unproven and self.retained.get(approved) == b"true"):
             return []
         return [Publication(approved, b"false", False)]
 
@@ -155,7 +159,7 @@ class Table:
             address = topics.parse(topic)
             if address.topic not in _KEPT if player is None else address.player == player:
                 gone.append(topic)
-        return [kept for topic in gone if (kept := self._keep(Publication(topic, b"", True)))]
+        return [changed for topic in gone if (changed := self._keep(Publication(topic, b"", True)))]
 
 
 def header_check(header: Header) -> bytes:

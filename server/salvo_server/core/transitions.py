@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
-from salvo_server.core.game_states import Hosted, InGame, Over, Pause, Said, Turn
+from salvo_server.core.game_states import Announcements, Hosted, InGame, Over, Pause, Turn
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.match import Team, Terms
 
@@ -66,7 +66,7 @@ class Answer(StrEnum):
     IGNORED = "ignored"
 
 
-class Target(NamedTuple):
+class TransitionTarget(NamedTuple):
     """A state that may follow; one with a description is drawn in the diagram."""
 
     state: type[TableState]
@@ -84,25 +84,25 @@ class Transition(NamedTuple):
         targets: all states that may follow; none where the state stays.
     """
 
-    step: Callable[[Any, Any, int], tuple[Said, TableState]]
+    step: Callable[[Any, Any, int], tuple[Announcements, TableState]]
     answer: Answer
     sentence: str
     codes: tuple[str, ...] = ()
-    targets: tuple[Target, ...] = ()
+    targets: tuple[TransitionTarget, ...] = ()
 
 
 # --- steps that are the same in several states --------------------------------------------------------------------
 
 
-def _ignore(state: TableState, command: object, now: int) -> tuple[Said, TableState]:
+def _ignore(state: TableState, command: object, now: int) -> tuple[Announcements, TableState]:
     return [], state
 
 
-def _recap(state: TableState, command: m.Participate, now: int) -> tuple[Said, TableState]:
+def _recap(state: TableState, command: m.Participate, now: int) -> tuple[Announcements, TableState]:
     return [state.recap(command.name)], state
 
 
-def _answer(state: TableState, command: m.Unreadable, now: int) -> tuple[Said, TableState]:
+def _answer(state: TableState, command: m.Unreadable, now: int) -> tuple[Announcements, TableState]:
     return state.players[command.player].answer_unreadable(command), state
 
 
@@ -132,24 +132,24 @@ def _wrong_state(what: str, accepted: Iterable[m.State], state: TableState) -> I
     return IllegalCommand("wrong_state", text)
 
 
-def _fire_after_the_end(over: Over, command: m.Fire, now: int) -> tuple[Said, TableState]:
+def _fire_after_the_end(over: Over, command: m.Fire, now: int) -> tuple[Announcements, TableState]:
     if not over.is_void(command):
         _refuse(over, command, now)
     return [], replace(over, void_shots=over.void_shots - 1)
 
 
-def _reopen(state: Over | Lobby, following: Terms, now: int) -> tuple[Said, TableState]:
+def _reopen(state: Over | Lobby, following: Terms, now: int) -> tuple[Announcements, TableState]:
     """Forget the game, its secrets and its boards, and open the next lobby."""
     former, terms = state.terms, replace(following, number=state.terms.number + 1)
     changed = [] if terms.rules == former.rules else [terms.rules]
     return [m.TableReset(), m.TableOpened(terms.number), *changed, m.StateChanged(m.State.LOBBY)], Lobby(terms)
 
 
-def _reopen_by_host(state: Over | Lobby, by: Hosted, now: int) -> tuple[Said, TableState]:
+def _reopen_by_host(state: Over | Lobby, by: Hosted, now: int) -> tuple[Announcements, TableState]:
     return _reopen(state, by.following, now)
 
 
-def _annul(state: TableState, by: Hosted, now: int) -> tuple[Said, TableState]:
+def _annul(state: TableState, by: Hosted, now: int) -> tuple[Announcements, TableState]:
     number = by.command.game
     if number is None or number >= state.terms.number:
         raise IllegalCommand("stale_context", f"game {number} has no result here; this is game {state.terms.number}")
@@ -168,23 +168,23 @@ def _refuse_host(state: TableState, by: Hosted, now: int) -> NoReturn:
     raise _wrong_state(do, _accepting(_BY_HOST[do]), state)
 
 
-def _skip_next(pause: Pause, by: Hosted, now: int) -> tuple[Said, TableState]:
+def _skip_next(pause: Pause, by: Hosted, now: int) -> tuple[Announcements, TableState]:
     if not pause.terms.limits.since(m.V1_2):
         _refuse_host(pause, by, now)
     return pause.skip_by_host(by, now)
 
 
-def _told(
-    step: Callable[[Any, Hosted, int], tuple[Said, TableState]],
-) -> Callable[[Any, Hosted, int], tuple[Said, TableState]]:
+def _announcing(
+    step: Callable[[Any, Hosted, int], tuple[Announcements, TableState]],
+) -> Callable[[Any, Hosted, int], tuple[Announcements, TableState]]:
     """Return a step of a host that everybody is told of before anything follows from it (SALVO-HOST-2)."""
 
-    def told(state: TableState, by: Hosted, now: int) -> tuple[Said, TableState]:
+    def announced_step(state: TableState, by: Hosted, now: int) -> tuple[Announcements, TableState]:
         _check_host(by.command, state)
-        said, following = step(state, by, now)
-        return [m.HostActed.of(by.command, paused=following.paused), *said], following
+        announced, following = step(state, by, now)
+        return [m.HostActed.of(by.command, paused=following.paused), *announced], following
 
-    return told
+    return announced_step
 
 
 def _check_host(command: m.HostCommand, state: TableState) -> None:
@@ -199,17 +199,17 @@ def _check_host(command: m.HostCommand, state: TableState) -> None:
 
 # --- the table ----------------------------------------------------------------------------------------------------
 
-_WAITS = Target(Lobby)  # until the last fleet is complete
-_COMPLETE = Target(Turn, "the operator's number of fleets is complete", "SALVO-JOIN-6")
-_IN_TIME = Target(Turn, "placement time ends, two or more fleets complete", "SALVO-JOIN-5")
-_TOO_FEW = Target(Lobby, "placement time ends, fewer fleets complete", "SALVO-JOIN-5")
-_BEGINS = Target(Turn)  # after a pause
-_SKIPPED = (Target(Pause), Target(Over))  # a host has ended the next turn before it began
-_NEXT = Target(Turn, "a turn ends, two or more players left", "SALVO-TURN-3")
-_WON = Target(Over, "one player left", "SALVO-END-1")
-_FORGOTTEN = Target(Lobby, "time of the result ends", "SALVO-END-4")
-_STARTED = Target(Turn, "the host starts the game, two or more fleets complete", "SALVO-HOST-3")
-_ABORTED = Target(Over, "the host aborts the game", "SALVO-HOST-5")
+_WAITS = TransitionTarget(Lobby)  # until the last fleet is complete
+_COMPLETE = TransitionTarget(Turn, "the operator's number of fleets is complete", "SALVO-JOIN-6")
+_IN_TIME = TransitionTarget(Turn, "placement time ends, two or more fleets complete", "SALVO-JOIN-5")
+_TOO_FEW = TransitionTarget(Lobby, "placement time ends, fewer fleets complete", "SALVO-JOIN-5")
+_BEGINS = TransitionTarget(Turn)  # after a pause
+_SKIPPED = (TransitionTarget(Pause), TransitionTarget(Over))  # a host has ended the next turn before it began
+_NEXT = TransitionTarget(Turn, "a turn ends, two or more players left", "SALVO-TURN-3")
+_WON = TransitionTarget(Over, "one player left", "SALVO-END-1")
+_FORGOTTEN = TransitionTarget(Lobby, "time of the result ends", "SALVO-END-4")
+_STARTED = TransitionTarget(Turn, "the host starts the game, two or more fleets complete", "SALVO-HOST-3")
+_ABORTED = TransitionTarget(Over, "the host aborts the game", "SALVO-HOST-5")
 _TURN_ENDS = (_NEXT, _NEXT._replace(state=Pause), _WON)
 
 _PLACING = ("fleet_final", "off_grid", "overlap", "too_close")
@@ -250,28 +250,30 @@ _COUNT = Transition(Turn.count_from, _OK, "SALVO-TIME-2")
 _NO_BANK = Transition(_ignore, _IGNORED, "SALVO-TIME-2")
 
 _STALE = "stale_context"
-_H_START = Transition(_told(Lobby.start), _OK, "SALVO-HOST-3", ("too_few_fleets", _STALE), (_STARTED,))
-_H_SKIP = Transition(_told(Turn.skip_by_host), _OK, "SALVO-HOST-3", (_STALE,), _TURN_ENDS)
-_H_SKIP_NEXT = Transition(_told(_skip_next), _OK, "SALVO-HOST-3", ("wrong_state", _STALE))
-_H_PAUSE = Transition(_told(lambda state, *given: state.pause(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE))
+_H_START = Transition(_announcing(Lobby.start), _OK, "SALVO-HOST-3", ("too_few_fleets", _STALE), (_STARTED,))
+_H_SKIP = Transition(_announcing(Turn.skip_by_host), _OK, "SALVO-HOST-3", (_STALE,), _TURN_ENDS)
+_H_SKIP_NEXT = Transition(_announcing(_skip_next), _OK, "SALVO-HOST-3", ("wrong_state", _STALE))
+_H_PAUSE = Transition(
+    _announcing(lambda state, *given: state.pause(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE)
+)
 _H_RESUME = Transition(
-    _told(lambda state, *given: state.resume_paused(*given)), _OK, "SALVO-HOST-4", ("not_paused", _STALE)
+    _announcing(lambda state, *given: state.resume_paused(*given)), _OK, "SALVO-HOST-4", ("not_paused", _STALE)
 )
 _H_LOBBY_RESUME = _H_RESUME._replace(targets=(_WAITS, _BEGINS))
 _H_PAUSE_RESUME = _H_RESUME._replace(targets=(_BEGINS, *_SKIPPED))
 _H_EXTEND = Transition(
-    _told(lambda state, *given: state.extend(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE)
+    _announcing(lambda state, *given: state.extend(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE)
 )
-_H_ABORT = Transition(_told(InGame.abort), _OK, "SALVO-HOST-5", (_STALE,), (_ABORTED,))
+_H_ABORT = Transition(_announcing(InGame.abort), _OK, "SALVO-HOST-5", (_STALE,), (_ABORTED,))
 _H_REMOVE = Transition(
-    _told(lambda state, *given: state.remove(*given)), _OK, "SALVO-HOST-6", ("unknown_target", _STALE)
+    _announcing(lambda state, *given: state.remove(*given)), _OK, "SALVO-HOST-6", ("unknown_target", _STALE)
 )
 _H_TURN_REMOVE = _H_REMOVE._replace(targets=_TURN_ENDS)
-_H_NEXT = Transition(_told(_reopen_by_host), _OK, "SALVO-HOST-7", (_STALE,), (Target(Lobby),))
-_H_SPEAK = Transition(_told(_ignore), _OK, "SALVO-HOST-7", (_STALE,))
-_H_ANNUL = Transition(_told(_annul), _OK, "SALVO-STAND-4", (_STALE,))
-_H_LATER = Transition(_told(_annul_later), _NO, "SALVO-STAND-4", ("wrong_state", _STALE))
-_H_STATE = Transition(_told(_refuse_host), _NO, "SALVO-HOST-2", ("wrong_state", _STALE))
+_H_NEXT = Transition(_announcing(_reopen_by_host), _OK, "SALVO-HOST-7", (_STALE,), (TransitionTarget(Lobby),))
+_H_SPEAK = Transition(_announcing(_ignore), _OK, "SALVO-HOST-7", (_STALE,))
+_H_ANNUL = Transition(_announcing(_annul), _OK, "SALVO-STAND-4", (_STALE,))
+_H_LATER = Transition(_announcing(_annul_later), _NO, "SALVO-STAND-4", ("wrong_state", _STALE))
+_H_STATE = Transition(_announcing(_refuse_host), _NO, "SALVO-HOST-2", ("wrong_state", _STALE))
 
 # fmt: off
 _TRANSITIONS: dict[Event, tuple[Transition, Transition, Transition, Transition]] = {
@@ -307,7 +309,10 @@ TABLE: dict[type[TableState], dict[Event, Transition]] = {
 }
 
 _PLAIN = (m.Leave, m.StruckOff, m.PlaceShip, m.Fire, m.Skip, m.Unreadable, m.Resumed, m.TurnDelivered)
-_EVENTS: dict[type[m.Input], Event] = {m.Participate: Event.NEW, **{kind: Event(kind.__name__) for kind in _PLAIN}}
+_EVENTS: dict[type[m.Input], Event] = {
+    m.Participate: Event.NEW,
+    **{kind: Event(kind.__name__) for kind in _PLAIN},
+}
 
 _BY_HOST = {action: Event.__members__.get(f"HOST_{action.name}", Event.HOST_SPEAK) for action in m.HostAction}
 

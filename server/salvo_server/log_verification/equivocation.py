@@ -23,7 +23,7 @@ class Agreement(NamedTuple):
     compared: int
 
 
-class _Told(NamedTuple):
+class _Story(NamedTuple):
     """What a file has of a game: texts by number of the entry, and their lines."""
 
     file: str
@@ -48,28 +48,28 @@ def compare_stories(reports: Sequence[ProofReport]) -> list[Finding]:
 
 def agreements(reports: Sequence[ProofReport]) -> list[Agreement]:
     """Return of which games several files tell the same; to be asked when :func:`compare_stories` finds nothing."""
-    told: dict[str, list[_Told]] = {}
+    stories: dict[str, list[_Story]] = {}
     names: dict[str, str] = {}
     for report in reports:
         for game in report.heard:
             names.setdefault(game.of, str(game))
-            told.setdefault(game.of, []).append(_whole(report, game))
+            stories.setdefault(game.of, []).append(_whole(report, game))
     for game, parts in _loose(reports):
-        told[game.of] += [part for _, part in parts if part.file not in {each.file for each in told[game.of]}]
+        stories[game.of] += [part for _, part in parts if part.file not in {each.file for each in stories[game.of]}]
     found = []
-    for of, files in told.items():
-        heard = [number for each in files for number in each.lines]
+    for of, files in stories.items():
+        heard = [number for file in files for number in file.lines]
         if len(files) > 1:
             compared = sum(heard.count(number) > 1 for number in set(heard))
-            found.append(Agreement(tuple(each.file for each in files), names[of], compared))
+            found.append(Agreement(tuple(file.file for file in files), names[of], compared))
     return found
 
 
-def _whole(report: ProofReport, game: LoggedGame) -> _Told:
-    return _Told(report.file, {line.entry.number: (line.number, line.text) for line in game.lines})
+def _whole(report: ProofReport, game: LoggedGame) -> _Story:
+    return _Story(report.file, {line.entry.number: (line.number, line.text) for line in game.lines})
 
 
-def _loose(reports: Sequence[ProofReport]) -> Iterator[tuple[LoggedGame, list[tuple[ProofReport, _Told]]]]:
+def _loose(reports: Sequence[ProofReport]) -> Iterator[tuple[LoggedGame, list[tuple[ProofReport, _Story]]]]:
     """What files without a game's opening have of it, once for each game, with a file that has the opening."""
     seen: set[str] = set()
     for report in reports:
@@ -77,7 +77,7 @@ def _loose(reports: Sequence[ProofReport]) -> Iterator[tuple[LoggedGame, list[tu
             if game.of not in seen:
                 seen.add(game.of)
                 others = [each for each in reports if each is not report]
-                parts = [_Told(each.file, _part(each, game)) for each in others]
+                parts = [_Story(other.file, _part(other, game)) for other in others]
                 yield game, [(report, part) for part in parts if part.lines]
 
 
@@ -104,27 +104,28 @@ def _has(report: ProofReport, game: LoggedGame) -> bool:
     return any(each.of == game.of for each in report.heard)
 
 
-def _two_stories(mine: _Told, game: LoggedGame, theirs: _Told, other: LoggedGame) -> Finding | None:
+def _two_stories(mine: _Story, game: LoggedGame, theirs: _Story, other: LoggedGame) -> Finding | None:
     opening, its = game.opening, other.opening
     if (opening.key, opening.table) != (its.key, its.table):
         return None
-    if game.of != other.of and not _overlap(game.told, other.told):
+    if game.of != other.of and not _overlap(game.published_steps, other.published_steps):
         return None  # two games; a server without a journal begins with game 1 again
     for number in sorted(mine.lines.keys() & theirs.lines.keys()):
         (line, text), (their_line, their_text) = mine.lines[number], theirs.lines[number]
         if text != their_text:
-            told = (
+            difference = (
                 f"it told two stories of game {opening.game}: entry {number} is another one in "
                 f"{theirs.file}, line {their_line}, and both are signed"
             )
-            return Finding(mine.file, line, *_fault(opening, told))
+            return Finding(mine.file, line, *_fault(opening, difference))
     return None
 
 
-def _fault(opening: Opening, told: str) -> tuple[Fault, str]:
+def _fault(opening: Opening, difference: str) -> tuple[Fault, str]:
     if opening.draw is Draw.SEED:
-        return Fault.UNDECIDED, f"{told}; or it was restarted with the same explicit seed, and these are two games"
-    return Fault.SERVER, told
+        restarted = "it was restarted with the same explicit seed, and these are two games"
+        return Fault.UNDECIDED, f"{difference}; or {restarted}"
+    return Fault.SERVER, difference
 
 
 def _overlap(one: Sequence[LogStep], other: Sequence[LogStep]) -> bool:

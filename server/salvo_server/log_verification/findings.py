@@ -29,7 +29,7 @@ BLAME: Final = {
 UNPROVEN: Final = frozenset({Fault.INCOMPLETE, Fault.UNDECIDED, Fault.STRANGER, Fault.NO_PROOF})
 
 
-class Verdict(StrEnum):
+class LogVerdict(StrEnum):
     """What is to be said of one game."""
 
     FAIR = "fair"
@@ -72,7 +72,7 @@ class Wrong(Exception):
         self.line, self.fault, self.text, self.of = line, fault, text, of
 
 
-class Line(NamedTuple):
+class LoggedLine(NamedTuple):
     """An entry and its place."""
 
     number: int
@@ -80,7 +80,7 @@ class Line(NamedTuple):
     entry: Entry
 
 
-def blame_server(line: Line, text: str) -> NoReturn:
+def blame_server(line: LoggedLine, text: str) -> NoReturn:
     """Say that the server has signed what is not so."""
     raise Wrong(line.number, Fault.SERVER, text)
 
@@ -99,29 +99,29 @@ class LoggedGame:
 
     of: str
     opening: Opening
-    lines: list[Line] = field(default_factory=list)
+    lines: list[LoggedLine] = field(default_factory=list)
     header: Header | None = None
     steps: list[Step] = field(default_factory=list)
     finding: Finding | None = None
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> LogVerdict:
         """What is to be said of it, once everything is checked."""
         if self.finding is not None:
-            return Verdict.NOT_PROVEN if self.finding.fault in UNPROVEN else Verdict.NOT_FAIR
+            return LogVerdict.NOT_PROVEN if self.finding.fault in UNPROVEN else LogVerdict.NOT_FAIR
         if self.ended:
-            return Verdict.FAIR
-        return Verdict.UNDER_WAY if has_begun(self.told) else Verdict.NOT_BEGUN
+            return LogVerdict.FAIR
+        return LogVerdict.UNDER_WAY if has_begun(self.published_steps) else LogVerdict.NOT_BEGUN
 
     @property
-    def told(self) -> list[LogStep]:
+    def published_steps(self) -> list[LogStep]:
         """The public steps."""
         return [line.entry.body for line in self.lines if isinstance(line.entry.body, LogStep)]
 
     @property
     def said(self) -> Iterable[m.Announcement]:
         """All public announcements."""
-        return (each for step in self.told for each in step.said)
+        return (each for step in self.published_steps for each in step.said)
 
     @property
     def ended(self) -> bool:
@@ -142,7 +142,7 @@ class LoggedGame:
     def annulled(self) -> list[m.HostActed]:
         """What hosts have annulled in it, of earlier games (SALVO-STAND-4)."""
         acts = [each for each in self.said if isinstance(each, m.HostActed)]
-        return [each for each in acts if each.do is m.HostAction.ANNUL]
+        return [act for act in acts if act.do is m.HostAction.ANNUL]
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -214,12 +214,12 @@ def remarks_on(report: ProofReport, game: LoggedGame) -> list[str]:
         return [*_struck_off(game), *_begun_anew(game), *annulled]
     if annulled:
         return annulled
-    return [_not_begun(report, game)] if game.told and game.verdict is Verdict.NOT_BEGUN else []
+    return [_not_begun(report, game)] if game.published_steps and game.verdict is LogVerdict.NOT_BEGUN else []
 
 
 def _struck_off(game: LoggedGame) -> list[str]:
     """Return the players that the operator removed: no rule forbids it, but it may change who begins."""
-    struck = [step.command.name for step in game.told if isinstance(step.command, m.StruckOff)]
+    struck = [step.command.name for step in game.published_steps if isinstance(step.command, m.StruckOff)]
     names = ", ".join(dict.fromkeys(struck))
     return [f"before {game} began the operator struck off {names}"] if struck else []
 
@@ -235,7 +235,7 @@ def _begun_anew(game: LoggedGame) -> list[str]:
 def _not_begun(report: ProofReport, game: LoggedGame) -> str:
     """Report a lobby without a game: with its secret and some placements a server may foresee who begins."""
     text = f"{game} has not begun"
-    placed = sum(bool(step.message) for step in game.told)
+    placed = sum(bool(step.message) for step in game.published_steps)
     later = any(other.opening.table == game.opening.table for other in report.games[report.games.index(game) + 1 :])
     if not later or not placed:
         return text

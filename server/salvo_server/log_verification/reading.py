@@ -20,7 +20,7 @@ from salvo.fairness.proof import PROOF_LINES, SENT, has_begun
 from salvo.messages import Draw
 from salvo.seal import fingerprint
 from salvo.text_files import lines_of
-from salvo_server.log_verification.findings import Line, LoggedGame, Loose, ProofReport, Wrong, blame_server
+from salvo_server.log_verification.findings import LoggedGame, LoggedLine, Loose, ProofReport, Wrong, blame_server
 from salvo_server.log_verification.team_notes import read_sent
 from salvo_server.storage.transcript_folder import proof_path
 
@@ -53,7 +53,7 @@ def what_it_is(path: Path) -> str | None:
     return f"a transcript, which is unsigned; {where}"
 
 
-class _Reader:
+class _LogReader:
     """Takes in a file line by line; what is wrong first is kept.
 
     Attributes:
@@ -64,7 +64,7 @@ class _Reader:
     def __init__(self, report: ProofReport, key: str | bytes | None) -> None:
         self._report = report
         self._key = key
-        self._games: dict[str, dict[int, Line]] = {}  # entries by game and number
+        self._games: dict[str, dict[int, LoggedLine]] = {}  # entries by game and number
         self._openings: dict[str, Opening] = {}
         self._loose: list[Loose] = []
 
@@ -125,7 +125,7 @@ class _Reader:
         if of not in self._games:
             self._loose.append(Loose(number, payload))
             return
-        known = self._games[of].setdefault(entry.number, Line(number, text, entry))
+        known = self._games[of].setdefault(entry.number, LoggedLine(number, text, entry))
         if known.text != text:
             raise self._forked(known, number, of, self._openings[of])
 
@@ -143,7 +143,7 @@ class _Reader:
         return Wrong(number, error.fault, error.text)
 
     @staticmethod
-    def _forked(known: Line, number: int, of: str, opening: Opening) -> Wrong:
+    def _forked(known: LoggedLine, number: int, of: str, opening: Opening) -> Wrong:
         text = f"the server signed two entries {known.entry.number} of this game, the other is line {known.number}"
         if opening.draw is Draw.SEED:
             other = "; with an explicit seed it may have been restarted with the very same opening"
@@ -204,12 +204,12 @@ class _Reader:
         left = (each for each in last.values() if each.address.topic is topics.LEAVE)
         return {each.team for each in left if each.body is not None and each.body.g == number}
 
-    def _parts(self, key: bytes) -> list[list[Line]]:
+    def _parts(self, key: bytes) -> list[list[LoggedLine]]:
         """Return the entries without an opening, by game."""
-        parts: dict[str, list[Line]] = {}
+        parts: dict[str, list[LoggedLine]] = {}
         for number, payload in self._loose:
             text, entry = read_signed(payload, key)
-            parts.setdefault(game_of(text, entry), []).append(Line(number, text, entry))
+            parts.setdefault(game_of(text, entry), []).append(LoggedLine(number, text, entry))
         return list(map(_in_order, parts.values()))
 
     def _homeless(self, number: int) -> Wrong:
@@ -230,35 +230,39 @@ def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
         within = not line.endswith(b"\n")
 
 
-def _in_order(lines: Iterable[Line]) -> list[Line]:
+def _in_order(lines: Iterable[LoggedLine]) -> list[LoggedLine]:
     return sorted(lines, key=lambda line: line.entry.number)
 
 
-def _has_gap(lines: Sequence[Line]) -> bool:
+def _has_gap(lines: Sequence[LoggedLine]) -> bool:
     return lines[-1].entry.number >= len(lines)
 
 
-def _is_aside(lines: Sequence[Line], teams: Set[str]) -> bool:
+def _is_aside(lines: Sequence[LoggedLine], teams: Set[str]) -> bool:
     """Whether these entries tell of nothing but a lobby, or of a game in which none of these teams plays."""
     bodies = [line.entry.body for line in lines]
     steps = [body for body in bodies if isinstance(body, LogStep)]
-    said = [each for step in steps for each in step.said]
-    if not any(isinstance(body, (Reveal, LogEnd)) for body in bodies) and not any(map(_is_of_a_game, said)):
+    announcements = [each for step in steps for each in step.said]
+    if not any(isinstance(body, (Reveal, LogEnd)) for body in bodies) and not any(map(_is_of_a_game, announcements)):
         return True
-    lists = [each.names for each in said if isinstance(each, m.PlayersListed)]
-    named = set(lists[-1]) if lists else {name for each in said if (name := getattr(each, "player", ""))}
+    lists = [announcement.names for announcement in announcements if isinstance(announcement, m.PlayersListed)]
+    named = (
+        set(lists[-1])
+        if lists
+        else {name for announcement in announcements if (name := getattr(announcement, "player", ""))}
+    )
     return bool(named) and named.isdisjoint(teams)
 
 
-def _is_of_a_game(said: m.Announcement) -> bool:
+def _is_of_a_game(announcement: m.Announcement) -> bool:
     """Whether something is said in a game that has begun."""
-    if isinstance(said, m.StateChanged):
-        return said.state is not m.State.LOBBY
-    told = (m.TurnBegan, m.TurnResumed, m.SalvoResolved, m.BoardShown, m.FleetRevealed, m.PlayerStats, m.GameWon)
-    return isinstance(said, told)
+    if isinstance(announcement, m.StateChanged):
+        return announcement.state is not m.State.LOBBY
+    of_game = (m.TurnBegan, m.TurnResumed, m.SalvoResolved, m.BoardShown, m.FleetRevealed, m.PlayerStats, m.GameWon)
+    return isinstance(announcement, of_game)
 
 
-def _contradictions(lines: Sequence[Line]) -> Iterator[Wrong]:
+def _contradictions(lines: Sequence[LoggedLine]) -> Iterator[Wrong]:
     """Return where entries of one game do not go together, whatever is missing between them."""
     for before, line in pairwise(lines):
         step = line.entry.number - before.entry.number
@@ -281,7 +285,7 @@ def read_lines(lines: Iterator[bytes], report: ProofReport, key: str | bytes | N
         key: whose games these must be.
     """
     try:
-        return _Reader(report, key).read(lines)
+        return _LogReader(report, key).read(lines)
     except Wrong as wrong:
         return [wrong]
 
@@ -299,8 +303,8 @@ def check_chain(game: LoggedGame) -> None:
         if number != due:
             missing = f"entry {due} is" if number == due + 1 else f"entries {due} to {number - 1} are"
             raise Wrong(line.number, Fault.INCOMPLETE, f"{missing} missing before entry {number} of {game}")
-        for each in _contradictions((before, line)):
-            raise each
+        for contradiction in _contradictions((before, line)):
+            raise contradiction
 
 
 def check_ends(report: ProofReport) -> list[Wrong]:
@@ -313,7 +317,7 @@ def check_ends(report: ProofReport) -> list[Wrong]:
     some = any(game.ended for game in report.games)
     last = {game.opening.table: game for game in report.games}
     for game in report.games:
-        if has_begun(game.told):
+        if has_begun(game.published_steps):
             excused = some and game is last[game.opening.table] and not _is_over(game)
         else:
             excused = some or bool(game.annulled)

@@ -10,11 +10,11 @@ from salvo import messages as m
 from salvo.codec.header import Header
 from salvo.codec.log import Entry, LogEnd, LogStep, Opening, Reveal
 from salvo.codec.log_reader import NotOpened, open_commitments, read_entry, read_hidden
-from salvo.codec.steps import write_input, write_said
+from salvo.codec.steps import write_announcement_line, write_input
 from salvo.errors import WireError
 from salvo_server.core.log import GameLog
 from salvo_server.core.table import Table, seat
-from salvo_server.log_verification.findings import Line, LoggedGame, blame_server
+from salvo_server.log_verification.findings import LoggedGame, LoggedLine, blame_server
 from salvo_server.storage.transcript import no_status
 
 
@@ -83,7 +83,7 @@ class Repetition:
 
     # --- executing ------------------------------------------------------------------------------------------------
 
-    def _repeat(self, line: Line) -> list[bytes]:
+    def _repeat(self, line: LoggedLine) -> list[bytes]:
         """Execute what led to an entry and compare it; return what follows on it."""
         body = line.entry.body
         assert isinstance(body, LogStep)
@@ -104,7 +104,7 @@ class Repetition:
             blame_server(line, _difference(read_entry(produced[0]), line.entry))
         return produced[1:]
 
-    def _carry_out(self, line: Line, command: m.Input, at: int) -> list[bytes]:
+    def _carry_out(self, line: LoggedLine, command: m.Input, at: int) -> list[bytes]:
         if at < self._at:
             blame_server(line, f"its time, {at}, is before the one of what came before it, {self._at}")
         self._at = at
@@ -125,7 +125,7 @@ class Repetition:
             blame_server(self._rest[-1], f"{len(self._rest)} entries reveal the game, not {len(expected)}")
 
 
-def _read(line: Line, number: int, text: str) -> _Hidden:
+def _read(line: LoggedLine, number: int, text: str) -> _Hidden:
     try:
         hidden = read_hidden(text)
         return _Hidden(text, hidden.at, hidden.command)
@@ -133,12 +133,12 @@ def _read(line: Line, number: int, text: str) -> _Hidden:
         blame_server(line, f"text {number}: {error.text}")
 
 
-def _hidden_of(line: Line) -> tuple[bytes, ...]:
+def _hidden_of(line: LoggedLine) -> tuple[bytes, ...]:
     assert isinstance(line.entry.body, LogStep)
     return line.entry.body.hidden
 
 
-def texts_of(line: Line) -> tuple[str, ...]:
+def texts_of(line: LoggedLine) -> tuple[str, ...]:
     """Return the hidden inputs that an entry reveals."""
     return line.entry.body.texts if isinstance(line.entry.body, Reveal) else ()
 
@@ -159,7 +159,8 @@ def _kind(entry: Entry) -> str:
 def _step_difference(mine: LogStep, its: LogStep) -> str:
     for one, other in zip(mine.said, its.said, strict=False):
         if one != other:
-            return f"by the rules the server says {write_said(one)[:200]}, it said {write_said(other)[:200]}"
+            right, signed = (write_announcement_line(line)[:200] for line in (one, other))
+            return f"by the rules the server says {right}, it said {signed}"
     if len(mine.said) != len(its.said):
         return f"by the rules the server says {len(mine.said)} things, it said {len(its.said)}"
     if len(mine.hidden) != len(its.hidden):

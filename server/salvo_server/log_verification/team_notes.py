@@ -20,7 +20,7 @@ from salvo.errors import WireError
 from salvo.fairness.proof import SENT_LINE, SentBody
 from salvo.messages import Draw
 from salvo.rules.board import MAX_SIDE, Grid
-from salvo_server.log_verification.findings import Line, LoggedGame, ProofReport, Sent, Verdict, Wrong
+from salvo_server.log_verification.findings import LoggedGame, LoggedLine, LogVerdict, ProofReport, Sent, Wrong
 from salvo_server.log_verification.reexecute import texts_of
 
 #: Commands whose notes have the open body; the note of a placement has the digest of its message instead.
@@ -59,7 +59,7 @@ def check_sent(report: ProofReport) -> list[Wrong]:
         for each game, the first command that counted without a note, as ``UNDECIDED``.
     """
     waiting = list(report.sent)
-    logged = {step.message for game in report.heard for step in game.told if step.message}
+    logged = {step.message for game in report.heard for step in game.published_steps if step.message}
     strays = [sent for sent in waiting if sent.message and sent.message not in logged]
     wrong: list[Wrong] = []
     for game in report.games:
@@ -72,7 +72,7 @@ def check_sent(report: ProofReport) -> list[Wrong]:
     if wrong:
         return wrong
     for game in report.games:
-        if game.verdict is Verdict.UNDER_WAY:
+        if game.verdict is LogVerdict.UNDER_WAY:
             begin, table = game.lines[0].number, game.opening.table
             waiting = [each for each in waiting if each.line < begin or each.address.table != table]
     for what, those in (("placements", (topics.PLACE,)), ("shots or skips", (topics.FIRE, topics.SKIP))):
@@ -152,7 +152,7 @@ class _Notes:
         lost = f"{len(missing)} placements of {self._team} that were refused or replaced are not noted"
         return len(noted), [lost] if missing else []
 
-    def _judged(self) -> Iterator[tuple[Line, LogStep, m.PlacementJudged]]:
+    def _judged(self) -> Iterator[tuple[LoggedLine, LogStep, m.PlacementJudged]]:
         """Yield the log's verdicts on the team's placements, each with its line and step."""
         for line in self._game.lines:
             body = line.entry.body
@@ -161,7 +161,7 @@ class _Notes:
                     if isinstance(each, m.PlacementJudged) and each.player == self._team:
                         yield line, body, each
 
-    def _take(self, counted: Iterable[tuple[Line, _Noted]]) -> int:
+    def _take(self, counted: Iterable[tuple[LoggedLine, _Noted]]) -> int:
         """Remove the note of each of the team's commands among these; return how many there are."""
         found = 0
         for line, command in counted:
@@ -184,7 +184,7 @@ class _Notes:
             body = replace(body, y=read_row(body.y))
         return address.player == player and body == _body(command)
 
-    def _undecided(self, line: Line, what: str) -> NoReturn:
+    def _undecided(self, line: LoggedLine, what: str) -> NoReturn:
         text = f"{what} of {self._team} counted that {self._team} has not noted: {_UNLESS}"
         raise Wrong(line.number, Fault.UNDECIDED, text, self._game.of)
 

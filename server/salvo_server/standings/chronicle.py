@@ -37,7 +37,9 @@ class Standings:
         """Count a result that is later than all before."""
         self.results.append(result)
         if result.counts:
-            figures = zip(*((each.player, each.place, each.shots, each.hits) for each in result.players), strict=True)
+            figures = zip(
+                *((player.player, player.place, player.shots, player.hits) for player in result.players), strict=True
+            )
             self._counting.add(*figures)
 
     @property

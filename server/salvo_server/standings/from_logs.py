@@ -40,7 +40,7 @@ def read_logs(paths: Iterable[Path]) -> tuple[Chronicle, list[Finding]]:
             elif game.finding is not None and not (holds and result is None):
                 findings.append(game.finding)
     chronicles = [_of_server(own.values(), annulled[key]) for key, own in results.items()]
-    return Chronicle(result for each in chronicles for result in each.results), findings
+    return Chronicle(result for chronicle in chronicles for result in chronicle.results), findings
 
 
 def _of_server(results: Iterable[Result], annulled: Iterable[ResultAnnulled]) -> Chronicle:
@@ -53,12 +53,12 @@ def _of_server(results: Iterable[Result], annulled: Iterable[ResultAnnulled]) ->
 def _result(game: LoggedGame) -> Result | None:
     opening = game.opening
     where = (opening.table, opening.game)
-    found = (result_of(*where, step.at, opening.rules.book.name, step.said) for step in game.told)
+    found = (result_of(*where, step.at, opening.rules.book.name, step.said) for step in game.published_steps)
     return next(filter(None, found), None)
 
 
 def _annulled(game: LoggedGame) -> Iterator[ResultAnnulled]:
-    for step in game.told:
+    for step in game.published_steps:
         for each in step.said:
             if isinstance(each, m.HostActed) and each.do is m.HostAction.ANNUL and each.game is not None:
                 yield ResultAnnulled(game.opening.table, each.game, each.by, step.at)

@@ -15,7 +15,7 @@ from typing import Final
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.errors import SalvoError
-from salvo_server.core.journal_interface import Batch, GameEnded, Journal, JournalWrapper, ResultAnnulled
+from salvo_server.core.journal_interface import Batch, GameConcluded, Journal, JournalWrapper, ResultAnnulled
 from salvo_server.core.table import Follower
 from salvo_server.standings.chronicle import Chronicle
 
@@ -47,7 +47,7 @@ class LiveStandings(Follower):
         # Now, and not on the thread: what the broker retains of an earlier server is not cleared in between.
         written = [self._write()] if self._chronicle.results else []
         self.retained = {publication.topic: publication.payload for publication in written}
-        self._handed: SimpleQueue[GameEnded | ResultAnnulled | None] = SimpleQueue()
+        self._handed: SimpleQueue[GameConcluded | ResultAnnulled | None] = SimpleQueue()
         self._ready: SimpleQueue[Publication] = SimpleQueue()
         self._thread = Thread(target=self._work, name="standings", daemon=True)
         self._thread.start()
@@ -59,7 +59,7 @@ class LiveStandings(Follower):
 
     def take(self, batch: Batch) -> None:
         """Count what has become durable."""
-        records: list[GameEnded | ResultAnnulled] = [*batch.ended_games, *batch.annulled]
+        records: list[GameConcluded | ResultAnnulled] = [*batch.ended_games, *batch.annulled]
         for record in records:
             self._handed.put(record)
 
@@ -75,8 +75,8 @@ class LiveStandings(Follower):
         except SalvoError as error:
             log.error("the standings are not published any more: %s", error)
 
-    def _note(self, record: GameEnded | ResultAnnulled) -> None:
-        if isinstance(record, GameEnded):
+    def _note(self, record: GameConcluded | ResultAnnulled) -> None:
+        if isinstance(record, GameConcluded):
             self._chronicle.add(record.result)
         else:
             self._chronicle.annul(record)

@@ -156,8 +156,8 @@ def _worth(score: Score) -> tuple[float, float]:
 def score_record(score: Score) -> dict[str, Any]:
     """Return what programs are told of a score, without the name."""
     rating = score.rating
-    told = {each.name: getattr(score, each.name) for each in fields(Score) if each.name not in ("name", "rating")}
-    return told | {"rating": {"mu": rating.mu, "sigma": rating.sigma, "low": rating.low, "high": rating.high}}
+    figures = {each.name: getattr(score, each.name) for each in fields(Score) if each.name not in ("name", "rating")}
+    return figures | {"rating": {"mu": rating.mu, "sigma": rating.sigma, "low": rating.low, "high": rating.high}}
 
 
 def score_cells(score: Score, *own: str, decimals: int | None = None) -> tuple[str, ...]:

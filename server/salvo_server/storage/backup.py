@@ -54,7 +54,7 @@ class BackupError(SalvoError):
     """A backup cannot be made, read or restored."""
 
 
-class _Kept(BaseModel):
+class _StoredFile(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     name: str
@@ -83,7 +83,7 @@ class Manifest(BaseModel):
     broker: str | None
     profile: str
     tables: list[str]
-    files: list[_Kept] = Field(default_factory=list)
+    files: list[_StoredFile] = Field(default_factory=list)
 
 
 class Backup(NamedTuple):
@@ -99,8 +99,10 @@ def write_backup(archive: Path, backup: Backup) -> None:
     Raises:
         BackupError: ``backup_exists``, ``backup_unwritable``.
     """
-    kept = [_Kept(name=name, size=len(content), sha256=_digest(content)) for name, content in backup.contents.items()]
-    manifest = backup.manifest.model_copy(update={"files": kept})
+    entry = [
+        _StoredFile(name=name, size=len(content), sha256=_digest(content)) for name, content in backup.contents.items()
+    ]
+    manifest = backup.manifest.model_copy(update={"files": entry})
     files = {MANIFEST: (manifest.model_dump_json(indent=1) + "\n").encode(), **backup.contents}
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as tar:
@@ -138,16 +140,21 @@ def _read(archive: Path, tar: tarfile.TarFile) -> Backup:
         raise _damaged(archive, f"it does not begin with {MANIFEST}")
     manifest = _manifest(archive, _content(tar, first))
     contents: dict[str, bytes] = {}
-    for kept in manifest.files:
+    for entry in manifest.files:
         member = tar.next()
-        if member is None or member.name != kept.name or not member.isreg() or kept.name not in _NAMES - set(contents):
-            raise _damaged(archive, f"{kept.name!r} of the manifest is not the next file")
-        begins, most = _FORMS[kept.name]
+        if (
+            member is None
+            or member.name != entry.name
+            or not member.isreg()
+            or entry.name not in _NAMES - set(contents)
+        ):
+            raise _damaged(archive, f"{entry.name!r} of the manifest is not the next file")
+        begins, most = _FORMS[entry.name]
         if not _beginning(tar, member).startswith(begins) or member.size > most:
-            raise _damaged(archive, f"its {kept.name} of {member.size} bytes is none")
-        if member.size != kept.size or _digest(content := _content(tar, member)) != kept.sha256:
-            raise _damaged(archive, f"{kept.name} is not as the manifest has it")
-        contents[kept.name] = content
+            raise _damaged(archive, f"its {entry.name} of {member.size} bytes is none")
+        if member.size != entry.size or _digest(content := _content(tar, member)) != entry.sha256:
+            raise _damaged(archive, f"{entry.name} is not as the manifest has it")
+        contents[entry.name] = content
     if (more := tar.next()) is not None:
         raise _damaged(archive, f"{more.name!r} is not in the manifest")
     return Backup(manifest, contents)

@@ -76,7 +76,7 @@ class _Member(BaseModel):
     screens: int = Field(SCREENS, ge=1, le=MAX_SCREENS)
 
 
-class _File(BaseModel):
+class _RosterFile(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     roster: Literal[1]
@@ -102,7 +102,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RosterEntry:
     """A name that shall be on the roster.
 
     Attributes:
@@ -230,7 +230,7 @@ class Roster:
             raise RosterError("roster_key", f"{where} has the sealed secret of {name!r}; rotate it")
         return secret
 
-    def _read(self) -> _File:
+    def _read(self) -> _RosterFile:
         try:
             text = read_text(self.path)
         except FileNotFoundError:
@@ -244,9 +244,9 @@ class Roster:
         except UnicodeDecodeError:
             raise RosterError("roster_corrupt", f"{self.path} is not UTF-8; restore it from a copy") from None
         try:
-            kept = _File.model_validate_json(text)
-            for each in kept.members:
-                check_name(each.name)
+            stored = _RosterFile.model_validate_json(text)
+            for member in stored.members:
+                check_name(member.name)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"])) or "the whole"
@@ -255,7 +255,7 @@ class Roster:
             ) from None
         except SalvoError as error:
             raise RosterError("roster_corrupt", f"{self.path}: {error.text}; restore it from a copy") from None
-        return kept
+        return stored
 
     # --- changing -------------------------------------------------------------------------------------------------
 
@@ -272,7 +272,7 @@ class Roster:
     def _begin(self) -> bool:
         """Make the file, before any key, so that a key without it tells of a loss; whether it was not there yet."""
         try:
-            return create_file(self.path, _text(_File(roster=_FORM)))
+            return create_file(self.path, _text(_RosterFile(roster=_FORM)))
         except OSError as error:
             raise self._unwritable(error) from None
 
@@ -290,10 +290,10 @@ class Roster:
         Raises:
             WireError, RosterError: see :meth:`add_all`.
         """
-        [secret] = self.add_all([Entry(name, role, screens, door)])
+        [secret] = self.add_all([RosterEntry(name, role, screens, door)])
         return secret
 
-    def add_all(self, entries: Sequence[Entry]) -> list[str]:
+    def add_all(self, entries: Sequence[RosterEntry]) -> list[str]:
         """Add all of these, or nobody; return their new secrets, in the same order.
 
         Raises:
@@ -308,8 +308,8 @@ class Roster:
                     "name_in_roster", f"{entry.place}{entry.name!r} is there twice; leave one of them out"
                 )
             wanted.add(entry.name.lower())
-        with self._changing() as kept:
-            there = {each.name.lower() for each in kept.members}
+        with self._changing() as stored:
+            there = {each.name.lower() for each in stored.members}
             drawn = []
             for entry in entries:
                 if entry.name.lower() in there:
@@ -319,7 +319,7 @@ class Roster:
                         "salvo teams rotate gives it another secret, salvo teams screens more viewers",
                     )
                 secret, member = self._draw(entry.name, entry.role.value, entry.screens, entry.door)
-                kept.members.append(member)
+                stored.members.append(member)
                 drawn.append(secret)
         return drawn
 
@@ -339,10 +339,10 @@ class Roster:
             RosterError: ``not_in_roster``, or see :meth:`members`.
         """
         drawn = []
-        with self._changing() as kept:
-            for place in [self._find(kept, name) for name in names]:
-                old = kept.members[place]
-                secret, kept.members[place] = self._draw(old.name, old.role, old.screens, old.door)
+        with self._changing() as stored:
+            for place in [self._find(stored, name) for name in names]:
+                old = stored.members[place]
+                secret, stored.members[place] = self._draw(old.name, old.role, old.screens, old.door)
                 drawn.append(secret)
         return drawn
 
@@ -355,8 +355,8 @@ class Roster:
         Raises:
             RosterError: ``not_in_roster``, ``bad_screens``, or see :meth:`members`.
         """
-        with self._changing() as kept:
-            member = kept.members[self._find(kept, name)]
+        with self._changing() as stored:
+            member = stored.members[self._find(stored, name)]
             _check_screens(Role(member.role), screens)
             member.screens = screens
 
@@ -366,8 +366,8 @@ class Roster:
         Raises:
             RosterError: ``not_in_roster``, or see :meth:`members`.
         """
-        with self._changing() as kept:
-            del kept.members[self._find(kept, name)]
+        with self._changing() as stored:
+            del stored.members[self._find(stored, name)]
 
     def _draw(self, name: str, role: str, screens: int, door: str) -> tuple[str, _Member]:
         secret = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
@@ -376,28 +376,28 @@ class Roster:
         drawn = {"name": name, "role": role, "since": since, "sealed": sealed, "screens": screens, "door": door}
         return secret, _Member.model_validate(drawn)
 
-    def _find(self, kept: _File, name: str) -> int:
-        for place, each in enumerate(kept.members):
+    def _find(self, stored: _RosterFile, name: str) -> int:
+        for place, each in enumerate(stored.members):
             if each.name == name:
                 return place
-        names = ", ".join(each.name for each in kept.members) or "nobody"
+        names = ", ".join(each.name for each in stored.members) or "nobody"
         raise RosterError("not_in_roster", f"{self.path} has no {name!r}; it has {names}")
 
     @contextlib.contextmanager
-    def _changing(self) -> Iterator[_File]:
+    def _changing(self) -> Iterator[_RosterFile]:
         """Read, let the caller change, and write as a whole, under a lock."""
         try:
             with filelock.FileLock(f"{self.path}.lock", timeout=_LOCK_SECONDS, mode=0o600):
-                kept = self._read()
-                yield kept
-                replace_file(self.path, _text(kept), 0o600, durable=True)
+                stored = self._read()
+                yield stored
+                replace_file(self.path, _text(stored), 0o600, durable=True)
         except filelock.Timeout:
             raise RosterError("roster_in_use", f"{self.path}: another program has been changing it for 5 s") from None
         except OSError as error:
             raise self._unwritable(error) from None
 
 
-def _check(entry: Entry) -> None:
+def _check(entry: RosterEntry) -> None:
     try:
         check_name(entry.name)
     except WireError as error:
@@ -419,5 +419,5 @@ def _check_screens(role: Role, screens: int, place: str = "") -> None:
         )
 
 
-def _text(kept: _File) -> bytes:
-    return (json.dumps(kept.model_dump(), indent=1) + "\n").encode()
+def _text(stored: _RosterFile) -> bytes:
+    return (json.dumps(stored.model_dump(), indent=1) + "\n").encode()

@@ -10,12 +10,12 @@ from typing import Final
 
 from salvo.permissions import Role
 from salvo.text_files import read_text
-from salvo_server.storage.roster import ROLES, SCREENS, Entry, RosterError
+from salvo_server.storage.roster import ROLES, SCREENS, RosterEntry, RosterError
 
 _COLUMNS: Final = ("name", "role", "screens")
 
 
-def read_entries(path: Path, role: Role) -> list[Entry]:
+def read_entries(path: Path, role: Role) -> list[RosterEntry]:
     """Return the accounts in a file: the column ``name``, and if there are such columns ``role`` and ``screens``.
 
     Between the columns are commas, or the semicolons or tabs of a spreadsheet that writes decimals with commas. Blanks
@@ -70,7 +70,7 @@ def _header(path: Path, number: int, columns: list[str]) -> list[str]:
     return columns
 
 
-def _entry(place: str, header: list[str], values: list[str], role: Role) -> Entry:
+def _entry(place: str, header: list[str], values: list[str], role: Role) -> RosterEntry:
     if len(values) > len(header):
         raise RosterError("bad_csv", f"{place}{len(values)} values under {len(header)} columns; leave out what is more")
     given = {column: value for column, value in zip(header, values, strict=False) if value}
@@ -82,4 +82,4 @@ def _entry(place: str, header: list[str], values: list[str], role: Role) -> Entr
     number = given.get("screens", f"{SCREENS}")
     if not (number.isascii() and number.isdecimal() and len(number) <= 4):
         raise RosterError("bad_csv", f"{place}screens {number[:40]!r} is not a number; write how many, such as 4")
-    return Entry(given["name"], Role(given.get("role", role)), int(number), place=place)
+    return RosterEntry(given["name"], Role(given.get("role", role)), int(number), place=place)

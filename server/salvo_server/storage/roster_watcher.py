@@ -68,13 +68,13 @@ class RosterWatcher:
             self._thread.join(10)
 
     def _run(self) -> None:
-        said, pause = "", LOOK_SECONDS
+        reported, pause = "", LOOK_SECONDS
         while not self._stop.wait(pause):
             try:
                 self.look()
-                said, pause = "", LOOK_SECONDS
+                reported, pause = "", LOOK_SECONDS
             except (RosterError, ConnectionLost) as error:
                 pause = _RETRY_SECONDS
-                if str(error) != said:
-                    said = str(error)
+                if str(error) != reported:
+                    reported = str(error)
                     log.error("%s; the users stay as they were", error)

@@ -21,7 +21,7 @@ from typing import IO, Final
 from salvo import messages as m
 from salvo.atomic_file import replace_file
 from salvo.codec.header import Header, read_first_line, write_header
-from salvo.codec.steps import MAX_LINE_BYTES, said, write_said
+from salvo.codec.steps import MAX_LINE_BYTES, public_announcements, write_announcement_line
 from salvo.codec.transcript import EndOfGame, StepLine, read_line, write_end, write_step
 from salvo.distribution import __version__
 from salvo.errors import SalvoError, WireError
@@ -137,7 +137,9 @@ def until_forgotten(steps: Iterable[Step]) -> Iterator[Step]:
 
     A transcript has nothing of it: its header does not tell the rules of the next game (SALVO-FILE-3).
     """
-    return takewhile(lambda step: not any(isinstance(each, m.TableReset) for each in step.announcements), steps)
+    return takewhile(
+        lambda step: not any(isinstance(announcement, m.TableReset) for announcement in step.announcements), steps
+    )
 
 
 def repeat_game(game: SavedGame) -> tuple[Header, Iterator[Step]]:
@@ -184,7 +186,7 @@ def parse_transcript(lines: Iterable[bytes], name: str) -> Transcript:
     Raises:
         TranscriptError: ``transcript_corrupt``, ``transcript_cut``, ``unknown_version`` or ``not_a_transcript``.
     """
-    reader = _Reader(name)
+    reader = _TranscriptReader(name)
     try:
         for line in lines:
             reader.take_in(line)
@@ -195,7 +197,7 @@ def parse_transcript(lines: Iterable[bytes], name: str) -> Transcript:
     return reader.transcript()
 
 
-class _Reader:
+class _TranscriptReader:
     def __init__(self, name: str) -> None:
         self._name = name
         self._number = 1  # of the line to be read
@@ -303,20 +305,22 @@ def _compare(step: Step, line: StepLine) -> str:
     """Return in what a step differs from what its line says, empty for nothing."""
     if not step.recorded:
         return "this input changes nothing"
-    told = said(step.announcements)
-    if told != line.said:
-        return _difference(told, line.said)
+    announced = public_announcements(step.announcements)
+    if announced != line.public_announcements:
+        return _difference(announced, line.public_announcements)
     check = _line_check(step.check)
     if check != line.check:
         return f"the input or its time was changed: the line comes to {check}, its check says {line.check:.40}"
     return ""
 
 
-def _difference(told: Sequence[m.Announcement], recorded: Sequence[m.Announcement]) -> str:
-    for mine, its in zip(told, recorded, strict=False):
+def _difference(announced: Sequence[m.Announcement], recorded: Sequence[m.Announcement]) -> str:
+    for mine, its in zip(announced, recorded, strict=False):
         if mine != its:
-            return f"the referee says {write_said(mine)[:200]}, the file {write_said(its)[:200]}"
-    return f"the referee says {len(told)} things, the file {len(recorded)}"
+            return (
+                f"the referee says {write_announcement_line(mine)[:200]}, the file {write_announcement_line(its)[:200]}"
+            )
+    return f"the referee says {len(announced)} things, the file {len(recorded)}"
 
 
 def check(transcript: Transcript) -> tuple[int, int]:

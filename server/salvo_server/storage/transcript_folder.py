@@ -195,7 +195,10 @@ def _unpacked(content: bytes) -> bytes:
 
 
 def _annuls(step: Step) -> bool:
-    return any(isinstance(each, m.HostActed) and each.do is m.HostAction.ANNUL for each in step.announcements)
+    return any(
+        isinstance(announcement, m.HostActed) and announcement.do is m.HostAction.ANNUL
+        for announcement in step.announcements
+    )
 
 
 def _may_grow(path: Path, proof: bytes) -> bool:

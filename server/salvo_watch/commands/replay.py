@@ -18,7 +18,7 @@ from salvo.unused import Unused, is_set
 from salvo_display import replay_text
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page import html_page
-from salvo_server.recordings import JournalGames, Recording, Summary, open_recordings
+from salvo_server.recordings import JournalGames, Recording, RecordingSummary, open_recordings
 
 _Item = TypeVar("_Item")
 _OPTIONS: Final = {
@@ -149,7 +149,7 @@ def _list_games(recordings: Recording | JournalGames, as_json: bool) -> None:
         click.echo(line)
 
 
-def _columns(summaries: Iterable[Summary]) -> Iterator[str]:
+def _columns(summaries: Iterable[RecordingSummary]) -> Iterator[str]:
     rows = [("table", "game", "opened", "steps", "state", "players")]
     rows += [
         (

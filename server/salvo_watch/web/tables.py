@@ -26,8 +26,8 @@ from salvo.rules import Sinkings
 from salvo.table_state import (
     MAX_FACTS,
     Change,
+    EndSeen,
     Fact,
-    GameEnded,
     GameForgotten,
     GameRejoined,
     GameState,
@@ -158,7 +158,7 @@ class Table:
         self._lost_scene = _Scene()  # as it was when the connection was lost
         self._starting = False  # whether a game has begun that nothing is known of yet
         self.feed: deque[dict[str, Any]] = deque(maxlen=MAX_FEED)
-        self.chat: deque[m.ChatSaid] = deque(maxlen=MAX_CHAT)
+        self.chat: deque[m.ChatPublished] = deque(maxlen=MAX_CHAT)
         self._notice = ""  # the host's last announcement in this game
         self._placing_began = 0.0
         self._placing_ends: float | None = None
@@ -276,7 +276,7 @@ class Table:
             self._clock.begin(news, now, retained=retained)
         elif isinstance(news, NewConnection):
             self._connect()
-        elif isinstance(news, m.ChatSaid) and not retained:
+        elif isinstance(news, m.ChatPublished) and not retained:
             self.chat.append(news)
         state, game = self.shown.state, self.shown.game
         for change in self.shown.apply(news):
@@ -314,15 +314,15 @@ class Table:
             case GameRejoined() if self._scene.salvo is None:
                 self._scene, self._lost_scene = self._lost_scene, _Scene()
             case SalvoCounted(result, fates) if not self._boards:
-                hit = result.outcomes_if_told or ()
+                hit = result.outcomes_if_announced or ()
                 aims = tuple(
                     (target, x, y, hit[shot] if hit else None)
-                    for shot, (target, x, y) in enumerate(result.aims_if_told or ())
+                    for shot, (target, x, y) in enumerate(result.aims_if_announced or ())
                 )
                 sunk = tuple((ship.player, ship.ship) for ship in result.sunk)
                 figures = result.game, result.turn, result.player, result.shots, result.hits
                 self._comment(Salvo(*figures, sunk, fates, aims, result.turn in self._given_up))
-            case GameEnded(won):
+            case EndSeen(won):
                 self._win(won.winners)
             case _:
                 pass

@@ -16,10 +16,10 @@ import pytest
 
 from audit.client_mutants import FORGETS, MUTANTS, PLAYS_ON, USUAL, Mutant
 from salvo_audit.check.catalog import CLAIMS
-from salvo_audit.check.results import Outcome, Verdict
+from salvo_audit.check.results import CaseOutcome, CaseVerdict
 from salvo_audit.check.run import check, select
 from salvo_audit.check.scenario import SCENARIOS
-from salvo_audit.check.stage import Limits, Subject
+from salvo_audit.check.stage import Subject, WaitLimits
 from salvo_audit.commands.check import check as command_line
 
 ROOT: Final = Path(__file__).parents[3]
@@ -32,12 +32,12 @@ def _command(script: Path) -> tuple[str, ...]:
     return (sys.executable, str(script), "{host}", "{port}", "{team}", "{secret}")
 
 
-def _try(command: Sequence[str], *patterns: str, claims: frozenset[str] = frozenset()) -> list[Outcome]:
+def _try(command: Sequence[str], *patterns: str, claims: frozenset[str] = frozenset()) -> list[CaseOutcome]:
     return asyncio.run(check(Subject(tuple(command), claims), select(patterns)))
 
 
-def _not_passed(outcomes: Sequence[Outcome]) -> list[str]:
-    fine = (Verdict.PASSED, Verdict.NOT_APPLICABLE)
+def _not_passed(outcomes: Sequence[CaseOutcome]) -> list[str]:
+    fine = (CaseVerdict.PASSED, CaseVerdict.NOT_APPLICABLE)
     wrong = [each for each in outcomes if each.verdict not in fine]
     return [f"{each.case.name}: {each.verdict} {each.why} {each.failures}" for each in wrong]
 
@@ -77,11 +77,11 @@ def _write(mutant: Mutant, folder: Path) -> tuple[str, ...]:
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.requirement} {mutant.mistake}")
 def test_a_wrong_client_fails_the_case_about_its_mistake(mutant: Mutant, tmp_path: Path) -> None:
     claims = CLAIMS_OF_THE_SDK if mutant.patch else frozenset[str]()
-    subject = Subject(_write(mutant, tmp_path), claims, Limits(60.0, 20.0, 20.0, 15.0))
+    subject = Subject(_write(mutant, tmp_path), claims, WaitLimits(60.0, 20.0, 20.0, 15.0))
     special = any(mutant.case in each.cases for each in SCENARIOS)
     only = [mutant.scenario] if mutant.scenario else [] if special else [USUAL]
     [outcome] = asyncio.run(check(subject, [mutant.case], only=only))
-    assert outcome.verdict is Verdict.FAILED, outcome
+    assert outcome.verdict is CaseVerdict.FAILED, outcome
 
 
 @pytest.mark.slow

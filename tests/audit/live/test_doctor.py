@@ -19,7 +19,7 @@ from kit.ports import Port
 from kit.programs import BROKERS
 from salvo.net.mqtt import BrokerUrl
 from salvo.seal import fingerprint
-from salvo_audit.doctor import Finding, Target, Verdict, examine
+from salvo_audit.doctor import CheckFinding, CheckVerdict, ExaminedContest, examine
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.commands.tls import make_certificates
 from salvo_server.contest import Contest
@@ -29,13 +29,13 @@ from salvo_server.storage.identity import Identity
 from salvo_server.storage.roster import Roster
 
 
-def of(findings: list[Finding], verdict: Verdict) -> set[str]:
+def of(findings: list[CheckFinding], verdict: CheckVerdict) -> set[str]:
     return {finding.check for finding in findings if finding.verdict is verdict}
 
 
-def at(contest: Guarded, **given: object) -> Target:
+def at(contest: Guarded, **given: object) -> ExaminedContest:
     """A contest, with the account that the doctor finds on the server's machine."""
-    target = Target(BrokerUrl.parse(contest.url), BrokerUrl.parse(contest.websocket_url), **given)  # type: ignore[arg-type]
+    target = ExaminedContest(BrokerUrl.parse(contest.url), BrokerUrl.parse(contest.websocket_url), **given)  # type: ignore[arg-type]
     target.account = contest.roster.lookers_on[0]
     wait_for_users(contest.url, target.account.user, target.account.secret, ca=target.ca)
     return target
@@ -46,8 +46,8 @@ def test_a_contest_passes_and_its_key_is_named(kind: str, tmp_path: Path) -> Non
     identity = Identity.fresh()
     with guarded(kind, tmp_path, profile="strict", identity=identity) as contest:
         findings = list(examine(at(contest)))
-    assert of(findings, Verdict.FAIL) == set(), findings
-    assert of(findings, Verdict.PASS) >= {"network", "anonymous", "server"}
+    assert of(findings, CheckVerdict.FAIL) == set(), findings
+    assert of(findings, CheckVerdict.PASS) >= {"network", "anonymous", "server"}
     assert [finding.check for finding in findings].count("anonymous") == 2  # at the address for WebSockets, too
     [server] = [finding.text for finding in findings if finding.check == "server"]
     assert fingerprint(identity.signing_key) in server
@@ -55,51 +55,51 @@ def test_a_contest_passes_and_its_key_is_named(kind: str, tmp_path: Path) -> Non
 
 def test_an_open_broker_fails_unless_it_is_meant_to_be_open(broker: Broker, start_server: StartServer) -> None:
     with start_server(profile="open"):
-        findings = list(examine(Target(BrokerUrl.parse(broker.url))))
-        meant = list(examine(Target(BrokerUrl.parse(broker.url), profile="open")))
-    assert of(findings, Verdict.FAIL) == {"anonymous"}
-    assert all(finding.cure for finding in findings if finding.verdict is Verdict.FAIL)
-    assert of(meant, Verdict.FAIL) == set()
-    assert of(meant, Verdict.PASS) >= {"anonymous", "server"}
+        findings = list(examine(ExaminedContest(BrokerUrl.parse(broker.url))))
+        meant = list(examine(ExaminedContest(BrokerUrl.parse(broker.url), profile="open")))
+    assert of(findings, CheckVerdict.FAIL) == {"anonymous"}
+    assert all(finding.cure for finding in findings if finding.verdict is CheckVerdict.FAIL)
+    assert of(meant, CheckVerdict.FAIL) == set()
+    assert of(meant, CheckVerdict.PASS) >= {"anonymous", "server"}
 
 
 def test_without_an_account_the_rest_is_examined(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
-        findings = list(examine(Target(BrokerUrl.parse(contest.url))))
-    assert of(findings, Verdict.FAIL) == set()
+        findings = list(examine(ExaminedContest(BrokerUrl.parse(contest.url))))
+    assert of(findings, CheckVerdict.FAIL) == set()
     [skipped] = [finding for finding in findings if finding.check == "server"]
-    assert (skipped.verdict, "mqtt://NAME:SECRET@HOST" in skipped.cure) == (Verdict.SKIP, True)
+    assert (skipped.verdict, "mqtt://NAME:SECRET@HOST" in skipped.cure) == (CheckVerdict.SKIP, True)
 
 
 def test_a_teams_viewer_in_the_url_reads_the_status(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
         secret = contest.roster.add("red")
         wait_for_users(contest.url, "red.1", secret)
-        findings = list(examine(Target(BrokerUrl.parse(contest.url_of("red.1", secret)))))
-    assert "server" in of(findings, Verdict.PASS)
+        findings = list(examine(ExaminedContest(BrokerUrl.parse(contest.url_of("red.1", secret)))))
+    assert "server" in of(findings, CheckVerdict.PASS)
     assert not any(secret in finding.line for finding in findings)
 
 
 def test_a_roster_that_the_server_does_not_use_is_a_failure(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
-        target = Target(BrokerUrl.parse(contest.url), account=Roster(tmp_path / "other.json").lookers_on[0])
+        target = ExaminedContest(BrokerUrl.parse(contest.url), account=Roster(tmp_path / "other.json").lookers_on[0])
         findings = list(examine(target))
-    assert of(findings, Verdict.FAIL) == {"server"}
+    assert of(findings, CheckVerdict.FAIL) == {"server"}
     assert "--roster" in next(finding.cure for finding in findings if finding.check == "server")
 
 
 def test_a_server_of_another_profile_than_is_wanted_is_a_failure(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
         findings = list(examine(at(contest, profile="strict")))
-    assert of(findings, Verdict.FAIL) == {"server", "tls"}
+    assert of(findings, CheckVerdict.FAIL) == {"server", "tls"}
     assert "strict is wanted" in next(finding.text for finding in findings if finding.check == "server")
 
 
 def test_a_port_where_nobody_listens_is_one_failure() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        findings = list(examine(Target(BrokerUrl.parse(f"127.0.0.1:{closed.getsockname()[1]}"))))
-    assert of(findings, Verdict.FAIL) == {"network"}
+        findings = list(examine(ExaminedContest(BrokerUrl.parse(f"127.0.0.1:{closed.getsockname()[1]}"))))
+    assert of(findings, CheckVerdict.FAIL) == {"network"}
 
 
 @pytest.fixture
@@ -119,9 +119,9 @@ def test_what_is_no_broker_is_told_apart() -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=hang_up, args=(listening,), daemon=True).start()
-        findings = list(examine(Target(BrokerUrl.parse(f"127.0.0.1:{listening.getsockname()[1]}"))))
+        findings = list(examine(ExaminedContest(BrokerUrl.parse(f"127.0.0.1:{listening.getsockname()[1]}"))))
         listening.shutdown(socket.SHUT_RDWR)
-    assert "mqtt" in of(findings, Verdict.FAIL)
+    assert "mqtt" in of(findings, CheckVerdict.FAIL)
 
 
 def _certificate(folder: Path, host: str, days: int) -> tuple[Path, Path]:
@@ -160,17 +160,17 @@ def tls_port(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[i
 @pytest.mark.parametrize(
     ("tls_port", "trusted", "verdict", "text"),
     [
-        (("localhost", 90), True, Verdict.PASS, "ends in 90 days"),
-        (("localhost", 1), True, Verdict.FAIL, "ends in 1 days"),
-        (("localhost", 90), False, Verdict.FAIL, "self-signed certificate"),
-        (("elsewhere.example", 90), True, Verdict.FAIL, "Hostname mismatch"),
+        (("localhost", 90), True, CheckVerdict.PASS, "ends in 90 days"),
+        (("localhost", 1), True, CheckVerdict.FAIL, "ends in 1 days"),
+        (("localhost", 90), False, CheckVerdict.FAIL, "self-signed certificate"),
+        (("elsewhere.example", 90), True, CheckVerdict.FAIL, "Hostname mismatch"),
     ],
     indirect=["tls_port"],
 )
-def test_a_certificate_is_examined(tls_port: tuple[int, Path], trusted: bool, verdict: Verdict, text: str) -> None:
+def test_a_certificate_is_examined(tls_port: tuple[int, Path], trusted: bool, verdict: CheckVerdict, text: str) -> None:
     port, cert = tls_port
     ca = str(cert) if trusted else None
-    findings = list(examine(Target(BrokerUrl.parse(f"mqtts://localhost:{port}"), ca=ca)))
+    findings = list(examine(ExaminedContest(BrokerUrl.parse(f"mqtts://localhost:{port}"), ca=ca)))
     [found] = [finding for finding in findings if finding.check == "tls"]
     assert (found.verdict, text in found.text.replace("self signed", "self-signed")) == (verdict, True), found
 
@@ -180,8 +180,8 @@ def test_a_contest_under_tls_is_examined_through_it(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path, tls=ServerTls(cert, key)) as contest:
         assert contest.url.startswith("mqtts://")
         findings = list(examine(at(contest, ca=str(cert))))
-    assert of(findings, Verdict.FAIL) == set()
-    assert of(findings, Verdict.PASS) >= {"tls", "anonymous", "server"}
+    assert of(findings, CheckVerdict.FAIL) == set()
+    assert of(findings, CheckVerdict.PASS) >= {"tls", "anonymous", "server"}
 
 
 # --- the command --------------------------------------------------------------------------------------------------

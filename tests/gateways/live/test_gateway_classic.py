@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from gateways.classic_client import Bus, Program, Tcp
 from gateways.gateway_stage import written
 from kit.processes import started
-from salvo_gateways.classic import Role
+from salvo_gateways.classic import ClassicRole
 from salvo_gateways.commands.gateway_classic import command
 
 GATEWAY = [sys.executable, "-m", "salvo", "gateway", "classic", "--end-seconds", "0"]
@@ -24,20 +24,20 @@ GATEWAY = [sys.executable, "-m", "salvo", "gateway", "classic", "--end-seconds",
 @pytest.mark.parametrize(
     ("role", "calling"),
     [
-        pytest.param(Role.SERVER, True, id="a program calls the gateway, which is server"),
-        pytest.param(Role.CLIENT, False, id="the gateway, which is client, calls a program"),
+        pytest.param(ClassicRole.SERVER, True, id="a program calls the gateway, which is server"),
+        pytest.param(ClassicRole.CLIENT, False, id="the gateway, which is client, calls a program"),
     ],
 )
-def test_programs_find_the_gateway_on_the_bus_and_play(role: Role, calling: bool, tmp_path: Path) -> None:
+def test_programs_find_the_gateway_on_the_bus_and_play(role: ClassicRole, calling: bool, tmp_path: Path) -> None:
     with contextlib.closing(Bus("234.7.6.5")) as bus:
         options = ["--bus", f"{bus.group[0]}:{bus.group[1]}@127.0.0.1", "--role", role.value]
         options += ["--transcripts", str(tmp_path)]
-        gateway = GATEWAY if role is Role.SERVER else GATEWAY[:-2]
+        gateway = GATEWAY if role is ClassicRole.SERVER else GATEWAY[:-2]
         with started([*gateway, *options], stdout=subprocess.PIPE):
             bus.meet(calling=calling)
             for noise in ("", "P/", "A/nobody:1", "P/127.0.0.1:99999", "D/127.0.0.1:1", "A/\0:1", "A/127.0.0.1:²"):
                 bus.say(noise)
-            program = Program(bus, 1, leads=role is Role.CLIENT)
+            program = Program(bus, 1, leads=role is ClassicRole.CLIENT)
             program.connect()
             program.play(2)
             for game, won in enumerate(program.won, start=1):

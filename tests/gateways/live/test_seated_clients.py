@@ -17,7 +17,7 @@ from salvo.events import Event, FleetWanted, GameEnded, GameTakenUp, SalvoWanted
 from salvo.messages import Limits
 from salvo_gateways.accounts import OpenAccounts, RosterAccounts
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.host import Door, Host
+from salvo_gateways.host import GatewayDoor, Host
 from salvo_gateways.peer import Broken
 from salvo_gateways.table_watch import TableWatch
 from salvo_gateways.xbs.seated import SeatedHandler
@@ -91,7 +91,7 @@ def parrots(contest: Guarded, kind: type[Parrot] = Parrot) -> Iterator[Host]:
     house = TableWatch(contest.url, "", RosterAccounts(contest.roster, "parrot"), pin=False)
     with contextlib.closing(house):
         house.open()
-        host = Host(Door(lambda peer: kind(peer, house)))
+        host = Host(GatewayDoor(lambda peer: kind(peer, house)))
         host.open("127.0.0.1", 0)
         with contextlib.closing(host):
             yield host

@@ -24,7 +24,7 @@ from salvo_server import contest
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal_interface import (
     Batch,
-    GameEnded,
+    GameConcluded,
     GameOpened,
     Holding,
     JournalError,
@@ -230,11 +230,11 @@ def test_results_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="journal_version"):
         JournalReader(url).results()
     with contextlib.closing(DatabaseJournal(url, key_file=tmp_path / "key")) as journal:
-        batch = Batch(steps=[step(2)], ended_games=[GameEnded(1, first)])
+        batch = Batch(steps=[step(2)], ended_games=[GameConcluded(1, first)])
         journal.commit(batch)
         journal.commit(batch)
         then = OPENED._replace(id=2, number=2)
-        journal.commit(Batch(games=[then], steps=[step(3)], ended_games=[GameEnded(2, second)]))
+        journal.commit(Batch(games=[then], steps=[step(3)], ended_games=[GameConcluded(2, second)]))
         assert JournalReader(url).results() == journal.results() == [first, second]
         annulled = ResultAnnulled("", 1, "desk", first.at + 1)
         journal.commit(Batch(annulled=[annulled, annulled._replace(at=first.at + 2), annulled._replace(number=3)]))

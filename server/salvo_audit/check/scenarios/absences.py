@@ -23,7 +23,7 @@ async def _away(
     Raises:
         Unreached: it does not come back.
     """
-    await stage.heard()
+    await stage.delivered()
     stage.door.shut()
     if not sessions:
         stage.door.forget_sessions()
@@ -35,7 +35,7 @@ async def _away(
     await stage.must(
         case, lambda: len(stage.guests) > connections, stage.limits.coming_back, "the client connects again"
     )
-    await stage.heard()
+    await stage.delivered()
 
 
 @scenario("back/before-asking")
@@ -80,7 +80,7 @@ async def a_broker_away_in_a_game(stage: Stage) -> None:
         stage.limits.coming_back,
         "subscriptions on the new connection, which has no session",
     )
-    await stage.heard()
+    await stage.delivered()
     table.end_turn()
     await stage.own_turn("back/session-lost")
 
@@ -115,7 +115,7 @@ async def a_broker_away_when_it_is_over(stage: Stage) -> None:
 @scenario("back/refused-then-admitted", claim="returns")
 async def a_broker_that_is_not_ready(stage: Stage) -> None:
     await stage.game("blue")
-    await stage.heard()
+    await stage.delivered()
     stage.door.refusal = Reason.NOT_AUTHORISED
     attempts = len(stage.door.attempts)
     stage.door.cut()
@@ -130,13 +130,13 @@ async def a_broker_that_is_not_ready(stage: Stage) -> None:
 @scenario("mqtt/takeover-no-war")
 async def another_program_of_the_team(stage: Stage) -> None:
     await stage.game("blue")
-    await stage.heard()
+    await stage.delivered()
     loop_time = stage.door.connections[0].time
     began, first = loop_time(), len(stage.guests)
     for number in range(1, 5):
         connections = list(stage.door.connections)
-        for each in connections:
-            each.end(Reason.TAKEN_OVER)
+        for connection in connections:
+            connection.end(Reason.TAKEN_OVER)
         if not await stage.until(lambda wanted=first + number: len(stage.guests) >= wanted, 8.0):  # type: ignore[misc]
             break
     times = [guest.at for guest in stage.guests[first:]]
@@ -150,7 +150,7 @@ async def a_server_away(stage: Stage) -> None:
     table = stage.table
     stage.answers.places = False
     await stage.join("blue")
-    await stage.heard()
+    await stage.delivered()
     table.say_server(status="offline")
     await stage.quiet()
     stage.answers.places = True
@@ -191,9 +191,9 @@ def _orders(*order: str) -> None:
         table.give_turn(stage.team)
         places = {"state": "/game/state", "list": "/players/list", "current": "/game/current"}
         last = [places[each] for each in order]
-        kept = stage.door.retained
+        retained = stage.door.retained
         for topic in last:
-            kept[topic] = kept.pop(topic)
+            retained[topic] = retained.pop(topic)
         stage.answers.lenient = True
         await stage.start()
         await stage.wait_for_salvo(case, 0)
@@ -245,7 +245,7 @@ async def a_restart_with_losses(stage: Stage) -> None:
 async def a_restart_in_the_lobby(stage: Stage) -> None:
     await stage.join("blue")
     await stage.placed()
-    await stage.heard()
+    await stage.delivered()
     await stage.kill()
     await stage.launch()
     connections = len(stage.guests)

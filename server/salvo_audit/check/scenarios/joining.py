@@ -145,7 +145,7 @@ async def _opens(stage: Stage, case: str) -> None:
     await stage.join("blue")
     await stage.must(
         "place/all-ships",
-        lambda: any(each.opened is not None for each in stage.commands),
+        lambda: any(command.opened is not None for command in stage.commands),
         stage.limits.placing,
     )
     blob = next(each for each in stage.commands if each.opened is not None)

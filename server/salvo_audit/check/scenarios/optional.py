@@ -22,8 +22,8 @@ def announce_keys(stage: Stage, number: int = 1, *, sign: int = 1) -> None:
     signing = bytes(nacl.signing.SigningKey(bytes([sign]) * 32).verify_key)
     sealing = nacl.public.PrivateKey(bytes([100 + number]) * 32)
     stage.seal_requests(bytes(sealing))
-    told = {"sign": signing, "seal": bytes(sealing.public_key)}
-    stage.table.server["keys"] = {name: base64.b64encode(key).decode() for name, key in told.items()}
+    published = {"sign": signing, "seal": bytes(sealing.public_key)}
+    stage.table.server["keys"] = {name: base64.b64encode(key).decode() for name, key in published.items()}
 
 
 @scenario("join/sealed", "join/sealed-for-the-new-key", claim="sealed")
@@ -40,7 +40,7 @@ async def a_server_with_keys(stage: Stage) -> None:
 
     await stage.must("join/asks", requests, stage.limits.asking)
     stage.judge("join/sealed", all(requests()), "a request with the secret open")
-    await stage.heard()
+    await stage.delivered()
     table.say_server(status="offline")
     announce_keys(stage, 2)
     before = len(requests())
@@ -123,7 +123,7 @@ async def shots_with_a_context(stage: Stage) -> None:
     for _ in range(2):
         stage.table.rival_turn("blue", stage.team, HARMLESS)
         await stage.own_turn()
-    bare = [each for each in stage.shots if each.body is not None and "g" not in each.body]
+    bare = [shot for shot in stage.shots if shot.body is not None and "g" not in shot.body]
     seen = f"{len(bare)} shots without a context"
     stage.judge("turn/context-always", not bare, seen, publication=bare[0].publication if bare else None)
 
@@ -144,7 +144,7 @@ async def a_recap(stage: Stage) -> None:
     old = table.recap(stage.team)
     await stage.own_turn()
     table.give_turn("blue")
-    await stage.heard()
+    await stage.delivered()
     before = len(stage.sent(topics.REQUEST_PARTICIPATION))
     stage.door.cut()
     await stage.must(
@@ -153,7 +153,7 @@ async def a_recap(stage: Stage) -> None:
         stage.limits.coming_back,
         "a request with the same secret, after the connection was lost",
     )
-    await stage.heard()
+    await stage.delivered()
     stage.answers.send_recap(**old)
     table.end_turn()
     await stage.own_turn("back/recap-old")
@@ -173,7 +173,7 @@ async def a_forged_recap(stage: Stage) -> None:
     await stage.quiet()
     table.end_turn()
     await stage.own_turn("back/recap-forged")
-    strays = [each for each in stage.shots if each.player == "victim"]
+    strays = [shot for shot in stage.shots if shot.player == "victim"]
     stage.judge("back/recap-forged", not strays, "a shot at a player whom only the forged recap has")
 
 
@@ -183,7 +183,7 @@ async def two_stories(stage: Stage) -> None:
     announce_keys(stage)
     await stage.join("blue")
     await stage.placed()
-    await stage.heard()
+    await stage.delivered()
     opening = _opening(stage)
     table.publish("/game/log", _signed(opening), False)
     await stage.still_there("log/forged")
@@ -202,9 +202,11 @@ async def two_stories(stage: Stage) -> None:
         table.publish("/game/log", _signed(entry), False)
     program = stage.program
     await stage.until(lambda: len(program.lines) > written, stage.limits.firing)
-    said = " ".join(list(program.lines)[written:]).lower()
-    fine = program.code is not None or any(word in said for word in ("log", "sign", "unfair"))
-    stage.judge("log/contradiction", fine, said or "nothing", expected="the program ends, or writes what it has found")
+    output = " ".join(list(program.lines)[written:]).lower()
+    fine = program.code is not None or any(word in output for word in ("log", "sign", "unfair"))
+    stage.judge(
+        "log/contradiction", fine, output or "nothing", expected="the program ends, or writes what it has found"
+    )
 
 
 def _signed(entry: str) -> bytes:

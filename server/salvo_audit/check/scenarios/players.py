@@ -18,7 +18,7 @@ async def _plays_against(stage: Stage, case: str, *rivals: str) -> None:
             table.end_turn()
         before = len(stage.shots)
         await stage.own_turn(case)
-        strays = [each for each in stage.shots[before:] if table.player(each.player) is None]
+        strays = [shot for shot in stage.shots[before:] if table.player(shot.player) is None]
         stage.judge(case, not strays, f"a shot at {strays[0].player!r}" if strays else "")
 
 
@@ -81,7 +81,7 @@ async def three_players(stage: Stage) -> None:
     blue = table.player("blue")
     assert blue is not None
     table.rival_turn("green", "blue", [cell for cells in blue.ships.values() for cell in cells])
-    await stage.heard()
+    await stage.delivered()
     await stage.own_turn("players/three")
     table.rival_turn("green", stage.team, HARMLESS)
     await stage.own_turn("players/three")

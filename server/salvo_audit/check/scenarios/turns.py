@@ -50,7 +50,7 @@ async def a_whole_game(stage: Stage) -> None:
 
 async def _judge_count(stage: Stage, case: str, before: int, expected: int) -> None:
     fired = len(stage.shots) - before
-    contexts = any(each.body and "g" in each.body for each in stage.shots)
+    contexts = any(shot.body and "g" in shot.body for shot in stage.shots)
     fine = fired == expected or (contexts and fired % expected == 0)  # repetitions come as whole salvos
     stage.judge(case, fine, f"{fired} shots", expected=f"{expected} shots")
 
@@ -111,12 +111,12 @@ async def turns_in_a_row(stage: Stage) -> None:
     await stage.own_turn("turn/same-player-again")
     table.rival_turn("blue", "green", HARMLESS)
     await stage.fire()
-    before = {(each.player, str(each.body and (each.body["x"], each.body["y"]))) for each in stage.shots}
+    before = {(shot.player, str(shot.body and (shot.body["x"], shot.body["y"]))) for shot in stage.shots}
     stage.answers.lenient = True
     table.say_turn()
     await stage.quiet()
     new = [
-        each for each in stage.shots if each.body and (each.player, str((each.body["x"], each.body["y"]))) not in before
+        shot for shot in stage.shots if shot.body and (shot.player, str((shot.body["x"], shot.body["y"]))) not in before
     ]
     stage.judge(
         "turn/announced-again", not new, f"{len(new)} new shots", publication=new[0].publication if new else None
@@ -141,7 +141,7 @@ async def a_game_that_ends_in_a_salvo(stage: Stage) -> None:
     table.fired = [("blue", cell) for cells in blue.ships.values() for cell in cells]
     table.end_turn()
     table.end(stage.team)
-    await stage.heard()
+    await stage.delivered()
     before = len(stage.shots)
     await stage.quiet()
     fine = len(stage.shots) == before and not (stage.program is not None and stage.program.code)
@@ -153,7 +153,7 @@ async def a_salvo_without_a_word(stage: Stage) -> None:
     await stage.game("blue")
     stage.table.rival_turn("blue", stage.team, HARMLESS)
     await stage.fire()
-    if any(each.body and "g" in each.body for each in stage.shots):
+    if any(shot.body and "g" in shot.body for shot in stage.shots):
         stage.results.not_applicable("turn/no-repetition-without-context", "the client's shots have a context")
         return
     before = len(stage.shots)

@@ -25,7 +25,7 @@ RIVAL: Final = "hunter"
 _GAME_SECONDS: Final = 1200.0
 
 
-class _Heard:
+class _Observer:
     """What the server has announced, told to the stage from the server's thread."""
 
     def __init__(self, stage: Stage) -> None:
@@ -36,31 +36,31 @@ class _Heard:
         self._stage = stage
         self._loop = asyncio.get_running_loop()
 
-    def __call__(self, table: str, now: int, command: m.Input | None, said: Sequence[m.Announcement]) -> None:
+    def __call__(self, table: str, now: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:
         with contextlib.suppress(RuntimeError):  # the judge has just ended
-            self._loop.call_soon_threadsafe(self._take, said)
+            self._loop.call_soon_threadsafe(self._take, announcements)
 
-    def _take(self, said: Sequence[m.Announcement]) -> None:
-        for each in said:
-            match each:
+    def _take(self, announcements: Sequence[m.Announcement]) -> None:
+        for announcement in announcements:
+            match announcement:
                 case m.PlayersListed(names):
                     self.listed.update(names)
                 case m.CommandRefused(to=self._stage.team):
-                    self.refused.append(each)
+                    self.refused.append(announcement)
                 case m.SalvoResolved(player=self._stage.team, shots=shots):
                     self.fired += shots
                 case m.GameWon():
-                    self.won = each
+                    self.won = announcement
                 case _:
                     pass
         self._stage.noticed()
 
 
 @contextlib.contextmanager
-def _contest(rules: str, heard: _Heard) -> Iterator[str]:
+def _contest(rules: str, observer: _Observer) -> Iterator[str]:
     """Serve a table for two by a ruleset; yield its address."""
     settings = ServerSettings(listen="127.0.0.1:0", players=2, rules=rules, profile="open", over_seconds=3600)
-    contest = Contest(settings, heard, identity=Identity.fresh())
+    contest = Contest(settings, observer, identity=Identity.fresh())
     with contest.in_background():
         yield contest.url
 
@@ -87,24 +87,24 @@ def _whole_game(rules: str) -> None:
     case = f"whole/{rules}"
 
     async def whole(stage: Stage) -> None:
-        heard = _Heard(stage)
-        with _contest(rules, heard) as url, _rival(url):
+        observer = _Observer(stage)
+        with _contest(rules, observer) as url, _rival(url):
             stage.elsewhere = url
             await stage.launch()
             await stage.must(
-                case, lambda: stage.team in heard.listed, stage.limits.connecting + stage.limits.asking, "a request"
+                case, lambda: stage.team in observer.listed, stage.limits.connecting + stage.limits.asking, "a request"
             )
-            await stage.until(lambda: heard.won or heard.refused, _GAME_SECONDS)
-            if heard.refused:
-                refused = heard.refused[0]
+            await stage.until(lambda: observer.won or observer.refused, _GAME_SECONDS)
+            if observer.refused:
+                refused = observer.refused[0]
                 stage.judge(case, False, f"{refused.code}: {refused.text}", expected="nothing is refused")
-            elif heard.won is None:
+            elif observer.won is None:
                 stage.judge(case, False, stage.ended or f"no end after {_GAME_SECONDS:g} s", expected="a winner")
             else:
-                stage.judge(case, heard.fired > 0, "no shot in the whole game")
+                stage.judge(case, observer.fired > 0, "no shot in the whole game")
             if stage.program is not None:
                 await stage.program.kill()
-        if heard.won is None:
+        if observer.won is None:
             raise Unreached(f"{case} has failed")
 
     whole.__name__ = f"a_whole_game_of_{rules}"

@@ -173,4 +173,4 @@ def _of_interfaces() -> Iterator[str]:
 
     for name, addresses in psutil.net_if_addrs().items():
         if not name.startswith(_VIRTUAL):
-            yield from (each.address for each in addresses if each.family is socket.AF_INET)
+            yield from (address.address for address in addresses if address.family is socket.AF_INET)

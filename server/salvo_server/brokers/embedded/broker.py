@@ -29,7 +29,7 @@ from salvo_server.brokers.embedded.pace import Pace, retained_price
 from salvo_server.brokers.embedded.packets import AS_PUBLISHED, NO_LOCAL, Message, Reason
 from salvo_server.brokers.embedded.peers import Edge, Peer
 from salvo_server.brokers.embedded.plain_http import is_of_another_site
-from salvo_server.brokers.embedded.retained import Kept, Retained, has_wildcards
+from salvo_server.brokers.embedded.retained import Retained, RetainedMessage, has_wildcards
 from salvo_server.brokers.embedded.routing import Routes
 from salvo_server.brokers.embedded.sessions import Receiver, Session, Sessions
 from salvo_server.brokers.embedded.tls import TlsListener
@@ -286,7 +286,7 @@ class HardenedBroker(Broker):
             text = f"{sender.client_id} published to {topic[:120]!r} as a retained message, which only the server may"
             self.seldom.warn("retained_of_others", f"{text}; dropped")
             return Reason.NOT_AUTHORISED
-        if retain and not self.retained.keep(topic, Kept(message, qos, sender.client_id), sender.is_server):
+        if retain and not self.retained.keep(topic, RetainedMessage(message, qos, sender.client_id), sender.is_server):
             self.seldom.warn("retained", f"no room to retain {topic[:120]} of {sender.client_id}")
         # Not before its rights are known: to look up a topic of many levels costs as much as a hundred messages.
         for session, options in self.routes.receivers(message.topic):

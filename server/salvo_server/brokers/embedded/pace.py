@@ -23,14 +23,14 @@ MAX_DEBT_SECONDS: Final = 20.0
 _SCREENS: Final = 40
 
 
-def retained_price(wildcards: bool, kept: int, found: int) -> int:
+def retained_price(wildcards: bool, retained: int, found: int) -> int:
     """Return the price of finding and sending the retained messages that match a filter.
 
     Args:
         kept: number of retained topics; a filter with wildcards is compared with each of them.
         found: number of them that match and are sent.
     """
-    return (10 + kept // 64 if wildcards else 0) + found // 8
+    return (10 + retained // 64 if wildcards else 0) + found // 8
 
 
 class Pace:

@@ -99,7 +99,7 @@ class Peer:
         self._dialect = Mqtt311()
         self._will: tuple[Message, int, bool] | None = None
         self._keep_alive_seconds = 0.0
-        self._last_heard = 0.0
+        self._received_at = 0.0
         self._timer = self._loop.call_later(broker.limits.connect_seconds, self.drop, "greeting", "did not greet")
 
     @property
@@ -265,7 +265,7 @@ class Peer:
         """
         if self._closing:
             return
-        self._last_heard = self._loop.time()
+        self._received_at = self._loop.time()
         self._unread += data
         self._handle_unread(is_new=True)
 
@@ -337,15 +337,15 @@ class Peer:
 
     def _read_on(self) -> None:
         if self._paused and self._may_read():
-            self._last_heard = self._loop.time()
+            self._received_at = self._loop.time()
             self._handle_unread(is_new=False)
 
     def _watch_keep_alive(self) -> None:
         """Disconnect a client that is silent for one and a half times its keep-alive (MQTT 3.1.1, 3.1.2.10)."""
         patience = self._keep_alive_seconds * 1.5
         if self.is_held:
-            self._last_heard = self._loop.time()
-        silent = self._loop.time() - self._last_heard
+            self._received_at = self._loop.time()
+        silent = self._loop.time() - self._received_at
         if silent >= patience:
             self.drop("silence", f"was silent for {silent:.0f} s, keep-alive {self._keep_alive_seconds:.0f} s")
         else:

@@ -9,7 +9,7 @@ from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.brokers.embedded.packets import Message
 
 
-class Kept(NamedTuple):
+class RetainedMessage(NamedTuple):
     """A retained message, and who has published it."""
 
     message: Message
@@ -26,12 +26,12 @@ class Retained:
     """
 
     def __init__(self, limits: BrokerLimits) -> None:
-        self.messages: dict[str, Kept] = {}
+        self.messages: dict[str, RetainedMessage] = {}
         self.bytes = 0
         self._limits = limits
         self._of_others: dict[str, None] = {}
 
-    def keep(self, topic: str, new: Kept, from_server: bool) -> bool:
+    def keep(self, topic: str, new: RetainedMessage, from_server: bool) -> bool:
         """Keep a message, one without payload clears the topic; return False when there is no room for it."""
         known = self.messages.get(topic)
         self._drop(topic)
@@ -46,7 +46,7 @@ class Retained:
         self._put(topic, new, from_server)
         return True
 
-    def _put(self, topic: str, new: Kept, from_server: bool) -> None:
+    def _put(self, topic: str, new: RetainedMessage, from_server: bool) -> None:
         self.messages[topic] = new
         self.bytes += new.message.cost
         if not from_server:
@@ -58,7 +58,7 @@ class Retained:
             self.bytes -= known.message.cost
             self._of_others.pop(topic, None)
 
-    def _has_room(self, new: Kept) -> bool:
+    def _has_room(self, new: RetainedMessage) -> bool:
         fits = self.bytes + new.message.cost <= self._limits.retained_bytes
         return fits and len(self.messages) < self._limits.retained_topics
 

@@ -167,9 +167,9 @@ class Session:
         topic = next(iter(self.retained_wanted))
         options = self.retained_wanted.pop(topic)
         self._grow(-MESSAGE_BYTES)
-        kept = self._sessions.retained.messages.get(topic)
-        if kept is not None and not (options & NO_LOCAL and kept.client_id == self.client_id):
-            self._send(peer, kept.message, min(kept.qos, options & 3), True)
+        retained = self._sessions.retained.messages.get(topic)
+        if retained is not None and not (options & NO_LOCAL and retained.client_id == self.client_id):
+            self._send(peer, retained.message, min(retained.qos, options & 3), True)
 
     def _has_room(self, peer: Receiver) -> bool:
         limits = self._limits

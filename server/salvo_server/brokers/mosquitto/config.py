@@ -63,7 +63,7 @@ class MosquittoConfigError(SalvoError):
 
 
 @dataclass(frozen=True, slots=True)
-class Listener:
+class MosquittoListener:
     """Where mosquitto listens.
 
     Attributes:
@@ -89,9 +89,9 @@ class MosquittoTls:
 #: MQTT's own port and the one that most brokers have for WebSockets on all addresses, and the server's on this machine.
 #: Silent sockets of strangers fill the first two; clients that are connected play on, but the server has to come back.
 LISTENERS = (
-    Listener(1883),
-    Listener(9001, websocket=True),
-    Listener(1884, "127.0.0.1", max_connections=MAX_SERVER_CONNECTIONS),
+    MosquittoListener(1883),
+    MosquittoListener(9001, websocket=True),
+    MosquittoListener(1884, "127.0.0.1", max_connections=MAX_SERVER_CONNECTIONS),
 )
 
 _LIMITS = """\
@@ -148,7 +148,7 @@ def write(
     keeper: Credentials,
     tables: Iterable[str],
     *,
-    listeners: Sequence[Listener] = LISTENERS,
+    listeners: Sequence[MosquittoListener] = LISTENERS,
     plugin: Path | None = None,
     tls: MosquittoTls | None = None,
 ) -> Path:
@@ -185,7 +185,7 @@ def _hand_over(*paths: Path) -> None:
                 os.chown(path, owner.pw_uid, owner.pw_gid)
 
 
-def configuration(folder: Path, plugin: Path, listeners: Sequence[Listener], tls: MosquittoTls | None) -> str:
+def configuration(folder: Path, plugin: Path, listeners: Sequence[MosquittoListener], tls: MosquittoTls | None) -> str:
     """Return the text of mosquitto.conf."""
     return f"""\
 # The broker of a contest, written by Salvo. What you change here is lost when it is written again; put your own into
@@ -226,7 +226,7 @@ connection_messages false
 """
 
 
-def _listener(listener: Listener, tls: MosquittoTls | None, *, logins: bool) -> str:
+def _listener(listener: MosquittoListener, tls: MosquittoTls | None, *, logins: bool) -> str:
     text = f"listener {listener.port} {listener.host}".rstrip()
     text += f"\nprotocol {'websockets' if listener.websocket else 'mqtt'}\n"
     if logins:  # one connection a user; in an open contest two clients may have one name, or none
@@ -293,7 +293,7 @@ def write_open(
     server: Account,
     tables: Iterable[str],
     *,
-    listeners: Sequence[Listener] = LISTENERS,
+    listeners: Sequence[MosquittoListener] = LISTENERS,
     tls: MosquittoTls | None = None,
 ) -> Path:
     """Write what mosquitto starts from as the broker of an open contest, and return its configuration's path.
@@ -328,7 +328,7 @@ def open_rights(server: Account, tables: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def open_configuration(folder: Path, listeners: Sequence[Listener], tls: MosquittoTls | None) -> str:
+def open_configuration(folder: Path, listeners: Sequence[MosquittoListener], tls: MosquittoTls | None) -> str:
     """Return the text of mosquitto.conf for an open contest."""
     return f"""\
 # The broker of an open contest, written by Salvo: no login, any client. What you change here is lost when it is written

@@ -238,7 +238,7 @@ class DynamicSecurity:
         self._connection: Connection | None = None
         self._state: _State | None = None
         self._number = 0
-        self._said: str | None = None
+        self._reported: str | None = None
         self._thread = threading.Thread(target=self._run, name="dynamic-security", daemon=True)
 
     # --- any thread -----------------------------------------------------------------------------------------------
@@ -331,8 +331,8 @@ class DynamicSecurity:
     def _tell(self, error: SalvoError) -> None:
         """Log an error once, not at every attempt."""
         self.problem = error
-        if self._said != str(error):
-            self._said = str(error)
+        if self._reported != str(error):
+            self._reported = str(error)
             log.error("accounts are not at the broker yet: %s", error)
 
     def _connected(self, session_present: bool) -> None:
@@ -372,7 +372,7 @@ class DynamicSecurity:
             log.info("%s has %d users now, after %d commands", self.url, len(wanted.users), len(commands))
         with self._news:
             self._applied = wanted
-            self.problem = self._said = None
+            self.problem = self._reported = None
             self._news.notify_all()
 
     def _read(self, connection: Connection) -> _State:

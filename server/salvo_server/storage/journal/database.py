@@ -20,7 +20,7 @@ from salvo.user_folders import private_folder
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal_interface import (
     Batch,
-    GameEnded,
+    GameConcluded,
     GameOpened,
     Holding,
     Journal,
@@ -303,16 +303,16 @@ class DatabaseJournal(Journal):
 
     def _has(self, batch: Batch) -> bool:
         """Whether a batch is in the journal already, as it is."""
-        kept: list[object] = []
+        checks: list[object] = []
         wanted: list[object] = []
         for game in batch.games[-1:]:
             wanted.append(game.header)
-            kept.append(self._connection.scalar(sql.select(games.c.header).where(games.c.id == game.id)))
+            checks.append(self._connection.scalar(sql.select(games.c.header).where(games.c.id == game.id)))
         for step in batch.steps[-1:]:
             wanted.append(step.check)
-            kept.append(self._connection.scalar(sql.select(steps.c.check).where(steps.c.id == step.id)))
+            checks.append(self._connection.scalar(sql.select(steps.c.check).where(steps.c.id == step.id)))
         self._connection.commit()
-        return bool(kept) and kept == wanted
+        return bool(checks) and checks == wanted
 
     # --- reading --------------------------------------------------------------------------------------------------
 
@@ -519,7 +519,7 @@ def _step_row(step: StepTaken) -> tuple[Any, ...]:
     return (*step[:5], *(step.proof or (None, None)))
 
 
-def _result_row(ended: GameEnded) -> dict[str, Any]:
+def _result_row(ended: GameConcluded) -> dict[str, Any]:
     result = ended.result
     row = {"game": ended.id, "table_name": result.table, "players": _PLAYERS.write(result.players).decode()}
     return {**row, **{name: getattr(result, name) for name in results.columns.keys() - row.keys()}}

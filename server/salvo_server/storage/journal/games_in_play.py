@@ -8,7 +8,7 @@ from __future__ import annotations
 from salvo_server.core.journal_interface import Batch, GameOpened, Journal, JournalWrapper, Saved, SavedGame, StepTaken
 
 
-class KeptGames(JournalWrapper):
+class GamesInPlay(JournalWrapper):
     """Another journal, and the two latest games of every table: the one in play, and the one that may be read still."""
 
     def __init__(self, journal: Journal) -> None:
@@ -45,9 +45,9 @@ class KeptGames(JournalWrapper):
 
     def _enter(self, opened: GameOpened) -> None:
         games = self._latest.get(opened.table, [])
-        kept = [game for game in games if game.number == opened.number - 1]
+        others = [game for game in games if game.number == opened.number - 1]
         for game in games:
-            if game not in kept:
+            if game not in others:
                 del self._steps[game.id]
-        self._latest[opened.table] = [*kept, opened]
+        self._latest[opened.table] = [*others, opened]
         self._steps[opened.id] = []

@@ -26,7 +26,7 @@ from salvo_lab.simulation import Seats, simulate
 _PASSED_ON: Final = {"SIGINT": "SIGUSR1", "SIGTERM": "SIGUSR2", "SIGHUP": "SIGUSR2"}
 
 
-class Kept:
+class SupervisedGame:
     """Games that are played in a copy of this process.
 
     Attributes:
