@@ -12,9 +12,9 @@ from gateways.classic_client import Program, Tcp
 from gateways.gateway_stage import hosting, written
 from salvo import sources
 from salvo.rules import BOOKS, SCATTERED, SPACED, RuleBook
-from salvo_gateways.classic import ClassicRolesicRolesicRole, check, door
+from salvo_gateways.classic import ClassicRole, check, door
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.host import Door
+from salvo_gateways.host import GatewayDoor
 from salvo_gateways.transcripts import Transcripts
 
 HERE = Path(__file__).parent / "conversations"
@@ -22,7 +22,7 @@ SCRIPT = f"{HERE / 'house_bots.py'}:Corners"
 SECONDS = 60.0
 
 
-def made(**options: Any) -> Door:
+def made(**options: Any) -> GatewayDoor:
     """Return a door where the script of the text's examples plays."""
     return door(SPACED, sources.load(SCRIPT), **({"end_seconds": 0} | options))
 
@@ -34,7 +34,7 @@ def test_the_messages_and_the_protocol_of_the_text_come_out_as_they_are_written(
         for step in (HERE / "classic.txt").read_text().splitlines():
             sign, _, text = step.partition(" ")
             if sign == "@":
-                host = stack.enter_context(hosting(made(role=ClassicRolesicRolesicRole(text))))
+                host = stack.enter_context(hosting(made(role=ClassicRole(text))))
                 line = stack.enter_context(contextlib.closing(Tcp(host.address)))
             elif sign == ">":
                 assert line is not None
@@ -54,7 +54,7 @@ def test_whole_games_after_programs_that_went_wrong(leads: bool, opponent: str, 
     opening = door(
         SPACED,
         sources.load(opponent),
-        role=ClassicRolesicRolesicRole.CLIENT if leads else ClassicRolesicRolesicRole.SERVER,
+        role=ClassicRole.CLIENT if leads else ClassicRole.SERVER,
         end_seconds=0,
         transcripts=Transcripts("classic", tmp_path),
     )

@@ -16,8 +16,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from salvo.distribution import HOME, __version__
-from salvo_audit.doctor.finding import CheckFindingndingnding, failed, passed, skipped
-from salvo_audit.doctor.target import ExaminedContestedContestedContest
+from salvo_audit.doctor.finding import CheckFinding, failed, passed, skipped
+from salvo_audit.doctor.target import ExaminedContest
 from salvo_server.brokers.embedded.addresses import BrokerError, split_address
 from salvo_server.settings import is_mounted_secret, journal_path, roster_path, secret_files
 from salvo_server.storage.roster import is_lost
@@ -29,7 +29,7 @@ _LEAST_FREE_BYTES: Final = 200 * 1024 * 1024
 _OF_DEVELOPERS: Final = {"bench", "dev", "docs", "fuzz", "image"}
 
 
-def check_python(target: ExaminedContestedContestedContest) -> Iterator[CheckFindingndingnding]:
+def check_python(target: ExaminedContest) -> Iterator[CheckFinding]:
     """The interpreter and every library that is installed, against what the distribution needs."""
     try:
         python, needs = _needs()
@@ -81,7 +81,7 @@ def _fits(version: str, needed: SpecifierSet) -> bool:
         return False
 
 
-def check_files(target: ExaminedContestedContestedContest) -> Iterator[CheckFindingndingnding]:
+def check_files(target: ExaminedContest) -> Iterator[CheckFinding]:
     """Everything that holds a secret must be its owner's alone."""
     if target.settings is None:
         yield skipped("files", "the server's files are on another machine", "run salvo doctor there, without a URL")
@@ -108,7 +108,7 @@ def check_files(target: ExaminedContestedContestedContest) -> Iterator[CheckFind
         yield passed("files", f"only you can read the files with secrets: {names}")
 
 
-def check_disk(target: ExaminedContestedContestedContest) -> Iterator[CheckFindingndingnding]:
+def check_disk(target: ExaminedContest) -> Iterator[CheckFinding]:
     """A server whose disk is full accepts nothing (SALVO-BACK-3)."""
     if target.settings is None:
         yield skipped("disk", "the journal is on another machine", "run salvo doctor there, without a URL")
@@ -130,7 +130,7 @@ def check_disk(target: ExaminedContestedContestedContest) -> Iterator[CheckFindi
         yield passed("disk", amount)
 
 
-def check_ports(target: ExaminedContestedContestedContest) -> Iterator[CheckFindingndingnding]:
+def check_ports(target: ExaminedContest) -> Iterator[CheckFinding]:
     """The embedded broker's ports are free, or the contest has them."""
     settings = target.settings
     if settings is None or settings.broker is not None:
@@ -150,7 +150,7 @@ def check_ports(target: ExaminedContestedContestedContest) -> Iterator[CheckFind
         )
 
 
-def _port(host: str, port: int, *, answering: bool) -> CheckFindingndingnding:
+def _port(host: str, port: int, *, answering: bool) -> CheckFinding:
     where = f"{host}:{port}"
     if not port:
         return passed("ports", f"{where}: the system chooses a free one")
