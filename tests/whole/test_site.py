@@ -12,8 +12,9 @@ import pytest
 
 from kit.browser import browser, until
 from kit.documents import ROOT
+from kit.programs import needs
 
-pytestmark = pytest.mark.slow
+pytestmark = [needs("chromium"), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
