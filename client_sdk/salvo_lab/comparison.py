@@ -36,6 +36,8 @@ from salvo_lab.simulation import TURN_SECONDS, Seats, stream
 if TYPE_CHECKING:
     from salvo_lab.cluster import Cluster
 
+#: The chance that any verdict is wrong, unless a caller says otherwise.
+ERROR = 0.05
 #: Shares of the largest stake that cannot lose everything. The middle ones are best for differences of some per cent.
 STAKES = (0.02, 0.06, 0.15, 0.3, 0.6, 0.9)
 #: More games than this count as never.
@@ -237,7 +239,7 @@ def compare(
     games: int = 20_000,
     seed: int | str = 0,
     rules: RuleBook | str = "salvo",
-    confidence: float = 0.95,
+    confidence: float = 1 - ERROR,
     margin: float | None = 0.02,
     jobs: int | None = None,
     turn_seconds: float = TURN_SECONDS,

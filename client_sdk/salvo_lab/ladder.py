@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from salvo.notebook import Pictured
 from salvo.player import Bot
-from salvo_lab.comparison import Comparison, SequentialTest, Verdict, compare
+from salvo_lab.comparison import ERROR, Comparison, SequentialTest, Verdict, compare
 from salvo_lab.simulation import TURN_SECONDS
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 #: The frozen ladder's name, which is that of its file.
 LADDER: Final = "ladder-1"
-#: The chance that any verdict of a climb is wrong.
-ERROR: Final = 0.05
 #: At most this many games against a rung.
 GAMES: Final = 400
 #: Points of strength for ten times as many games won as lost.

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from salvo_lab.comparison import Verdict, compare
-from salvo_lab.ladder import ERROR, GAMES, frozen, points
+from salvo_lab.comparison import ERROR, Verdict, compare
+from salvo_lab.ladder import GAMES, frozen, points
 
 
 def main() -> None:

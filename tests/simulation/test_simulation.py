@@ -166,7 +166,7 @@ def test_a_failing_list_is_shrunk_to_what_it_needs() -> None:
 Plant = Callable[[pytest.MonkeyPatch], None]
 _settle, _connected = Service._settle, Session.connected
 _send_on, _write_shot, _take_due = playing.send_on, write_shot, Resends.take_due
-_carry_out, _take_over = Inbox._carry_out, Play._take_over
+_carry_out, _restore_table = Inbox._carry_out, Play._restore_table
 
 
 def _acknowledge_before_commit(patch: pytest.MonkeyPatch) -> None:
@@ -337,14 +337,14 @@ def _replay_the_next_lobby_with_the_settings_of_its_game(patch: pytest.MonkeyPat
 
 
 def _play_on_with_the_new_settings(patch: pytest.MonkeyPatch) -> None:
-    def take_over(self: Play, game: SavedGame, *given: Any) -> list[Publication]:
-        unsent = _take_over(self, game, *given)
+    def restore_table(self: Play, game: SavedGame, *given: Any) -> list[Publication]:
+        unsent = _restore_table(self, game, *given)
         stage = self.tables[game.opened.table].referee.stage
         holder: Lobby | Match = stage if isinstance(stage, Lobby) else stage.match
         holder.terms = replace(holder.terms, limits=self.openings.limits[game.opened.table])
         return unsent
 
-    patch.setattr(Play, "_take_over", take_over)
+    patch.setattr(Play, "_restore_table", restore_table)
 
 
 PLANTED: list[Plant] = [

@@ -160,7 +160,10 @@ class TableEvent(Enum):
 
 
 class ServerState(Enum):
-    """Whether the server is there, as far as is known."""
+    """Whether the server is there, as far as is known.
+
+    Only the first table's status says so (SALVO-MQTT-5); at a further table it stays here.
+    """
 
     HERE = "online"
     AWAY = "offline, or paused by its journal"

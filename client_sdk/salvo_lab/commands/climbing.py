@@ -13,9 +13,9 @@ import click
 from salvo.cli.output import progress_bar
 from salvo.replay_command import again
 from salvo_lab.commands.failures import failure_lines
-from salvo_lab.comparison import SequentialTest
+from salvo_lab.comparison import ERROR, SequentialTest
 from salvo_lab.intervals import percent
-from salvo_lab.ladder import ERROR, GAMES, Climb, Rung, climb
+from salvo_lab.ladder import GAMES, Climb, Rung, climb
 from salvo_lab.simulation import Seats
 
 if TYPE_CHECKING:

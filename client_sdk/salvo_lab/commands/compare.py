@@ -22,15 +22,13 @@ from salvo.versions import pinned
 from salvo_lab.commands.climbing import climb_and_show
 from salvo_lab.commands.failures import failure_lines
 from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
-from salvo_lab.comparison import Comparison, SequentialTest, Verdict
+from salvo_lab.comparison import ERROR, Comparison, SequentialTest, Verdict
 from salvo_lab.comparison import compare as compare_bots
 from salvo_lab.highlights import Lost
 from salvo_lab.intervals import percent
 from salvo_lab.ladder import GAMES
 from salvo_lab.simulation import TURN_SECONDS, Seats
 
-#: The chance that any verdict is wrong.
-ERROR: Final = 0.05
 _LEGEND: Final = (
     "legend:   win rate: games won, a tie is half a win; the range has the true rate with that confidence\n"
     "          in pairs: two games each on the same fleets, with the sides exchanged"

@@ -2,7 +2,7 @@
 
 A line becomes one publication or one refusal, and nothing of it is kept but how much each player has said. No input of
 a table, no step and no commit follows from it, so it can neither move a game nor delay one by more than it takes to
-read: what is beyond a player's rate is refused unread.
+read: what is beyond a player's rate is refused unread. How long a line may be stands in :mod:`salvo.chat_text`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 The service fills a :class:`Batch` while it handles what has arrived, and commits all of it at once (group commit). Only
 then do the announcements leave, and only then does the broker get its acknowledgements. A server that is killed at any
-point finds everything that it may have announced in its journal, and everything that it had not handled at the broker.
+point finds everything that it may have announced in its journal, and everything that it had not handled at the broker,
+if that is a process of its own; the embedded broker ends with its server, and clients send again.
 
 :mod:`salvo_server.storage.journal.database` implements it on SQLite and PostgreSQL.
 """

@@ -260,7 +260,10 @@ class Match:
             self.current.bank_ms += ms
 
     def fire(self, player: Player, command: m.Fire) -> m.Announcement:
-        """Carry out a shot of the current player; return what is said of it.
+        """Carry out a shot of the current player; return its announcement.
+
+        The target gets a ``ShotLanded``. In rounds it is a ``ShotAccepted``, which is published to nobody: it shows
+        the log that the shot counts.
 
         Raises:
             IllegalCommand: ``unknown_target``, ``off_grid``, ``own_board``, ``shot_before`` or ``stale_context``.

@@ -246,7 +246,7 @@ class Play:
         for name in self.openings.limits:
             game = stored.pop(name, None)
             if game is not None and resumes and game.steps:
-                effects.publications += self._take_over(game, saved.sent_through, status, now)
+                effects.publications += self._restore_table(game, saved.sent_through, status, now)
                 continue
             table = Table(self.openings.set_table(name, game), status)
             self.tables[name] = table
@@ -260,10 +260,13 @@ class Play:
             log.warning("the journal has a game of table %r, which is not set; it waits", name)
         return effects
 
-    def _take_over(
+    def _restore_table(
         self, game: SavedGame, sent_through: int, status: Callable[[Referee], m.ServerStatus], now: int
     ) -> list[Publication]:
-        """Resume a game; return what of it may not have been published."""
+        """Restore a game; return what of it may not have been published.
+
+        The time of its turn is restarted with the first connection (``outages``), before any deadline.
+        """
         recovered = recover(game, status, sent_through, self.follower.follow, self.openings.identity)
         table, referee = recovered.table, recovered.table.referee
         self.tables[table.name] = table

@@ -70,7 +70,7 @@ class Table:
             command = replace(command, message=b"")  # its random bytes are not part of a game that the seed decides
         announcements = self.referee.receive(command, at)
         publications = self._write(announcements)
-        recorded = _moves(command, announcements)
+        recorded = _is_recorded(command, announcements)
         text = ""
         if recorded:
             text = write_input(command)
@@ -171,8 +171,11 @@ def header_check(header: Header) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=CHECK_BYTES).digest()
 
 
-def _moves(command: m.Input, announcements: Sequence[m.Announcement]) -> bool:
-    """Whether an input changed anything; what did not need not be remembered, however often it comes."""
+def _is_recorded(command: m.Input, announcements: Sequence[m.Announcement]) -> bool:
+    """Whether a step is recorded: all but a request that lists or removes nobody, and noise that nobody has proven.
+
+    A refusal is recorded, too: it uses up a nonce, and an answer.
+    """
     if isinstance(command, (m.Participate, m.StruckOff)):
         return any(isinstance(announcement, m.PlayersListed) for announcement in announcements)
     return bool(announcements) or not isinstance(command, m.Unreadable) or command.proven
