@@ -84,7 +84,7 @@ def _write_bot(file: Path, program: bool) -> None:
     }
     click.echo(f"{file} is {kit.about}")
     if kit.file == "bot.js":
-        click.echo(f"{'its SDK, once:':19}npm install battleship-salvo   (the package of client_sdk/javascript)")
+        click.echo(f"{'its SDK, once:':19}npm pack in client_sdk/javascript of a clone, then npm install its .tgz here")
     for purpose, command in steps.items():
         click.echo(f"{purpose + ':':19}{command}")
 
