@@ -58,7 +58,7 @@ class Ladder(NamedTuple):
 
 def frozen() -> Ladder:
     """Return the ladder that ships."""
-    read = tomllib.loads(files("salvo_lab").joinpath(f"{LADDER}.toml").read_text())
+    read = tomllib.loads(files("salvo_lab").joinpath(f"{LADDER}.toml").read_text(encoding="utf-8"))
     return Ladder(LADDER, read["rules"], tuple(Rung(**rung) for rung in read["rung"]))
 
 

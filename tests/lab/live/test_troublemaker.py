@@ -17,7 +17,7 @@ from kit.observer import Observer
 from kit.players import SECONDS, Heard, over
 from kit.probe import Login, Probe
 from kit.programs import BROKERS
-from kit.troublemaker import ANSWERED, DEPARTURES, HUNG_UP, LET_IN, PIECES, Troublemaker
+from kit.troublemaker import ANSWERED, DEPARTURES, HUNG_UP, LET_IN, PIECES, SHUT_OUT, Troublemaker
 from kit.waiting import until
 from salvo import client
 from salvo import messages as m
@@ -113,9 +113,14 @@ def test_two_honest_teams_beside_it_lose_no_turn_and_its_summary_is_what_happene
     report = rude.report
     assert report.winners == [won.winner]
     assert report.done["coming and going"] == len(heard.of(m.PlayerLeft)) == DEPARTURES
-    assert report.heard[LET_IN] == report.done["silent sockets"]
-    assert report.heard[ANSWERED] == report.done["a storm of filters and pings"]
-    assert report.heard[HUNG_UP] == report.done["a huge packet"] + report.done["a wildcard as topic"]
+    # On a busy machine the broker does not take every further connection in time: then a piece is not tried.
+    for noted, pieces in (
+        (LET_IN, ("silent sockets",)),
+        (ANSWERED, ("a storm of filters and pings",)),
+        (HUNG_UP, ("a huge packet", "a wildcard as topic")),
+    ):
+        done = sum(report.done[piece] for piece in pieces)
+        assert done - report.heard[SHUT_OUT] <= report.heard[noted] <= done, noted
 
 
 def _wait_until_all_is_heard(rude: Troublemaker, listener: Probe) -> None:
@@ -125,7 +130,7 @@ def _wait_until_all_is_heard(rude: Troublemaker, listener: Probe) -> None:
         assert listener.ping()
         arrived = Counter(message.payload.decode().partition(":")[0] for message in listener.heard)
         noted = rude.report.heard.items()
-        return arrived, Counter({code: n for code, n in noted if code not in (LET_IN, ANSWERED, HUNG_UP)})
+        return arrived, Counter({code: n for code, n in noted if code not in (LET_IN, SHUT_OUT, ANSWERED, HUNG_UP)})
 
     def is_all_there() -> bool:
         arrived, noted = codes()

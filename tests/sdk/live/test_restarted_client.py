@@ -197,8 +197,8 @@ def stage(broker: Broker, start_server: StartServer) -> Iterator[Stage]:
     ("restart", "refused"),
     [
         (_listed_without_a_ship, set()),
-        (_while_its_ships_are_placed, {"fleet_final"}),
-        (_with_a_complete_fleet, {"fleet_final"}),
+        (_while_its_ships_are_placed, {"fleet_final", "wrong_state"}),
+        (_with_a_complete_fleet, {"fleet_final", "wrong_state"}),
         (_in_the_rival_s_turn, set()),
         (_in_its_own_turn, set()),
         (_while_a_host_has_paused_its_turn, set()),

@@ -272,7 +272,7 @@ def test_what_a_salvo_and_its_result_are_said_to_have_they_have() -> None:
         said = re.search(rf"{text}((?:, | )`\w+`)+", " ".join(TEXT.split()))
         assert said is not None, f"docs/bot.md lacks {text!r} and names behind it"
         names = re.findall(r"`(\w+)`", said[0])
-        fields = [name.removesuffix("_if_told") for name in inspect.signature(kind).parameters]
+        fields = [name.removesuffix("_if_announced") for name in inspect.signature(kind).parameters]
         assert names == fields[: len(names)]
 
 
