@@ -31,6 +31,8 @@ from salvo_server.storage.roster import Roster
 
 _TESTS: Final = Path(__file__).parents[1]
 FOLDER: Final = _TESTS.parent / "examples" / "pictures"
+#: Bots and seed of the drawn game.
+FILM: Final = ("hunter", "density", "7")
 #: At which the games of the pictures stand still.
 _TURN: Final = 28
 _SECONDS: Final = 60.0
@@ -38,7 +40,7 @@ _SECONDS: Final = 60.0
 
 def drawings() -> dict[str, str]:
     """Return the pictures that are drawn, by file name."""
-    return {"game.svg": Film("hunter", "density", "7").svg(), "topics.svg": topic_tree()}
+    return {"game.svg": Film(*FILM).svg(), "topics.svg": topic_tree()}
 
 
 def main() -> None:
