@@ -68,7 +68,7 @@ class Climb(Pictured):
 
     Attributes:
         beats: number of rungs below it, 0 for none.
-        level: index of the rung that it could not be told from within the games; None if there is none.
+        level: index of the rung above those, if it could not be told from that one within the games; else None.
         met: by index of a rung, the comparison with it, in the order they were made.
         strength: in points; infinite, with either sign, for a bot that has won or lost all games.
         low: bound of the strength; the error is that of one comparison.
@@ -128,10 +128,10 @@ def climb(
         BotError: as :func:`salvo_lab.comparison.compare`.
     """
     ladder = ladder or frozen()
-    low, high, level = 0, len(ladder.rungs), None
+    low, high = 0, len(ladder.rungs)
     error = ERROR / high.bit_length()  # so many comparisons there are at most
     met: dict[int, Comparison] = {}
-    while low < high and level is None:
+    while low < high:
         middle = (low + high) // 2
         rung = ladder.rungs[middle]
 
@@ -156,10 +156,10 @@ def climb(
             break
         if found.verdict is Verdict.BETTER:
             low = middle + 1
-        elif found.verdict is Verdict.WORSE:
+        else:  # worse, or not told from it: what it beats is below
             high = middle
-        else:
-            level = middle
+    above = met.get(low)
+    level = low if above is not None and above.verdict is Verdict.UNDECIDED and not above.failures else None
     nearest = min(met, key=lambda rung: abs(met[rung].rate - 0.5))
     rates = (met[nearest].rate, met[nearest].low, met[nearest].high)
     return Climb(ladder, low, level, met, *(ladder.rungs[nearest].strength + points(rate) for rate in rates))
