@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import h11
+import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
     from uvicorn._types import ASGISendEvent
 
 #: Of one address: a hall of phones behind one router, each with a stream and a page that loads.
@@ -19,10 +21,34 @@ MAX_OF_ADDRESS: Final = 1024
 #: For a request's head to arrive, from the connection's beginning or the answer before it.
 HEAD_SECONDS: Final = 15.0
 
+#: For streams to end with the process.
+_END_SECONDS: Final = 1
 #: Pieces of one WebSocket message; MQTT.js sends none in pieces.
 MAX_PIECES: Final = 64
 
 _connections: Counter[str] = Counter()  # by address
+
+
+def behind_a_door(app: ASGIApp, door: type[Door], connections: int, **more: Any) -> uvicorn.Server:
+    """Return a server of pages that logs warnings only, and does not say what it is.
+
+    Args:
+        connections: at once; further ones get 503, Service Unavailable.
+        more: settings of uvicorn's.
+    """
+    config = uvicorn.Config(
+        app,
+        http=door,
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        limit_concurrency=connections,
+        timeout_graceful_shutdown=_END_SECONDS,
+        **more,
+    )
+    return uvicorn.Server(config)
 
 
 class Door(H11Protocol):

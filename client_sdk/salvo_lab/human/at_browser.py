@@ -19,7 +19,7 @@ try:
     import uvicorn
 
     from salvo_lab.human.own_page import OwnPage
-    from salvo_server.web_door import Door
+    from salvo_server.web_door import Door, behind_a_door
 except ModuleNotFoundError:
     raise MissingExtra("playing in a browser", "server") from None
 
@@ -27,8 +27,6 @@ except ModuleNotFoundError:
 _LOOK_SECONDS: Final = 0.03
 #: Connections at once; further ones get 503, Service Unavailable.
 _MAX_CONNECTIONS: Final = 64
-#: For streams to end with the process.
-_END_SECONDS: Final = 1
 
 
 class _OwnDoor(Door):
@@ -65,19 +63,7 @@ def sit_down(open_page: OpenPage, desk: Channel, play: Callable[[], None]) -> No
 
 
 async def _serve(page: OwnPage, sock: socket.socket) -> None:
-    config = uvicorn.Config(
-        page.application(),
-        http=_OwnDoor,
-        ws="none",
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        lifespan="off",
-        server_header=False,
-        limit_concurrency=_MAX_CONNECTIONS,
-        timeout_graceful_shutdown=_END_SECONDS,
-    )
-    server = uvicorn.Server(config)
+    server = behind_a_door(page.application(), _OwnDoor, _MAX_CONNECTIONS, ws="none")
     looking = asyncio.create_task(_look(page, server))
     try:
         await server.serve([sock])

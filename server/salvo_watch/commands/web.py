@@ -34,7 +34,7 @@ from salvo_watch.terminal_views import EVERYBODY, screen_account
 try:
     import uvicorn
 
-    from salvo_server.web_door import Door, Hatch
+    from salvo_server.web_door import Door, Hatch, behind_a_door
     from salvo_watch.web.app import Front, application
     from salvo_watch.web.games import routes
     from salvo_watch.web.mqtt_channel import MAX_MESSAGE_BYTES, Upstream
@@ -45,8 +45,6 @@ except ModuleNotFoundError:
 DEFAULT_LISTEN = "127.0.0.1:8080"
 #: Browsers at once; further ones get 503, Service Unavailable.
 MAX_CONNECTIONS = 4000
-#: For streams to end with the process.
-_END_SECONDS = 1
 
 
 @click.command(cls=Checked, unused=[ca_rule("urls")])
@@ -129,19 +127,13 @@ def web(
     app = application(
         relay, front, routes(Archive(games), relay.badges) if games else (), upstream if leads_on else None
     )
-    config = uvicorn.Config(
+    server = behind_a_door(
         app,
-        http=Door,
+        Door,
+        MAX_CONNECTIONS,
         ws=Hatch,
         ws_max_size=MAX_MESSAGE_BYTES,
         ws_per_message_deflate=False,
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        lifespan="off",
-        server_header=False,
-        limit_concurrency=MAX_CONNECTIONS,
-        timeout_graceful_shutdown=_END_SECONDS,
         ssl_certfile=tls_cert,
         ssl_keyfile=tls_key,
     )
@@ -149,7 +141,7 @@ def web(
     if delay == 0:
         click.echo("all boards are shown at once: who sees this page can help a player", err=True)
     open_files.allow(2 * MAX_CONNECTIONS)
-    asyncio.run(_serve(uvicorn.Server(config), sock, relay))
+    asyncio.run(_serve(server, sock, relay))
 
 
 def _source(cell: str, address: BrokerUrl, secret: str | None, ca: str | None) -> Source:
