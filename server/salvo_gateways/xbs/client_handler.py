@@ -62,7 +62,7 @@ class XbsHandler(SeatedHandler):
         self._sent_away = ""  # the line to say before hanging up, or an E line, after which the client may try again
         self._listed: tuple[str, ...] | None = None
         self._ended_as: GameEnded | None = None
-        self._results_by = 0.0  # when the results are told in any case; 0 before the end
+        self._results_by = 0.0  # by when the results are reported, whatever is missing; 0 before the end
         self._away = False
         self._taunts = Taunts()
         self._taunt_at = 0.0
@@ -222,7 +222,7 @@ class XbsHandler(SeatedHandler):
     # --- what happens at the table --------------------------------------------------------------------------------
 
     def announcement_received(self, announcement: m.Announcement, retained: bool) -> None:
-        """Note who is there and whose turn it is; the client hears of it once the session knows it, too."""
+        """Note who is present and whose turn it is; the client is informed once the session knows it, too."""
         match announcement:
             case m.PlayersListed(names):
                 self._listed = names

@@ -164,7 +164,7 @@ function showNews({ news, chat }) {
 
 const step = ({ ships: all, setting, deleting }) => (setting || deleting ? "" : JSON.stringify(all.map(({ at, down }) => [at, down])));
 
-// What had the focus was drawn anew: it has it again, or the next step has it.
+// The element with the focus has been redrawn: focus it again, or else the next step.
 function refocus(word, mode) {
   const again = word && find("actions").querySelector(`[data-word="${word}"][aria-disabled=false]`);
   if (again) again.focus({ preventScroll: true });

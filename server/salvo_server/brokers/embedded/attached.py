@@ -36,7 +36,7 @@ class AttachedLink:
     """The server's side: a :class:`~salvo_server.service.ServerLink` of one thread; :meth:`wake` is for any.
 
     Attributes:
-        on_connect: called inside :meth:`poll` whenever the server is attached anew.
+        on_connect: called inside :meth:`poll` whenever the server is attached again.
         connected: whether it is attached; False from the moment that the broker ends its session.
         published: how many messages were published so far.
         delivered: how many of them, counted from the first, the broker has routed.

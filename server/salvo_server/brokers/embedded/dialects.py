@@ -249,7 +249,7 @@ class Mqtt5(Mqtt311):
         properties = b"\x21" + limits.in_flight.to_bytes(2, "big") + b"\x27" + limits.packet_bytes.to_bytes(4, "big")
         properties += b"\x29\0\x2a\0"  # neither subscription identifiers nor shared subscriptions
         if self.session_stays:
-            properties += b"\x11\xff\xff\xff\xff"  # for ever, as in 3.1.1: a server may decide
+            properties += b"\x11\xff\xff\xff\xff"  # never expires, as in 3.1.1: a server may decide
         if assigned:
             properties += b"\x12" + p.with_length(assigned)
         return p.packet(p.CONNACK << 4, bytes((present, 0)) + p.number(len(properties)) + properties)
