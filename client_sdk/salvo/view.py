@@ -18,7 +18,6 @@ from typing import Final, NamedTuple
 
 from salvo.errors import BotError
 from salvo.messages import Earlier, SalvoResolved, SunkShip, Tally
-from salvo.notebook import Pictured
 from salvo.rules import Announce, Ending, Fleet, Grid, RuleBook, Sinkings
 
 #: Loaded on first use, so that a bot that shows nothing imports no drawing code.
@@ -180,7 +179,7 @@ _NO_TALLY = Tally(0, 0, 0)
 News = tuple[SalvoResolved, Sequence[Shot], Sequence[Shot]]
 
 
-class View(Pictured):
+class View:
     """One player's knowledge of one game.
 
     Attributes:

@@ -20,7 +20,6 @@ from salvo.bot_errors import placed
 from salvo.chat_text import clean_text
 from salvo.errors import BotError
 from salvo.messages import PlayerStats, SalvoResolved
-from salvo.notebook import Pictured
 from salvo.player import MAX_UNSAID, Answer, Bot, Line
 from salvo.rules import SALVO, Announce, Fleet, Grid, Order, Repeats, RuleBook, Shots, Targets, generator, own_seed
 from salvo.rules.game import Game, begin
@@ -33,7 +32,7 @@ EMPTY_TURNS = 3
 Listener = Callable[[Sequence[Shot], SalvoResolved], None]
 
 
-class Placed(Pictured):
+class Placed:
     """Winners and places, for anything that has the players' statistics."""
 
     __slots__ = ()

@@ -25,7 +25,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from salvo.errors import BotError
-from salvo.notebook import Pictured
 from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo_lab.arena import Failure
@@ -183,7 +182,7 @@ def _is_within(scores: Scores, margin: float, error: float) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Pictured):
+class Comparison:
     """The result of :func:`compare`, from the first bot's point of view.
 
     Attributes:

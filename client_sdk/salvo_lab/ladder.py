@@ -14,7 +14,6 @@ from importlib.resources import files
 from math import inf, log10
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from salvo.notebook import Pictured
 from salvo.player import Bot
 from salvo_lab.comparison import ERROR, Comparison, SequentialTest, Verdict, compare
 from salvo_lab.simulation import TURN_SECONDS
@@ -63,7 +62,7 @@ def frozen() -> Ladder:
 
 
 @dataclass(frozen=True, slots=True)
-class Climb(Pictured):
+class Climb:
     """Where a bot stands on a ladder.
 
     Attributes:

@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple
 
 from salvo.adapter import Adapter, closing
 from salvo.errors import BotError
-from salvo.notebook import Pictured
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.view import Shot, View
@@ -101,7 +100,7 @@ class _Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary(Pictured):
+class Summary:
     """Statistics of one count, such as the salvos, over many boards.
 
     Attributes:

@@ -18,7 +18,7 @@ from typing import Any, Final
 from kit import waiting
 from kit.processes import started
 from kit.programs import path_of
-from salvo_display.boards.notebook_html import Colour, luminance
+from salvo_display.boards.colours import Colour, luminance
 
 _START_SECONDS: Final = 60.0
 _WAIT_SECONDS: Final = 120.0

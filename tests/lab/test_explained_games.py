@@ -180,6 +180,7 @@ def test_a_page_has_the_maps_of_the_salvos(tmp_path: Path) -> None:
     assert " src=" not in written
     assert written.count("<table") == 1
     assert "fired: " in written
+    assert len(re.findall('<td title="[A-J][0-9]+: [0-9.]+%', written)) == 100
     assert "<script" not in written
 
 

@@ -47,23 +47,6 @@ def test_only_what_is_impossible_has_none_and_only_what_is_certain_has_all(fleet
     assert percentage(fleets / 200) == says
 
 
-@pytest.mark.parametrize(
-    ("bad", "says"),
-    [
-        ({"chances": (0.5,)}, "1 chances; a board of 6 cells has 6"),
-        ({"chances": (0, 0, 0, 0, 1.01, 0)}, "the chance of B2 is 1.01; 0..1"),
-        ({"chances": (0, 0, 0, 0, 0, float("nan"))}, "the chance of B3 is nan; 0..1"),
-        ({"aimed": (6,)}, "there is no cell 6; cells are 0..5, row by row"),
-        ({"marks": {-1: Mark.HIT}}, "there is no cell -1; cells are 0..5, row by row"),
-        ({"marks": {1: "<b>"}}, "mark '<b>'; one of ✖ ○ ●"),
-    ],
-)
-def test_what_is_no_map_of_the_board_is_refused(bad: dict[str, object], says: str) -> None:
-    with pytest.raises(BotError) as refused:
-        replace(HeatMap(POND, CHANCES), **bad)  # type: ignore[arg-type]
-    assert (refused.value.code, refused.value.text) == ("bad_heat_map", says)
-
-
 def test_chances_are_those_of_all_fleets_counted_one_by_one() -> None:
     book = replace(SALVO, name="pond", grid=Grid(4, 3), fleet=(ShipClass("a", 3), ShipClass("b", 2)))
     view = view_of(book)
@@ -137,7 +120,7 @@ def test_a_map_of_nobodys_board_is_refused(target: str) -> None:
 
 
 def test_a_draw_of_no_fleets_is_refused() -> None:
-    with pytest.raises(BotError, match="bad_heat_map: fleets 0; 1 or more"):
+    with pytest.raises(BotError, match="bad_fleets: 0 fleets to sample; 1 or more"):
         heat_map(view_of(), "you", fleets=0)
 
 

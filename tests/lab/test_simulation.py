@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -324,3 +325,10 @@ def test_the_command_names_seats_rules_and_game() -> None:
 def test_it_is_part_of_the_sdk() -> None:
     assert salvo_lab.simulate is simulate
     assert isinstance(salvo_lab.simulate([Hunter, RandomBot], games=2, jobs=0), Simulation)
+
+
+def test_games_with_the_same_fleets_count_as_one_in_the_error() -> None:
+    paired = simulate({"a": "hunter", "b": "hunter"}, games=40, jobs=0, seats="paired")
+    apart = replace(paired, seats=Seats.ROTATED)
+    assert paired.error("a") != apart.error("a")
+    assert paired.error("a") == pytest.approx(paired.error("b"))

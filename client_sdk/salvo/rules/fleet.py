@@ -8,7 +8,6 @@ from math import floor
 from random import Random
 
 from salvo.errors import IllegalCommand
-from salvo.notebook import Pictured
 from salvo.rules.board import BoardRules, Choice, Grid, Placement, column, mask_of, with_margin
 
 
@@ -31,7 +30,7 @@ def check_placement(book: BoardRules, placement: Placement, others: Iterable[Pla
             )
 
 
-class Fleet(Pictured):
+class Fleet:
     """A complete and legal fleet of one player.
 
     Attributes:

@@ -5,24 +5,36 @@ from __future__ import annotations
 import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
-from salvo.errors import BotError
 from salvo.rules import Grid
+from salvo_display.boards.colours import COLOURS, Colour, shade
 from salvo_display.boards.marks import Mark
-from salvo_display.boards.notebook_html import COLOURS, Colour, Square, board, shade
 
 #: Marks of cells whose content is known: the letter says more than the chance.
 _KNOWN: Final[Mapping[str, str]] = {Mark.HIT: "hit", Mark.MISS: "miss"}
 _MEANINGS: Final[Mapping[str, str]] = {**_KNOWN, Mark.FIRED: "fired at before, and not told"}
 
 
+class Square(NamedTuple):
+    """One cell of a map.
+
+    Attributes:
+        details: what a page shows of it under the mouse pointer.
+    """
+
+    text: str
+    colour: Colour
+    details: str
+    aimed: bool
+
+
 @dataclass(frozen=True)
 class HeatMap:
     """The chance that a ship lies there, for every cell of a board.
 
-    ``print`` shows it as text, a notebook as a picture, both with a percentage in each cell: ``[17]`` is aimed at,
-    ``✖`` is a hit, ``○`` a miss, ``●17`` was fired at with unknown result.
+    ``print`` shows it with a percentage in each cell: ``[17]`` is aimed at, ``✖`` is a hit, ``○`` a miss, ``●17`` was
+    fired at with unknown result.
 
     Attributes:
         chances: one per cell, row by row, each 0..1.
@@ -42,29 +54,6 @@ class HeatMap:
     exact: bool = True
     note: str = ""
 
-    def __post_init__(self) -> None:
-        """Refuse what is not a map of this board.
-
-        Raises:
-            BotError: ``bad_heat_map``: a wrong number of chances, one out of range, an unknown mark, or a cell off the
-                board.
-        """
-        size = self.grid.size
-        object.__setattr__(self, "chances", tuple(self.chances))
-        object.__setattr__(self, "aimed", tuple(self.aimed))
-        object.__setattr__(self, "marks", dict(self.marks))
-        if len(self.chances) != size:
-            raise BotError("bad_heat_map", f"{len(self.chances)} chances; a board of {size} cells has {size}")
-        for cell, chance in enumerate(self.chances):
-            if not 0 <= chance <= 1:  # also false for NaN
-                raise BotError("bad_heat_map", f"the chance of {self.grid.name(cell)} is {chance}; 0..1")
-        for cell in (*self.aimed, *self.marks):
-            if cell not in range(size):
-                raise BotError("bad_heat_map", f"there is no cell {cell}; cells are 0..{size - 1}, row by row")
-        for mark in self.marks.values():
-            if mark not in _MEANINGS:
-                raise BotError("bad_heat_map", f"mark {mark!r}; one of {Mark.HIT} {Mark.MISS} {Mark.FIRED}")
-
     def __str__(self) -> str:
         return self.draw()
 
@@ -74,30 +63,26 @@ class HeatMap:
         Args:
             paint: puts a cell's colour under its text; both are as wide then as before.
         """
-        grid = self.grid
-        squares = [text if text.endswith("]") else f"{text} " for text in self._texts()]
-        wide, most = max(map(len, squares)), self.hottest
-        painted = [paint(f"{square:>{wide}}", self._colour(cell, most)) for cell, square in enumerate(squares)]
-        lines = [self.title, "   " + "".join(f"{x:>{wide - 1}} " for x in range(1, grid.width + 1))]
-        for y in range(grid.height):
-            row = painted[y * grid.width : (y + 1) * grid.width]
-            lines.append(f" {string.ascii_uppercase[y]} " + "".join(row))
-        return "\n".join(line.rstrip() for line in (*lines, self._legend(), self.note) if line)
+        rows = self.rows()
+        wide = max(len(square.text) + (not square.aimed) for row in rows for square in row)
+        lines = [self.title, "   " + "".join(f"{x:>{wide - 1}} " for x in range(1, self.grid.width + 1))]
+        for letter, row in zip(string.ascii_uppercase, rows, strict=False):
+            texts = [square.text + " " * (not square.aimed) for square in row]
+            painted = [paint(f"{text:>{wide}}", square.colour) for text, square in zip(texts, row, strict=True)]
+            lines.append(f" {letter} " + "".join(painted))
+        return "\n".join(line.rstrip() for line in (*lines, *self.notes()) if line)
 
-    def _legend(self) -> str:
-        """Return the legend of the text."""
+    def rows(self) -> list[list[Square]]:
+        """Return the cells, row by row."""
+        width, most = self.grid.width, self.hottest
+        squares = [self._square(cell, most) for cell in range(self.grid.size)]
+        return [squares[first : first + width] for first in range(0, len(squares), width)]
+
+    def notes(self) -> list[str]:
+        """Return the legend and the note, as far as there are any."""
         signs = ["[ ] aimed at"] if self.aimed else []
         signs += [f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in self.marks.values()]
-        return ", ".join(signs)
-
-    def _repr_html_(self) -> str:
-        most = self.hottest
-        squares = [
-            Square(text, self._colour(cell, most), self._hover(cell), cell in self.aimed)
-            for cell, text in enumerate(self._texts())
-        ]
-        scale = f"darker is likelier, up to {percentage(most)}%"
-        return board(self.grid, squares, self.title, [line for line in (scale, self._legend(), self.note) if line])
+        return [line for line in (", ".join(signs), self.note) if line]
 
     @property
     def hottest(self) -> float:
@@ -106,23 +91,14 @@ class HeatMap:
             (chance for cell, chance in enumerate(self.chances) if self.marks.get(cell) != Mark.HIT), default=0.0
         )
 
-    def _texts(self) -> list[str]:
-        marks = [self.marks.get(cell, "") for cell in range(self.grid.size)]
-        texts = [
-            mark if mark in _KNOWN else mark + percentage(chance)
-            for mark, chance in zip(marks, self.chances, strict=True)
-        ]
-        return [f"[{text}]" if cell in self.aimed else text for cell, text in enumerate(texts)]
-
-    def _colour(self, cell: int, most: float) -> Colour:
-        mark = self.marks.get(cell, "")
-        return COLOURS[mark] if mark in _KNOWN else shade(self.chances[cell] / most if most else 0.0)
-
-    def _hover(self, cell: int) -> str:
-        mark = self.marks.get(cell, "")
+    def _square(self, cell: int, most: float) -> Square:
+        mark, chance, aimed = self.marks.get(cell, ""), self.chances[cell], cell in self.aimed
+        text = mark if mark in _KNOWN else mark + percentage(chance)
+        colour = COLOURS[mark] if mark in _KNOWN else shade(chance / most if most else 0.0)
         known = _KNOWN.get(mark, "fired at" if mark else "")
-        words = (f"{100 * self.chances[cell]:.2f}%", known, "aimed at" if cell in self.aimed else "")
-        return ", ".join(word for word in words if word)
+        words = (f"{100 * chance:.2f}%", known, "aimed at" if aimed else "")
+        details = f"{self.grid.name(cell)}: {', '.join(word for word in words if word)}"
+        return Square(f"[{text}]" if aimed else text, colour, details, aimed)
 
 
 def percentage(chance: float) -> str:

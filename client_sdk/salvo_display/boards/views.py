@@ -1,15 +1,21 @@
-"""A view as a picture: all boards as far as this player knows them, and nothing more."""
+"""A view as text: all boards as far as this player knows them, and nothing more."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Final
 
 from salvo.rules import Announce, Ending, Sinkings
 from salvo.view import View
 from salvo_display.boards.marks import PLAIN, Mark, picture
-from salvo_display.boards.notebook_boards import LEGEND, WORDS, laid, marked
-from salvo_display.boards.notebook_html import beside
 from salvo_display.boards.terminal_lines import board_lines
+
+#: What each mark on a board means.
+_WORDS: Final[Mapping[Mark, str]] = {
+    Mark.HIT: "hit",
+    Mark.MISS: "miss",
+    Mark.FIRED: "fired at, result unknown",
+}
 
 
 def known_marks(view: View, player: str) -> dict[int, Mark]:
@@ -28,13 +34,6 @@ def known_marks(view: View, player: str) -> dict[int, Mark]:
     return marks | {grid.cell(*cell): Mark.HIT if hit else Mark.MISS for cell, hit in known.items()}
 
 
-def view_page(view: View) -> str:
-    """Return a view for a notebook: the own board, then those of the others."""
-    others = [player for player in view.players if player != view.me]
-    boards = [_board(view, player) for player in (view.me, *others)]
-    return beside(boards, f"{view.rules.name}, game {view.game}, {_stage(view)}; {LEGEND}")
-
-
 def view_text(view: View) -> str:
     """Return a view as text, in plain characters: the own board, then those of the others, and who has which ships."""
     others = [player for player in view.players if player != view.me]
@@ -43,7 +42,7 @@ def view_text(view: View) -> str:
     own = picture(view.fleet.board, {grid.cell(x, y) for x, y in view.incoming})
     lines = board_lines({view.me: ("(you)", own), **boards}, grid)
     notes = [f"{player}: {'; '.join(_notes(view, player))}" for player in view.players if _notes(view, player)]
-    legend = ", ".join(f"{str(mark).translate(PLAIN)} {word}" for mark, word in WORDS.items())
+    legend = ", ".join(f"{mark.translate(PLAIN)} {word}" for mark, word in _WORDS.items())
     return "\n".join([f"{view.rules.name}, game {view.game}, {_stage(view)}; {legend}", *lines, *notes])
 
 
@@ -52,16 +51,6 @@ def _marks(view: View, player: str) -> str:
     if player not in view.revealed:
         return "".join(marks.get(cell, Mark.BLANK) for cell in range(grid.size))
     return picture(view.revealed[player].board, set(marks))
-
-
-def _board(view: View, player: str) -> str:
-    grid, notes = view.rules.grid, _notes(view, player)
-    if player == view.me:
-        return laid(view.fleet, [grid.cell(x, y) for x, y in view.incoming], f"{player} (you)", notes)
-    marks = known_marks(view, player)
-    if player in view.revealed:
-        return laid(view.revealed[player], marks, player, notes)
-    return marked(grid, marks, player, notes)
 
 
 def _stage(view: View) -> str:

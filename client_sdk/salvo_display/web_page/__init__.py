@@ -17,8 +17,8 @@ from typing import Any, Final, NamedTuple
 
 from salvo.rules import Ending, RuleBook, ShipClass
 from salvo_display import replay_text
+from salvo_display.boards.colours import COLOURS, css
 from salvo_display.boards.marks import Mark
-from salvo_display.boards.notebook_html import COLOURS, css
 from salvo_display.replay import REFEREE, Frame, Onlooker, Replay
 from salvo_display.web_page import drawing
 from salvo_display.web_page.badges import Badge, Badges

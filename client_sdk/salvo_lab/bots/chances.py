@@ -40,13 +40,13 @@ def heat_map(
         fleets: how many to sample, 1 or more.
 
     Raises:
-        BotError: ``unknown_target``: not an opponent in the game; ``bad_heat_map``: ``fleets`` is less than 1.
+        BotError: ``unknown_target``: not an opponent in the game; ``bad_fleets``: ``fleets`` is less than 1.
     """
     if target not in view.opponents:
         standing = ", ".join(view.opponents) or "nobody"
         raise BotError("unknown_target", f"{target!r} is none of those that still stand: {standing}")
     if fleets < 1:
-        raise BotError("bad_heat_map", f"fleets {fleets!r}; 1 or more")
+        raise BotError("bad_fleets", f"{fleets} fleets to sample; 1 or more")
     book, known_clues = view.rules, clues(view, target)
     source = random or generator("heat map", view.game, view.turn, target)
     drawn = draw_fleets(

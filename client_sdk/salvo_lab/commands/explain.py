@@ -11,8 +11,8 @@ import click
 from salvo.cli.options import json_option
 from salvo.cli.output import has_terminal, progress_bar, write_page
 from salvo_display import replay_text
+from salvo_display.boards.colours import Colour, ink
 from salvo_display.boards.marks import PLAIN
-from salvo_display.boards.notebook_html import Colour, ink
 from salvo_display.replay import Replay
 from salvo_lab.explaining import reasons
 from salvo_lab.explaining.explain import FEWEST_FLEETS, FLEETS, MAX_FLEETS, Explainer, Explanation

@@ -8,6 +8,7 @@ from typing import Any, Final
 from salvo.rules import Announce, Grid, RuleBook
 from salvo_display import replay_text
 from salvo_display.boards import HeatMap
+from salvo_display.boards.colours import css, ink
 from salvo_display.boards.heat_map import percentage
 from salvo_display.boards.marks import PLAIN, Mark
 from salvo_display.replay import REFEREE, Replay
@@ -132,6 +133,9 @@ def html_page(replay: Replay, salvos: Sequence[Explanation], fleets: int | None)
         heading=replay_text.heading(replay),
         game=None if fleets is None else game_lines(replay, salvos, fleets),
         salvos=[_salvo(replay, salvo) for salvo in salvos],
+        css=css,
+        ink=ink,
+        percentage=percentage,
     )
 
 

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, overload
 
 from salvo.errors import BotError
 from salvo.messages import PlayerStats
-from salvo.notebook import Pictured
 from salvo.player import Bot
 from salvo.programs.linux import cores
 from salvo.replay_command import again, seat_names
@@ -66,7 +65,7 @@ class Played(Placed):
 
 
 @dataclass(slots=True)
-class Simulation(Pictured, Sequence[Played]):
+class Simulation(Sequence[Played]):
     """The results of a simulation; as a sequence, its games, each created on access.
 
     Attributes:

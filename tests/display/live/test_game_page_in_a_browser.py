@@ -14,8 +14,8 @@ from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, play
 from kit.pages import RUDE, large_game, rude_game
 from kit.programs import needs
 from salvo.rules import SALVO, Announce, Fleet, Repeats, RuleBook
+from salvo_display.boards.colours import luminance
 from salvo_display.boards.marks import Mark
-from salvo_display.boards.notebook_html import luminance
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page import html_page
 from salvo_server.recordings import open_recordings

@@ -20,7 +20,7 @@ from kit.processes import started, without_settings
 from kit.programs import needs
 from kit.web_front import WebFront, web_front
 from salvo.net.mqtt import Connection
-from salvo_display.boards.notebook_html import luminance
+from salvo_display.boards.colours import luminance
 from salvo_lab.commands.play import play
 from salvo_server.brokers.embedded import EmbeddedBroker
 

@@ -40,7 +40,7 @@ PYTHON = [code for language, code in BLOCKS if language == "python"]
 COMMANDS = list(dict.fromkeys(line for language, code in BLOCKS if language == "sh" for line in code.splitlines()))
 POND, CONTEST, LEAGUE = (text for language, text in BLOCKS if language == "toml")
 [TEAMS] = [text for language, text in BLOCKS if language == "csv"]
-THREE_LINES, CLASS, TESTING, NOTEBOOK, PROGRAM = PYTHON
+THREE_LINES, CLASS, TESTING, HEAT_MAP, PROGRAM = PYTHON
 
 #: Commands that another test runs for real: (where, what it says there).
 ELSEWHERE = {
@@ -290,8 +290,8 @@ def test_the_testing_example_holds(folder: Path) -> None:
     assert "A A A A A" in _run("python mytest.py", folder)
 
 
-def test_the_map_of_a_notebook_is_text_elsewhere(folder: Path) -> None:
-    (folder / "cell.py").write_text(NOTEBOOK)
+def test_the_example_of_a_heat_map_prints_it(folder: Path) -> None:
+    (folder / "cell.py").write_text(HEAT_MAP)
     told = _run("python cell.py", folder).splitlines()
     assert told[0] == "blue: chance of a ship in %"
     assert [line[:2] for line in told[2:12]] == [f" {letter}" for letter in "ABCDEFGHIJ"]
