@@ -179,6 +179,9 @@ HOST = _asked(
 HOSTED = _announced(
     "hosted", "/game/hosted", '`{"by": "desk", "do": "pause", "paused": true}`: what a host did last at this table'
 )
+HEADLINE = _announced(
+    "headline", "/game/headline", "one line for people: the state, the turn, who is to fire, the last result"
+)
 SEAT = _row(
     "seat",
     "/players/{player}/seat",

@@ -33,6 +33,7 @@ from salvo_server.core.journal_interface import Journal, JournalUnavailable
 from salvo_server.core.recovery import Openings
 from salvo_server.core.server_status import last_will
 from salvo_server.core.table import Follower, Table
+from salvo_server.headlines import Headlines
 from salvo_server.referee_view import RefereeViews
 from salvo_server.service import Listener
 from salvo_server.settings import ServerSettings, check_rights, identity_path, roster_path
@@ -133,6 +134,11 @@ class Followers(Follower):
     def __init__(self, *followers: Follower) -> None:
         self._followers = followers
         self.retained = ChainMap(*(follower.retained for follower in followers))
+
+    def open(self, table: Table) -> None:
+        """Let all take in a table."""
+        for follower in self._followers:
+            follower.open(table)
 
     def follow(self, table: Table, step: Step) -> list[Publication]:
         """Let all follow a step."""
@@ -237,6 +243,7 @@ class Contest:
         limits = dict.fromkeys(tables, settings.limits) | {
             table: settings.gateway_limits(for_people=people) for table, people in gateway_tables.items()
         }
+        views = [] if delay is None else [RefereeViews(delay)]
         draw = m.Draw.FAIR if self.seed is None else m.Draw.SEED
         self.service = open_service(
             self.connection,
@@ -244,7 +251,7 @@ class Contest:
             profile=settings.profile,
             journal=CountedJournal(self.journal, standings),
             resume=settings.resume,
-            follower=standings if delay is None else Followers(standings, RefereeViews(delay)),
+            follower=Followers(standings, Headlines(), *views),
             chat=settings.chat,
             listener=listener,
             register=register,

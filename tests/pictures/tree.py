@@ -27,7 +27,7 @@ _WIDTH: Final = 760
 _MAX_VALUE: Final = 44
 _SECONDS: Final = 60.0
 #: Which the README explains.
-_EXPLAINED: Final = ("/game/state", "/players/list", "/game/current", "/game/hits")
+_EXPLAINED: Final = ("/game/headline", "/game/state", "/players/list", "/game/current")
 
 _STYLE: Final = """
 svg { --page: #fff; --ink: #1a2430; --dim: #55616e; --value: #a64b00; --mark: #dbeefa; --now: #0072b2;

@@ -33,7 +33,9 @@ from salvo.rules import SALVO, Fleet, Orientation, Placement
 from salvo.rules.game import Game
 from salvo.rules.starter import draw_starter
 from salvo.seal import SALT_BYTES, Sealer
+from salvo_server.contest import Followers
 from salvo_server.core.authenticator import Authenticator
+from salvo_server.headlines import Headlines
 from salvo_server.referee_view import RefereeViews
 from salvo_server.storage.identity import Identity
 from simulation import crypto
@@ -306,7 +308,7 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
         identity=Identity(bytes(range(32))),
         draw=draw,
         fresh_secret=lambda: bytes(32),
-        follower=RefereeViews(0),
+        follower=Followers(Headlines(), RefereeViews(0)),
     )
     sealers = {
         name: Sealer(secret(name), name.encode().ljust(SALT_BYTES, b"."), Random(name).randbytes) for name in names

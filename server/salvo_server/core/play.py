@@ -251,6 +251,7 @@ class Play:
             table = Table(self.openings.set_table(name, game), status)
             self.tables[name] = table
             announcements, publications = table.open()
+            self.follower.open(table)
             if game is not None:
                 effects.records.closed.append(game.opened.id)
             effects.publications += publications

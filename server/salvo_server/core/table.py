@@ -206,6 +206,9 @@ class Follower:
     def __init__(self) -> None:
         self.retained: MutableMapping[str, bytes] = {}
 
+    def open(self, table: Table) -> None:
+        """Take in a table that opens its first lobby; what is retained of it is published with the connection."""
+
     def follow(self, table: Table, step: Step) -> list[Publication]:
         """Take in a step; return what is to be published at once."""
         return []

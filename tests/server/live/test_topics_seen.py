@@ -38,8 +38,8 @@ class Chatty(RandomBot):
         return super().place_fleet(rules)
 
 
-#: What an empty lobby has besides its state (SALVO-JOIN-10).
-EMPTY = ("/players/count", "/players/list")
+#: What an empty lobby has besides its state (SALVO-JOIN-10, SALVO-TOPIC-5).
+EMPTY = ("/players/count", "/players/list", "/game/headline")
 
 
 def play_bots(url: str, names: list[str], watch: Observer) -> None:
@@ -64,9 +64,9 @@ def test_everything_seen_is_in_the_table_and_in_order(
 ) -> None:
     names = [f"team{number}" for number in range(count)]
     with start_server(players=count, over_seconds=1):
-        observer.until(said("/players/list", b"[]"))
+        observer.until(said("/game/headline", b"game 1, lobby: 0 teams, 0 complete fleets"))
         seen = [x.topic for x in observer.seen if x.topic != "/game/log"]
-        assert seen == ["/game/server", "/game/rules", "/game/state", "/players/count", "/players/list"]
+        assert seen == ["/game/server", "/game/rules", "/game/state", *EMPTY]
         play_bots(broker.url, names, observer)
         observer.until(lambda seen: [x.payload for x in seen if x.topic == "/game/state"][-1] == b"lobby")
         late = Observer(broker.url)
@@ -87,7 +87,7 @@ def _check_payloads(seen: list[Inbound]) -> None:
     """Every topic is of the table; the server's payloads read back as what they announce."""
     for message in seen:
         address = topics.parse(message.topic)
-        if address.topic.name in ("count", "current", "hits", "sunk", "defeated", "recap", *_PRINTED):
+        if address.topic.name in ("count", "current", "hits", "sunk", "defeated", "recap", "headline", *_PRINTED):
             assert b"{" not in message.payload or address.topic is topics.RECAP
         elif address.topic is topics.LOG:
             read_entry(take_apart(message.payload)[0])
@@ -104,7 +104,7 @@ def _check_payloads(seen: list[Inbound]) -> None:
 def _check_order(names: list[str], count: int) -> None:
     """The announcements between two salvos come in the order of SALVO-TOPIC-4."""
     told = [
-        name for name in names if name in OURS and name not in ("log", "chat", "standings")
+        name for name in names if name in OURS and name not in ("log", "chat", "standings", "headline")
     ]  # whose order is their own business
     # Without "current" a turn is the same one, which has more time because the machine was held up.
     told = [a for a, b in itertools.zip_longest(told, told[1:]) if a != "turn" or b == "current"]
