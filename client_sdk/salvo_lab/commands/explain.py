@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from salvo.cli.options import json_option
 from salvo.cli.output import has_terminal, progress_bar, write_page
 from salvo_display import replay_text
 from salvo_display.boards.colours import Colour, ink
@@ -25,13 +22,11 @@ from salvo_server.recordings import open_recordings
 @click.argument("file")
 @click.option("--turn", type=int, help="Only this turn, with heat maps.  [default: all, in a table]")
 @click.option("--fleets", default=FLEETS, help=f"Fleets to sample for each board, {FEWEST_FLEETS}..{MAX_FLEETS}.")
-@json_option("One JSON line per salvo; without --turn also one per player.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the heat maps as a page, too.")
 def explain(
     file: str,
     turn: int | None,
     fleets: int,
-    as_json: bool,
     html: Path | None,
 ) -> None:
     """Analyse what each bot knew, what its shots gained, and luck versus skill.
@@ -46,28 +41,17 @@ def explain(
     seed = f"{header.seed}/{header.game}"
     explainer = Explainer(seed, fleets)
     count = len(salvos_of(replay, turn))
-    with progress_bar(count, "salvos", plain=as_json) as progress:
+    with progress_bar(count, "salvos") as progress:
         explanations = explain_game(replay, explainer, turn=turn, progress=progress)
     if html is not None:
         write_page(html, reasons.html_page(replay, explanations, fleets if turn is None else None))
         click.echo(f"page: {html}", err=True)
-    if as_json:
-        _print_records(replay, explanations, turn)
-    elif turn is None:
+    if turn is None:
         click.echo("\n".join([replay_text.heading(replay), *reasons.game_lines(replay, explanations, fleets)]))
     else:
         click.echo(replay_text.heading(replay))
         for explanation in explanations:
             _print_salvo(replay, explanation)
-
-
-def _print_records(replay: Replay, explanations: Sequence[Explanation], turn: int | None) -> None:
-    for explanation in explanations:
-        boards = {} if turn is None else {"boards": reasons.boards_record(explanation)}
-        click.echo(json.dumps({**reasons.salvo_record(explanation), **boards}))
-    if turn is None:
-        for player, own in reasons.accounts(replay, explanations).items():
-            click.echo(json.dumps(reasons.account_record(player, reasons.outcome(replay, player), own)))
 
 
 def _print_salvo(replay: Replay, explanation: Explanation) -> None:
@@ -77,7 +61,7 @@ def _print_salvo(replay: Replay, explanation: Explanation) -> None:
         click.echo(reasons.knowledge_line(rival, explanation.known[rival]))
         click.echo(drawn.draw(_paint) if has_terminal() else str(drawn).translate(PLAIN))
     click.echo()
-    click.echo("\n".join(reasons.salvo_lines(explanation, replay.header.rules.book)))
+    click.echo("\n".join(reasons.salvo_lines(explanation, replay.header.rules.book.grid)))
 
 
 def _paint(text: str, colour: Colour) -> str:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
-from math import fsum, log2
+from math import fsum
 from random import Random
 from typing import Final, NamedTuple
 
 from salvo.view import View
 from salvo_lab.bots.chances import estimated
-from salvo_lab.bots.clues import Clue, announced_numbers, is_alone, layers_of, mask_of
+from salvo_lab.bots.clues import Clue, announced_numbers, is_alone, layers_of
 from salvo_lab.bots.posterior import draw_fleets, learned, shares
 
 #: Parts of the draws. Everything is counted in each part; they differ only by chance.
@@ -52,28 +52,6 @@ class Belief(NamedTuple):
         """Return how many of these cells hit, by fleet."""
         layers = layers_of(cells)
         return [sum([(fleet & layer).bit_count() for layer in layers]) for fleet in self.fleets]
-
-    def answer(self, cells: Iterable[int], hits: Iterable[int]) -> tuple[float, float]:
-        """Return how likely an answer is that tells hit or miss of each cell, and the entropy of such answers in bits.
-
-        Args:
-            cells: that were shot at.
-            hits: those of them that were hits.
-        """
-        aimed, met = set(cells), set(hits)
-        if not self.fleets:
-            return self._independent_answer(aimed, met)
-        mask, answer = mask_of(aimed), mask_of(met)
-        counts = Counter([fleet & mask for fleet in self.fleets])
-        return counts[answer] / len(self.fleets), entropy([count / len(self.fleets) for count in counts.values()])
-
-    def _independent_answer(self, aimed: set[int], met: set[int]) -> tuple[float, float]:
-        likely, bits = 1.0, 0.0
-        for cell in aimed:
-            chance = self.chances[cell]
-            likely *= chance if cell in met else 1 - chance
-            bits += entropy([chance, 1 - chance])
-        return likely, bits
 
 
 def infer(view: View, target: str, known_clues: Sequence[Clue], random: Random, count: int) -> Belief:
@@ -123,15 +101,6 @@ def _independent(chances: Iterable[float]) -> Numbers:
     for chance in chances:
         numbers = added(numbers, [1 - chance, chance])
     return numbers
-
-
-def entropy(shares: Iterable[float]) -> float:
-    """Return the average information of an answer, in bits.
-
-    Args:
-        shares: probability of each answer.
-    """
-    return fsum(share * log2(1 / share) for share in shares if share > 0)
 
 
 def spread(numbers: Numbers) -> float:

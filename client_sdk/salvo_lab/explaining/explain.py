@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum, log2
+from math import fsum
 from typing import Final, NamedTuple
 
 from salvo.errors import SalvoError
@@ -36,7 +36,7 @@ from salvo_display.boards import HeatMap
 from salvo_display.boards.views import known_marks
 from salvo_lab.bots.chances import map_of
 from salvo_lab.bots.clues import Clue, announced_numbers, cells_of, cells_of_shots, clues, mask_of
-from salvo_lab.explaining.beliefs import PARTS, Belief, Numbers, entropy, infer, spread
+from salvo_lab.explaining.beliefs import PARTS, Belief, infer, spread
 from salvo_lab.explaining.beliefs import numbers as numbers_of
 
 #: Fleets drawn per board by default: a chance of 0.2 is right within 0.01.
@@ -95,18 +95,6 @@ class Aimed(NamedTuple):
     hit: bool | None = None
 
 
-class News(NamedTuple):
-    """The information of an answer about hits, in bits, without what sank.
-
-    Attributes:
-        expected: the entropy of the possible answers.
-        actual: that of the actual answer: one bit more for each halving of its probability.
-    """
-
-    expected: float
-    actual: float
-
-
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """One salvo of one player. Hits are those on the boards of others.
@@ -135,7 +123,6 @@ class Explanation:
     promised: float
     best: tuple[Aimed, ...]
     loss: Estimate
-    news: News
     exact: bool
 
     @property
@@ -168,7 +155,6 @@ class Account(NamedTuple):
     spread: float
     best: float
     skill: Estimate
-    news: News
     exact: bool
 
 
@@ -187,7 +173,6 @@ def account(explanations: Iterable[Explanation]) -> Account:
         _together(one.spread for one in salvos),
         best,
         Estimate(promised / best, lost_error / best) if best else Estimate(1.0, 0.0),
-        News(fsum(one.news.expected for one in salvos), fsum(one.news.actual for one in salvos)),
         all(one.exact for one in salvos),
     )
 
@@ -216,7 +201,7 @@ class Explainer:
         """Return what a player can infer now, at the beginning of its turn."""
         known_clues = {player: clues(view, player) for player in view.players if player != view.me}
         beliefs = {player: self._belief(view, player, known) for player, known in known_clues.items()}
-        return Outlook(view, known_clues, beliefs, 0.5 / self._count)
+        return Outlook(view, known_clues, beliefs)
 
     def _belief(self, view: View, target: str, known_clues: list[Clue]) -> Belief:
         """Draw again only if there is new information; if all players have the same, once for all of them."""
@@ -240,15 +225,12 @@ class _Fired(NamedTuple):
 class Outlook:
     """What a player can infer when its turn begins."""
 
-    def __init__(
-        self, view: View, known_clues: Mapping[str, Sequence[Clue]], beliefs: Mapping[str, Belief], least: float
-    ) -> None:
+    def __init__(self, view: View, known_clues: Mapping[str, Sequence[Clue]], beliefs: Mapping[str, Belief]) -> None:
         """Copy what is needed of the view, which will change.
 
         Args:
             known_clues: by rival.
             beliefs: by rival.
-            least: assumed probability of an answer that agrees with no fleet.
         """
         self._book, self._me = view.rules, view.me
         self._turn, self._allowed = view.turn, view.shots
@@ -257,7 +239,6 @@ class Outlook:
         }
         self._marks = {player: known_marks(view, player) for player in known_clues}
         self._beliefs = beliefs
-        self._least = least
         self._open = [_Fired(shot, view.rules.grid.cell(shot.x, shot.y), True, False) for shot in view.untouched]
         self._fresh = {fired.at for fired in self._open}
         self._own = set(view.fleet.cells)
@@ -282,7 +263,6 @@ class Outlook:
         rivals = dict.fromkeys(
             shot.player for shot in [*shots, *(aimed_at.at for aimed_at in best)] if shot.player != self._me
         )
-        numbers = self._numbers(at_rivals)
         return Explanation(
             self._turn,
             self._me,
@@ -292,13 +272,10 @@ class Outlook:
             self._known,
             {rival: self._map(rival, fired) for rival in rivals},
             _estimate(expected),
-            spread(numbers),
+            spread(numbers_of(self._beliefs, self._by_rival(at_rivals))),
             _estimate(promised).value,
             best,
             _estimate([most - own for most, own in zip(cross, promised, strict=True)]),
-            self._news_of_number(numbers, hits)
-            if result.outcomes_if_announced is None
-            else self._news_of_outcomes(fired, outcomes),
             all(self._beliefs[rival].fleets for rival in rivals),
         )
 
@@ -354,25 +331,6 @@ class Outlook:
             if shot.at.player != self._me and not shot.void:
                 cells.setdefault(shot.at.player, []).append(shot.cell)
         return cells
-
-    def _numbers(self, fired: Iterable[_Fired]) -> Numbers:
-        return numbers_of(self._beliefs, self._by_rival(fired))
-
-    def _news_of_number(self, numbers: Numbers, hits: int) -> News:
-        likely = numbers[hits] if hits < len(numbers) else 0.0
-        return News(entropy(numbers), self._bits(likely))
-
-    def _news_of_outcomes(self, fired: Sequence[_Fired], outcomes: Sequence[bool | None]) -> News:
-        expected = actual = 0.0
-        met = self._by_rival(shot for shot, hit in zip(fired, outcomes, strict=True) if hit)
-        for rival, cells in self._by_rival(fired).items():
-            likely, bits = self._beliefs[rival].answer(cells, met.get(rival, ()))
-            expected += bits
-            actual += self._bits(likely)
-        return News(expected, actual)
-
-    def _bits(self, likely: float) -> float:
-        return log2(1 / max(likely, self._least))
 
     def _map(self, rival: str, fired: Iterable[_Fired]) -> HeatMap:
         belief = self._beliefs[rival]

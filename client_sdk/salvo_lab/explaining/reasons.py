@@ -1,34 +1,29 @@
-"""An explained game: in lines for people, as records for programs, and as a page with heat maps."""
+"""An explained game: in lines, and as a page with heat maps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
-from salvo.rules import Announce, Grid, RuleBook
+from salvo.rules import Grid
 from salvo_display import replay_text
 from salvo_display.boards import HeatMap
 from salvo_display.boards.colours import css, ink
 from salvo_display.boards.heat_map import percentage
-from salvo_display.boards.marks import PLAIN, Mark
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page.rendering import render
-from salvo_lab.explaining.explain import Account, Aimed, Estimate, Explanation, Knowledge, News, account
+from salvo_lab.explaining.explain import Account, Aimed, Explanation, Knowledge, account
 
 
-def salvo_lines(salvo: Explanation, book: RuleBook) -> list[str]:
+def salvo_lines(salvo: Explanation, grid: Grid) -> list[str]:
     """Return what there is to say of one salvo, but for the maps."""
-    grid = book.grid
     fired = f"{len(salvo.shots)} of {salvo.allowed}" if len(salvo.shots) != salvo.allowed else str(salvo.allowed)
-    of = "the number of hits" if book.announce is Announce.COUNT else "hit or miss of each shot"
-    bits = f"{salvo.news.actual:.2f} bits by {of}, {salvo.news.expected:.2f} typical"
     return [
         f"fired: {_named(salvo.shots, grid) or 'nothing'}",
         f"best:  {_named(salvo.best, grid) or 'nothing was left to fire at'}",
         f"hits:  {salvo.hits} with {fired} shots, {salvo.expected} expected, {salvo.best_expected:.2f} at best",
         f"luck:  {_signed(salvo.luck.value, 2)} hits; such a salvo usually has +- {salvo.spread:.2f}",
         f"lost:  {salvo.loss} expected hits, against the best salvo",
-        f"news:  {bits}; one bit halves the possible fleets",
     ]
 
 
@@ -58,8 +53,7 @@ def _signed(hits: float, digits: int) -> str:
 
 #: What the columns of :func:`table_lines` are.
 LEGEND: Final = (
-    "expected: hits that the shots promised, as far as the player knew; best: of the best salvo; luck: hits - expected",
-    "bits: what the answer told, where one bit halves the possible fleets; typical: the bits to expect of such a salvo",
+    "expected: hits that the shots promised, as far as the player knew; best: of the best salvo; luck: hits - expected"
 )
 
 
@@ -67,14 +61,13 @@ def table_lines(salvos: Sequence[Explanation]) -> list[str]:
     """Return a line for each of one salvo or more, under a line of headings."""
     names = max(6, *(len(salvo.player) for salvo in salvos))
     turns = max(4, len(str(salvos[-1].turn)))
-    lines = [f"{'turn':>{turns}}  {'player':<{names}}  shots  hits  expected  best   luck  bits  typical"]
+    lines = [f"{'turn':>{turns}}  {'player':<{names}}  shots  hits  expected  best   luck"]
     for salvo in salvos:
         # What was fired may seem better than the best by an error of sampling.
         best = max(salvo.best_expected, salvo.promised)
         lines.append(
             f"{salvo.turn:>{turns}}  {salvo.player:<{names}}  {len(salvo.shots):>5}  {salvo.hits:>4}"
             f"  {salvo.expected.value:>8.2f}  {best:>4.2f}  {_signed(salvo.luck.value, 2):>5}"
-            f"  {salvo.news.actual:>4.2f}  {salvo.news.expected:>7.2f}"
         )
     return lines
 
@@ -118,7 +111,7 @@ def game_lines(replay: Replay, salvos: Sequence[Explanation], fleets: int) -> li
     if not salvos:
         return ["no salvo was fired"]
     verdicts = [verdict_line(player, outcome(replay, player), own) for player, own in accounts(replay, salvos).items()]
-    return [*table_lines(salvos), *LEGEND, "", *verdicts, method_line(salvos, fleets)]
+    return [*table_lines(salvos), LEGEND, "", *verdicts, method_line(salvos, fleets)]
 
 
 def html_page(replay: Replay, salvos: Sequence[Explanation], fleets: int | None) -> str:
@@ -142,7 +135,7 @@ def html_page(replay: Replay, salvos: Sequence[Explanation], fleets: int | None)
 def _salvo(replay: Replay, salvo: Explanation) -> tuple[str, Iterable[HeatMap], list[str]]:
     """Return the heading, the heat maps and the lines of a salvo."""
     known = [knowledge_line(rival, salvo.known[rival]) for rival in salvo.maps]
-    lines = [*known, *salvo_lines(salvo, replay.header.rules.book)]
+    lines = [*known, *salvo_lines(salvo, replay.header.rules.book.grid)]
     return replay_text.salvo_line(replay.frame(salvo.player, salvo.turn)), salvo.maps.values(), lines
 
 
@@ -154,71 +147,3 @@ def outcome(replay: Replay, player: str) -> str:
     if player in last.tied:
         return "tied"
     return "won" if player == last.winner else "lost"
-
-
-# --- for programs --------------------------------------------------------------------------------------------------
-
-
-def salvo_record(salvo: Explanation) -> dict[str, Any]:
-    """Return a salvo for programs."""
-    return {
-        "turn": salvo.turn,
-        "player": salvo.player,
-        "allowed": salvo.allowed,
-        "shots": [_shot_record(shot) for shot in salvo.shots],
-        "hits": salvo.hits,
-        "expected": _estimate_record(salvo.expected),
-        "luck": _estimate_record(salvo.luck),
-        "spread": round(salvo.spread, 4),
-        "best": {"expected": round(salvo.best_expected, 4), "shots": [_shot_record(shot) for shot in salvo.best]},
-        "lost": _estimate_record(salvo.loss),
-        "bits": _news_record(salvo.news),
-        "exact": salvo.exact,
-    }
-
-
-def boards_record(salvo: Explanation) -> dict[str, Any]:
-    """Return for programs what was known of the rivals' boards before a salvo."""
-    return {rival: _board_record(item, salvo.known[rival]) for rival, item in salvo.maps.items()}
-
-
-def _board_record(drawn: HeatMap, known: Knowledge) -> dict[str, Any]:
-    width, size = drawn.grid.width, drawn.grid.size
-    rows = [range(first, first + width) for first in range(0, size, width)]
-    return {
-        **known._asdict(),
-        "exact": drawn.exact,
-        "marks": ["".join(drawn.marks.get(cell, Mark.BLANK) for cell in row).translate(PLAIN) for row in rows],
-        "chances": [[round(drawn.chances[cell], 4) for cell in row] for row in rows],
-    }
-
-
-def account_record(player: str, came: str, found: Account) -> dict[str, Any]:
-    """Return a player's luck and skill for programs."""
-    return {
-        "player": player,
-        "outcome": came,
-        "turns": found.turns,
-        "shots": found.shots,
-        "hits": found.hits,
-        "expected": round(found.expected, 4),
-        "luck": _estimate_record(found.luck),
-        "spread": round(found.spread, 4),
-        "best": round(found.best, 4),
-        "skill": _estimate_record(found.skill),
-        "bits": _news_record(found.news),
-        "exact": found.exact,
-    }
-
-
-def _shot_record(shot: Aimed) -> dict[str, Any]:
-    outcome_record = {} if shot.hit is None else {"hit": shot.hit}
-    return {**shot.at._asdict(), "chance": round(shot.chance, 4), "fresh": shot.fresh, **outcome_record}
-
-
-def _estimate_record(found: Estimate) -> dict[str, float]:
-    return {"value": round(found.value, 4), "error": round(found.error, 4)}
-
-
-def _news_record(news: News) -> dict[str, float]:
-    return {"told": round(news.actual, 4), "expected": round(news.expected, 4)}
