@@ -17,8 +17,6 @@ from salvo.rules import SALVO, Orientation, Placement
 from salvo.seal import Sealer, make_blob, parse_blob
 from salvo_server.core.authenticator import (
     MAX_QUEUE_LENGTH,
-    MAX_RECENT,
-    MAX_TURNED_AWAY,
     WAITING,
     Authenticator,
     Opened,
@@ -78,21 +76,6 @@ def code(opened: Opened | Waiting | None) -> str:
     assert isinstance(opened, Opened)
     assert isinstance(opened.command, m.Unreadable)
     return opened.command.code
-
-
-def test_a_known_salt_opens_at_once_and_a_fresh_one_after_a_derivation(gate: Authenticator, worker: Deriver) -> None:
-    prove(gate, worker, ANN, "ann")
-    opened = gate.open(shot(ANN), ["ann", "bob"], NOW)
-    assert isinstance(opened, Opened)
-    assert opened.command == m.Fire("ann", "bob", 1, 1)
-    assert worker.waiting == []
-
-
-def test_a_shot_is_whose_key_opens_it_and_not_whose_turn_it_is(gate: Authenticator, worker: Deriver) -> None:
-    prove(gate, worker, BOB, "bob")
-    opened = gate.open(shot(BOB, "ann"), ["ann", "bob"], NOW)
-    assert isinstance(opened, Opened)
-    assert opened.command == m.Fire("bob", "ann", 1, 1)
 
 
 def test_a_repetition_waits_as_long_as_the_first_one(gate: Authenticator, worker: Deriver) -> None:
@@ -161,41 +144,12 @@ def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Authenticator, worker:
     assert [receipt for receipt, _ in gate.finished()] == [stranger]
 
 
-def test_a_message_of_a_team_that_left_meanwhile_still_burns_its_nonce(gate: Authenticator, worker: Deriver) -> None:
-    request = shot(ANN)
-    gate.open(request, ["ann"], NOW)
-    gate.keyring.retain("", ())
-    worker.work()
-    assert gate.finished() == [(None, None)]
-    gate.keyring.admit("", "ann", "ann's", NOW)
-    gate.open(SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
-    worker.work()
-    assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
-
-
-def test_a_rival_under_a_known_salt_costs_no_derivation_of_its_owner(gate: Authenticator, worker: Deriver) -> None:
-    prove(gate, worker, ANN, "ann")
-    forged = shot(ANN)
-    broken = SignedShot("", "bob", forged.body, parse_blob(make_blob(b"{}", bytes(32), SALT_A)))
-    assert gate.open(broken, ["ann"], NOW) is None
-    assert worker.waiting == []
-
-
 def fresh(count: int) -> list[SignedShot]:
     """Shots under salts that nobody has seen; the key is wrong, so that making them is quick."""
     return [
         SignedShot("", "bob", {"x": 1, "y": 1}, parse_blob(make_blob(b"{}", bytes(32), number.to_bytes(16, "big"))))
         for number in range(1, count + 1)
     ]
-
-
-def test_fresh_salts_are_limited_by_a_bucket_and_refilled_by_time(gate: Authenticator, worker: Deriver) -> None:
-    flood = fresh(40)
-    answers = [gate.open(request, ["ann"], NOW) for request in flood[:20]]
-    assert [answer is WAITING for answer in answers] == [True] * 12 + [False] * 8
-    assert code(answers[-1]) == "rate_limited"
-    again = [gate.open(request, ["ann"], NOW + 1000) for request in flood[20:30]]
-    assert [answer is WAITING for answer in again] == [True] * 2 + [False] * 8
 
 
 def test_a_message_that_is_open_names_the_bucket_that_its_derivation_was_paid_from(
@@ -271,17 +225,6 @@ def under(salt: bytes, target: str = "bob", table: str = "") -> SignedShot:
     return SignedShot(table, target, {"x": 1, "y": 1}, parse_blob(make_blob(b"{}", bytes(32), salt)))
 
 
-def test_only_a_message_that_cost_a_derivation_says_so(gate: Authenticator, worker: Deriver) -> None:
-    for x in (1, 2):
-        assert gate.open(shot(ANN, x=x), ["ann"], NOW) is WAITING
-    worker.work()
-    waited = [opened for _, opened in gate.finished()]
-    assert [opened and opened.spent for opened in waited] == [bucket(gate), None]  # the second one came for nothing
-    at_once = gate.open(shot(ANN), ["ann"], NOW)
-    assert isinstance(at_once, Opened)
-    assert not at_once.spent
-
-
 def test_a_copy_that_waits_with_its_original_is_refused_and_costs_nothing(gate: Authenticator, worker: Deriver) -> None:
     request = shot(ANN)
     gate.open(request, ["ann"], NOW)
@@ -296,17 +239,6 @@ def test_a_copy_that_waits_with_its_original_is_refused_and_costs_nothing(gate: 
     assert (copied.spent, copied.proof) == (None, None)
     assert code(copied) == "nonce_reused"
     assert gate.counts == {"opened": 1, "nonce_reused": 1}
-
-
-def test_what_was_opened_tells_what_was_burned(gate: Authenticator, worker: Deriver) -> None:
-    prove(gate, worker, ANN, "ann")
-    first, second = (gate.open(shot(ANN, x=x), ["ann"], NOW) for x in (1, 2))
-    assert isinstance(first, Opened)
-    assert isinstance(second, Opened)
-    assert first.proof is not None
-    assert second.proof is not None
-    assert {len(mark) for mark in (*first.proof, *second.proof)} == {16}
-    assert len({*first.proof, *second.proof}) == 4
 
 
 def test_salvos_and_fleets_under_one_fresh_salt_are_paid_for_once(gate: Authenticator, worker: Deriver) -> None:
@@ -386,18 +318,6 @@ def test_looking_at_the_refusals_uses_none_up(gate: Authenticator, worker: Deriv
 # --- the order of things --------------------------------------------------------------------------------------------
 
 
-def test_what_waits_is_read_in_the_order_in_which_it_came(gate: Authenticator, worker: Deriver) -> None:
-    assert gate.open(shot(ANN), ["ann"], NOW, receipt=1) is WAITING
-    assert gate.open(shot(BOB), ["bob"], NOW, receipt=2) is WAITING
-    first = worker.waiting.pop(0)
-    worker.work()
-    assert gate.finished() == []
-    worker.waiting = [first]
-    worker.work()
-    assert [receipt for receipt, _ in gate.finished()] == [1, 2]
-    assert gate.finished() == []
-
-
 def test_a_salt_that_is_proven_opens_nothing_at_another_table(gate: Authenticator, worker: Deriver) -> None:
     gate.keyring.admit("blue", "ann", "a stranger's", NOW)
     assert gate.open(shot(ANN), ["ann"], NOW, receipt=1) is WAITING
@@ -408,15 +328,6 @@ def test_a_salt_that_is_proven_opens_nothing_at_another_table(gate: Authenticato
     worker.waiting = [second]
     worker.work()
     assert gate.finished() == [(2, None)]
-
-
-def test_every_repetition_is_acknowledged_and_so_is_that_of_a_forgery(gate: Authenticator, worker: Deriver) -> None:
-    forged = under(bytes(range(1, 17)))
-    for receipt in range(3):
-        assert gate.open(forged, ["ann"], NOW, receipt=receipt) is WAITING
-    worker.work()
-    assert gate.finished() == [(0, None), (1, None), (2, None)]
-    assert gate.counts == {"duplicate": 2, "forged": 1}
 
 
 def test_a_repetition_waits_however_much_has_come_meanwhile(
@@ -438,13 +349,6 @@ def test_a_repetition_waits_however_much_has_come_meanwhile(
     assert opened is not None
     assert opened.command == m.Fire("ann", "bob", 1, 1)
     assert again == (2, None)
-
-
-def test_a_table_or_a_name_that_nobody_knows_is_forged(gate: Authenticator, worker: Deriver) -> None:
-    for request, likely in ((shot(ANN), ["cy"]), (under(SALT_A, table="nowhere"), ["ann"]), (shot(BOB), [])):
-        assert gate.open(request, likely, NOW) is None
-    assert gate.counts == {"forged": 3}
-    assert worker.waiting == []
 
 
 def test_a_command_is_told_from_the_same_bytes_in_another_place(gate: Authenticator, worker: Deriver) -> None:
@@ -469,53 +373,6 @@ def test_a_command_is_told_from_the_same_bytes_in_another_place(gate: Authentica
 
 
 # --- how much is remembered -----------------------------------------------------------------------------------------
-
-
-def test_so_many_messages_are_remembered_and_no_more(
-    gate: Authenticator, worker: Deriver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert MAX_RECENT >= 1000
-    monkeypatch.setattr("salvo_server.core.authenticator.MAX_RECENT", 3)
-    gate = Authenticator(executor=worker)
-    gate.keyring.admit("", "ann", "ann's", NOW)
-    gate.keyring.restore("", "ann", [(SALT_A, ANN.key)])
-    requests = [shot(ANN, x=x) for x in range(1, 5)]
-    for request in requests[:3]:
-        assert isinstance(gate.open(request, ["ann"], NOW), Opened)
-    assert gate.open(requests[0], ["ann"], NOW) is None
-    assert isinstance(gate.open(requests[3], ["ann"], NOW), Opened)
-    assert gate.open(requests[1], ["ann"], NOW) is None
-    assert code(gate.open(requests[0], ["ann"], NOW)) == "nonce_reused"
-
-
-def test_so_much_that_was_turned_away_is_remembered_and_no_more(
-    worker: Deriver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert MAX_TURNED_AWAY >= 10_000
-    monkeypatch.setattr("salvo_server.core.authenticator.MAX_TURNED_AWAY", 3)
-    gate = Authenticator(executor=worker)
-    requests = fresh(4)
-    for request in requests[:3]:
-        gate.open(request, ["ann"], NOW)
-    for request in [*requests[:3], requests[3], requests[0]]:
-        gate.open(request, ["ann"], NOW)
-    assert gate.counts == {"forged": 5, "duplicate": 3}
-
-
-def test_after_a_restart_a_repetition_is_still_ignored_and_a_copy_refused(gate: Authenticator, worker: Deriver) -> None:
-    gate = Authenticator(executor=worker, pepper=bytes(32))
-    gate.keyring.admit("", "ann", "ann's", NOW)
-    gate.keyring.restore("", "ann", [(SALT_A, ANN.key)])
-    request = shot(ANN)
-    opened = gate.open(request, ["ann"], NOW)
-    assert isinstance(opened, Opened)
-    assert opened.proof is not None
-    later = Authenticator(executor=worker, pepper=bytes(32))
-    later.keyring.admit("", "ann", "ann's", NOW)
-    later.keyring.restore("", "ann", [(SALT_A, ANN.key)])
-    later.burn([opened.proof])
-    assert later.open(request, ["ann"], NOW) is None
-    assert code(later.open(SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)) == "nonce_reused"
 
 
 def reachable(value: object) -> set[object]:
@@ -561,13 +418,6 @@ def test_what_its_own_team_cannot_have_read_is_known_to_be_of_that_team(gate: Au
         assert isinstance(opened, Opened)
         assert isinstance(opened.command, m.Unreadable)
         assert (opened.command.proven, opened.proof is not None) == (proven, proven)
-
-
-def test_closing_it_closes_its_worker(gate: Authenticator, worker: Deriver, monkeypatch: pytest.MonkeyPatch) -> None:
-    closed: list[bool] = []
-    monkeypatch.setattr(gate.worker, "close", lambda: closed.append(True))
-    gate.close()
-    assert closed == [True]
 
 
 def test_forgeries_under_a_known_salt_cost_no_other_team_its_derivations(gate: Authenticator, worker: Deriver) -> None:

@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import re
-import shutil
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -139,28 +138,6 @@ def test_a_server_that_runs_keeps_its_files(archive: Path, machine: Machine) -> 
     assert machine.contents() == before
 
 
-def test_the_files_are_those_of_the_server_that_runs(machine: Machine, empty: Machine, tmp_path: Path) -> None:
-    journal = machine.state / "elsewhere.journal"
-    (machine.state / "127.0.0.1-1883.journal").rename(journal)
-    (machine.state / "127.0.0.1-1883.journal.key").rename(f"{journal}.key")
-    settings = ServerSettings(
-        profile="contest",
-        listen="0.0.0.0:1999",
-        tables=("blue",),
-        roster=machine.state / "roster.json",
-        identity=machine.state / "identity.key",
-        journal=str(journal),
-    )
-    archive = tmp_path / "b.tar.gz"
-    with announced(settings, "mqtt://127.0.0.1:1999", None):
-        assert machine.run("backup", archive).returncode == 0
-        with announced(settings, "mqtt://127.0.0.1:2000", None):
-            assert "error: bad_setting: several servers run here, " in machine.run("backup", archive).stderr
-    said = empty.run("restore", archive).stdout
-    assert f"{empty.state}/0.0.0.0-1999.journal\n" in said  # where the command finds it
-    assert "salvo serve --listen 0.0.0.0:1999 --profile contest --table blue --resume always" in said
-
-
 def test_what_is_missing_is_told(machine: Machine, empty: Machine, tmp_path: Path) -> None:
     archive = tmp_path / "b.tar.gz"
     assert "error: journal_missing: " in machine.run("backup", archive, "--journal", tmp_path / "none").stderr
@@ -172,20 +149,6 @@ def test_what_is_missing_is_told(machine: Machine, empty: Machine, tmp_path: Pat
     done = machine.run("backup", archive, "--journal", "none")
     assert re.search(r"^\S+: identity\.key; no roster at \S+; no journal, ", done.stdout)
     assert not empty.contents()
-
-
-def test_a_journal_in_a_database_is_left_to_its_own_tools(machine: Machine, empty: Machine, tmp_path: Path) -> None:
-    archive, key, url = tmp_path / "b.tar.gz", tmp_path / "a.key", "postgresql://u:secret@h/d"
-    shutil.copyfile(machine.state / "127.0.0.1-1883.journal.key", key)
-    backup = machine.run("backup", archive, "--no-database", "--journal", url, SALVO_JOURNAL_KEY=key)
-    assert backup.returncode == 0
-    assert "error: bad_setting: " in empty.run("restore", archive).stderr
-    assert "server.journal.key, and the settings name no" in empty.run("restore", archive, "--journal", "none").stderr
-    key.unlink()
-    done = empty.run("restore", archive, "--journal", url, SALVO_JOURNAL_KEY=key)
-    assert "--journal postgresql://h/d --resume always\n" in done.stdout
-    assert key.read_bytes() == (machine.state / "127.0.0.1-1883.journal.key").read_bytes()
-    assert sorted(empty.contents()) == sorted(_FILES[:3])
 
 
 Members = list[tuple[tarfile.TarInfo, bytes]]

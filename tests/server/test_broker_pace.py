@@ -193,49 +193,7 @@ def test_reconnecting_does_not_refill_the_allowance() -> None:
     run(play())
 
 
-def test_what_one_packet_costs_is_paid_off_before_a_keep_alive_ends() -> None:
-    async def play() -> None:
-        hall = contest(tables=100)
-        [red] = hall.connect("red")
-        for number in range(20):
-            red.send(subscribe_packet(*(f"+/+/{number}{each}/#" for each in range(10))) + unsubscribe_packet("/x") * 9)
-        red.send(unsubscribe_packet(*(["x"] * 20)) * 2000 + PING)
-        await hall.wait(1.0)
-        assert red.peer.is_held
-        await hall.wait(60.0, steps=600)
-        assert red.heard.endswith(PONG)
-
-    run(play())
-
-
-def test_a_changed_roster_keeps_the_allowances_of_connected_teams_only() -> None:
-    async def play() -> None:
-        hall = contest()
-        red, blue = hall.connect("red", "blue")
-        red.send(PING * 10_000)
-        await hall.settle()
-        blue.send(b"\xe0\0")
-        await hall.settle()
-        hall.broker.review_sessions()
-        assert len(hall.broker._paces) == 1
-        assert red.peer.is_held
-
-    run(play())
-
-
 # --- honest clients --------------------------------------------------------------------------------------------------
-
-
-def test_the_server_is_read_as_fast_as_it_speaks() -> None:
-    async def play() -> None:
-        hall = contest()
-        [server] = hall.connect("salvo-server")
-        server.send((PING + publish_packet("/game/hits", b"x")) * 400)
-        await hall.turn()
-        assert server.heard.count(PONG) == 400
-        assert not server.peer.is_held
-
-    run(play())
 
 
 def test_a_client_that_follows_everything_may_acknowledge_everything() -> None:
@@ -310,18 +268,6 @@ def test_a_bot_and_its_four_screens_begin_at_a_hundred_tables_without_a_rest() -
         await hall.settle()
         assert not any(line.peer.is_held for line in lines)
         assert all(line.heard.count(b"/game/state") == 101 for line in lines)
-
-    run(play())
-
-
-def test_a_hall_of_200_screens_that_comes_back_at_once_has_all_it_wants_within_seconds() -> None:
-    async def play() -> None:
-        hall = contest(screens=200, tables=20)
-        lines = hall.connect(*(f"hall.{number}" for number in range(1, 201)))
-        for line in lines:
-            ask_for_a_page(line)
-        await hall.wait(5.0, steps=50)
-        assert all(line.heard.count(b"/game/state") == 21 for line in lines)
 
     run(play())
 

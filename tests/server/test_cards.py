@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import stat
 import subprocess
@@ -14,7 +13,6 @@ import pytest
 from kit import command_line
 from salvo.cli import output
 from salvo.permissions import Role
-from salvo_server import running
 from salvo_server.cards import Venue, cards_page
 from salvo_server.running import announced
 from salvo_server.settings import ServerSettings
@@ -71,17 +69,6 @@ def test_the_sheet_for_the_hall_has_no_secret_and_is_there_only_with_a_web_front
     assert "QR code" not in plain
 
 
-def test_each_role_gets_its_own_command_and_only_teams_a_badge(roster: Roster) -> None:
-    for name, role in (("red", Role.TEAM), ("hall", Role.WATCHER), ("booth", Role.REFEREE)):
-        roster.add(name, role)
-    red, hall, booth = cards_page(roster.members(), Venue(_ADDRESS, "00")).split("<article>")[1:]
-    assert "salvo join" in red
-    address = _ADDRESS.removeprefix("mqtt://")
-    assert f"salvo watch mqtt://hall@{address}<" in hall
-    assert f"salvo watch mqtt://booth@{address} --view referee<" in booth
-    assert ['class="badge' in card for card in (red, hall, booth)] == [True, False, False]
-
-
 def test_nothing_on_a_page_gets_out_of_its_place() -> None:
     member = Member(_HOSTILE, Role.TEAM, "", 4, _HOSTILE)
     page = cards_page([member], Venue(_HOSTILE, _HOSTILE, _HOSTILE))
@@ -113,13 +100,6 @@ def test_what_is_not_a_page_stays_and_nobody_is_added(roster: Roster, there: str
     assert not there or file.read_text() == there
 
 
-def test_a_device_is_not_replaced(roster: Roster) -> None:
-    done = teams(roster, "add", "red", "--cards", "/dev/null")
-    assert done.stderr.startswith("error: html_unwritable: ")
-    assert Path("/dev/null").is_char_device()
-    assert roster.members() == ()
-
-
 def test_secrets_are_shown_when_their_page_cannot_be_written_after_all(
     roster: Roster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,26 +126,12 @@ def test_new_secrets_are_on_cards_and_with_a_name_that_is_not_there_none_is_new(
     assert red.secret not in text
 
 
-def test_programs_get_the_secrets_as_ever_and_nothing_else(roster: Roster) -> None:
-    done = teams(roster, "add", "red", "--cards", "cards.html", "--json")
-    [line] = done.stdout.splitlines()
-    assert json.loads(line)["secret"] == roster.members()[0].secret
-    assert "cards.html: 1 card" in done.stderr
-
-
 def test_a_running_server_tells_address_and_key(roster: Roster, tmp_path: Path) -> None:
     given = ServerSettings(roster=roster.path, identity=tmp_path / "own.key", journal="none", listen="192.0.2.9:0")
     with announced(given, "mqtts://192.0.2.9:7000", None):
         done = teams(roster, "add", "red", "--cards", "cards.html")
     prints = load_identity(tmp_path / "own.key").fingerprint
     assert done.stdout.startswith(f"cards.html: 1 card for mqtts://192.0.2.9:7000, server {prints}\n")
-
-
-def test_without_a_server_it_is_this_machines_address(roster: Roster, monkeypatch: pytest.MonkeyPatch) -> None:
-    for addresses, address in (([], "127.0.0.1"), (["192.0.2.7", "192.0.2.8"], "192.0.2.7")):
-        monkeypatch.setattr("salvo_server.commands.teams.lan_addresses", lambda host, found=addresses: found)
-        done = teams(roster, "add", f"team{len(addresses)}", "--cards", "cards.html")
-        assert f"1 card for mqtt://{address}:1883, " in done.stdout
 
 
 def test_an_address_that_nobody_can_know_is_asked_for(roster: Roster, tmp_path: Path) -> None:
@@ -175,18 +141,6 @@ def test_an_address_that_nobody_can_know_is_asked_for(roster: Roster, tmp_path: 
         assert "name the address that teams type with --url" in done.stderr
         assert roster.members() == ()
         assert teams(roster, "add", "red", "--cards", "cards.html", "--url", _ADDRESS).returncode == 0
-
-
-def test_of_several_servers_the_one_with_the_port_is_meant(roster: Roster, tmp_path: Path) -> None:
-    def server(port: int) -> ServerSettings:
-        return ServerSettings(roster=roster.path, identity=tmp_path / f"{port}.key", journal="none", listen="0.0.0.0:0")
-
-    with announced(server(7000), "mqtt://127.0.0.1:7000", None), announced(server(7001), "mqtt://127.0.0.1:7001", None):
-        assert len(running.running_servers(roster.path)) == 2
-        done = teams(roster, "add", "red", "--cards", "cards.html")
-        assert done.stderr.startswith("error: bad_url: several servers run with this roster")
-        done = teams(roster, "add", "red", "--cards", "cards.html", "--url", "mqtt://192.0.2.7:7001")
-    assert load_identity(tmp_path / "7001.key").fingerprint in done.stdout
 
 
 @pytest.mark.parametrize(

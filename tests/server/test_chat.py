@@ -16,12 +16,10 @@ from kit.unbrokered import Wire
 from salvo import chat_text, topics
 from salvo import messages as m
 from salvo.codec.announcement_reader import read_announcement
-from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.command_reader import read_say
 from salvo.codec.command_writer import write_participation, write_say
 from salvo.codec.commands import Line
 from salvo.errors import WireError
-from salvo.net.inbound import Inbound
 from salvo_server.core.chat_relay import LINES_AT_ONCE, TABLE_LINES_AT_ONCE
 from salvo_server.core.journal_interface import Batch, Journal, JournalUnavailable
 from salvo_server.service import Service
@@ -59,14 +57,6 @@ def test_a_line_to_one_player_is_heard_by_that_player_alone(stage: Stage) -> Non
     assert heard(stage) == [("/players/bob/message", "ann", "you are next")]
 
 
-@pytest.mark.parametrize("teams", [("ann",), TEAMS])
-def test_it_may_be_said_in_the_lobby(teams: tuple[str, ...]) -> None:
-    stage = Stage(teams, play=False)
-    stage.hush()
-    say(stage, "ann", "who else?")
-    assert len(heard(stage)) == 1
-
-
 def test_a_defeated_player_may_leave_and_all_may_once_the_game_is_over(
     stage: Stage,
 ) -> None:
@@ -100,20 +90,6 @@ def test_it_stays_at_its_table() -> None:
 # --- what is refused ----------------------------------------------------------------------------------------------
 
 
-def test_one_line_in_two_seconds_after_five_at_once(stage: Stage) -> None:
-    for _ in range(20):
-        say(stage, "ann", "spam")
-    assert stage.codes() == ["rate_limited"] * LINES_AT_ONCE
-    assert len(heard(stage)) == LINES_AT_ONCE
-    say(stage, "bob", "shush")
-    assert len(heard(stage)) == 1  # nobody else's
-    stage.wait(2)
-    stage.hush()
-    for _ in range(3):
-        say(stage, "ann", "spam")
-    assert len(heard(stage)) == 1
-
-
 def test_a_table_hears_no_more_than_its_share_and_whoever_was_too_late_may_try_again() -> None:
     """Nobody who has said little loses more than the one line."""
     names = [f"team{number}" for number in range(8)]
@@ -139,29 +115,6 @@ def test_a_table_hears_no_more_than_its_share_and_whoever_was_too_late_may_try_a
     assert edge.topics_said() == ["/game/chat"]
 
 
-def test_a_line_that_cannot_be_read_counts_as_said_and_the_rest_is_not_read(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[bytes] = []
-
-    def refuse(payload: bytes) -> Line:
-        read.append(payload)
-        raise WireError("bad_text", "of the test")
-
-    monkeypatch.setattr("salvo_server.core.chat_relay.read_say", refuse)
-    for _ in range(100):
-        say(stage, "ann", "\x1b[2J")
-    assert len(read) == LINES_AT_ONCE
-    assert len(stage.codes()) == LINES_AT_ONCE
-
-
-@pytest.mark.parametrize("name", ["a b", "+", "players", "x" * 33, "\x1b[2J"])
-def test_what_is_no_name_is_not_answered(stage: Stage, name: str) -> None:
-    say(stage, name, "Ahoy!")
-    assert stage.heard == []
-    assert stage.service.counts["unknown_player"] == 1
-
-
 def test_where_the_chat_is_off_the_status_says_so_and_nothing_is_said() -> None:
     edge = Wire()
     service = serve(edge, [""], seed=1, chat=False, clock=lambda: 1_000_000)
@@ -174,16 +127,6 @@ def test_where_the_chat_is_off_the_status_says_so_and_nothing_is_said() -> None:
     service.step()
     [(topic, text)] = edge.said
     assert (topic, text.partition(b":")[0]) == ("/players/ann/error", b"chat_off")
-
-
-def test_the_status_of_a_server_with_a_chat_is_what_it_always_was() -> None:
-    [status] = write_announcement(m.ServerStatus(True, "1", 1, "contest"))
-    assert b"chat" not in status.payload
-
-
-def test_a_retained_line_is_cleared_and_not_said(stage: Stage) -> None:
-    stage.say("/players/ann/say", b'{"text": "for ever"}', retained=True)
-    assert stage.heard == [("/players/ann/say", b"")]
 
 
 # --- no part of the game ------------------------------------------------------------------------------------------
@@ -245,22 +188,6 @@ def test_it_waits_with_all_else_while_the_journal_takes_nothing() -> None:
     said = edge.topics_said()
     assert said.count("/game/chat") == 2
     assert said[::-1].index("/players/list") > said[::-1].index("/game/chat")  # and not before it
-
-
-def test_refusals_of_lines_take_no_answer_away_from_the_game(stage: Stage) -> None:
-    victim = stage.current
-    for _ in range(500):
-        stage.say(f"/players/{victim}/say", b"noise")
-    stage.hush()
-    stage.fire(stage.others()[0], stage.shot(victim, 11, 1))
-    assert stage.codes() == ["off_grid"]
-
-
-def test_a_line_is_acknowledged_once(stage: Stage) -> None:
-    line = Inbound("/players/ann/say", b'{"text": "Ahoy!"}', False, 77, 1)
-    stage.edge.inbox.append(line)
-    stage.service.step()
-    assert stage.edge.acknowledged.count(line) == 1
 
 
 # --- the text -----------------------------------------------------------------------------------------------------

@@ -22,12 +22,6 @@ def test_a_step_is_sent_once_all_its_messages_are_confirmed(delivery: Delivery) 
     assert delivery.take_sent_through(9) is None
 
 
-def test_of_several_that_are_confirmed_the_last_one_counts(delivery: Delivery) -> None:
-    for published, step in ((2, 1), (4, 2), (6, 3)):
-        delivery.publish(published, step)
-    assert delivery.take_sent_through(5) == 2
-
-
 def test_a_turn_is_on_once_its_begin_is_confirmed(delivery: Delivery) -> None:
     delivery.begin_turn("blue", 7)
     assert delivery.take_delivered(100) == []  # not published yet
@@ -35,13 +29,6 @@ def test_a_turn_is_on_once_its_begin_is_confirmed(delivery: Delivery) -> None:
     assert delivery.take_delivered(9) == []
     assert delivery.take_delivered(10) == [("blue", 7)]
     assert delivery.take_delivered(11) == []
-
-
-def test_a_begin_counts_from_its_first_publication(delivery: Delivery) -> None:
-    delivery.begin_turn("", 7)
-    delivery.publish(10, 1)
-    delivery.publish(20, 2)
-    assert delivery.take_delivered(10) == [("", 7)]
 
 
 def test_a_turn_that_begins_anew_waits_for_its_new_begin(delivery: Delivery) -> None:

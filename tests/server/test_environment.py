@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -13,7 +12,6 @@ from kit.command_line import run
 from salvo import script
 from salvo.errors import SalvoError
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_server.running import announced, running_servers
 from salvo_server.settings import VARIABLES_OF_OTHERS, RecordedSettings, ServerSettings, SettingsError, load_settings
 
 ROOT = Path(__file__).parents[2]
@@ -86,14 +84,6 @@ def test_what_is_nobodys_variable_is_ignored_with_one_line(
     assert all(f"SALVO_{name}" in line for name in names)
 
 
-def test_what_is_said_of_variables_is_json_where_the_log_is() -> None:
-    environment = {"SALVO_PORT": "tcp://10.0.0.1:1883", "SALVO_SEED": "mine"}
-    done = run("serve", "--json", "--listen", "nowhere", environment=environment)
-    *warnings, error = map(json.loads, done.stderr.splitlines())
-    assert [line["level"] for line in warnings] == ["warning", "warning"]
-    assert error["code"] == "bad_address"
-
-
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
@@ -123,17 +113,6 @@ def test_an_empty_variable_is_not_set(tmp_path: Path, monkeypatch: pytest.Monkey
     file = tmp_path / "salvo.toml"
     file.write_text("players = 3\n")
     assert load_settings({}, file).model_dump() == NOTHING_SET | {"players": 3}
-
-
-def test_a_running_server_is_found_whatever_is_wrong_with_the_environment_of_who_asks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    roster = tmp_path / "roster.json"
-    settings = ServerSettings(roster=roster, journal="none", listen="127.0.0.1:0")
-    with announced(settings, "mqtt://127.0.0.1:18830", None):
-        monkeypatch.setenv("SALVO_TURN_SECONDS", "soon")
-        [server] = running_servers(roster)
-    assert server.settings.turn_seconds == settings.turn_seconds
 
 
 @pytest.mark.parametrize("games", ["ten", "1.5", "0", "-1", "1e3", "²", "", "3", "0003"])
@@ -172,11 +151,3 @@ def test_a_name_that_no_table_has_is_refused_wherever_one_is_named(table: str, m
     monkeypatch.setattr("sys.argv", ["mybot.py"])
     with pytest.raises(SalvoError, match="bad_name: table name "):
         script._run_contest(RandomBot)
-
-
-@pytest.mark.parametrize("seconds", ["soon", "-1", "nan", "inf", "1e9"])
-def test_a_wait_of_the_slow_bot_that_is_none_is_refused_with_the_variable(seconds: str) -> None:
-    for command in ("play slow random", "join mqtt://127.0.0.1:1 slow"):
-        done = run(*command.split(), environment={"SALVO_SLOW_SECONDS": seconds})
-        assert f"SALVO_SLOW_SECONDS is '{seconds}': give a number of seconds from 0 to 86,400" in done.stderr
-        assert done.returncode in (1, 2)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
 
 from kit.deriver import Deriver
-from kit.raw import PATIENCE_SECONDS
 from kit.services import serve
 from kit.unbrokered import Wire
+from kit.waiting import until
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_reader import SealedPlacement, read_command
@@ -65,14 +64,6 @@ def placement(name: str, secret: str, salt: bytes | None = None) -> SealedPlacem
     return request
 
 
-def rested(lanes: Deriver) -> None:
-    """Wait until the rest is over that the roster's teams have to wait."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not lanes.waiting:
-        assert time.monotonic() < end
-        time.sleep(0.001)
-
-
 def test_the_first_message_of_a_foreseen_team_opens_at_once_and_its_key_is_worth_keeping(
     gate: Authenticator, worker: Deriver, lanes: Deriver
 ) -> None:
@@ -115,7 +106,7 @@ def test_teams_that_have_come_are_served_before_those_of_the_roster(
     foresight = gate.keyring.foresight
     assert foresight is not None
     foresight.foresee([(name, f"{name}'s") for name in ("ann", "bob", "cy")])
-    rested(lanes)
+    until(lambda: lanes.waiting)  # the roster's teams have to wait for a rest
     gate.keyring.admit("", "cy", "cy's", NOW)
     for _ in range(2):
         lanes.work()
@@ -123,7 +114,7 @@ def test_teams_that_have_come_are_served_before_those_of_the_roster(
     while lanes.work():
         pass
     foresight.foresee([("ann", "ann's"), ("bob", "another"), ("dan", "dan's")])
-    rested(lanes)
+    until(lambda: lanes.waiting)  # the roster's teams have to wait for a rest
     while lanes.work():
         pass
     assert derived == ["ann's", "cy's", "bob's", "another", "dan's"]
@@ -138,17 +129,6 @@ def test_a_team_that_has_left_leaves_no_key_behind(gate: Authenticator, lanes: D
     gate.keyring.admit("", "ann", "ann's", NOW)
     lanes.work()
     assert derived == ["ann's", "ann's"]
-
-
-def test_a_key_that_the_journal_has_is_not_derived_again(
-    gate: Authenticator, lanes: Deriver, derived: list[str]
-) -> None:
-    salt = salt_of("ann", SERVER_KEY)
-    gate.keyring.admit("", "ann", "ann's", NOW)
-    gate.keyring.restore("", "ann", [(salt, derive_key("ann's", salt))])
-    lanes.work()
-    assert derived == []
-    assert isinstance(gate.open(placement("ann", "ann's"), ["ann"], NOW), Opened)
 
 
 def test_a_server_with_a_key_foresees_its_roster_and_closes_what_it_began(derived: list[str]) -> None:

@@ -95,11 +95,6 @@ def test_a_server_whose_files_are_all_named_needs_no_home(home: str, tmp_path: P
         pass
 
 
-def test_a_server_that_nobody_can_find_runs_all_the_same(home: str, tmp_path: Path) -> None:
-    with announced(ServerSettings(identity=tmp_path / "key", journal="none", profile="open"), NOWHERE, None):
-        pass
-
-
 def test_a_team_plays_without_remembering_the_server_or_is_told_how_to(
     home: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -113,11 +108,6 @@ def test_a_team_plays_without_remembering_the_server_or_is_told_how_to(
         known.meet("broker:1883", bytes(32))
     [line] = caplog.messages
     assert "SALVO_KNOWN_SERVERS" in line
-
-
-def test_a_version_of_a_bot_is_refused_with_the_variable_that_helps(home: str) -> None:
-    with pytest.raises(SalvoError, match="XDG_CACHE_HOME"):
-        keep_content({"bot.py": b""})
 
 
 # --- folders that others may not write to -----------------------------------------------------------------------------

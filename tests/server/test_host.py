@@ -13,14 +13,10 @@ import pytest
 from kit import referees
 from kit.referees import NOW, current, fire, kinds, rival, sit, small
 from salvo import messages as m
-from salvo.codec.header import read_header, write_header
 from salvo.messages import Limits, State
-from salvo.rules import BOOKS, SALVO, SMACKDOWN, STREAK, XBS, Ending, Fleet, Order, RuleBook, Starter, generator
-from salvo.view import Feed, View
+from salvo.rules import BOOKS, SALVO, XBS, Ending, Order, RuleBook, Starter
 from salvo_server.core.game_states import Pause, Turn
 from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table
-from salvo_server.storage.transcript import no_status
 
 Do = m.HostAction
 LATER = NOW + 5_000
@@ -99,19 +95,6 @@ def test_a_removed_player_that_is_to_come_falls_with_the_end_of_the_turn(book: R
 
 
 @every_book
-def test_a_removed_player_is_refused_everything_but_a_look(book: RuleBook) -> None:
-    referee = playing(book, "a", "b", "c")
-    gone = list(referee.players)[1]
-    act(referee, Do.REMOVE, team=gone)
-    assert refusal(referee, Do.REMOVE, team=gone) == "unknown_target"
-    [answer] = referee.receive(m.Fire(gone, current(referee), 1, 1), LATER)
-    assert isinstance(answer, m.CommandRefused)
-    assert answer.code == "not_your_turn"
-    [recap] = referee.receive(m.Participate(gone, gone.encode()), LATER)
-    assert isinstance(recap, m.Recap)
-
-
-@every_book
 @pytest.mark.parametrize("order", ["abc", "cba", "bca", "acb"])
 def test_once_all_players_are_removed_the_game_is_over(book: RuleBook, order: str) -> None:
     referee = playing(book, "a", "b", "c")
@@ -143,47 +126,6 @@ def test_in_a_game_for_points_a_removed_player_stays_without_turns() -> None:
     assert [landed.to for landed in fire(referee, gone, (2, 1)) if isinstance(landed, m.ShotLanded)] == [gone]
 
 
-def test_the_turns_of_many_removed_players_pass_at_once() -> None:
-    names = [f"t{number:02}" for number in range(64)]
-    referee = playing(XBS, *names, empty_turns=100, most_players=64)
-    for name in names[1:]:
-        act(referee, Do.REMOVE, team=name)
-    said = fire(referee, names[1], (4, 4))
-    assert kinds(said).count("SalvoResolved") == 64
-    assert current(referee) == names[0]
-    act(referee, Do.REMOVE, team=names[0])
-    assert referee.state is State.OVER
-
-
-@pytest.mark.parametrize("first", ["a", "b"])
-def test_players_see_that_a_game_for_points_ends_once_all_are_removed(first: str) -> None:
-    referee = playing(XBS, "a", "b", pace_ms=800, empty_turns=100)
-    fire(referee, "b", (1, 1), now=LATER)
-    act(referee, Do.REMOVE, team=first)
-    act(referee, Do.REMOVE, team="b" if first == "a" else "a")
-    while referee.state is State.TURN:
-        referee.handle_timer(referee.deadline() or 0)
-    book = small(XBS)
-    fleet = Fleet(book, list(referee.players["a"].placements.values()))
-    view = View(book, "a", tuple(referee.players), 1, fleet, generator(1))
-    for result in referee.results:
-        assert view.winners == ()
-        Feed(view).resolved(result)
-    assert view.winners == ("a",)
-
-
-def test_a_team_that_was_removed_in_the_lobby_comes_back_into_the_next_one() -> None:
-    referee = Referee(7, book=small(SALVO), limits=Limits())
-    sit(referee, "a", "b")
-    assert kinds(act(referee, Do.REMOVE, team="a")) == ["CommandRefused", "PlayerLeft", "PlayersListed"]
-    [refused] = referee.receive(m.Participate("a", b"a"), LATER)
-    assert isinstance(refused, m.CommandRefused)
-    assert refused.code == "removed"
-    assert refusal(referee, Do.START) == "too_few_fleets"
-    act(referee, Do.NEXT)
-    assert kinds(referee.receive(m.Participate("a", b"a"), LATER)) == ["PlayersListed"]
-
-
 # --- pause, resume, extend (SALVO-HOST-4) ---------------------------------------------------------------------------
 
 
@@ -211,22 +153,6 @@ def test_in_a_pause_a_turn_is_finished_and_none_begins_before_it_is_resumed(
         said = referee.handle_timer(NOW + 2 * 10**9 + pace_ms)
     assert told(said, m.TurnBegan).player == current(referee) != first
     assert referee.deadline() == told(said, m.TurnBegan).deadline
-
-
-@every_book
-def test_what_was_fired_before_a_pause_and_in_it_counts(book: RuleBook) -> None:
-    referee = playing(book, "a", "b")
-    assert referee.game is not None
-    me, shots = current(referee), referee.game.shots_left
-    act(referee, Do.PAUSE)
-    assert kinds(act(referee, Do.RESUME)) == ["TurnResumed"]
-    assert refusal(referee, Do.RESUME) == "not_paused"
-    act(referee, Do.PAUSE, LATER + 1)
-    assert refusal(referee, Do.PAUSE) == "clock_stopped"
-    assert refusal(referee, Do.EXTEND, seconds=1) == "clock_stopped"
-    water(referee)
-    act(referee, Do.RESUME)
-    assert len(referee.match.players[me].shots) == shots
 
 
 @pytest.mark.parametrize("book", [book for book in BOOKS.values() if book.order is not Order.ROUNDS])
@@ -270,31 +196,6 @@ def test_an_outage_does_not_end_a_hosts_pause(pace_ms: int | None) -> None:
         assert referee.deadline() is None
     assert paused_turn.receive(m.TurnDelivered(1), LATER + 10**9) == []
     assert paused_turn.deadline() is None
-
-
-def test_a_paused_lobby_whose_last_fleet_is_complete_begins_once_it_is_resumed() -> None:
-    referee = Referee(7, book=small(SALVO), limits=Limits(players=2))
-    act(referee, Do.PAUSE, NOW)
-    sit(referee, "a", "b")
-    assert (referee.state, referee.deadline()) == (State.LOBBY, None)
-    assert kinds(act(referee, Do.RESUME)) == ["StateChanged", "TurnBegan"]
-    assert refusal(referee, Do.RESUME) == "not_paused"
-
-
-def test_start_begins_even_in_a_pause_and_ends_it() -> None:
-    referee = Referee(7, book=small(SALVO), limits=Limits(players=3))
-    act(referee, Do.PAUSE, NOW)
-    sit(referee, "a", "b")
-    referee.receive(m.Participate("c", b"c"), NOW)
-    assert kinds(act(referee, Do.START)) == [
-        "CommandRefused",
-        "PlayerLeft",
-        "PlayersListed",
-        "StateChanged",
-        "TurnBegan",
-    ]
-    assert referee.deadline() == LATER + 30_000
-    assert refusal(referee, Do.RESUME) == "not_paused"
 
 
 def test_teams_that_come_into_a_paused_lobby_start_no_clock_and_resume_does() -> None:
@@ -378,13 +279,6 @@ def test_a_player_sunk_in_the_aborted_turn_shares_the_place_of_the_others() -> N
     assert places(act(referee, Do.ABORT)) == {"a": 1, "b": 1, "c": 1}
 
 
-def test_who_was_defeated_before_keeps_its_place_in_an_aborted_game() -> None:
-    referee = playing(SALVO, "a", "b", "c")
-    act(referee, Do.REMOVE, team="b")
-    water(referee)
-    assert places(act(referee, Do.ABORT)) == {"a": 1, "b": 3, "c": 1}
-
-
 def test_shots_that_come_after_a_game_was_aborted_in_its_first_turn_are_refused() -> None:
     referee = playing(SALVO, "a", "b")
     first = m.Fire("a", "b", 4, 4, m.ShotContext(1, 1, 1, "b"))
@@ -422,17 +316,6 @@ def test_what_a_host_sets_holds_for_the_next_game_alone() -> None:
     assert not referee.next_differs
 
 
-def test_what_is_set_twice_is_set_as_the_last_one_says() -> None:
-    referee = Referee(7, book=small(SALVO), limits=Limits(players=2))
-    act(referee, Do.SET, settings=m.NextGame(turn_seconds=5, over_seconds=9))
-    act(referee, Do.SET, settings=m.NextGame(turn_seconds=6, teams=("a", "b", "c")))
-    act(referee, Do.NEXT)
-    limits = referee.limits
-    assert (limits.turn_ms, limits.over_ms, limits.players, limits.teams) == (6_000, 9_000, 3, ("a", "b", "c"))
-    act(referee, Do.NEXT)
-    assert referee.limits == Limits(players=2)  # of the host's nothing is left
-
-
 def test_the_operators_new_settings_do_not_undo_what_the_host_has_set() -> None:
     referee = Referee(7, book=small(SALVO), limits=Limits(players=2))
     act(referee, Do.SET, settings=m.NextGame(turn_seconds=5))
@@ -465,32 +348,3 @@ def test_a_game_for_some_teams_never_waits_for_more_than_these(later: m.NextGame
     act(referee, Do.NEXT)
     sit(referee, "a", "b")
     assert referee.state is State.TURN
-
-
-@pytest.mark.parametrize("book", [STREAK, SMACKDOWN])
-def test_the_header_of_a_game_that_a_host_has_set_is_read_as_it_was_written(book: RuleBook) -> None:
-    table = Table(Referee(7, book=book, limits=Limits(players=2)), no_status)
-    settings = m.NextGame(players=2, turn_seconds=86_400, over_seconds=1, pace_seconds=0, teams=("a", "b"))
-    for do in (m.HostCommand("desk", Do.SET, settings=settings), m.HostCommand("desk", Do.NEXT)):
-        table.carry_out(do, NOW)
-    assert table.header.game == 2
-    assert read_header(write_header(table.header)) == table.header
-    assert table.header.limits.teams == ("a", "b")
-
-
-def test_while_a_result_stands_the_refusal_of_annul_says_exactly_when_it_is_accepted() -> None:
-    referee = playing(SALVO, "a", "b", over_ms=30_000)
-    act(referee, Do.ABORT)
-
-    def refused(now: int) -> str:
-        [said] = referee.receive(m.HostCommand("desk", Do.ANNUL, game=1), now)
-        assert isinstance(said, m.CommandRefused)
-        assert said.code == "wrong_state"
-        return said.text
-
-    assert "as soon as the next lobby is open, in 30 s or at once after next" in refused(LATER)
-    assert "in 1 s or" in refused(LATER + 29_001)
-    act(referee, Do.PAUSE)
-    assert "when the time of the result ends or at once after next" in refused(LATER + 29_500)
-    act(referee, Do.NEXT, now=LATER + 29_600)
-    assert act(referee, Do.ANNUL, now=LATER + 29_700, game=1) == []

@@ -10,19 +10,17 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from kit.journals import export
 from kit.proofs import IDENTITY, verify
 from kit.recovery import SEALERS, LoggedWorld, state
 from kit.services import serve
-from kit.stage import Stage, fleet, secret
+from kit.stage import Stage, secret
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import topics
-from salvo.cli import cli
 from salvo.cli.output import host_account
-from salvo.codec.command_writer import write_host, write_placement
+from salvo.codec.command_writer import write_host
 from salvo.messages import Limits, State
 from salvo.permissions import Role
 from salvo.seal import Sealer, derive_key
@@ -85,14 +83,6 @@ def test_a_hosts_command_is_told_to_everybody_before_what_follows(stage: Stage) 
     assert stage.edge.retained["/game/hosted"] == b""
 
 
-@pytest.mark.parametrize("forger", ["a stranger", "ann", "server"])
-def test_a_command_under_another_secret_is_not_answered(stage: Stage, forger: str) -> None:
-    stage.say(HOST, signed(command(Do.ABORT), with_secret=secret(forger)))
-    assert stage.heard == []
-    assert stage.gate.counts["forged"] == 1
-    assert stage.referee.state is State.TURN
-
-
 def test_a_host_takes_no_part(stage: Stage) -> None:
     """Its name is on the roster, and its secret is right; yet it is no team."""
     stage.wait(600)
@@ -123,36 +113,6 @@ def test_no_team_is_called_as_the_host_at_the_servers_terminal_is() -> None:
     assert acted(stage) == ["pause"]
 
 
-@pytest.mark.parametrize("waits", [False, True])
-def test_a_host_that_the_roster_has_no_longer_can_do_nothing(stage: Stage, register: Register, waits: bool) -> None:
-    if waits:  # its key is being derived when it is taken off the roster
-        stage.worker.held = True
-        stage.say(HOST, signed(command(Do.ABORT)))
-    else:
-        stage.say(HOST, signed(command(Do.PAUSE)))
-        stage.say(HOST, signed(command(Do.RESUME)))
-        assert acted(stage) == ["pause", "resume"]
-    stage.hush()
-    register.replace(accounts())
-    if waits:
-        stage.worker.release()
-        stage.wait(0)
-    else:
-        stage.say(HOST, signed(command(Do.ABORT)))
-    assert acted(stage) == []
-    assert stage.referee.state is State.TURN
-
-
-def test_a_team_in_play_that_becomes_a_host_acts_by_its_new_secret(stage: Stage, register: Register) -> None:
-    register.replace(accounts("ann", teams=("bob",), ann="as a host"))
-    stage.wait(0)
-    assert "ann" in stage.referee.players  # its turns pass (SALVO-ACCESS-8)
-    stage.say(HOST, signed(command(Do.PAUSE, by="ann")))
-    assert acted(stage) == []
-    stage.say(HOST, signed(command(Do.PAUSE, by="ann"), with_secret="as a host"))
-    assert acted(stage) == ["pause"]
-
-
 def test_a_host_that_becomes_a_team_plays_and_acts_no_more(stage: Stage, register: Register) -> None:
     stage.say(HOST, signed(command(Do.ABORT)))
     stage.say(HOST, signed(command(Do.NEXT)))
@@ -178,41 +138,7 @@ def test_a_host_sets_no_team_that_the_roster_lacks(stage: Stage, register: Regis
     assert acted(stage) == ["set"]
 
 
-def _while_keys_are_derived(stage: Stage, *messages: tuple[str, bytes]) -> None:
-    """Publish messages, all of which arrive before the first key is there."""
-    stage.worker.held = True
-    for topic, payload in messages:
-        stage.say(topic, payload)
-    stage.worker.release()
-    stage.wait(0)
-
-
-def test_a_teams_key_opens_nothing_of_another_team_that_waits_under_the_same_salt() -> None:
-    stage = Stage(TEAMS, play=False)
-    team = Sealer(secret("ann"), b"one for two.....")
-    first = fleet(0).placements[0]
-    _while_keys_are_derived(
-        stage,
-        (topics.PLACE.of(player="ann", ship=first.ship), write_placement(first, team)),
-        (topics.LEAVE.of(player="bob"), team.sign({})),
-    )
-    assert list(stage.referee.players["ann"].placements) == [first.ship]
-    assert list(stage.referee.players) == ["ann", "bob"]
-
-
 # --- copies, context, floods ----------------------------------------------------------------------------------------
-
-
-def test_a_refused_command_does_nothing_later(stage: Stage) -> None:
-    early = signed(command(Do.NEXT))
-    stage.say(HOST, early)
-    assert stage.codes() == ["wrong_state"]
-    stage.say(HOST, signed(command(Do.ABORT)))
-    stage.hush()
-    stage.say(HOST, early)
-    stage.say(HOST, early + b" ")
-    assert acted(stage) == []
-    assert stage.referee.state is State.OVER
 
 
 def test_a_command_is_no_use_at_another_table(register: Register) -> None:
@@ -243,22 +169,6 @@ def _two_tables(register: Register) -> Any:
             service.step()
 
     return service, wire, now
-
-
-def test_a_retained_command_is_dropped_and_cleared(stage: Stage) -> None:
-    stage.say(HOST, signed(command(Do.ABORT)), retained=True)
-    assert acted(stage) == []
-    assert stage.edge.retained[HOST] == b""
-    assert stage.referee.state is State.TURN
-
-
-def test_in_a_strict_contest_a_command_says_which_game_it_is_for(register: Register) -> None:
-    stage = Stage((), play=False, register=register, profile="strict")
-    payload = signed(command(Do.PAUSE))
-    stage.say(HOST, payload)
-    assert stage.codes() == ["context_required"]
-    stage.say(HOST, signed(command(Do.PAUSE, context=1)))
-    assert acted(stage) == ["pause"]
 
 
 @pytest.mark.parametrize(
@@ -369,19 +279,6 @@ def test_a_copy_of_a_refused_command_does_nothing_after_a_restart(tmp_path: Path
     assert hosted(world) == []
     assert state(world.table) == before
     world.journal.close()
-
-
-def test_a_copy_of_a_command_that_counted_does_nothing_after_a_restart(world: HostedWorld) -> None:
-    world.join()
-    payload = world.act(Do.PAUSE)
-    world.restart()
-    world.wire.said.clear()
-    world.act(Do.RESUME)
-    world.wire.give(HOST, payload)
-    world.wire.give(HOST, payload + b" ")
-    world.run()
-    assert [json.loads(each)["do"] for each in hosted(world)] == ["resume"]
-    assert world.table.referee.deadline() is not None
 
 
 def test_settings_made_before_a_restart_hold_for_the_next_game_only(world: HostedWorld) -> None:
@@ -521,11 +418,3 @@ def test_a_hosts_account_is_in_the_url_or_in_the_environment(
         return
     with pytest.raises(click.UsageError, match="a host needs a name and a secret: mqtt://NAME@HOST, or SALVO_TEAM"):
         host_account(url)
-
-
-@pytest.mark.parametrize(
-    ("word", "meant"), [("kick", "remove"), ("stop", "pause"), ("pase", "pause"), ("skipp", "skip")]
-)
-def test_a_word_that_is_no_action_gets_a_suggestion(word: str, meant: str) -> None:
-    run = CliRunner().invoke(cli, ["control", word, "mqtt://127.0.0.1"])
-    assert (run.exit_code, f"did you mean {meant}?" in run.output) == (2, True)

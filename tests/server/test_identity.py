@@ -54,12 +54,6 @@ def test_what_is_sealed_for_it_opens_and_a_changed_box_does_not() -> None:
         Identity.fresh().open(sealed)
 
 
-def test_neither_key_is_the_other() -> None:
-    identity = Identity(bytes(32))
-    assert identity.signing_key != identity.sealing_key
-    assert Identity(bytes(32)).sealing_key == identity.sealing_key
-
-
 def test_a_fingerprint_is_four_groups_of_four_digits() -> None:
     assert fingerprint(bytes(32)) == "89eb 0d6a 8a69 1dae"
 
@@ -86,11 +80,6 @@ def test_a_file_that_others_may_read_is_refused_with_a_cure(tmp_path: Path, righ
     path.chmod(rights)
     with pytest.raises(IdentityError, match=f"has the rights 0{rights:o}.*chmod 600"):
         load_identity(path)
-
-
-def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
-    with pytest.raises(IdentityError, match=r"identity_key: .*: Is a directory"):
-        load_identity(tmp_path)
 
 
 def test_servers_that_start_at_once_agree(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import sqlite3
-import threading
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -98,13 +97,6 @@ def test_only_the_latest_game_of_each_table_goes_on(journal: DatabaseJournal) ->
     assert {(g.opened.id, len(g.steps)) for g in journal.load().games} == {(2, 1), (3, 1)}
 
 
-def test_the_secrets_of_a_game_that_is_over_are_gone(journal: DatabaseJournal, path: Path) -> None:
-    journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "s")], keys=[KeyLearned(1, "ann", b"", b"")]))
-    journal.commit(Batch(closed=[1]))
-    [game] = journal.load().games
-    assert game.teams == []
-
-
 def test_nobody_reads_a_secret_in_the_file(journal: DatabaseJournal, path: Path) -> None:
     journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "cockadoodledoo")]))
     reopened(journal).close()
@@ -136,17 +128,6 @@ def test_a_second_server_is_kept_out_by_whatever_name_it_comes(
     assert not Path(f"{other}.key").exists()
 
 
-def test_a_journal_behind_a_link_is_the_same_one(journal: DatabaseJournal, path: Path) -> None:
-    journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "s")]))
-    journal.close()
-    link = path.with_name("link.journal")
-    link.symlink_to(path)
-    with contextlib.closing(DatabaseJournal(str(link))) as again:
-        assert again.load().games[0].teams[0].secret == "s"
-    assert {each.name for each in path.parent.iterdir()} >= {path.name, f"{path.name}.key", link.name}
-    assert not Path(f"{link}.key").exists()
-
-
 def _remove(path: Path) -> None:
     path.rename(path.with_name("away"))
 
@@ -174,13 +155,6 @@ def test_a_journal_that_was_removed_or_replaced_takes_nothing_until_it_is_back(
     again = reopened(journal)
     assert again.load().last_step == 1
     again.close()
-
-
-def test_a_journal_that_another_thread_closed_is_free(journal: DatabaseJournal, path: Path) -> None:
-    closer = threading.Thread(target=journal.close)
-    closer.start()
-    closer.join()
-    DatabaseJournal(str(path)).close()
 
 
 def test_a_file_that_is_no_journal_is_left_alone(path: Path) -> None:
@@ -283,20 +257,6 @@ def test_an_annulment_is_of_the_result_that_is_meant_and_the_first_one_stands(jo
     journal.commit(Batch(annulled=[ResultAnnulled("", 1, "desk", 3000)]))
     journal.commit(Batch(annulled=[ResultAnnulled("", 1, "jury", 4000)]))
     assert [(each.annulled_at, each.annulled_by) for each in journal.results()] == [(3000, "desk"), (None, None)]
-
-
-def test_a_result_and_its_annulment_may_be_of_one_commit(journal: DatabaseJournal) -> None:
-    annulled = ResultAnnulled("", 1, "desk", 3000)
-    journal.commit(Batch(games=[opened()], steps=[step(1)], ended_games=[ended()], annulled=[annulled]))
-    [result] = journal.results()
-    assert not result.counts
-
-
-def test_a_result_that_cannot_be_read_is_told(journal: DatabaseJournal) -> None:
-    journal.commit(Batch(games=[opened()], steps=[step(1)], ended_games=[ended()]))
-    connection_of(journal).execute(sql.text("UPDATE results SET players = '[{}]'"))
-    with pytest.raises(JournalError, match=r"journal_corrupt.*the result of record 1"):
-        journal.results()
 
 
 def test_a_journal_of_the_version_before_results_gets_them_and_keeps_what_it_has(path: Path) -> None:

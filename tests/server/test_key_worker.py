@@ -74,11 +74,6 @@ def test_so_many_keys_of_a_team_are_kept_and_no_more(derived: list[Any]) -> None
     assert not bob.derived
 
 
-def test_it_derives_a_key_for_a_recap(derived: list[Any]) -> None:
-    hand = Deriver(held=True)
-    assert result(hand, hand.worker.derive("ann's", SALT)) == (b"ann's" + SALT).ljust(32, b".")[:32]
-
-
 def test_it_wakes_the_server_after_each(derived: list[Any]) -> None:
     hand, woken = Deriver(held=True), []
     worker = KeyWorker(lambda: woken.append(True), hand)
@@ -97,9 +92,3 @@ def test_closing_drops_what_waits() -> None:
     executor = Closing()
     KeyWorker(executor=executor).close()
     assert executor.said == (True, True)
-
-
-def test_it_has_a_thread_of_its_own() -> None:
-    worker = KeyWorker()
-    assert len(worker.derive("secret", SALT).result(60)) == 32
-    worker.close()

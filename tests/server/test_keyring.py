@@ -43,10 +43,6 @@ def test_equal_secrets_have_equal_credentials_and_the_secret_is_not_in_them(keyr
     assert len(credential) == 16
 
 
-def test_one_pepper_makes_one_credential_over_a_restart() -> None:
-    assert Keyring(bytes(32)).credential("ann", "s") == Keyring(bytes(32)).credential("ann", "s")
-
-
 def test_only_the_latest_salts_of_a_team_are_kept(keyring: Keyring) -> None:
     learn(keyring, *range(MAX_SALTS + 3))
     assert list(member(keyring).keys) == [salt(number) for number in range(3, MAX_SALTS + 3)]
@@ -64,21 +60,6 @@ def test_the_journal_gets_the_first_salts_of_a_team_once(keyring: Keyring) -> No
     learned = keyring.take_learned()
     assert learned == [Learned("", "ann", salt(number), bytes([number])) for number in range(1, MAX_SALTS + 1)]
     assert keyring.take_learned() == []
-
-
-def test_what_was_restored_need_not_be_written_again(keyring: Keyring) -> None:
-    keyring.restore("", "ann", [(salt(1), b"1"), (salt(2), b"2")])
-    assert dict(member(keyring).keys) == {salt(1): b"1", salt(2): b"2"}
-    learn(keyring, 1)
-    assert keyring.take_learned() == []
-
-
-def test_the_same_secret_again_changes_nothing(keyring: Keyring) -> None:
-    learn(keyring, 1)
-    known = member(keyring)
-    keyring.admit("", "ann", "ann's", NOW)
-    assert member(keyring) is known
-    assert len(keyring.learned) == 1
 
 
 def test_another_secret_opens_nothing_and_spends_from_the_same_buckets(keyring: Keyring) -> None:
@@ -134,8 +115,3 @@ def test_refusals_are_counted_up_to_a_bound_and_forgiven_with_time(keyring: Keyr
     assert not member(keyring).refused.has_one(NOW)
     assert member(keyring, "bob").refused.has_one(NOW)
     assert member(keyring).refused.has_one(NOW + 1000 // int(REFUSALS.a_second))
-
-
-def test_who_is_not_there_does_not_pay(keyring: Keyring) -> None:
-    keyring.penalize("nowhere", "ann", NOW)
-    assert keyring.teams("nowhere") == []

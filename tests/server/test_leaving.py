@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kit.deriver import Deriver
-from kit.proofs import SMALL, Played, entries_of, verify
+from kit.proofs import SMALL, Played, verify
 from kit.scripted_server import ScriptedServer
-from kit.services import serve
 from kit.stage import TEAMS, Stage, fleet, secret
-from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_writer import write_leave, write_participation, write_placement
@@ -23,9 +19,6 @@ from salvo.fairness.proof import write_sent
 from salvo.messages import State
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo_server.core.authenticator import Authenticator
-from salvo_server.service import Service
-from salvo_server.storage.journal.database import DatabaseJournal
 from simulation import crypto
 
 ANN, BOB, CY = TEAMS
@@ -80,14 +73,6 @@ def test_a_complete_fleet_starts_no_game_any_more_and_another_one_takes_its_plac
     assert tuple(stage.referee.players[ANN].placements.values()) == fleet(4).placements
 
 
-def test_what_cannot_be_read_is_answered_to_the_player(stage: Stage) -> None:
-    stage.hush()
-    stage.say(topics.LEAVE.of(player=ANN), b"L")
-    stage.say(topics.LEAVE.of(player=ANN), stage.sealers[ANN].sign({"t": 1}))
-    assert stage.codes() == ["not_json", "wrong_shape"]
-    assert list(stage.referee.players) == list(TEAMS)
-
-
 def test_in_strict_it_says_which_game_it_leaves() -> None:
     stage = Stage((), play=False, profile="strict")
     asked = write_participation(ANN, secret(ANN), stage.identity.sealing_key)
@@ -97,29 +82,6 @@ def test_in_strict_it_says_which_game_it_leaves() -> None:
     assert ANN in stage.referee.players
     leave(stage, ANN, 1)
     assert ANN not in stage.referee.players
-
-
-def test_after_a_crash_it_is_gone_still(tmp_path: Path) -> None:
-    def start() -> tuple[Service, Wire, DatabaseJournal]:
-        edge, journal = Wire(), DatabaseJournal(str(tmp_path / "a.journal"))
-        gate: Any = Authenticator(executor=Deriver(), pepper=journal.pepper)
-        service = serve(edge, [""], seed=1, clock=lambda: 1_000_000, journal=journal, gate=gate)
-        edge.connect()
-        service.step()
-        service.step()
-        return service, edge, journal
-
-    service, edge, journal = start()
-    for name in TEAMS:
-        edge.give("/game/request_participation", write_participation(name, secret(name)))
-    edge.give(topics.LEAVE.of(player=ANN), write_leave(1, Sealer(secret(ANN))))
-    service.step()
-    service.step()
-    journal.close()
-    service, edge, journal = start()
-    journal.close()
-    assert list(service.tables[""].referee.players) == [BOB, CY]
-    assert json.loads(service.tables[""].retained["/players/list"]) == [BOB, CY]
 
 
 def left_and_came_back() -> Played:
@@ -135,16 +97,6 @@ def left_and_came_back() -> Played:
         for placement in SMALL.random_fleet(played.random).placements:
             played.place(name, placement)
     return played.fight()
-
-
-def test_the_log_tells_of_it_and_is_fair() -> None:
-    played = left_and_came_back()
-    gone, *others = played.names
-    lines = played.proof()
-    told = [entry["step"] for entry in entries_of(lines) if "step" in entry]
-    [step] = [step for step in told if {"left": {"player": gone}} in step["said"]]
-    assert step["said"] == [{"left": {"player": gone}}, {"players": {"names": others}}]
-    assert verify(lines).finding is None
 
 
 def test_a_team_that_has_not_noted_that_it_left_is_told_of_it() -> None:
@@ -205,19 +157,3 @@ def test_a_session_that_wants_to_play_again_asks_for_a_new_place() -> None:
     assert isinstance(asked, ParticipationRequest)
     [wanted] = server.say(m.PlayersListed(("you", "me")))
     assert type(wanted).__name__ == "FleetWanted"
-
-
-def test_a_session_that_has_not_asked_yet_does_not_ask_any_more() -> None:
-    session = Session("me", "secret", Played(1).random, sealer=SEALER)
-    session.connected(0.0)
-    session.leave()
-    session.handle_timer(60.0)
-    assert session.take_outbox() == []
-
-
-def test_in_a_game_a_session_does_not_leave() -> None:
-    session, server = seated()
-    server.say(m.StateChanged(State.TURN))
-    server.begin_turn(1, "you", 1)
-    session.leave()
-    assert server.commands(SEALER) == []

@@ -20,7 +20,7 @@ from salvo.codec.log_reader import Fault
 from salvo.errors import SalvoError
 from salvo.fairness.proof import Proof, write_sent
 from salvo.messages import Draw
-from salvo.rules import Orientation, Placement, RuleBook
+from salvo.rules import RuleBook
 from salvo_server.log_verification import compare_stories, verify_file, verify_lines
 from salvo_server.recordings import open_recordings
 from salvo_server.storage.identity import Identity
@@ -209,17 +209,6 @@ def test_a_ship_that_the_rules_do_not_have_is_the_servers_doing() -> None:
     assert "cannot be carried out" in finding.text
 
 
-def test_with_a_fair_draw_the_secret_decides_and_with_a_seed_the_seed() -> None:
-    for draw in Draw:
-        starters = set()
-        for number in range(12):
-            report = verify(Played(f"{draw}{number}", SMALL, draw=draw).play().proof())
-            assert report.finding is None
-            said = [each for step in report.games[0].published_steps for each in step.said]
-            starters.add(next(each.player for each in said if isinstance(each, m.TurnBegan)))
-        assert starters == {"team0", "team1"}
-
-
 def test_a_teams_message_has_a_say_in_the_draw() -> None:
     """The same secret and the same boards; only the random bytes of one message differ."""
     starters = set()
@@ -259,13 +248,6 @@ def test_two_openings_of_one_game_are_two_stories_when_both_games_were_on_at_a_t
     one, other = Played("first", SMALL).play(), Played("second", SMALL).play()
     [finding] = compare_stories([verify_named("one", one.proof()), verify_named("two", other.proof())])
     assert (finding.line, finding.fault) == (1, Fault.SERVER)
-
-
-def test_two_games_of_one_number_at_different_times_are_no_two_stories() -> None:
-    """A server without a journal counts from 1 at every start."""
-    one, other = Played("first", SMALL).play(), Played("second", SMALL)
-    other.at = one.at + 1000
-    assert compare_stories([verify_named("one", one.proof()), verify_named("two", other.play().proof())]) == []
 
 
 def test_two_games_at_a_time_are_two_stories_whatever_their_numbers() -> None:
@@ -335,22 +317,6 @@ def test_a_note_that_was_changed_accuses_nobody_and_a_changed_message_does_not_p
                 assert report.finding is not None
 
 
-def test_a_placement_in_force_that_is_not_noted_decides_nothing() -> None:
-    notes = notes_of(HONEST, "team1")
-    in_force = {
-        step.command.placement.ship: step.command.message.hex().encode()
-        for step in HONEST.steps
-        if isinstance(step.command, m.PlaceShip)
-        and step.command.player == "team1"
-        and m.PlacementJudged("team1", step.command.spelling, True) in step.announcements
-    }
-    for message in in_force.values():
-        finding = verify([*LINES, *(note for note in notes if message not in note)]).finding
-        assert finding is not None
-        assert finding.fault is Fault.UNDECIDED
-        assert "a placement of team1 counted" in finding.text
-
-
 @pytest.mark.parametrize("context", [m.TurnContext(1, 1), None])
 def test_a_teams_skips_are_in_its_proof(context: m.TurnContext | None) -> None:
     played = Played("skips", BOOKS[3]).lobby()
@@ -365,13 +331,6 @@ def test_a_teams_skips_are_in_its_proof(context: m.TurnContext | None) -> None:
     finding = verify([*lines, *(note for note in notes if b"/skip" not in note)]).finding
     assert finding is not None
     assert (finding.fault, f"a skip of {current.name} counted" in finding.text) == (Fault.UNDECIDED, True)
-
-
-def test_a_bot_that_came_back_to_its_fleet_accuses_nobody() -> None:
-    """Its first run placed, and noted that in a file that the second run has replaced."""
-    report = verify([*LINES, *(note for note in notes_of(HONEST, "team1") if b"/place" not in note)])
-    assert report.finding is None
-    assert any("team1 has not noted any placement in game 1" in remark for remark in report.remarks)
 
 
 def test_a_bot_that_came_back_and_placed_all_anew_accuses_nobody() -> None:
@@ -400,25 +359,6 @@ def test_a_lobby_that_was_given_up_for_another_is_remarked() -> None:
     placed = sum(b'"message"' in line for line in given_up.proof()[:cut])
     assert any(f"gave it up after {placed} placements" in remark for remark in report.remarks)
     assert not any("gave it up" in remark for remark in verify([*LINES, *given_up.proof()[:cut]]).remarks)
-
-
-def test_more_time_for_somebody_is_remarked() -> None:
-    played = Played("more time", SMALL).lobby()
-    current = played.table.referee.current
-    assert current is not None
-    played.do(m.Resumed())
-    played.do(m.Resumed())
-    report = verify(played.fight().proof())
-    assert report.finding is None
-    assert any(remark.endswith(f"were away: {current.name} 2") for remark in report.remarks)
-
-
-def test_a_sent_command_that_did_not_count_is_remarked_and_proves_nothing() -> None:
-    lost = write_sent("team0", "/players/team1/fire", b'{"data":{"x":1,"y":"B"},"signature":"x"}')
-    assert lost is not None
-    report = verify([*LINES, *notes_of(HONEST, "team0"), lost + b"\n"])
-    assert report.finding is None
-    assert any("shots or skips that were sent did not count" in remark for remark in report.remarks)
 
 
 def test_a_note_has_nothing_secret() -> None:
@@ -459,26 +399,6 @@ def test_a_proof_keeps_what_a_reader_must_see(tmp_path: Path) -> None:
     assert finding is not None
     assert finding.line == 1
     assert path.read_bytes().count(b"\n") == 8
-
-
-def test_several_games_are_in_one_proof_and_the_lobby_of_the_next(tmp_path: Path) -> None:
-    path = tmp_path / "a.proof.jsonl"
-    more = Played("more", LOOSE).play().proof()
-    with closing(Proof(path)) as proof:
-        for line in [*LINES, *more, *Played("next", SMALL).proof()[:2]]:
-            proof.hear(line[:-1])
-        assert proof.games == 2
-    report = verify_file(path)
-    assert report.finding is None
-    assert [game.ended for game in report.games] == [True, True, False]
-
-
-def test_of_two_games_the_first_bad_line_is_named_though_it_is_found_later() -> None:
-    cheat = cheated(LINES, CHEATS["a hit too many"][0])
-    more = Played("more", LOOSE).play().proof()
-    finding = verify([*cheat, *more[:-1], b"x\n"]).finding
-    assert finding is not None
-    assert (finding.line, finding.fault) == (_line("result"), Fault.SERVER)
 
 
 def test_a_file_of_wrong_lines_is_given_up_after_a_thousand_and_the_first_is_named() -> None:
@@ -556,15 +476,6 @@ def test_a_proof_says_at_the_end_whether_it_is_whole(tmp_path: Path) -> None:
         assert proof.summary() == f"{path}: {told}"
 
 
-def test_repeated_entries_of_an_old_game_are_in_no_proof_twice(tmp_path: Path) -> None:
-    path = tmp_path / "a.proof.jsonl"
-    more = Played("more", LOOSE).play().proof()
-    with closing(Proof(path)) as proof:
-        for line in [*LINES, *more[:9], *LINES[5:20], *more[5:]]:
-            proof.hear(line[:-1])
-    assert path.read_bytes() == b"".join([*LINES, *more])
-
-
 # --- any order --------------------------------------------------------------------------------------------------------
 
 
@@ -632,13 +543,6 @@ def test_what_is_not_fair_is_not_shown(tmp_path: Path) -> None:
     bad.write_bytes(b"".join(cheated(LINES, CHEATS["another winner"][0])))
     with pytest.raises(SalvoError, match=r"not_fair: .*, line \d+: the server cheated: .*; see: salvo verify"):
         open_recordings(str(bad)).replay()
-
-
-def test_a_placement_of_the_arena_is_no_matter_of_a_fair_draw() -> None:
-    """With an explicit seed no message is told, so that the same seed is the same game."""
-    played = Played(7, SMALL, draw=Draw.SEED).lobby()
-    played.place("team0", Placement("raft0", 1, 1, Orientation.HORIZONTAL))
-    assert not any(b'"message"' in line for line in played.fight().proof())
 
 
 # --- a team that goes from table to table -----------------------------------------------------------------------------

@@ -31,17 +31,3 @@ def test_without_its_libraries_the_embedded_broker_says_how_to_get_them(
         embedded.EmbeddedBroker()
     assert "battleship-salvo[server]" in str(raised.value)
     assert raised.value.__cause__ is None
-
-
-def test_another_missing_module_is_not_explained_away(fresh: pytest.MonkeyPatch) -> None:
-    hide("transitions", fresh)
-    fresh.delitem(sys.modules, "transitions", raising=False)
-    for name in [name for name in sys.modules if name.startswith("transitions.")]:
-        fresh.delitem(sys.modules, name)
-    with pytest.raises(ModuleNotFoundError, match="transitions"):
-        embedded.EmbeddedBroker()
-
-
-def test_the_package_has_nothing_else_to_offer() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'Mosquitto'"):
-        embedded.Mosquitto  # noqa: B018

@@ -13,11 +13,9 @@ import pytest
 from kit.evening import LIMITS, POND, SEA, Evening
 from kit.proofs import IDENTITY, verify
 from salvo import messages as m
-from salvo.errors import SalvoError
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS
 from salvo_display.replay import REFEREE
-from salvo_server.commands.serve_report import ServeReport
 from salvo_server.recordings import RecordingSummary, open_recordings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import check, read_transcript, repeat_game
@@ -135,13 +133,6 @@ def _while_the_result_stands(evening: Evening, change: Callable[[], None]) -> No
     assert evening.table.referee.state is State.OVER
 
 
-def _between_two_games(evening: Evening, change: Callable[[], None]) -> None:
-    evening.join()
-    evening.play()
-    evening.forget()
-    change()
-
-
 def _several_times_in_a_game(evening: Evening, change: Callable[[], None]) -> None:
     evening.join("ann")
     evening.change(limits=replace(LIMITS, empty_turns=5))
@@ -153,12 +144,6 @@ def _several_times_in_a_game(evening: Evening, change: Callable[[], None]) -> No
     evening.play()
 
 
-def _and_back_again(evening: Evening, change: Callable[[], None]) -> None:
-    evening.join()
-    change()
-    evening.change(limits=LIMITS, book=POND)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(
     "moment",
@@ -168,9 +153,7 @@ def _and_back_again(evening: Evening, change: Callable[[], None]) -> None:
         _in_a_turn,
         _in_a_pause,
         _while_the_result_stands,
-        _between_two_games,
         _several_times_in_a_game,
-        _and_back_again,
     ],
     ids=lambda moment: moment.__name__[1:],
 )
@@ -217,26 +200,6 @@ def test_a_game_whose_server_got_another_identity_has_a_whole_proof_in_the_journ
     header, steps = repeat_game(evening.journal.game("", 1))
     report = verify(proof_lines(header, steps, another))
     assert (report.finding, report.key) == (None, another.signing_key)
-
-
-def test_a_game_that_is_forgotten_while_a_journal_is_read_comes_out_as_it_was_recorded(evening: Evening) -> None:
-    evening.join()
-    evening.change(**ALL)
-    evening.play()
-    recordings = open_recordings(str(evening.path))
-    evening.forget()
-    assert [each.trouble for each in recordings.summaries()] == [""]
-
-
-def test_a_journal_whose_next_game_was_changed_names_that_game(evening: Evening) -> None:
-    evening.join()
-    evening.play()
-    evening.forget()
-    opened = evening.journal.game("", 1).next_game
-    assert opened is not None
-    damaged = evening.journal.game("", 1)._replace(next_game=opened._replace(header="{}"))
-    with pytest.raises(SalvoError, match=r"journal_corrupt: game 2: its header: "):
-        repeat_game(damaged)
 
 
 def test_a_transcript_that_is_written_behind_the_next_lobby_ends_with_its_game(tmp_path: Path) -> None:
@@ -287,28 +250,3 @@ def test_a_lobby_with_a_team_in_it_keeps_what_the_team_was_told(evening: Evening
     assert rules_said(evening) == []
     evening.forget()
     assert rules_said(evening) == [7]
-
-
-def test_a_result_stands_as_long_as_it_would_have_and_the_next_one_by_the_new_settings(evening: Evening) -> None:
-    evening.join()
-    evening.play()
-    until = evening.table.referee.deadline()
-    evening.change(**ALL)
-    assert evening.table.referee.deadline() == until
-    evening.forget()
-    evening.join()
-    evening.play()
-    assert evening.table.referee.deadline() == evening.now + 90_000
-
-
-@pytest.mark.parametrize(("changed", "told"), [(ALL, True), ({"chat": False}, False)])
-def test_the_operator_is_told_by_which_settings_a_game_goes_on(
-    evening: Evening, capsys: pytest.CaptureFixture[str], changed: dict[str, Any], told: bool
-) -> None:
-    evening.join()
-    evening.change(**changed)
-    report = ServeReport(False, None)
-    report.contest = evening  # type: ignore[assignment]
-    report.report_resumed_games()
-    said = capsys.readouterr().out.rstrip()
-    assert said.endswith("; the new settings hold from game 2 on" if told else "; players: ann, bob")

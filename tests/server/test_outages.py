@@ -197,10 +197,6 @@ def test_a_journal_that_is_gone_is_noticed_within_seconds_while_nothing_happens(
     assert bench.state() == "serving"
 
 
-def test_a_bench_is_in_the_state_that_it_was_made_for() -> None:
-    assert [Bench(state).state() for state in get_args(Presence)] == list(get_args(Presence))
-
-
 def test_no_pair_stands_twice_in_the_table_and_only_messages_are_read_or_held() -> None:
     pairs = [(source, line.event) for line in OUTAGES for source in line.sources]
     assert len(set(pairs)) == len(pairs)
@@ -220,15 +216,6 @@ def test_the_last_word_of_a_server_that_ends_with_a_stalled_journal_is_that_it_i
     assert ("paused" in said) == (state != "journal stalled")
 
 
-def test_messages_held_while_the_journal_is_away_are_acknowledged_once_durable() -> None:
-    bench = Bench("journal stalled")
-    bench.happen("messages arrive")
-    assert bench.acknowledged() == 0
-    bench.happen("journal accepts")
-    assert bench.acknowledged() == 2
-    assert bench.stage.fired() == 2
-
-
 def test_a_shot_that_the_journal_held_up_is_not_late_if_the_broker_left_meanwhile() -> None:
     """The times to act began anew only if the broker was there at that moment: the turn had run out unseen."""
     bench = Bench("journal stalled")
@@ -238,26 +225,3 @@ def test_a_shot_that_the_journal_held_up_is_not_late_if_the_broker_left_meanwhil
     bench.happen("journal accepts")
     assert bench.turn_now() == bench.turn
     assert bench.stage.fired() == 2
-
-
-def test_who_comes_back_to_a_stalled_server_reads_that_it_is_paused() -> None:
-    """The last will stood there, and said that it was offline, until there was room again (SALVO-BACK-3)."""
-    bench = Bench("journal stalled")
-    bench.stage.edge.retained["/game/server"] = b'{"status":"offline"}'
-    bench.happen("connected")
-    bench.happen("round begins")
-    assert json.loads(bench.stage.edge.retained["/game/server"])["status"] == "paused"
-
-
-def test_a_journal_that_stays_full_is_tried_once_a_second() -> None:
-    bench, tries = Bench("journal stalled"), []
-    commit = bench.journal.commit
-
-    def counted(batch: Batch) -> None:
-        tries.append(bench.stage.now)
-        commit(batch)
-
-    bench.journal.commit = counted  # type: ignore[method-assign]
-    for _ in range(30):
-        bench.stage.wait(0.1)
-    assert len(tries) == 3

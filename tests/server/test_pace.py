@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -21,17 +20,14 @@ from kit.referees import NOW, current, drawn
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.header import read_header, write_header
+from salvo.codec.header import read_header
 from salvo.codec.recap_writer import write_recap
 from salvo.events import Event, SalvoWanted
 from salvo.messages import Limits, State
-from salvo.rules import SALVO, SMACKDOWN, STREAK, XBS, generator, random_fleet
+from salvo.rules import SMACKDOWN, STREAK, XBS, generator, random_fleet
 from salvo.seal import Sealer, key_to_team, make_blob
 from salvo.session import Session
-from salvo_display.replay import REFEREE as REFEREES_VIEW
-from salvo_display.replay import Replay
 from salvo_server.commands.control import read_arguments
-from salvo_server.commands.serve_report import ServeReport
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.settings import SettingsError, load_settings
@@ -79,16 +75,6 @@ def test_a_shot_that_may_be_followed_by_another_one_of_the_same_player_is_follow
 
 
 # --- what comes in it -----------------------------------------------------------------------------------------------
-
-
-def test_refusals_in_a_pause_are_counted_with_those_of_the_turn_before() -> None:
-    referee = drawn(PACED)
-    me = current(referee)
-    salvo(referee, NOW)
-    answers = [referee.receive(m.Fire(me, me, 1, 1), NOW + number) for number in range(20)]
-    assert sum(map(len, answers)) == 15
-    referee.receive(m.TimePassed(), NOW + 800)
-    assert referee.receive(m.Fire(me, me, 1, 1), NOW + 801)
 
 
 # --- whose time runs ------------------------------------------------------------------------------------------------
@@ -179,12 +165,6 @@ def test_a_game_with_pauses_is_recovered_executed_and_verified(world: PacedWorld
     assert verify(lines).finding is None
 
 
-def test_a_header_without_a_pace_is_as_it_was() -> None:
-    header = Table(Referee(7), lambda _: m.ServerStatus(True, "1", 1, "open")).header
-    assert "pace" not in write_header(header)
-    assert read_header(write_header(header)).limits.pace_ms is None
-
-
 # --- who looks on ---------------------------------------------------------------------------------------------------
 
 
@@ -231,36 +211,6 @@ def salvo_of(table: Table, now: int) -> None:
     table.carry_out(m.Fire(me, rival, 1, 1), now)
 
 
-def test_a_replay_tells_after_each_salvo_who_is_next_and_in_the_last_pause_nobody() -> None:
-    referee = Referee(7, limits=PACED)
-    table = Table(referee, lambda _: m.ServerStatus(True, "1", 1, "open"))
-    steps = []
-    for name in ("ann", "bob"):
-        steps.append(table.carry_out(m.Participate(name, name.encode()), NOW))
-        places = random_fleet(SALVO, generator(name)).placements
-        steps += [table.carry_out(m.PlaceShip(name, place.ship, place), NOW) for place in places]
-    first = current(referee)
-    for now in (NOW, NOW + 1_000):
-        me = current(referee)
-        rival = "bob" if me == "ann" else "ann"
-        steps += [table.carry_out(m.Fire(me, rival, x, 10), now) for x in range(1, 6)]
-        if now == NOW:
-            steps.append(table.carry_out(m.TimePassed(), now + 800))
-    frames = Replay("game", table.header, steps).frames(REFEREES_VIEW)
-    second = "bob" if first == "ann" else "ann"
-    assert [(frame.turn, frame.current, frame.shots) for frame in frames] == [(0, first, 5), (1, second, 5), (2, "", 0)]
-
-
-def test_the_operator_is_told_of_a_game_that_goes_on_in_a_pause(capsys: pytest.CaptureFixture[str]) -> None:
-    referee = drawn(PACED)
-    salvo(referee, NOW)
-    report = ServeReport(False, None)
-    table = SimpleNamespace(referee=referee, steps=1)
-    report.contest = SimpleNamespace(service=SimpleNamespace(tables={"": table}))  # type: ignore[assignment]
-    report.report_resumed_games()
-    assert "game 1 goes on: a pause before turn 2; players: ann, bob" in capsys.readouterr().out
-
-
 # --- the setting ----------------------------------------------------------------------------------------------------
 
 
@@ -286,14 +236,6 @@ def test_a_pace_may_have_decimals_wherever_it_is_set(
 def test_a_pace_that_is_no_number_is_refused_before_it_is_sent(seconds: str) -> None:
     with pytest.raises(click.UsageError, match="is not a number of seconds"):
         read_arguments(m.HostAction.SET, (f"pace_seconds={seconds}",))
-
-
-def test_a_pace_comes_from_the_environment_and_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "salvo.toml"
-    file.write_text("pace_seconds = 1.5\n")
-    assert load_settings({}, file).limits.pace_ms == 1_500
-    monkeypatch.setenv("SALVO_PACE_SECONDS", "0.8")
-    assert load_settings({}, file).limits.pace_ms == 800
 
 
 @pytest.mark.parametrize("seconds", [-0.1, 60.5, float("nan"), float("inf")])

@@ -74,24 +74,6 @@ def test_what_is_refused_does_not_count() -> None:
     assert stage.codes() == []
 
 
-def test_each_ship_of_each_team_has_its_own_count_and_the_game_begins() -> None:
-    stage = lobby()
-    place(stage, "bob")
-    place(stage, "ann", ship="battleship", y=1)
-    assert stage.codes() == []
-    for y, ship in enumerate(("destroyer", "submarine", "patrolboat"), 2):
-        place(stage, "ann", ship=ship, y=y)
-    stage.hush()
-    place(stage, "ann", y=5)
-    assert stage.codes() == ["fleet_final"]
-    for y, ship in enumerate(("battleship", "destroyer", "submarine", "patrolboat"), 2):
-        place(stage, "bob", ship=ship, y=y)
-    assert stage.referee.state is State.TURN
-    stage.hush()
-    place(stage, "ann")
-    assert stage.codes() == ["wrong_state"]
-
-
 APPROVED = "/players/ann/ships/carrier/approved"
 
 
@@ -134,16 +116,6 @@ def test_an_empty_lobby_says_0_and_an_empty_list_from_the_start_and_after_every_
         stage.wait(61)
     assert (stage.referee.state, stage.referee.number) == (State.LOBBY, 2)
     assert [stage.edge.retained[f"/players/{name}"] for name in ("count", "list")] == [b"0", b"[]"]
-
-
-def test_a_team_that_joins_again_after_the_placement_time_has_a_new_count() -> None:
-    stage = lobby()
-    stage.wait(61)
-    assert stage.referee.players == {}
-    stage.join("ann")
-    stage.hush()
-    place(stage, "ann")
-    assert stage.codes() == []
 
 
 # --- kept and verified ----------------------------------------------------------------------------------------------

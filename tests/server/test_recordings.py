@@ -103,15 +103,6 @@ def test_a_game_that_was_changed_in_a_journal_is_named_and_the_others_are_still_
     assert states == ["corrupt", "over", "over", "lobby"]
 
 
-def test_a_database_that_is_no_journal_says_so(tmp_path: Path) -> None:
-    other = tmp_path / "other.db"
-    with sqlite3.connect(other) as database:
-        database.execute("CREATE TABLE things (x)")
-    database.close()
-    with pytest.raises(JournalError, match=r"journal_corrupt: .*other.db: no such table"):
-        open_recordings(str(other))
-
-
 @pytest.mark.parametrize("length", [100, 5_000, 20_000])
 def test_a_journal_that_was_cut_says_so_in_a_line(journal: Path, length: int) -> None:
     journal.write_bytes(journal.read_bytes()[:length])
@@ -137,21 +128,6 @@ def test_the_two_latest_games_of_a_table_are_kept() -> None:
         kept.game("", 1)
 
 
-def test_steps_in_the_batch_of_their_game_and_after_it_are_kept() -> None:
-    kept = GamesInPlay(Journal())
-    whole = _batch(1)
-    kept.commit(Batch(games=whole.games, steps=whole.steps[:10]))
-    kept.commit(Batch(steps=whole.steps[10:]))
-    assert kept.game("", 1).steps == tuple(whole.steps)
-
-
-def test_a_game_that_a_restart_takes_up_is_kept_from_its_beginning(journal: Path) -> None:
-    kept = GamesInPlay(DatabaseJournal(str(journal)))
-    kept.load()
-    assert len(kept.game("blue", 1).steps) == len(_batch(2).steps)
-    kept.close()
-
-
 def _save(folder: Path, *games: SavedGame, identity: Identity | None = None) -> list[str]:
     """Write games as a server does; return the names of what was written."""
     written: list[str] = []
@@ -165,14 +141,6 @@ def _save(folder: Path, *games: SavedGame, identity: Identity | None = None) -> 
 def _saved(seed: int, table: str = "") -> SavedGame:
     batch = _batch(seed, table)
     return SavedGame(batch.games[0], batch.steps, ())
-
-
-def test_a_folder_never_writes_over_a_file_and_has_each_game_once(tmp_path: Path) -> None:
-    games = (_saved(1), _saved(2, "blue"), _saved(3), _saved(1))
-    assert _save(tmp_path, *games) == ["game-1.jsonl.gz", "blue-1.jsonl.gz", "game-1.2.jsonl.gz", "game-1.jsonl.gz"]
-    assert len(list(tmp_path.iterdir())) == 3
-    for path in tmp_path.iterdir():
-        assert check(read_transcript(path))
 
 
 def _leave_all(folder: Path) -> None:

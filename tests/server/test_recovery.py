@@ -16,7 +16,7 @@ from salvo import messages as m
 from salvo.codec.command_writer import write_participation
 from salvo.codec.steps import read_input, write_input
 from salvo.errors import SalvoError
-from salvo.messages import Limits, State
+from salvo.messages import State
 from salvo.rules import Orientation, Placement
 from salvo_server.core.journal_interface import Batch, Journal, JournalError, JournalUnavailable, JournalWrapper
 from salvo_server.service import JOURNAL_RETRY_MS
@@ -68,15 +68,6 @@ def test_the_time_to_act_begins_anew_after_an_outage(world: World) -> None:
     assert (turn["turn"], turn["shots"], turn["deadline"] - turn["now"]) == (1, 5, 30_000)
     assert "/game/current" not in world.wire.topics_said()  # a plain client would fire its salvo again
     assert world.table.referee.results == []
-
-
-def test_a_clock_that_was_set_back_does_no_harm(world: World) -> None:
-    world.join()
-    world.fire(2)
-    world.restart(away=-3_600_000)
-    assert world.table.referee.deadline() > world.now + 3_600_000  # type: ignore[operator]
-    world.fire(3)
-    assert len(world.table.referee.results) == 1
 
 
 def test_turns_end_in_time_behind_a_clock_that_was_set_back(world: World) -> None:
@@ -146,22 +137,6 @@ def _shooter(world: World) -> str:
     return current.name
 
 
-def test_a_shot_replayed_at_another_target_after_a_restart_is_refused(world: World) -> None:
-    world.join()
-    _, payload = world.shot(3, 3)
-    shooter = _shooter(world)
-    world.wire.give(*world.shot(9, 9))
-    target = "bob" if shooter == "ann" else "ann"
-    world.wire.give(f"/players/{target}/fire", payload)
-    world.run()
-    world.restart()
-    world.wire.give(f"/players/{shooter}/fire", payload)
-    world.run()
-    assert (f"/players/{shooter}/error", b"nonce_reused") in [
-        (topic, payload[:12]) for topic, payload in world.wire.said
-    ]
-
-
 def test_nothing_is_said_or_acknowledged_before_it_is_durable(world: World) -> None:
     """A full disk: the shot waits, the team is not told, the broker keeps it; with room again all goes on."""
     world.join()
@@ -221,34 +196,6 @@ def test_a_server_that_ended_in_peace_begins_anew_unless_it_is_told_to_go_on(wor
     assert (world.table.referee.state, world.table.referee.number) == (State.TURN, 2)
     world.restart("never")
     assert (world.table.referee.state, world.table.referee.number) == (State.LOBBY, 3)
-
-
-def test_other_settings_hold_from_the_next_game_on(world: World) -> None:
-    world.join()
-    world.restart(limits=Limits(players=2, turn_ms=5_000, over_ms=1_000), seed="other")
-    assert world.table.referee.limits.turn_ms == 30_000
-    for _ in range(3):
-        for _ in range(2):
-            world.now += 30_000
-            world.run()
-    assert world.table.referee.state is State.OVER
-    world.now += 300_000
-    world.run()
-    assert (world.table.referee.state, world.table.referee.limits.turn_ms) == (State.LOBBY, 5_000)
-    rules = [json.loads(payload) for topic, payload in world.wire.said if topic == "/game/rules"]
-    assert rules[-1]["turn_seconds"] == 5
-    world.restart()
-    assert world.table.referee.limits.turn_ms == 30_000  # an empty lobby takes the settings of the day
-
-
-def test_a_result_that_was_over_long_ago_makes_room_for_the_next_lobby(world: World) -> None:
-    world.join()
-    for _ in range(5):
-        world.now += 30_000
-        world.run()
-    assert world.table.referee.state is State.OVER
-    world.restart(away=3_600_000)
-    assert (world.table.referee.state, world.table.referee.number) == (State.LOBBY, 2)
 
 
 @pytest.mark.parametrize(
@@ -326,14 +273,6 @@ def test_a_delay_outlives_a_crash(world: World) -> None:
     assert [json.loads(payload)["turn"] for payload in referee_said(world)] == [0, 1]
 
 
-def test_after_a_long_absence_only_the_newest_boards_are_shown(world: World) -> None:
-    world.restart(referee_delay_ms=10_000)
-    world.join()
-    world.fire(10)
-    world.restart(away=600_000, referee_delay_ms=10_000)
-    assert [json.loads(payload)["turn"] for payload in referee_said(world)] == [2]
-
-
 def test_a_server_that_shows_no_boards_any_more_clears_them(world: World) -> None:
     world.restart(referee_delay_ms=0)
     world.join()
@@ -341,23 +280,3 @@ def test_a_server_that_shows_no_boards_any_more_clears_them(world: World) -> Non
     assert world.wire.retained["/game/referee"]
     world.restart()
     assert referee_said(world) == [b""]
-
-
-def test_the_next_lobby_finds_the_boards_cleared_before_it_is_said(world: World) -> None:
-    world.restart(referee_delay_ms=0, limits=Limits(players=2, empty_turns=1, over_ms=60_000))
-    world.join()
-    for _ in range(2):
-        world.now += 30_000
-        world.run()
-    assert json.loads(referee_said(world)[-1])["winner"]
-    world.wire.said.clear()
-    world.now += 60_000
-    world.run()
-    assert world.wire.said.index(("/game/referee", b"")) < world.wire.said.index(("/game/state", b"lobby"))
-    assert world.wire.retained["/game/referee"] == b""
-
-
-def test_a_waiting_snapshot_wakes_the_server(world: World) -> None:
-    service = world.restart(referee_delay_ms=5_000)
-    world.join()
-    assert service.wait_seconds(60.0) == 5.0

@@ -18,7 +18,6 @@ from salvo.rules import (
     SALVO,
     SMACKDOWN,
     SPACED,
-    STREAK,
     XBS,
     Fleet,
     Orientation,
@@ -56,22 +55,6 @@ def test_until_a_round_is_complete_nobody_is_told_anything_of_it() -> None:
     assert own.shots == (m.OwnShot(1, "b", 1, 1), m.OwnShot(1, "b", 2, 1))
 
 
-def test_a_round_is_told_salvo_by_salvo_when_its_last_player_is_done() -> None:
-    referee = playing(SMACKDOWN, "a", "b")
-    fire(referee, "b", (1, 1), (2, 1))
-    said = fire(referee, "a", (4, 1), (3, 3))
-    assert said[1:] == [
-        m.ShotAccepted("b", "a", 3, 3),
-        m.ShotLanded("b", 1, 1),
-        m.ShotLanded("b", 2, 1),
-        m.SalvoResolved(1, 1, "a", 2, 2, (), (), (True, True)),
-        m.ShotLanded("a", 4, 1),
-        m.ShotLanded("a", 3, 3),
-        m.SalvoResolved(1, 2, "b", 2, 1, (), (), (True, False)),
-        m.TurnBegan(1, 3, "a", 1, NOW, NOW + 30_000),
-    ]
-
-
 def test_two_that_sink_each_other_in_one_round_tie() -> None:
     referee = playing(SMACKDOWN, "a", "b")
     fire(referee, "b", (1, 1), (2, 1))
@@ -88,15 +71,6 @@ def test_two_that_sink_each_other_in_one_round_tie() -> None:
     assert publication == Publication("/game/winner", b'["a","b"]', True)
 
 
-def test_the_clock_closes_a_round_too() -> None:
-    referee = playing(SMACKDOWN, "a", "b")
-    fire(referee, "b", (1, 1))
-    said = referee.receive(m.TimePassed(), NOW + 30_000)
-    assert kinds(said) == ["CommandRefused", "TurnBegan"]
-    said = referee.receive(m.TimePassed(), NOW + 60_000)
-    assert kinds(said) == ["CommandRefused", "ShotLanded", "SalvoResolved", "SalvoResolved", "TurnBegan"]
-
-
 def test_a_skip_with_shots_fired_is_no_silence_and_one_without_is() -> None:
     referee = playing(SMACKDOWN, "a", "b", empty_turns=2)
     for _ in range(2):
@@ -109,35 +83,6 @@ def test_a_skip_with_shots_fired_is_no_silence_and_one_without_is() -> None:
 
 
 # --- points -------------------------------------------------------------------------------------------------------
-
-
-def test_a_board_is_shown_to_everybody_after_every_shot_at_it() -> None:
-    referee = playing(XBS, "a", "b")
-    target = "b" if referee.current is referee.players["a"] else "a"
-    said = fire(referee, target, (2, 1))
-    assert said[:3] == [
-        m.ShotLanded(target, 2, 1),
-        m.SalvoResolved(1, 1, "ab".replace(target, ""), 1, 1, (), (), (True,), ((target, 2, 1),)),
-        m.BoardShown(target, ".X.............."),
-    ]
-    fire(referee, "ab".replace(target, ""), (1, 4))
-    said = fire(referee, target, (4, 4))
-    assert m.BoardShown(target, ".X.............0") in said
-
-
-def test_nobody_falls_without_ships_and_the_round_is_played_to_its_end() -> None:
-    referee = playing(XBS, "a", "b")
-    first = referee.current
-    assert first is not None
-    second = referee.players["b" if first.name == "a" else "a"]
-    for cell, other in [((1, 1), (3, 3)), ((2, 1), (3, 4)), ((4, 1), (1, 1))]:
-        assert referee.state is State.TURN
-        fire(referee, second.name, cell)
-        said = fire(referee, first.name, other)
-    assert referee.state is State.OVER
-    places = {each.player: (each.hits, each.place) for each in said if isinstance(each, m.PlayerStats)}
-    assert places == {first.name: (3, 1), second.name: (1, 2)}
-    assert not any(each.defeated for each in referee.results)
 
 
 def test_a_game_for_points_ends_when_everybody_sleeps_and_one_that_wakes_goes_on() -> None:
@@ -192,14 +137,6 @@ def test_a_silent_player_costs_two_seconds_a_round_until_it_fires() -> None:
     assert referee.deadline() == now + 31_999
 
 
-@pytest.mark.parametrize("skips", [False, True])
-def test_a_shot_and_a_skip_let_the_count_of_missed_turns_begin_again(skips: bool) -> None:
-    referee, name, other, now = gone()
-    assert referee.match.players[name].missed_turns == 2
-    referee.receive(m.Skip(name) if skips else m.Fire(name, other, 3, 3), now)
-    assert referee.match.players[name].missed_turns == 0
-
-
 def test_a_turn_that_ran_out_after_a_shot_is_not_missed() -> None:
     referee = playing(SALVO, "a", "b", empty_turns=2, absent_ms=2000)
     first = referee.current
@@ -245,16 +182,6 @@ def test_a_bank_counts_in_short_turns_too() -> None:
     assert referee.match.players[name].bank_ms == 61_000 - 1900
 
 
-def test_without_the_limit_all_turns_are_as_long_as_they_were() -> None:
-    referee, now = playing(XBS, "a", "b", empty_turns=2), NOW
-    for x in range(1, 4):
-        assert referee.current is not None
-        assert referee.deadline() == now + 30_000
-        now += 30_000
-        referee.receive(m.TimePassed(), now)
-        fire(referee, referee.results[-1].player, (x, 3), now=now)
-
-
 @pytest.mark.parametrize(
     ("rules", "turn_seconds", "absent_ms"), [("xbs", 30, 2000), ("xbs", 1, 1000), ("salvo", 30, None)]
 )
@@ -263,39 +190,6 @@ def test_a_server_has_short_turns_where_nobody_is_out(rules: str, turn_seconds: 
 
 
 # --- the others ---------------------------------------------------------------------------------------------------
-
-
-def test_a_hit_has_the_next_turn_with_a_deadline_of_its_own() -> None:
-    referee = playing(STREAK, "b", "a")
-    said = fire(referee, "a", (1, 1), now=NOW + 5)
-    assert said[-1] == m.TurnBegan(1, 2, "b", 1, NOW + 5, NOW + 30_005)
-    said = fire(referee, "a", (2, 1))
-    assert said[1] == m.SalvoResolved(1, 2, "b", 1, 1, (m.SunkShip("a", "long", "long"),), (), (True,), (("a", 2, 1),))
-    said = fire(referee, "a", (3, 3))
-    assert isinstance(said[-1], m.TurnBegan)
-    assert said[-1].player == "a"
-
-
-def test_all_fleets_are_revealed_before_the_figures() -> None:
-    referee = playing(STREAK, "a", "b")
-    said = fire(referee, "b", (1, 1), (2, 1), (4, 1))
-    last = kinds(said)[-9:]
-    assert last == [
-        "ShotLanded",
-        "SalvoResolved",
-        "BoardShown",
-        "FleetRevealed",
-        "FleetRevealed",
-        "PlayerStats",
-        "PlayerStats",
-        "GameWon",
-        "StateChanged",
-    ]
-    revealed = next(each for each in said if isinstance(each, m.FleetRevealed))
-    [publication] = write_announcement(revealed)
-    assert publication.topic == "/players/a/fleet"
-    assert publication.retain
-    assert Fleet(small(STREAK), revealed.fleet).cells == (0, 1, 3)
 
 
 def test_another_one_begins_from_game_to_game() -> None:
@@ -313,18 +207,6 @@ def test_another_one_begins_from_game_to_game() -> None:
         referee.receive(m.TimePassed(), NOW + 1000)
         sit(referee, *order)
     assert begun == ["ann", "bob", "ann"]
-
-
-def test_another_book_is_announced_with_the_next_lobby() -> None:
-    referee = playing(SPACED, "a", "b", over_ms=1000)
-    referee.configure(8, referee.limits, book=small(STREAK))
-    while referee.state is State.TURN:
-        assert referee.current is not None
-        aim = [(1, 1), (2, 1), (4, 1)][len(referee.current.shots)]
-        fire(referee, "b" if referee.current.name == "a" else "a", aim)
-    said = referee.receive(m.TimePassed(), NOW + 1000)
-    assert kinds(said) == ["TableReset", "TableOpened", "RulesAnnounced", "StateChanged"]
-    assert referee.book == small(STREAK)
 
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)

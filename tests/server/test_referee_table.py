@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from diagram import edges
 from kit.board_states import board_state
 from salvo import messages as m
 from salvo.messages import Limits, State
@@ -31,7 +30,7 @@ from salvo_server import core
 from salvo_server.core.game_states import Over, Pause, Turn
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.referee import Referee
-from salvo_server.core.transitions import ACCEPTED, STATES, TABLE, Answer, Event, TableState
+from salvo_server.core.transitions import STATES, TABLE, Answer, Event, TableState
 
 NOW = 1_000_000
 LATER = NOW + 100  # when the input comes that a case is about
@@ -109,11 +108,6 @@ def sunk_of_three() -> Referee:
 
 
 STARTS = {Lobby: lobby, Turn: turn, Pause: pause, Over: over}
-
-
-@pytest.mark.parametrize("stage", STATES)
-def test_every_state_is_reached_by_inputs(stage: type[TableState]) -> None:
-    assert type(STARTS[stage]().stage) is stage
 
 
 # --- the cases ------------------------------------------------------------------------------------------------------
@@ -613,51 +607,3 @@ def test_who_has_one_ship_or_none_is_answered_three_times_as_well(given: Callabl
 
 
 # --- what is said of the table itself -------------------------------------------------------------------------------
-
-
-def test_a_refusal_names_the_states_that_accept_a_command() -> None:
-    assert {
-        m.Participate: [State.LOBBY],
-        m.Leave: [State.LOBBY],
-        m.StruckOff: [State.LOBBY],
-        m.PlaceShip: [State.LOBBY],
-        m.Fire: [State.TURN],
-        m.Skip: [State.TURN],
-        m.Unreadable: [],
-        m.Resumed: [State.LOBBY, State.TURN],
-        m.TurnDelivered: [State.TURN],
-    } == ACCEPTED
-
-
-@pytest.mark.parametrize(
-    ("given", "command", "words"),
-    [
-        (over, m.Participate("new"), "a request to take part is accepted in state lobby; the state is over"),
-        (turn, m.Leave("a"), "leaving is accepted in state lobby; the state is turn"),
-        (turn, place("a", "dot", 4), "a placement is accepted in state lobby; the state is turn"),
-        (over, m.Fire("b", "a", 1, 1), "a shot is accepted in state turn; the state is over"),
-        (lobby, m.Skip("a"), "a skip is accepted in state turn; the state is lobby"),
-    ],
-)
-def test_a_refusal_by_the_state_names_the_command_in_words(
-    given: Callable[..., Referee], command: m.Input, words: str
-) -> None:
-    [said] = given(minor=2).receive(command, LATER)
-    assert isinstance(said, m.CommandRefused | m.PlacementRefused)
-    assert (said.code, said.text) == ("wrong_state", words)
-    [earlier] = given().receive(command, LATER)
-    assert isinstance(earlier, m.CommandRefused | m.PlacementRefused)
-    assert earlier.text.startswith(type(command).__name__), "games before 1.2 are replayed as they were played"
-
-
-def test_every_edge_of_the_diagram_is_drawn_once() -> None:
-    assert [(edge.source, edge.event, edge.target) for edge in edges()] == [
-        (State.LOBBY, "the operator's number of fleets is complete", State.TURN),
-        (State.LOBBY, "placement time ends, two or more fleets complete", State.TURN),
-        (State.LOBBY, "placement time ends, fewer fleets complete", State.LOBBY),
-        (State.LOBBY, "the host starts the game, two or more fleets complete", State.TURN),
-        (State.TURN, "a turn ends, two or more players left", State.TURN),
-        (State.TURN, "one player left", State.OVER),
-        (State.TURN, "the host aborts the game", State.OVER),
-        (State.OVER, "time of the result ends", State.LOBBY),
-    ]

@@ -10,12 +10,9 @@ import pytest
 from kit.golden_games import ALICE, BOB
 from kit.referee_room import TOPIC, TURN_MS, Room
 from salvo import messages as m
-from salvo import permissions, topics
 from salvo.codec.announcements import Publication
-from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet, generator, random_fleet
 from salvo_server.core.referee import Referee
-from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.table import Table
 from salvo_server.referee_view import RefereeViews
 from salvo_server.settings import SettingsError, load_settings
@@ -52,16 +49,6 @@ def test_a_salvo_shows_its_targets_what_it_met_and_who_is_next() -> None:
     )
     assert after.boards[1].rows[:3] == ("........EE", "..........", "***.......")
     assert (after.boards[0].shots, after.boards[0].hits) == (5, 2)
-
-
-def test_what_is_under_way_is_shown_when_the_salvo_has_ended() -> None:
-    room = play()
-    before = len(room.said)
-    room.fire("alice", (1, 1), (2, 1), (3, 1))
-    assert len(room.said) == before
-    room.do(m.TimePassed(), room.now + TURN_MS)
-    [*_, last] = room.seen()
-    assert last.boards[0].rows[0] == "AAAaa....."
 
 
 def test_with_a_delay_it_shows_how_things_stood_and_not_how_they_stand() -> None:
@@ -110,18 +97,6 @@ def test_delayed_boards_are_shown_at_the_end_and_none_of_another_table() -> None
     assert room.said[-1][1].topic == "/t2/game/referee"
 
 
-def test_the_next_game_is_numbered_and_shown_anew() -> None:
-    room = Room(0, {"alice": ALICE, "bob": BOB}, over_ms=60_000, empty_turns=1)
-    room.do(m.TimePassed(), room.now + TURN_MS)
-    room.do(m.TimePassed(), room.now + 60_000)
-    for name, fleet in {"carol": BOB, "dora": ALICE}.items():
-        room.do(m.Participate(name, b""))
-        for place in fleet.placements:
-            room.do(m.PlaceShip(name, place.ship, place))
-    last = room.seen()[-1]
-    assert (last.game, last.turn, [each.player for each in last.boards]) == (2, 0, ["carol", "dora"])
-
-
 def test_it_is_no_part_of_the_check_and_never_without_a_delay() -> None:
     with_view, without = play(0), play(None)
     assert with_view.table.check == without.table.check
@@ -129,15 +104,6 @@ def test_it_is_no_part_of_the_check_and_never_without_a_delay() -> None:
     assert TOPIC not in with_view.table.retained
     assert without.said == []
     assert without.views.retained == {}
-
-
-def test_who_executes_the_game_again_says_the_very_same_once() -> None:
-    room = play(0)
-    table, views = Table(Referee("2", "", SALVO, room.table.referee.limits), no_status), RefereeViews(0)
-    for command, at in room.steps:
-        views.follow(table, table.carry_out(command, at))
-    assert views.catch_up(room.now) == [room.said[-1][1]]
-    assert views.retained == room.views.retained
 
 
 def test_tables_that_are_executed_again_one_after_the_other_are_shown_in_order_of_time() -> None:
@@ -177,31 +143,10 @@ def test_what_no_broker_takes_is_left_out_and_the_log_says_so(caplog: pytest.Log
     assert "more than the 15360 that every broker takes" in caplog.text
 
 
-def test_a_server_puts_right_what_somebody_else_left_there() -> None:
-    room = play(0)
-    sweep = RetainedSync({"": room.table}, "", room.views.retained)
-    address = topics.parse(TOPIC)
-    corrected = sweep.receive(address, Inbound(TOPIC, b"{}", True, 1, 1))
-    assert corrected == [room.said[-1][1]]
-
-
-def test_only_referees_may_read_it() -> None:
-    def readers(role: permissions.Role) -> bool:
-        return permissions.may(role, "alice", [""], permissions.Action.RECEIVE, TOPIC)
-
-    assert [role for role in permissions.Role if readers(role)] == [permissions.Role.SERVER, permissions.Role.REFEREE]
-
-
 @pytest.mark.parametrize("seconds", ["-1", "3601"])
 def test_a_delay_is_at_most_an_hour(seconds: str) -> None:
     with pytest.raises(SettingsError, match=seconds):
         load_settings({"referee_delay_seconds": seconds, "profile": "contest"})
-
-
-def test_an_open_contest_has_no_view_of_the_referee() -> None:
-    with pytest.raises(SettingsError, match="has no accounts"):
-        load_settings({"referee_delay_seconds": 0, "profile": "open"})
-    assert load_settings({"referee_delay_seconds": 2, "profile": "contest"}).referee_delay_ms == 2000
 
 
 def test_a_board_shows_every_cell_of_a_fleet_and_nothing_else() -> None:

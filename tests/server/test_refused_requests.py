@@ -8,10 +8,9 @@ import pytest
 
 from kit.stage import Stage
 from salvo import messages as m
-from salvo import permissions
 from salvo.messages import Limits
 from salvo.net.inbound import Inbound
-from salvo.permissions import Action, Role
+from salvo.permissions import Role
 from salvo.seal import Sealer
 from salvo_server.storage.register import Account, Register
 
@@ -70,20 +69,6 @@ def test_a_flood_of_bad_names_is_answered_twelve_times_and_takes_no_answer_from_
     assert len(stage.heard) == 13
 
 
-def test_every_kind_of_user_reads_the_answer_and_only_the_server_gives_it() -> None:
-    for role in Role:
-        assert permissions.may(role, "red", ("",), Action.RECEIVE, ANSWER)
-        assert permissions.may(role, "red", ("",), Action.PUBLISH, ANSWER) == (role is Role.SERVER)
-
-
-@pytest.mark.parametrize(
-    "request_", ["", " ", "null", "true", "7", "[]", '"rocket"', "name=rocket", "AAAA", "A" * 5000]
-)
-def test_whatever_is_no_request_is_answered(stage: Stage, request_: str) -> None:
-    ask(stage, request_)
-    assert [topic for topic, _ in stage.heard] == [ANSWER]
-
-
 UNLISTED = Sealer(SECRET, b"rocket".ljust(16, b"."))
 _SHIP = UNLISTED.seal(b'{"coordinates": "1;1", "Orientation": "VERTICAL"}').encode()
 
@@ -112,15 +97,6 @@ def test_a_team_that_is_not_listed_is_answered_as_often_as_anybody(
     for name in ("players", "no name", "$SYS"):
         stage.say(f"/players/{name}/{topic}", payload)
     assert len(stage.heard) == 12
-
-
-def test_the_clearing_of_a_retained_request_comes_back_and_is_no_request(stage: Stage) -> None:
-    stage.say(ASK, json.dumps({"name": "rocket", "secret": SECRET}).encode(), retained=True)
-    stage.wait(1)
-    assert stage.heard == [(ASK, b"")]
-    stage.hush()
-    ask(stage, "")
-    assert [topic for topic, _ in stage.heard] == [ANSWER]
 
 
 @pytest.mark.parametrize(
@@ -171,19 +147,3 @@ def test_messages_that_do_not_open_are_reported_to_the_operator_once_a_game_and_
     stage.join("ann")
     place_with_a_wrong_key()
     assert sum("do not open" in record.getMessage() for record in caplog.records) == 2
-
-
-def test_a_wrong_shot_is_reported_where_the_broker_tells_its_sender(caplog: pytest.LogCaptureFixture) -> None:
-    stage = Stage(("ann", "bob"))
-    shot = Sealer("another secret", bytes(16)).sign({"x": 1, "y": 1})
-    stage.fire("bob", shot)
-    assert "do not open" not in caplog.text
-    stage.fire("ann", Sealer("another secret", b"1" * 16).sign({"x": 1, "y": 1}), by="bob")
-    assert "messages under the name bob do not open" in caplog.text
-
-
-def test_an_unreadable_shot_in_nobody_s_turn_is_answered_to_everybody(stage: Stage) -> None:
-    stage.say("/players/ann/fire", b"[]")
-    [(topic, text)] = stage.heard
-    assert topic == ANSWER
-    assert text.startswith(b"wrong_shape: ")

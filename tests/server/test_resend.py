@@ -10,7 +10,6 @@ import pytest
 from kit.proofs import IDENTITY
 from kit.recovery import LoggedWorld
 from salvo.codec.command_writer import write_resend
-from salvo.messages import State
 from salvo_server.core.journal_interface import Batch, JournalUnavailable
 from salvo_server.core.log import MAX_ENTRIES, MAX_REQUESTS, PAUSE_MS, Resends, TableLog
 from salvo_server.service import JOURNAL_RETRY_MS
@@ -73,23 +72,6 @@ def test_no_portion_leaves_before_the_broker_has_the_one_before(world: AskedWorl
     assert len(world.said()) == MAX_ENTRIES
 
 
-def test_several_requests_are_one_answer(world: AskedWorld) -> None:
-    world.play()
-    everything = world.first_heard()
-    for first, name in ((7, "ann"), (3, "bob"), (30, "ann")):
-        world.ask(first, name)
-    assert world.said(12) == everything[3:]
-
-
-def test_a_request_for_more_while_an_answer_is_on_begins_anew_from_there(world: AskedWorld) -> None:
-    world.play()
-    everything = world.first_heard()
-    world.ask(10)
-    first = world.said()
-    world.ask(4, "bob")
-    assert [*first, *world.said(12)] == [*everything[10 : 10 + MAX_ENTRIES], *everything[4:]]
-
-
 def test_who_asks_without_end_is_answered_now_and_then(world: AskedWorld) -> None:
     everything = world.first_heard()
     answers = 0
@@ -113,14 +95,6 @@ def test_nonsense_is_answered_to_nobody(world: AskedWorld, payload: bytes) -> No
     assert world.wire.said == []
 
 
-def test_who_does_not_play_is_not_heard(world: AskedWorld) -> None:
-    world.said()
-    for name in ("carl", "Ann", "players"):
-        world.ask(0, name)
-    world.wire.give("/nowhere/players/ann/resend", write_resend(0))
-    assert world.said(2) == []
-
-
 def _refuse(batch: Batch) -> None:
     raise JournalUnavailable("journal_full", "no room")
 
@@ -138,18 +112,6 @@ def test_nothing_is_said_again_while_the_broker_is_away_or_the_journal_takes_not
     world.journal.commit = commit
     world.now += JOURNAL_RETRY_MS
     assert world.said(3) == world.first_heard()  # again, and that the turn begins anew
-
-
-def test_of_a_game_that_is_forgotten_nothing_is_said(world: AskedWorld) -> None:
-    world.play()
-    world.said()
-    world.ask(0)
-    assert len(world.said()) == MAX_ENTRIES
-    world.now += 300_000
-    [opening] = world.said()
-    assert world.table.referee.state is State.LOBBY
-    assert b'"game":2' in opening
-    assert world.said(3) == []
 
 
 def test_many_tables_share_a_portion(world: AskedWorld) -> None:

@@ -15,7 +15,7 @@ from salvo.errors import WireError
 from salvo.permissions import Role
 from salvo_server.commands.teams import teams
 from salvo_server.storage.register import Register
-from salvo_server.storage.roster import SCREENS, Roster, RosterError, is_lost
+from salvo_server.storage.roster import SCREENS, Roster, RosterError
 
 
 @pytest.fixture
@@ -57,37 +57,6 @@ def test_every_account_of_a_team_has_its_secret_and_only_one_may_play(roster: Ro
     assert accounts["salvo-web.1"].role is Role.REFEREE
     assert len({account.secret for account in accounts.values()}) == 4
     assert secret not in repr(accounts)
-
-
-def test_a_hall_has_as_many_screens_as_were_wanted_also_with_a_new_secret(roster: Roster) -> None:
-    roster.add("red")
-    roster.add("hall", Role.WATCHER, 60)
-    roster.rotate("hall")
-    members = {member.name: member.screens for member in Roster(roster.path).members()}
-    assert members == {"red": SCREENS, "hall": 60}
-    users = [account.user for account in roster.accounts() if account.name == "hall"]
-    assert users == ["hall", *(f"hall.{number}" for number in range(1, 61))]
-
-
-def test_a_roster_from_before_there_was_a_number_of_screens_is_read(roster: Roster) -> None:
-    roster.add("hall", Role.WATCHER)
-    kept = json.loads(roster.path.read_text())
-    del kept["members"][0]["screens"]
-    roster.path.write_text(json.dumps(kept))
-    assert roster.members()[0].screens == SCREENS
-
-
-@pytest.mark.parametrize(("role", "screens"), [(Role.WATCHER, 0), (Role.WATCHER, 201), (Role.TEAM, 5)])
-def test_screens_that_nobody_has_are_refused(roster: Roster, role: Role, screens: int) -> None:
-    with pytest.raises(RosterError, match="bad_screens"):
-        roster.add("hall", role, screens)
-
-
-def test_the_servers_own_secrets_stay_as_long_as_the_key(roster: Roster, tmp_path: Path) -> None:
-    again = Roster(roster.path)
-    assert roster.server == again.server
-    assert roster.keeper == again.keeper
-    assert roster.server.secret not in (roster.keeper.secret, Roster(tmp_path / "other.json").server.secret)
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "a+", "#", "red.1", "réd", "players", "a" * 33, "-red", "red\0", "red\n"])
@@ -147,13 +116,6 @@ def test_damage_is_named_and_nothing_is_written_over_it(roster: Roster, damage: 
         with pytest.raises(RosterError):
             roster.add("bob")
         assert roster.path.read_text() == damage
-
-
-def test_a_roster_begins_with_nobody_in_it_so_that_a_lost_one_is_known(roster: Roster) -> None:
-    assert json.loads(roster.path.read_text()) == {"roster": 1, "members": []}
-    assert not is_lost(roster.path)
-    roster.path.unlink()
-    assert is_lost(roster.path)
 
 
 def test_a_roster_that_is_lost_is_not_begun_anew_without_being_told(roster: Roster) -> None:

@@ -27,11 +27,6 @@ def test_what_a_spreadsheet_exports_is_read(tmp_path: Path) -> None:
     assert (booth.name, booth.role, booth.screens) == ("booth", Role.REFEREE, SCREENS)
 
 
-def test_what_a_line_leaves_out_is_as_the_command_says(tmp_path: Path) -> None:
-    hall, booth = entries(tmp_path, b"name,role\nhall\nbooth,referee\n", Role.WATCHER)
-    assert (hall.role, booth.role) == (Role.WATCHER, Role.REFEREE)
-
-
 @pytest.mark.parametrize(
     ("content", "code", "line", "text"),
     [
@@ -90,11 +85,6 @@ def test_a_file_without_names_or_in_another_encoding_is_refused(tmp_path: Path, 
     assert caught.value.code == "bad_csv"
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RosterError, match=r"bad_csv: .*No such file"):
-        read_entries(tmp_path / "none.csv", Role.TEAM)
-
-
 def test_names_of_the_command_line_and_of_the_file_are_added_together(tmp_path: Path) -> None:
     roster = Roster(tmp_path / "roster.json")
     (tmp_path / "teams.csv").write_text("name,role\nblue,\nhall,watcher\n")
@@ -103,9 +93,3 @@ def test_names_of_the_command_line_and_of_the_file_are_added_together(tmp_path: 
     for member in roster.members():
         assert f"{member.role.value} {member.name}, secret {member.secret} (not shown again)\n" in done.stdout
     assert [member.name for member in roster.members()] == ["red", "blue", "hall"]
-
-
-def test_without_names_and_without_a_file_nobody_is_added(tmp_path: Path) -> None:
-    done = command_line.run("teams", "--roster", str(tmp_path / "roster.json"), "add")
-    assert done.returncode == 2
-    assert "'NAME...'; or give --csv FILE" in done.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import stat
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import pytest
 
 from salvo.errors import SalvoError
-from salvo_server import running
 from salvo_server.commands import health, teams
 from salvo_server.running import announced, running_servers
 from salvo_server.settings import ServerSettings
@@ -63,35 +61,6 @@ def test_what_a_killed_server_left_is_removed(tmp_path: Path) -> None:
         left.write_bytes(file_of(tmp_path).read_bytes())  # but nobody holds this one
         assert len(running_servers(tmp_path / "roster.json")) == 1
         assert not left.exists()
-
-
-@pytest.mark.parametrize(
-    "content", ["", "{", "[]", '{"url": "x://y"}', '{"url": "h:1", "websocket_url": null, "settings": {"players": 0}}']
-)
-def test_what_another_version_has_written_is_passed_over(content: str, tmp_path: Path) -> None:
-    file = tmp_path / "roster.json.x.serving"
-    file.write_text(content)
-    with file.open("rb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        assert running_servers(tmp_path / "roster.json") == []
-        assert file.exists()
-
-
-@pytest.mark.parametrize("why", ["no folder", "no locks"])
-def test_where_it_cannot_be_told_the_server_runs_all_the_same(
-    why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    roster = tmp_path / "roster.json"
-    if why == "no folder":
-        (tmp_path / "file").touch()
-        roster = tmp_path / "file" / "roster.json"
-    else:
-        monkeypatch.setattr(running, "fcntl", None)
-    entered = False
-    with announced(settings(tmp_path, roster=roster), "mqtt://h:1", None):
-        entered = True
-        assert running_servers(roster) == []
-    assert entered
 
 
 def test_health_and_teams_take_the_only_server_that_runs_here(tmp_path: Path) -> None:

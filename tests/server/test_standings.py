@@ -62,17 +62,6 @@ def test_a_game_without_a_winner_and_one_that_was_annulled_are_listed_and_do_not
     assert table.uncounted == (m.Uncounted("", 2, NOON + 2), m.Uncounted("", 3, NOON + 3, "desk"))
 
 
-def test_an_annulment_is_of_a_result_that_is_there_and_the_first_one_stands() -> None:
-    chronicle = Chronicle([result(1, "ann", "bob"), result(1, "bob", "ann", table="blue", at=NOON + 9)])
-    chronicle.annul(annulled(1, at=NOON))  # before the game was over
-    chronicle.annul(annulled(2))
-    chronicle.annul(annulled(1, table="red"))
-    assert chronicle.shown().overall.uncounted == ()
-    chronicle.annul(annulled(1, table="blue"))
-    chronicle.annul(annulled(1, table="blue", by="somebody else", at=NOON + 2 * HOUR))
-    assert chronicle.shown().overall.uncounted == (m.Uncounted("blue", 1, NOON + 9, "desk"),)
-
-
 def test_an_evening_ends_with_six_hours_without_a_result() -> None:
     before, gap = result(1, "ann", "bob", at=NOON), EVENING_GAP_MS
     for later, together in ((gap - 1, True), (gap, False)):
@@ -87,39 +76,6 @@ def test_a_game_that_does_not_count_belongs_to_its_evening_all_the_same() -> Non
     chronicle = Chronicle(results)
     chronicle.annul(annulled(2, at=NOON + 100 * HOUR))
     assert chronicle.shown().evening.since == results[0].at
-
-
-def test_results_that_come_one_by_one_and_in_any_order_come_to_the_same() -> None:
-    results = [
-        result(1, "ann", "bob", "cem"),
-        result(2, "cem", "ann"),
-        result(3, "bob", "cem", "ann", table="blue"),
-        result(4, "dan", "ann", at=NOON + 10 * HOUR),
-    ]
-    wanted = Chronicle(results).shown()
-    for order in (results, results[::-1], [*results[2:], *results[:2]]):
-        chronicle = Chronicle()
-        for each in order:
-            chronicle.add(each)
-            chronicle.shown()
-        assert chronicle.shown() == wanted
-
-
-def test_a_result_later_than_all_before_is_counted_on_top_of_them() -> None:
-    chronicle = Chronicle([result(number, "ann", "bob") for number in range(1, 50)])
-    _, overall = chronicle.standings()
-    chronicle.add(result(50, "bob", "ann"))
-    assert chronicle.standings()[1] is overall
-    assert overall.counted == 50
-    chronicle.annul(annulled(50))
-    assert chronicle.standings()[1] is not overall
-
-
-def test_ratings_follow_the_results() -> None:
-    [best, worst] = Chronicle([result(number, "ann", "bob") for number in range(1, 5)]).shown().overall.rows
-    assert (best.team, worst.team) == ("ann", "bob")
-    assert best.rating > 25_000 > worst.rating
-    assert best.low < best.rating < best.high
 
 
 # --- what is published ----------------------------------------------------------------------------------------------
@@ -212,13 +168,6 @@ def test_a_server_that_starts_again_publishes_what_its_journal_has(start: type[S
     assert server.live.take_due(NOON) == []  # the sweep of what is retained publishes it where it is missing
 
 
-def test_a_server_without_results_publishes_no_standings(start: type[Server]) -> None:
-    server = start()
-    server.live.close()
-    assert server.live.take_due(NOON) == []
-    assert server.live.retained == {}
-
-
 def test_a_result_that_is_not_durable_does_not_count(start: type[Server]) -> None:
     server = start([result(1, "ann", "bob")])
     batch = Batch(ended_games=[GameConcluded(2, result(2, "bob", "ann"))])
@@ -228,17 +177,6 @@ def test_a_result_that_is_not_durable_does_not_count(start: type[Server]) -> Non
     server.kept.full = False
     server.journal.commit(batch)
     assert server.heard().overall.games == 2  # once
-
-
-def test_many_results_at_once_are_published_once_they_are_all_counted(start: type[Server]) -> None:
-    server = start()
-    count = 200
-    ended = [GameConcluded(number, result(number, "ann", "bob")) for number in range(1, count + 1)]
-    server.journal.commit(Batch(ended_games=ended))
-    published = 1
-    while server.heard().overall.games < count:
-        published += 1
-    assert published < count
 
 
 def test_standings_and_the_referees_view_are_followed_side_by_side(start: type[Server]) -> None:
@@ -267,7 +205,3 @@ def test_the_page_shows_the_table_who_met_whom_and_what_does_not_count() -> None
     assert "1 of 1" in made
     assert "<b>," not in made.replace("&lt;b&gt;", "")
     assert made.count("does not count</span>") == 2
-
-
-def test_a_page_of_an_evening_without_games_can_be_made() -> None:
-    assert "0 teams, 0 games" in page(Chronicle().standings()[0], "An evening")

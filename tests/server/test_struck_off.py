@@ -21,7 +21,6 @@ from salvo.permissions import Role
 from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.recaps import Recaps
-from salvo_server.core.referee import Referee
 from salvo_server.service import Service
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.register import Account, Register
@@ -66,13 +65,6 @@ def test_it_comes_back_with_another_secret(stage: Stage, register: Register) -> 
     assert list(stage.referee.players) == [*TEAMS[1:], TEAMS[0]]
 
 
-def test_whoever_stays_is_not_touched(stage: Stage, register: Register) -> None:
-    register.replace(accounts(*TEAMS))
-    stage.hush()
-    stage.wait(0)
-    assert stage.heard == []
-
-
 def test_in_a_game_it_plays_on_with_its_new_secret_and_the_former_one_is_worth_nothing(register: Register) -> None:
     """It was refused as somebody else who takes its name, heard nothing, and lost turn after turn."""
     stage = Stage(TEAMS, register=register)
@@ -97,14 +89,6 @@ def test_in_a_game_it_plays_on_with_its_new_secret_and_the_former_one_is_worth_n
     stage.hush()
     stage.fire(other, stage.shot(name, 2))
     assert len(shots) == before + 2
-
-
-def test_without_a_roster_another_secret_is_somebody_else() -> None:
-    stage = Stage(TEAMS)
-    stage.hush()
-    stage.join(TEAMS[0], "rotated")
-    assert stage.codes() == ["name_taken"]
-    assert dict(stage.gate.keyring.teams(""))[TEAMS[0]] == secret(TEAMS[0])
 
 
 def test_a_key_of_the_former_secret_that_comes_late_is_not_learned() -> None:
@@ -156,19 +140,6 @@ def test_after_a_crash_it_is_the_new_secret_that_counts(tmp_path: Path, register
     keys = {team.name: team.keys for team in saved}
     assert keys[TEAMS[0]] == [(salt, derive_key("rotated", salt)) for salt, _ in keys[TEAMS[0]]]  # none of the former
     world[-1].close()
-
-
-def test_a_complete_fleet_goes_with_it() -> None:
-    referee = Referee(1, "", SMALL, Limits(players=2))
-    for name in ("a", "b"):
-        referee.receive(m.Participate(name, b""), 0)
-    for placement in SMALL.random_fleet(Played(1).random).placements:
-        referee.receive(m.PlaceShip("a", placement.ship, placement), 0)
-    assert referee.receive(m.StruckOff("a"), 1) == [m.PlayerLeft("a"), m.PlayersListed(("b",))]
-    for placement in SMALL.random_fleet(Played(2).random).placements:
-        referee.receive(m.PlaceShip("b", placement.ship, placement), 2)
-    assert referee.state is State.LOBBY  # one fleet, where two are wanted
-    assert referee.receive(m.StruckOff("a"), 3) == []
 
 
 def test_the_log_tells_of_it_and_is_fair() -> None:

@@ -14,8 +14,7 @@ from kit.recovery import LoggedWorld
 from kit.referees import NOW, drawn
 from salvo import messages as m
 from salvo.codec.header import read_header
-from salvo.messages import Limits, State
-from salvo.rules import BOOKS, SALVO, RuleBook
+from salvo.messages import Limits
 from salvo_server.core.referee import Referee
 from salvo_server.service import Service
 from salvo_server.settings import SettingsError, load_settings
@@ -73,16 +72,6 @@ def test_who_has_used_up_the_bank_loses_the_turn_and_is_told_why() -> None:
     assert turn.deadline - turn.now == 1_000  # the increment
 
 
-def test_the_deadline_of_a_turn_holds_besides() -> None:
-    referee = drawn(Limits(turn_ms=5_000, bank_ms=60_000))
-    referee.receive(m.TurnDelivered(1), NOW + 4_000)
-    assert referee.deadline() == NOW + 5_000
-    [refused, *_] = referee.receive(m.TimePassed(), NOW + 5_000)
-    assert isinstance(refused, m.CommandRefused)
-    assert refused.code == "turn_timeout"
-    assert sorted(player.bank_ms for player in referee.match.players.values()) == [59_000, 60_000]
-
-
 @pytest.mark.parametrize(("bank_ms", "code"), [(4_999, "bank_empty"), (5_000, "turn_timeout")])
 def test_of_two_ends_in_the_same_millisecond_the_deadline_is_the_one_that_counts(bank_ms: int, code: str) -> None:
     referee = drawn(Limits(turn_ms=5_000, bank_ms=bank_ms))
@@ -119,39 +108,6 @@ def test_an_outage_takes_nothing_off_the_bank() -> None:
     referee.receive(m.TurnDelivered(1), NOW + 9_500)
     salvo(referee, NOW + 10_500)
     assert first.bank_ms == 10_000
-
-
-@pytest.mark.parametrize("turn", [0, 2])
-def test_a_confirmation_of_another_turn_changes_nothing(turn: int) -> None:
-    referee = drawn(BANK)
-    before = referee.deadline()
-    assert referee.receive(m.TurnDelivered(turn), NOW + 100) == []
-    assert referee.deadline() == before
-    assert referee.awaits_delivery() == 1
-
-
-def test_without_a_bank_nothing_of_it_is_to_be_seen() -> None:
-    referee = drawn(Limits())
-    assert referee.awaits_delivery() is None
-    assert referee.receive(m.TurnDelivered(1), NOW) == []
-    assert referee.deadline() == NOW + 30_000
-    assert referee.rules == m.RulesAnnounced(SALVO, "", 60, 30, 300, 3)
-
-
-@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
-def test_each_turn_of_every_book_has_the_bank_of_its_player(book: RuleBook) -> None:
-    referee = drawn(Limits(bank_ms=3_000, turn_ms=2_000), book)
-    now, codes = NOW, []
-    while referee.state is State.TURN:
-        turn = referee.awaits_delivery()
-        assert turn is not None
-        referee.receive(m.TurnDelivered(turn), now)
-        deadline = referee.deadline()
-        assert deadline is not None
-        now = deadline
-        codes += [each.code for each in referee.receive(m.TimePassed(), now) if isinstance(each, m.CommandRefused)]
-    assert codes[:4] == ["turn_timeout"] * 2 + ["bank_empty"] * 2
-    assert set(codes[4:]) <= {"bank_empty"}
 
 
 class BankWorld(LoggedWorld):

@@ -49,11 +49,3 @@ def test_an_earlier_deadline_moves_the_earliest_and_a_later_one_does_not() -> No
     assert timers.earliest == 5  # too early: it is looked up again when it has passed
     assert timers.take_due(6) == []
     assert timers.earliest == 10
-
-
-def test_a_table_without_a_deadline_is_never_due() -> None:
-    timers = Timers()
-    timers.set("a", 10)
-    timers.set("a", None)
-    timers.set("b", None)
-    assert timers.take_due(100) == []

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ssl
 import stat
-import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from salvo.errors import MissingExtra, SalvoError
+from salvo.errors import SalvoError
 from salvo_server.commands.tls import make_certificates, tls
 
 
@@ -36,20 +35,3 @@ def test_nothing_is_ever_overwritten(tmp_path: Path, there: str) -> None:
         make_certificates(tmp_path, ["localhost"])
     assert [path.name for path in tmp_path.iterdir()] == [there]
     assert (tmp_path / there).read_text() == "precious"
-
-
-def test_a_name_that_is_none_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SalvoError, match="bad_host: a b:1883"):
-        make_certificates(tmp_path, ["a b:1883"])
-
-
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(SalvoError, match=r"tls_unwritable: .*; name another folder"):
-        make_certificates(tmp_path / "file" / "tls", ["localhost"])
-
-
-def test_without_the_library_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "trustme", None)
-    with pytest.raises(MissingExtra, match=r'salvo tls needs an optional part: pip install "battleship-salvo\[tls\]"'):
-        make_certificates(tmp_path, ["localhost"])

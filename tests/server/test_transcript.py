@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 
 from salvo import Bot
-from salvo.errors import WireError
 from salvo.view import Shot, View
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.recording import play_at_table
-from salvo_lab.tournament.games import GamesFile
 from salvo_server.storage.transcript import (
     TranscriptError,
     check,
@@ -80,23 +78,7 @@ def test_a_game_with_salvos_that_are_not_full_is_recorded_to_its_end(lazy: type[
     assert outcome == arena.play({"a": lazy(), "b": RandomBot(), "c": RandomBot()}, seed=3)
 
 
-def test_a_name_that_no_table_takes_is_not_recorded() -> None:
-    with pytest.raises(WireError, match="bad_name"):
-        play_at_table({"a": Hunter(), "my bot": RandomBot()})
-
-
 # --- mistakes -----------------------------------------------------------------------------------------------------
-
-
-def test_a_file_that_is_not_there_says_so(tmp_path: Path) -> None:
-    assert _error(tmp_path / "none.jsonl") == f"transcript_missing: no file {tmp_path}/none.jsonl"
-    assert _error(tmp_path) == f"transcript_unreadable: {tmp_path}: Is a directory; name a file in it"
-
-
-def test_a_file_without_a_line_is_cut(tmp_path: Path) -> None:
-    empty = tmp_path / "empty.jsonl"
-    empty.touch()
-    assert _error(empty).startswith(f"transcript_cut: {empty}, line 1: the file is empty; take the file again")
 
 
 def test_a_compressed_file_that_ends_too_early_names_the_line(file: Path) -> None:
@@ -110,34 +92,11 @@ def test_a_compressed_file_that_ends_too_early_names_the_line(file: Path) -> Non
         assert "the compressed file ends too early; take the file again" in error
 
 
-def test_a_compressed_file_that_is_damaged_never_ends_in_a_traceback(file: Path) -> None:
-    whole = bytearray(file.read_bytes())
-    for place in range(10, len(whole), 41):
-        damaged = whole.copy()
-        damaged[place] ^= 0x55
-        file.write_bytes(damaged)
-        assert _error(file).startswith(("transcript_corrupt: ", "transcript_cut: ", "transcript_diverged: "))
-
-
-@pytest.mark.parametrize("text", ['{"transcript":1}\n', ' {"transcript":1}\n', "{\n", '["transcript"]\n', "{" * 70_000])
-def test_a_first_line_that_is_damaged_is_named(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "notes.jsonl"
-    path.write_text(text)
-    assert _error(path).startswith(f"transcript_corrupt: {path}, line 1: ")
-
-
 @pytest.mark.parametrize("text", ["hello\n", "[]\n", "\x00\n", "\u00e4" * 70_000, "from salvo import Bot\n"])
 def test_something_else_is_no_transcript(text: str, tmp_path: Path) -> None:
     path = tmp_path / "notes.jsonl"
     path.write_text(text)
     assert _error(path).startswith(f"not_a_transcript: {path} is not a recorded game; name a file that --record ")
-
-
-def test_a_tournaments_games_are_told_for_what_they_are(tmp_path: Path) -> None:
-    path = tmp_path / "cup.games.jsonl"
-    GamesFile(path, {"name": "cup"}).close()
-    error = _error(path)
-    assert error.startswith(f"not_a_transcript: {path} has a tournament's results, no shots; add --record FILE to ")
 
 
 def test_a_game_without_a_server_is_mended_by_playing_it_again(tmp_path: Path) -> None:

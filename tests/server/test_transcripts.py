@@ -107,22 +107,6 @@ def test_a_line_that_is_missing_is_named(number: int) -> None:
     assert _named_line([*LINES[:number], *LINES[number + 1 :]]) == number + 1
 
 
-@given(number=ANY_LINE)
-@thorough
-def test_a_line_that_stands_twice_is_named(number: int) -> None:
-    assert _named_line([*LINES[: number + 1], *LINES[number:]]) == number + 2
-
-
-@pytest.mark.long
-@given(number=ANY_LINE, other=ANY_LINE)
-@thorough
-def test_lines_that_changed_places_are_found_at_the_first_of_them(number: int, other: int) -> None:
-    assume(number < other)
-    lines = LINES.copy()
-    lines[number], lines[other] = lines[other], lines[number]
-    assert _named_line(lines) == number + 1
-
-
 @given(length=st.integers(0, sum(map(len, LINES)) - 1))
 @thorough
 def test_a_file_that_was_cut_names_the_first_line_that_is_not_whole(length: int) -> None:

@@ -278,30 +278,6 @@ def test_nobody_takes_over_another_users_session(broker: Secured) -> None:
                 assert victim.stands
 
 
-def test_a_table_that_goes_takes_its_retained_messages_out_of_reach(broker: Secured) -> None:
-    """At a table that is not the server's nobody may anything, whatever is there."""
-    topics = at([ELSEWHERE])
-    broker.replace(ACCOUNTS, [*TABLES, ELSEWHERE])
-    with Client(broker.port, EYE) as eye:
-        eye.publish(topics, "kept", retain=True)
-    broker.replace(ACCOUNTS, TABLES)
-    with contextlib.ExitStack() as stack:
-        eye = stack.enter_context(Client(broker.port, EYE))
-        readers = [stack.enter_context(Client(broker.port, account)) for account in ACTORS.values()]
-        for reader in readers:
-            reader.subscribe([f"/{ELSEWHERE}/#", STATE])
-            reader.publish(topics, "written", retain=True)
-        barrier(eye, readers)
-        assert {entry for reader in readers for entry in reader.heard if entry[0] in topics} == set()
-    broker.replace(ACCOUNTS, [*TABLES, ELSEWHERE])
-    with Client(broker.port, EYE) as eye:
-        eye.subscribe([f"/{ELSEWHERE}/#", STATE])
-        barrier(eye, [eye])
-        assert {(t, p) for t, p, _ in eye.heard if t in topics} == {(topic, "kept") for topic in topics}
-        eye.publish(topics, "", retain=True)
-    broker.replace(ACCOUNTS, TABLES)
-
-
 def test_the_server_clears_what_teams_left_behind(broker: Secured) -> None:
     """Where the broker cannot refuse a retained command, the server takes it away as soon as it sees it."""
     with Client(broker.port, EYE) as eye:

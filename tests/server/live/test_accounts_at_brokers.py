@@ -18,7 +18,7 @@ from kit.certificates import Certificate, make_certificate
 from kit.mosquitto import ContestMosquitto, Mosquitto
 from kit.programs import BROKERS, needs
 from kit.secured import SECONDS, Client, Secured, secured
-from salvo.errors import ConnectionLost, SalvoError, WireError
+from salvo.errors import SalvoError, WireError
 from salvo.permissions import Role
 from salvo.topics import Topic
 from salvo_server.brokers.embedded.roster_access import RosterAccess
@@ -135,33 +135,6 @@ def problem_of(security: DynamicSecurity) -> SalvoError:
 
 
 @needs("mosquitto")
-def test_the_server_comes_in_before_anybody_has_commanded_the_plugin() -> None:
-    with ContestMosquitto(SERVER, KEEPER) as mosquitto, Client(mosquitto.port, SERVER) as server:
-        assert hears(server, server)
-
-
-@needs("mosquitto")
-def test_200_accounts_are_there_in_a_few_seconds() -> None:
-    accounts = contest(*(f"team-{number}" for number in range(100)))
-    with ContestMosquitto(SERVER, KEEPER) as mosquitto, DynamicSecurity(mosquitto.url, KEEPER) as security:
-        security.sync(accounts, TABLES)
-        security.wait(60)
-        assert users_of(mosquitto).keys() == {account.user for account in accounts} | {KEEPER.user}
-
-
-@needs("mosquitto")
-def test_a_broker_that_comes_later_is_given_its_accounts() -> None:
-    mosquitto = ContestMosquitto(SERVER, KEEPER)
-    with DynamicSecurity(mosquitto.url, KEEPER) as security:
-        security.sync(contest("red"), TABLES)
-        with pytest.raises(ConnectionLost, match="unreachable"):
-            security.wait(0.1)
-        with mosquitto:
-            security.wait(SECONDS)
-            assert "red.1" in users_of(mosquitto)
-
-
-@needs("mosquitto")
 def test_a_broker_that_lost_everything_is_given_it_anew() -> None:
     with ContestMosquitto(SERVER, KEEPER) as mosquitto, DynamicSecurity(mosquitto.url, KEEPER) as security:
         security.sync(contest("red"), TABLES)
@@ -234,19 +207,6 @@ def test_a_new_team_can_be_shot_at_without_a_disconnection_and_no_longer_once_it
                 server.wait_for("/players/red/fire", text)
             assert red.stands
             assert {text for topic, text, _ in server.heard if topic == green} == {"with green"}
-
-
-def test_a_contest_too_large_to_name_every_target_still_plays() -> None:
-    teams = [Account(f"t{number}", f"t{number}", Role.TEAM, "s") for number in range(201)]
-    wanted = dynamic_security._Wanted(KEEPER, teams, [str(number) for number in range(10)], ["carrier"])
-    assert ("publishClientSend", "/0/players/+/fire") in wanted.roles["salvo team"]
-    smaller = dynamic_security._Wanted(KEEPER, teams[:200], [str(number) for number in range(10)], ["carrier"])
-    [command] = [
-        each
-        for each in smaller.changes(dynamic_security._State(dict(dynamic_security.DEFAULT_ACCESS), {}, {}), "k")
-        if each.get("rolename") == "salvo team"
-    ]
-    assert len(json.dumps(command)) < 240_000
 
 
 @needs("mosquitto")

@@ -15,7 +15,6 @@ import pytest
 
 from kit import flood as flooding
 from kit.broker_process import BrokerProcess
-from kit.brokers import serving
 from kit.players import Heard, Slower, join, over
 from kit.raw import PATIENCE_SECONDS, Raw, publish_packet, subscribe_packet, text
 from salvo import messages as m
@@ -188,34 +187,3 @@ def test_two_that_are_held_for_each_other_do_not_wait_for_ever(broker: EmbeddedB
             readable, _, _ = select.select([one.socket, two.socket], [], [], PATIENCE_SECONDS)
             assert readable, "neither of them is dropped"
             read = next(client for client in (one, two) if client.socket in readable).read() or b""
-
-
-def test_a_reader_that_comes_back_and_gets_stuck_again_goes_again(broker: EmbeddedBroker) -> None:
-    """The watch of its first connection was still on, and the second one held its publishers for ever."""
-    with greeted(broker) as sender:
-        flooding = threading.Thread(target=flood, args=(sender, 3000))
-        with Raw(broker.port, "stuck", clean=False) as stuck:
-            assert stuck.read() == b"\x20\2\0\0"
-            stuck.send(subscribe_packet("/x"))
-            assert stuck.read() == b"\x90\3\0\1\1"
-            flooding.start()
-            stuck.wait_for(text("/x"), 256)
-        with Raw(broker.port, "stuck", clean=False) as stuck:
-            flooding.join(60)
-        assert not flooding.is_alive()
-
-
-def test_a_session_that_ends_while_it_subscribes_leaves_nothing_behind() -> None:
-    with EmbeddedBroker(limits=BrokerLimits(queued_bytes=20_000, in_flight=1)) as broker:
-        with greeted(broker) as keeper:
-            for number in range(1, 41):
-                keeper.send(publish_packet(f"/kept/{number}", b"r", number, retain=True))
-            keeper.wait_for(b"\x40\2\0\x28")
-        with greeted(broker) as greedy:
-            greedy.send(subscribe_packet("/kept/#", "/kept/+", "/+/1"))
-            greedy.drain()
-            assert greedy.socket.recv(1) == b""
-        with greeted(broker):
-            pass
-        assert serving(broker).clients.bytes == 0
-        assert serving(broker).routes._count == 0

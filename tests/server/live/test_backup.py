@@ -190,29 +190,6 @@ def test_a_game_of_which_all_is_in_the_backup_goes_on(running: bool, machines: M
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "lost",
-    [
-        pytest.param((1, 14), id="turns"),
-        pytest.param((2, 5), id="a result, and turns of the next game", marks=pytest.mark.slow),
-    ],
-)
-def test_teams_that_have_heard_more_than_the_backup_play_the_next_game(lost: _Moment, machines: Machines) -> None:
-    machines.over_seconds = 1 if lost[0] > 1 else 600
-    seated = _begin(machines, games=lost[0])
-    machines.run("backup", str(machines.archive))
-    machines.go_on(lost)
-    machines.end_server(signal.SIGKILL)
-    machines.over_seconds = 600
-    assert machines.restored()["lobby"]["game"] == 2
-    assert _finish(machines, seated) == dict.fromkeys(_TEAMS, lost[0])
-    said = machines.verify("first")
-    assert said.count(": fair: game 2") == 2, said
-    assert said.count(f"NOT PROVEN: the file is incomplete: game {lost[0]} does not end here") == 2, said
-    assert "NOT FAIR" not in said
-
-
-@pytest.mark.long
 def test_a_game_that_is_taken_back_is_unfair_to_who_heard_it_and_goes_on_without_them(machines: Machines) -> None:
     seated = _begin(machines)
     machines.run("backup", str(machines.archive))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import secrets
@@ -16,12 +15,9 @@ import pytest
 
 from kit.broker_process import BrokerProcess
 from kit.brokers import serving
-from kit.raw import Raw, packet, publish_packet, retained_at, subscribe_packet, text
-from salvo_server.brokers.embedded.addresses import listening
-from salvo_server.brokers.embedded.broker import MAX_ACCEPTED, HardenedBroker
-from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, BrokerLimits
+from kit.raw import Raw, publish_packet, retained_at, subscribe_packet, text
+from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, BrokerLimits
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
-from salvo_server.core.log_throttle import PAUSE_SECONDS, Throttle
 
 
 @contextlib.contextmanager
@@ -227,46 +223,3 @@ def test_a_subscription_too_many_or_too_deep_is_refused() -> None:
             assert second.read() == b"\x20\2\0\0"
             second.send(subscribe_packet("+/" * 20 + "x", "e", "f"))
             assert second.read() == b"\x90\5\0\1\x80\1\x80"
-
-
-def test_a_topic_too_deep_ends_the_connection() -> None:
-    """Twelve thousand levels made the matcher recurse beyond Python's stack."""
-    with broker() as running, Raw(running.port) as client:
-        assert client.read() == b"\x20\2\0\0"
-        client.send(packet(0x32, text("/" * 100) + b"\0\1"))
-        assert client.read() == b""
-
-
-def test_a_storm_of_connections_is_taken_a_few_at_a_turn_and_loses_none() -> None:
-    asyncio.run(take_a_storm(40))
-
-
-async def take_a_storm(count: int) -> None:
-    listener = listening("127.0.0.1", 0)
-    port = listener.getsockname()[1]
-    config = {"listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}}, "plugins": {}}
-    taking = HardenedBroker(config, {"default": listener}, BrokerLimits(), Access())
-    await taking.start()
-    with contextlib.ExitStack() as stack:
-        for _ in range(count):
-            stack.enter_context(socket.create_connection(("127.0.0.1", port), 60))
-        while (before := len(taking.peers)) < count:
-            await asyncio.sleep(0)
-            assert len(taking.peers) - before <= MAX_ACCEPTED
-    await taking.shutdown()
-
-
-def test_repeated_faults_of_a_client_are_logged_seldom_and_counted(caplog: pytest.LogCaptureFixture) -> None:
-    now = 0.0
-    seldom = Throttle(logging.getLogger("seldom"), clock=lambda: now)
-    for _ in range(50):
-        seldom.warn("flood", "somebody floods")
-    seldom.warn("other", "something else")
-    now += PAUSE_SECONDS
-    seldom.warn("flood", "somebody floods")
-    assert [record.message for record in caplog.records] == [
-        "somebody floods",
-        "something else",
-        "somebody floods (and 49 more like it before)",
-    ]
-    assert seldom.counts == {"flood": 51, "other": 1}

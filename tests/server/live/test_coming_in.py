@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from kit.brokers import Broker, StartServer
-from kit.guarded import guarded, play, wait_for_users
+from kit.guarded import guarded, wait_for_users
 from kit.players import Heard, Slower, join, salvos
 from kit.waiting import until
 from salvo import messages as m
 from salvo.events import Refused, Waits
-from salvo.permissions import Role
 
 _SECONDS = 60.0
 
@@ -80,42 +79,6 @@ def test_a_team_that_joins_during_a_game_places_one_fleet_in_the_next(
     ]
 
 
-def test_a_watcher_that_joins_is_told_that_nobody_answers(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path) as contest:
-        secret = contest.roster.add("hall", Role.WATCHER)
-        wait_for_users(contest.url, "hall", secret)
-        with salvo(tmp_path, "join", contest.url, "random", SALVO_TEAM="hall", SALVO_SECRET=secret) as hall:
-            hall.says("is not answered; is 'hall' the account of a watcher or referee")
-
-
-def test_on_an_open_server_a_team_hears_that_secrets_are_not_checked(
-    broker: Broker, start_server: StartServer, tmp_path: Path
-) -> None:
-    with start_server(players=2), salvo(tmp_path, "join", broker.url, "random", SALVO_SECRET="wrong") as team:
-        team.says("open server: secrets are not checked against a roster")
-
-
-def test_a_table_that_nobody_has_is_told(broker: Broker, start_server: StartServer, tmp_path: Path) -> None:
-    with (
-        start_server(players=2),
-        salvo(tmp_path, "join", broker.url, "random", "--table", "nowhere") as team,
-        salvo(tmp_path, "watch", broker.url, "--table", "nowhere") as watcher,
-    ):
-        team.says("nothing is heard at table 'nowhere': there is no such table")
-        watcher.says("nothing is known of table 'nowhere' here")
-
-
-def test_a_team_that_asks_for_the_referees_view_is_told_what_it_takes(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path) as contest:
-        secrets = {name: contest.roster.add(name) for name in ("red", "blue")}
-        wait_for_users(contest.url, "blue.4", secrets["blue"])
-        given = {"SALVO_TEAM": "red", "SALVO_SECRET": secrets["red"]}
-        with salvo(tmp_path, "watch", contest.url, "--view", "referee", **given) as watcher:
-            watcher.says("boards come when a game is running, to an account of the role referee")
-            play(contest, ["red", "blue"])
-            watcher.says("no boards come: this account does not have the role referee")
-
-
 def test_a_contest_gets_no_secret_that_was_drawn(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
         url = contest.account("red")
@@ -130,11 +93,6 @@ def test_a_contest_gets_no_secret_that_was_drawn(tmp_path: Path) -> None:
             assert "SALVO_SECRET" in said
 
 
-def test_elsewhere_a_secret_is_drawn_and_told(broker: Broker, start_server: StartServer, tmp_path: Path) -> None:
-    with start_server(players=2), salvo(tmp_path, "join", broker.url, "random", "--team", "red") as team:
-        team.says("(put it into SALVO_SECRET to come back)")
-
-
 def test_of_two_programs_of_one_team_the_older_ends(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
         secret = contest.roster.add("red")
@@ -146,12 +104,3 @@ def test_of_two_programs_of_one_team_the_older_ends(tmp_path: Path) -> None:
                 assert "error: account_in_use: " in older.ends()
                 newer.says("the server is ")  # and stays: the older one has ended
                 assert "account_in_use" not in newer.said
-
-
-def test_the_client_of_the_contract_tells_why_it_is_not_let_in(tmp_path: Path) -> None:
-    program = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
-    with guarded("embedded", tmp_path) as contest:
-        contest.account("red")
-        host, port = contest.url.removeprefix("mqtt://").split(":")
-        with Program(tmp_path, str(program), host, port, "red", "guessed") as client:
-            assert client.ends() == "not let in: Bad user name or password"

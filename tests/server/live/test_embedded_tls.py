@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from kit.accounts import SERVER, contest, team
+from kit.accounts import contest
 from kit.certificates import Certificate, make_certificate
-from kit.raw import connect_packet
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.limits import BrokerLimits
@@ -47,46 +45,6 @@ def hasty(certificate: Certificate) -> Iterator[EmbeddedBroker]:
     """Hangs up on whoever says nothing for a second."""
     with started(certificate, 1.0) as running:
         yield running
-
-
-def test_both_listeners_speak_tls(broker: EmbeddedBroker, certificate: Certificate) -> None:
-    red = team("red")[0]
-    assert broker.url.startswith("mqtts://")
-    assert broker.websocket_url is not None
-    assert broker.websocket_url.startswith("wss://")
-    with contextlib.ExitStack() as stack:
-        both = []
-        for user, url in ((SERVER, broker.url), (red, broker.websocket_url)):
-            connection = Connection(
-                url, "", username=user.user, password=user.secret, clean_session=True, ca=str(certificate.cert)
-            )
-            stack.callback(connection.close)
-            connection.connect(60)
-            both.append(connection)
-        server, team_red = both
-        team_red.subscribe(["#"])
-        team_red.publish("/players/blue/fire", b"")  # acknowledged behind the subscription
-        assert team_red.flush(60)
-        payload = b"x" * 10_000  # several TLS records, several reads
-        for _ in range(50):
-            server.publish("/players/red/hit", payload)
-        assert server.flush(60)
-        heard: list[bytes] = []
-        end = time.monotonic() + 60
-        while len(heard) < 50:
-            assert time.monotonic() < end
-            for message in team_red.poll(1):
-                team_red.acknowledge(message)
-                heard.append(message.payload)
-        assert heard == [payload] * 50
-
-
-def test_a_client_without_tls_is_turned_away(broker: EmbeddedBroker) -> None:
-    with socket.create_connection(("127.0.0.1", broker.port), 60) as plain:
-        plain.sendall(connect_packet("red", user="red", password="secret-of-red"))
-        with contextlib.suppress(ConnectionError):
-            answer = plain.recv(100)
-            assert answer[:1] in (b"", b"\x15")  # nothing, or a TLS alert; no CONNACK
 
 
 def test_half_open_handshakes_end_and_leave_room_for_others(hasty: EmbeddedBroker, certificate: Certificate) -> None:

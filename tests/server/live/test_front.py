@@ -17,7 +17,7 @@ from kit.accounts import KEEPER, SERVER, contest, team
 from kit.behind_the_front import RED
 from kit.front import Front
 from kit.mosquitto import ContestMosquitto
-from kit.probe import Login, Probe
+from kit.probe import Probe
 from kit.programs import needs
 from kit.raw import connect_packet, publish_packet, text
 from kit.secured import SECONDS, Client
@@ -164,24 +164,6 @@ def test_a_last_will_that_is_a_command_would_have_no_mark_and_does_not_come_in(f
         assert closed(sock)
 
 
-def test_a_command_by_the_alias_of_its_topic_ends_the_connection(front: Front, mosquitto: ContestMosquitto) -> None:
-    """It would have no mark; mosquitto offers no aliases, so no client of the norm uses one."""
-    with (
-        Client(mosquitto.server_port, SERVER) as server,
-        socket.create_connection(("127.0.0.1", front.port), SECONDS) as plain,
-        front.certificate.trusted().wrap_socket(plain, server_hostname="127.0.0.1") as sock,
-    ):
-        server.subscribe([SHOT])
-        sock.sendall(connect_packet(RED.user, level=5, user=RED.user, password=RED.secret))
-        assert b"\x22\0" not in sock.recv(100)  # the most aliases
-        sock.sendall(b"\x30" + bytes((len(SHOT) + 6,)) + text(SHOT) + b"\3\x23\0\1")
-        sock.sendall(b"\x30\7\0\0\3\x23\0\1?")
-        with contextlib.suppress(ConnectionError):
-            while sock.recv(100):
-                pass
-        assert not any(payload == "?" for _, payload, _ in server.heard)
-
-
 def test_a_client_that_is_gone_is_gone_from_mosquitto_at_once(front: Front, mosquitto: ContestMosquitto) -> None:
     """A filter that leaves a byte in HAProxy's buffer must not hold up the end of the connection."""
     with Client(mosquitto.server_port, SERVER) as server:
@@ -227,18 +209,6 @@ def test_700_silent_sockets_of_one_address_keep_no_other_address_out(front: Fron
     with contextlib.ExitStack() as stack:
         silent_sockets(stack, front.port, 700, refused=500)
         assert [logs_in(front.url, front) for _ in range(12)] == [True] * 12
-
-
-@pytest.mark.slow
-def test_without_the_front_they_keep_everybody_out_of_mosquitto() -> None:
-    """What the front is for; the server itself has a listener of its own."""
-    server = Login(SERVER.user, SERVER.secret)
-    with contextlib.ExitStack() as stack:
-        bare = stack.enter_context(ContestMosquitto(SERVER, KEEPER, max_connections=100))
-        silent_sockets(stack, bare.port, 105, refused=1)
-        for url, welcome in ((bare.url, False), (bare.server_url, True)):
-            with Probe(BrokerUrl.parse(url)) as probe:
-                assert probe.greet(server.user, server).accepted is welcome
 
 
 @pytest.mark.slow

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
-import subprocess
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +13,6 @@ import pytest
 
 from kit.command_line import run
 from kit.players import join, send_all_home
-from kit.ports import Port
 from kit.processes import started
 from kit.terminal import Terminal
 from salvo_lab.bots.hunter import Hunter
@@ -120,61 +117,3 @@ def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(enviro
         "clock_stopped",
         "too_few_fleets",
     ]
-
-
-@pytest.mark.slow
-def test_a_game_is_aborted_over_servers_that_are_killed(environment: dict[str, str], tmp_path: Path) -> None:
-    """Each server is killed right after it has answered the host; the next one goes on where that one was."""
-    accounts = {}
-    for name, role in (("desk", "host"), ("red", "team"), ("blue", "team")):
-        added = run("teams", "add", name, "--role", role, "--json", environment=environment)
-        accounts[name] = json.loads(added.stdout)["secret"]
-    desk = environment | {"SALVO_TEAM": "desk", "SALVO_SECRET": accounts["desk"]}
-    games = tmp_path / "games"
-    kept = ["--journal", str(tmp_path / "a.journal"), "--transcripts", str(games), "--players", "2"]
-
-    def acts(*words: str) -> str:
-        done = run("control", words[0], url, *words[1:], environment=desk)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def serve() -> contextlib.AbstractContextManager[subprocess.Popen[str]]:
-        """Return a server that ends by being killed."""
-        words = [SALVO, "serve", "--listen", port.address, "--over-seconds", "600", "--placement-seconds", "600"]
-        words += ["--profile", "contest", "--pace", "1", "--json", *kept]
-        return started(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-
-    def until(server: subprocess.Popen[str], event: str) -> None:
-        assert server.stdout is not None
-        heard = []
-        for line in server.stdout:
-            heard.append(json.loads(line)["event"])
-            if heard[-1] == event:
-                return
-        raise AssertionError(heard)
-
-    with Port() as port:
-        url = f"mqtt://{port.address}"
-        with serve() as server:
-            until(server, "lobby")
-            for name in ("red", "blue"):
-                join(url, name, RandomBot(), accounts[name], pin=False)
-            until(server, "begin")
-            assert acts("pause") == "host desk pauses the table\n"
-        with serve() as server:
-            until(server, "resumed")
-            assert acts("resume") == "host desk resumes the table\n"
-        with serve() as server:
-            until(server, "resumed")
-            assert acts("abort") == "host desk aborts the game\n"
-            until(server, "transcript")
-        with serve() as server:
-            until(server, "resumed")
-            assert acts("next") == "host desk opens the next lobby\n"
-    [file] = games.glob("*.jsonl.gz")
-    shown = run("replay", str(file))
-    assert shown.returncode == 0, shown.stderr
-    assert "aborted by the host" in shown.stdout
-    verified = run("verify", *map(str, games.glob("*.proof.jsonl")))
-    assert verified.returncode == 0, verified.stdout + verified.stderr
-    assert "aborted by the host" in verified.stdout

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from kit.brokers import Broker, StartServer
-from kit.mosquitto import Mosquitto
-from kit.players import Heard, Slower, join, over, salvos, until_online
-from kit.programs import needs
+from kit.players import Heard, Slower, join, salvos, until_online
 from salvo import client
 from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
-from salvo.errors import ConnectionLost, ImpostorError, SalvoError
+from salvo.errors import ImpostorError, SalvoError
 from salvo.fairness.known_servers import KnownServers
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.contest import Contest
-from salvo_server.log_verification import verify_file
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
 
@@ -133,73 +127,4 @@ def test_another_server_at_the_same_address_gets_no_secret(broker: Broker) -> No
     assert not any(b"secret" in payload for payload in later), "sealed, whoever listens"
 
 
-def test_a_teams_own_proof_holds_and_has_all_of_its_commands(
-    broker: Broker, start_server: StartServer, tmp_path: Path
-) -> None:
-    heard = Heard()
-    with start_server(heard, players=2, seed=None) as contest:
-        teams = [Team(broker.url, name, proof=tmp_path / f"{name}.proof.jsonl") for name in ("a", "b")]
-        assert [team.ended() for team in teams] == [None, None]
-        key = contest.identity.signing_key
-    assert over(heard.all)
-    for name in ("a", "b"):
-        report = verify_file(tmp_path / f"{name}.proof.jsonl", key)
-        assert report.finding is None
-        assert [game.ended for game in report.games] == [True]
-        assert {sent.team for sent in report.sent} == {name}
-        assert b"secret" not in (tmp_path / f"{name}.proof.jsonl").read_bytes().replace(b'"secret":"', b"")
-
-
 # --- a broker that wants to know who comes ------------------------------------------------------------------------
-
-
-class Closed(Mosquitto):
-    """mosquitto with a file of users: team with its secret."""
-
-    def write_config(self) -> Path:
-        config = super().write_config()
-        users = self._folder / "users"
-        users.write_text(f"team:{_hashed('secret team')}\n")
-        text = config.read_text().replace("allow_anonymous true", "allow_anonymous false")
-        config.write_text(f"{text}\npassword_file {users}\n")
-        return config
-
-
-def _hashed(password: str) -> str:
-    """As mosquitto_passwd writes it: PBKDF2 with SHA-512."""
-    import base64
-    import hashlib
-
-    salt = bytes(12)
-    digest = hashlib.pbkdf2_hmac("sha512", password.encode(), salt, 101)
-    return f"$7$101${base64.b64encode(salt).decode()}${base64.b64encode(digest).decode()}"
-
-
-@contextlib.contextmanager
-def closed_broker() -> Iterator[Mosquitto]:
-    with Closed() as broker:
-        yield broker
-
-
-@needs("mosquitto")
-def test_a_team_is_let_in_with_its_name_and_secret_and_told_when_it_is_not() -> None:
-    with closed_broker() as broker:
-        stop = threading.Event()
-        team = Team(broker.url, "team", stop=stop)
-        stop.wait(1.0)
-        assert team.error is None
-        stop.set()
-        assert team.ended() is None
-        for name, secret in (("team", "another"), ("nobody", "secret team")):
-            with pytest.raises(ConnectionLost) as raised:
-                client.play(RandomBot(), broker.url, name, secret)
-            assert raised.value.code == "not_authorised"
-            assert f"it has no user '{name}' with this password" in raised.value.text
-            assert secret not in raised.value.text
-        url = broker.url.replace("mqtt://", "mqtt://team:another@")
-        with pytest.raises(ConnectionLost, match="not_authorised") as raised:
-            client.play(RandomBot(), url, "team", "secret team")
-        assert "another" not in str(raised.value)
-        nobody = Connection(broker.url, "c", clean_session=True)
-        with pytest.raises(ConnectionLost, match="it wants a user and a password"), contextlib.closing(nobody):
-            nobody.connect(60)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -15,7 +14,6 @@ from typing import Any
 import psycopg
 import pytest
 
-from kit.disks import small_disk
 from kit.journals import connection_of, freeze, lose_connection
 from kit.postgresql import PostgreSQL
 from kit.programs import needs
@@ -38,8 +36,6 @@ from salvo_server.core.journal_interface import (
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
 from salvo_server.storage.journal.locks import BEAT_SECONDS, LEASE_SECONDS
-
-__all__ = ["small_disk"]
 
 OPENED = GameOpened(1, "", 1, 1_795_000_000_000, "{}")
 
@@ -188,16 +184,6 @@ def test_the_lock_of_a_connection_that_is_gone_is_waited_for(postgresql: Postgre
 
 
 @needs("postgresql")
-def test_a_database_that_was_made_without_a_locale(postgresql: PostgreSQL, tmp_path: Path) -> None:
-    with psycopg.connect(postgresql.url, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE plain ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
-    journal = DatabaseJournal(postgresql.url.removesuffix("postgres") + "plain", key_file=tmp_path / "key")
-    journal.commit(Batch(games=[OPENED]))
-    assert journal.load().last_game == 1
-    journal.close()
-
-
-@needs("postgresql")
 def test_a_server_waits_for_a_database_that_is_still_starting(
     postgresql: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -245,37 +231,6 @@ def test_results_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None:
         journal.commit(Batch(annulled=[annulled._replace(by="jury")]))
         kept = first._replace(annulled_at=first.at + 1, annulled_by="desk")
         assert journal.results() == [kept, second]
-
-
-@needs("root")
-def test_a_disk_that_is_really_full(small_disk: Path) -> None:
-    journal = DatabaseJournal(str(small_disk / "a.journal"))
-    journal.commit(Batch(games=[OPENED]))
-    batches = [Batch(steps=[step(first + number) for number in range(100)]) for first in range(1, 10_001, 100)]
-    done = [batch for batch in batches if _fits(journal, batch)]
-    assert 0 < len(done) < len(batches)
-    last, batch = 100 * len(done), batches[len(done)]
-    assert done == batches[: len(done)]
-    assert journal.load().last_step == last
-    subprocess.run(["mount", "-o", "remount,size=8m", small_disk], check=True)
-    journal.commit(batch)
-    assert journal.load().last_step == last + 100
-    journal.close()
-
-
-def _fits(journal: DatabaseJournal, batch: Batch) -> bool:
-    try:
-        journal.commit(batch)
-    except JournalUnavailable as error:
-        return error.code != "journal_full"
-    return True
-
-
-@needs("root")
-def test_a_full_disk_before_there_is_a_journal(small_disk: Path) -> None:
-    (small_disk / "other").write_bytes(bytes(shutil.disk_usage(small_disk).free - 4096))
-    with pytest.raises(JournalError, match="journal_full"):
-        DatabaseJournal(str(small_disk / "a.journal"))
 
 
 #: Makes journals 1, 2, ... in a folder, each in a process that is killed behind the n-th change of its database, until

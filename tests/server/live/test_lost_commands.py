@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kit.players import Heard, join, over, until_online
-from kit.processes import started
 from salvo import messages as m
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.broker import HardenedBroker
@@ -22,9 +17,6 @@ from salvo_server.brokers.embedded.sessions import Session
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
-PLAIN = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
-#: Runs the plain client, but with short pauses between its requests.
-HURRIED = f"import random, runpy; random.uniform = lambda low, high: 0.1; runpy.run_path({str(PLAIN)!r})"
 Losing = Callable[[str, int], None]
 
 
@@ -72,21 +64,6 @@ def test_bots_whose_first_requests_are_lost_play_their_game_to_the_end(
         bot.join(60)
         assert not bot.is_alive()
     assert heard.of(m.CommandRefused) == []
-
-
-def test_plain_clients_whose_first_requests_are_lost_play_their_game_to_the_end(
-    losing: Losing, contest: tuple[str, Heard]
-) -> None:
-    url, _ = contest
-    losing("request_participation", 1)
-    host, port = url.removeprefix("mqtt://").split(":")
-    with ExitStack() as stack:
-        command = [sys.executable, "-c", HURRIED, host, port]
-        plain = [
-            stack.enter_context(started([*command, name, "secret"], stdout=subprocess.PIPE)) for name in ("a", "b")
-        ]
-        said = {client.communicate(timeout=60)[0].strip() for client in plain}
-    assert said in ({"winner: a"}, {"winner: b"})
 
 
 @pytest.mark.parametrize("number", [3, 5], ids=["in the middle", "the last one"])

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import socket
 import sys
 import threading
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,8 +14,6 @@ import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from kit import command_line
-from kit.absent import hide
 from kit.deriver import Deriver
 from kit.players import SECONDS, Heard, join, over, until_online
 from kit.services import serve
@@ -155,15 +150,6 @@ def test_a_journal_that_takes_nothing_shows_in_all_that_depends_on_it(watched: W
     until(lambda: watched.value("salvo_uncommitted_steps") == 0)
 
 
-def test_what_an_earlier_run_has_committed_is_not_outstanding(tmp_path: Path, heard: Heard) -> None:
-    with running(tmp_path, heard) as first:
-        join(first.contest.url, "red")
-        heard.until(lambda said: any(isinstance(each, m.PlayersListed) and each.names for each in said))
-    with running(tmp_path, heard) as second:
-        assert second.contest.service.last_step > 0
-        assert second.value("salvo_uncommitted_steps") == 0
-
-
 def test_scrapes_and_the_loop_do_not_disturb_each_other() -> None:
     """New codes appear at every step, and a dictionary that grows while it is read would be an error."""
     codes = 2000
@@ -198,26 +184,6 @@ def test_scrapes_and_the_loop_do_not_disturb_each_other() -> None:
         connection.close()
     assert found == sorted(found)
     assert refusals() == 3 * codes
-
-
-def test_one_who_asks_for_nothing_keeps_nobody_from_the_metrics(watched: Watched) -> None:
-    with watched.metrics.served("127.0.0.1:0") as url:
-        address = url.split("/")[2].split(":")
-        with socket.create_connection((address[0], int(address[1]))), urllib.request.urlopen(url, timeout=60) as answer:
-            assert 'salvo_turns_total{table=""} 0.0' in answer.read().decode().splitlines()
-            assert answer.headers["Content-Type"].startswith("text/plain; version=")
-    with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(url, timeout=60)
-
-
-def test_without_its_library_the_server_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith(("prometheus_client", "salvo_server.metrics"))]:
-        monkeypatch.delitem(sys.modules, name)
-    hide("prometheus_client", monkeypatch)
-    done = command_line.run("serve", "--profile", "open", "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0")
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: missing_extra: --metrics needs ")
-    assert 'pip install "battleship-salvo[server]"' in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -6,20 +6,12 @@ The rights in MQTT 5 are tried with all the others, in test_access_matrix.
 from __future__ import annotations
 
 import struct
-import threading
 from collections.abc import Iterator
-from queue import Queue
-from typing import Any
 
-import paho.mqtt.client as paho
 import pytest
-from paho.mqtt.enums import CallbackAPIVersion
-from paho.mqtt.packettypes import PacketTypes
-from paho.mqtt.properties import Properties
-from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from kit.brokers import serving
-from kit.raw import PATIENCE_SECONDS, Raw, packet, subscribe_packet, text
+from kit.raw import Raw, packet, subscribe_packet, text
 from salvo_server.brokers.embedded import EmbeddedBroker, packets
 from salvo_server.brokers.embedded.limits import Access, Action, BrokerLimits
 
@@ -73,68 +65,6 @@ def subscribe(topic: str, options: int = 1, properties: bytes = b"") -> bytes:
 
 
 # --- a real client ------------------------------------------------------------------------------------------------
-
-
-class Paho:
-    """paho in MQTT 5: what it was told, in order."""
-
-    def __init__(self, broker: EmbeddedBroker, client_id: str, clean: bool = True, **properties: int) -> None:
-        self.news: Queue[tuple[Any, ...]] = Queue()
-        self.client = paho.Client(CallbackAPIVersion.VERSION2, client_id, protocol=paho.MQTTv5)
-        self.client.on_connect = lambda c, u, flags, reason, p: self.news.put((str(reason), flags.session_present, p))
-        self.client.on_disconnect = lambda c, u, flags, reason, p: self.news.put(("gone", str(reason)))
-        self.client.on_message = lambda c, u, message: self.news.put((message.topic, message.payload, message.retain))
-        self.client.on_subscribe = lambda c, u, mid, reasons, p: self.news.put(tuple(map(str, reasons)))
-        self.client.on_unsubscribe = lambda c, u, mid, reasons, p: self.news.put(tuple(map(str, reasons)))
-        self.client.on_publish = lambda c, u, mid, reason, p: self.news.put(("sent", str(reason)))
-        wanted = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
-        for name, value in properties.items():
-            setattr(wanted, name, value)
-        self.client.connect("127.0.0.1", broker.port, clean_start=clean, properties=wanted)
-        self.client.loop_start()
-
-    def next(self) -> tuple[Any, ...]:
-        return self.news.get(timeout=PATIENCE_SECONDS)
-
-    def __enter__(self) -> Paho:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.client.disconnect()
-        self.client.loop_stop()
-
-
-def test_paho_reads_and_writes_at_every_qos(broker: EmbeddedBroker) -> None:
-    with Paho(broker, "alice") as alice, Paho(broker, "bob") as bob:
-        for each in (alice, bob):
-            reason, present, told = each.next()
-            assert (reason, present) == ("Success", False)
-            assert told.SharedSubscriptionAvailable == told.SubscriptionIdentifierAvailable == 0
-        bob.client.subscribe([("/a/#", SubscribeOptions(qos=2)), ("$share/x/#", SubscribeOptions(qos=0))])
-        assert bob.next() == ("Granted QoS 1", "Shared subscription not supported")
-        about = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
-        about.UserProperty = ("key", "value")
-        about.ContentType = "text"
-        for qos in (0, 1, 2):
-            alice.client.publish("/a/x", f"hello {qos}", qos, properties=about)
-            assert alice.next() == ("sent", "Success")
-            assert bob.next() == ("/a/x", f"hello {qos}".encode(), False)
-        bob.client.publish("/a/x", "not mine", 1)
-        assert bob.next() == ("sent", "Not authorized")
-        bob.client.publish("/a/x", "not mine", 2)  # paho goes on after the refusal, and is told so again
-        assert bob.next() == ("sent", "Packet identifier not found")
-        bob.client.unsubscribe(["/a/#", "/never"])
-        assert bob.next() == ("Success", "No subscription found")
-
-
-def test_paho_is_told_that_another_connection_took_its_place(broker: EmbeddedBroker) -> None:
-    told = threading.Event()
-    with Paho(broker, "dave") as dave:
-        dave.next()
-        dave.client.on_connect = lambda *_: told.set()  # it comes back by itself, and takes over in its turn
-        with greeted(broker, "dave"):
-            assert dave.next() == ("gone", "Session taken over")
-            assert told.wait(PATIENCE_SECONDS)
 
 
 # --- greetings ----------------------------------------------------------------------------------------------------
@@ -303,33 +233,6 @@ def test_a_fault_ends_the_connection_with_its_reason(broker: EmbeddedBroker, sen
         while part := client.read():
             got += part
         assert got.endswith(bytes((0xE0, 2, reason, 0)))
-
-
-def test_a_bridge_of_mosquitto_has_both_in_mqtt_3_1_1(broker: EmbeddedBroker) -> None:
-    with Raw(broker.port, "alice", level=0x84) as alice, Raw(broker.port, "bob", level=0x84) as bob:
-        for client in (alice, bob):
-            assert client.read() == b"\x20\2\0\0"
-            client.send(subscribe_packet("/a/#"))
-            assert client.read() == b"\x90\3\0\1\1"
-        alice.send(packet(0x33, text("/a/x") + b"\0\1kept"))
-        assert alice.read() == b"\x40\2\0\1"
-        assert bob.read() == packet(0x33, text("/a/x") + b"\0\1kept")
-        alice.send(b"\xc0\0")
-        assert alice.read() == b"\xd0\0"
-
-
-ABOUT = b"\1\1\3" + text("t") + b"\x08" + text("/answers") + b"\x09" + text("id") + b"\x26" + text("a") + text("b")
-
-
-def test_the_properties_of_a_will_go_with_it(broker: EmbeddedBroker) -> None:
-    with greeted(broker, "reader") as reader:
-        reader.send(subscribe("/a/will"))
-        assert reader.read() == b"\x90\4\0\1\0\1"
-        with raw(
-            broker, connect("alice", flags=0x0E, after=bytes((len(ABOUT),)) + ABOUT + text("/a/will") + text("gone"))
-        ) as alice:
-            assert alice.read() == connack()
-        assert reader.read() == publish("/a/will", b"gone", properties=ABOUT)
 
 
 def test_a_message_that_has_expired_is_not_sent_and_another_has_less_time_left(

@@ -1,4 +1,4 @@
-"""What MQTT says of any broker, asked of the embedded one without rights and of mosquitto, in both versions.
+"""What MQTT says of any broker, asked of the embedded one without rights, in both versions.
 
 The statements are those of Eclipse Paho's interoperability suite. What the embedded broker does not have is in a table,
 which is that of the manual.
@@ -22,10 +22,11 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from kit.brokers import new_broker
 from kit.documents import DOCS
-from kit.programs import BROKERS
 from kit.raw import PATIENCE_SECONDS, Raw, connect_packet, packet, text
 
 _numbers = itertools.count()
+#: What a subscription is granted at most.
+MOST_QOS = 1
 
 
 class Received(NamedTuple):
@@ -48,14 +49,8 @@ class World:
     """A broker, a version of MQTT, and topics that no other test has."""
 
     port: int
-    kind: str
     version: int
     number: int
-
-    @property
-    def most_qos(self) -> int:
-        """What a subscription is granted at most."""
-        return 1 if self.kind == "embedded" else 2
 
     def topic(self, name: str) -> str:
         return f"t{self.number}/{name}"
@@ -67,9 +62,7 @@ class World:
 class Client:
     """paho in either version, which waits for every answer."""
 
-    def __init__(
-        self, world: World, name: str, *, clean: bool = True, stays: bool = False, acks: bool = True, will: str = ""
-    ) -> None:
+    def __init__(self, world: World, name: str, *, clean: bool = True, stays: bool = False, will: str = "") -> None:
         self._world = world
         self._news: Queue[Any] = Queue()
         self.messages: Queue[paho.MQTTMessage] = Queue()
@@ -79,7 +72,6 @@ class Client:
             f"{name}-{world.number}",
             clean_session=None if newer else clean,
             protocol=paho.MQTTv5 if newer else paho.MQTTv311,
-            manual_ack=not acks,
         )
         self.paho.on_connect = lambda c, u, flags, reason, p: self._news.put((flags.session_present, p))
         self.paho.on_message = lambda c, u, message: self.messages.put(message)
@@ -137,23 +129,21 @@ class Client:
         self.leave()
 
 
-@pytest.fixture(scope="module", params=BROKERS)
-def broker(request: pytest.FixtureRequest) -> Iterator[tuple[str, int]]:
-    with new_broker(request.param) as running:
-        yield request.param, running.port
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with new_broker("embedded") as broker:
+        yield broker.port
 
 
 @pytest.fixture(params=[4, 5], ids=["3.1.1", "5"])
-def world(broker: tuple[str, int], request: pytest.FixtureRequest) -> World:
-    kind, port = broker
-    return World(port, kind, request.param, next(_numbers))
+def world(port: int, request: pytest.FixtureRequest) -> World:
+    return World(port, request.param, next(_numbers))
 
 
 @pytest.fixture
-def newer(broker: tuple[str, int]) -> World:
+def newer(port: int) -> World:
     """In MQTT 5 alone."""
-    kind, port = broker
-    return World(port, kind, 5, next(_numbers))
+    return World(port, 5, next(_numbers))
 
 
 # --- messages -----------------------------------------------------------------------------------------------------
@@ -162,10 +152,10 @@ def newer(broker: tuple[str, int]) -> World:
 def test_messages_arrive_at_the_lower_of_two_qos(world: World) -> None:
     with Client(world, "a") as client:
         for granted in range(3):
-            assert client.subscribe("x", qos=granted) == [min(granted, world.most_qos)]
+            assert client.subscribe("x", qos=granted) == [min(granted, MOST_QOS)]
             for qos in range(3):
                 client.publish("x", f"{qos}", qos)
-                assert client.receive() == (f"{qos}", min(qos, granted, world.most_qos), False)
+                assert client.receive() == (f"{qos}", min(qos, granted, MOST_QOS), False)
 
 
 def test_retained_messages_come_to_new_subscriptions_until_they_are_cleared(world: World) -> None:
@@ -175,43 +165,12 @@ def test_retained_messages_come_to_new_subscriptions_until_they_are_cleared(worl
         client.subscribe("kept/+", "end")
         client.publish("end", "end", 2)
         found = client.receive_until("end")
-        assert sorted(found) == [(f"{qos}", min(qos, world.most_qos), True) for qos in range(3)]
+        assert sorted(found) == [(f"{qos}", min(qos, MOST_QOS), True) for qos in range(3)]
         client.unsubscribe("kept/+")
         for qos in range(3):
             client.publish(f"kept/{qos}", "", qos, retain=True)
         client.subscribe("kept/+")
         client.publish("end", "end", 2)
-        assert client.receive_until("end") == []
-
-
-def test_overlapping_subscriptions_deliver_at_the_highest_qos(world: World) -> None:
-    with Client(world, "a") as client:
-        client.subscribe("over/#", "end", qos=2)
-        client.subscribe("over/+", qos=1)
-        client.publish("over/lap", "once or twice", 2)
-        client.publish("end", "end", 2)
-        found = client.receive_until("end")
-        assert 1 <= len(found) <= 2
-        first_found_counts = world.kind == "mosquitto" and world.version == 4  # 2.0 goes by the first one it finds
-        assert max(received.qos for received in found) in ({1, 2} if first_found_counts else {world.most_qos})
-
-
-def test_what_is_unsubscribed_from_does_not_come(world: World) -> None:
-    with Client(world, "a") as client:
-        client.subscribe("one", "two")
-        client.unsubscribe("one")
-        client.publish("one", "1")
-        client.publish("two", "2")
-        assert client.receive().payload == "2"
-
-
-def test_wildcards_do_not_match_topics_that_begin_with_a_dollar(world: World) -> None:
-    with Client(world, "a") as client:
-        client.paho.subscribe([(f"+/{world.number}", 2), (f"+/{world.number}/end", 2)])
-        client.next()
-        client.paho.publish(f"$dollar/{world.number}", "no", 2)
-        client.next()
-        client.paho.publish(f"t/{world.number}/end", "end", 2)
         assert client.receive_until("end") == []
 
 
@@ -229,22 +188,12 @@ def test_a_session_stores_what_comes_at_qos_1_and_2_while_its_client_is_away(wor
     with Client(world, "away", clean=False) as away:
         assert away.session_present
         assert [received for received in away.receive_until("end") if received.qos] == [
-            (f"{qos}", min(qos, world.most_qos), False) for qos in (1, 2)
+            (f"{qos}", min(qos, MOST_QOS), False) for qos in (1, 2)
         ]
     with Client(world, "away") as away:
         assert not away.session_present
     with Client(world, "away", clean=False) as away:
         assert not away.session_present
-
-
-def test_what_was_not_acknowledged_comes_again(world: World) -> None:
-    with Client(world, "slow", clean=False, acks=False) as slow, Client(world, "b") as other:
-        slow.subscribe("x")
-        for number in (1, 2):
-            other.publish("x", f"{number}")
-        assert slow.receive().payload == "1"
-    with Client(world, "slow", clean=False) as slow:
-        assert [slow.receive().payload for _ in range(2)] == ["1", "2"]
 
 
 def test_a_client_without_an_id_needs_a_session_that_ends_with_it(world: World) -> None:
@@ -283,22 +232,6 @@ def test_a_silent_client_is_gone_after_its_keep_alive(world: World) -> None:
         witness.subscribe("will")
         with world.raw("silent", keep_alive=1, will=(world.topic("will"), "silent"), will_retained=False):
             assert witness.receive().payload == "silent"
-
-
-def test_a_second_greeting_ends_the_connection(world: World) -> None:
-    with world.raw("twice") as client:
-        assert client.read() is not None
-        client.send(connect_packet("twice", level=world.version))
-        got = b""
-        while part := client.read():
-            got += part
-        assert got in (b"", b"\xe0\2\x82\0", b"\xe0\1\x82")
-
-
-def test_another_protocol_is_refused(world: World) -> None:
-    greeting = packet(0x10, text("hj") + bytes((world.version, 2, 0, 60)) + text("client"))
-    with Raw(world.port, greeting=greeting) as client:
-        assert client.read() in (b"", b"\x20\2\0\1", b"\x20\3\0\x84\0")
 
 
 # --- MQTT 5 -------------------------------------------------------------------------------------------------------
@@ -436,12 +369,11 @@ _ROW = re.compile(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| [^|]+ \|$", re.MULTILIN
 
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: refusal.what)
-def test_what_is_refused_is_in_the_table_of_the_manual(refusal: Refusal) -> None:
-    with new_broker("embedded") as broker:
-        answers = tuple(
-            "-" if ask is None else f"`{ask(World(broker.port, 'embedded', version, next(_numbers)))}`"
-            for version, ask in ((4, refusal.old), (5, refusal.new))
-        )
+def test_what_is_refused_is_in_the_table_of_the_manual(refusal: Refusal, port: int) -> None:
+    answers = tuple(
+        "-" if ask is None else f"`{ask(World(port, version, next(_numbers)))}`"
+        for version, ask in ((4, refusal.old), (5, refusal.new))
+    )
     manual = {what: (old, new) for what, old, new in _ROW.findall(_MANUAL.read_text())}
     assert manual[refusal.what] == answers
 

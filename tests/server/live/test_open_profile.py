@@ -21,10 +21,9 @@ from kit.access import ROWS
 from kit.open_mosquitto import REQUEST, OpenMosquitto
 from kit.players import until_online
 from kit.processes import started
-from kit.programs import BROKERS, needs
+from kit.programs import BROKERS
 from kit.raw import Raw
 from kit.secured import Client
-from kit.waiting import until
 from salvo import topics
 from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
@@ -217,26 +216,6 @@ def _play_to_the_end(port: int) -> set[str]:
             for name in ("ann", "bob")
         ]
         return {client.communicate(timeout=120)[0] for client in clients}
-
-
-@needs("mosquitto")
-def test_the_server_reports_a_table_at_which_its_broker_gives_it_no_rights(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The story: its rights did not have the table, and the server reported an open lobby that nobody ever saw."""
-    with contest("mosquitto", tmp_path, tables=("t1",)):
-        until(lambda: "comes back" in caplog.text)
-    lines = [record.getMessage() for record in caplog.records if "comes back" in record.getMessage()]
-    assert [line.partition(":")[0] for line in lines] == ["table t1"]
-
-
-def test_the_server_knows_that_it_cannot_keep_a_promise_on_somebody_elses_broker() -> None:
-    with EmbeddedBroker() as foreign:
-        settings = ServerSettings(profile="open", broker=foreign.url, journal="none")
-        running = Contest(settings)
-        with running.in_background():
-            until_online(foreign.url)
-            assert not running.guarded
 
 
 # --- its settings -----------------------------------------------------------------------------------------------------

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from typing import Any
 
 from conformance.spec_client import SpecClient
 from kit.brokers import Broker, StartServer
-from kit.players import SECONDS, Heard, join, salvos
-from kit.raw import retained_at
+from kit.players import SECONDS, Heard, join
 from salvo import messages as m
-from salvo.events import GameTakenUp
-from salvo.messages import State
 from salvo_lab.bots.hunter import Hunter
 
 
@@ -45,31 +40,3 @@ def test_a_paced_game_of_a_bot_and_a_client_of_the_specification_loses_no_shot(
     assert all(turn.now - heard.told_at[turn.turn - 1] >= 20 for turn in turns[1:])
     assert heard.of(m.CommandRefused) == []
     assert all(result.shots for result in heard.of(m.SalvoResolved))
-
-
-def test_a_client_that_connects_in_a_pause_sees_the_ended_turn_and_waits(
-    broker: Broker, start_server: StartServer
-) -> None:
-    heard, stops = Heard(), {name: threading.Event() for name in ("a", "b")}
-    with start_server(heard, players=2, pace_seconds=60) as contest:
-        threads = {name: join(broker.url, name, Hunter(), stop=stop) for name, stop in stops.items()}
-        heard.until(salvos(1))
-        [result] = heard.of(m.SalvoResolved)
-        while retained_at(broker.port, "/game/result") is None:
-            pass
-        kept = {topic: retained_at(broker.port, f"/game/{topic}") for topic in ("state", "current", "turn", "result")}
-        assert (kept["state"], kept["current"]) == (b"turn", result.player.encode())
-        assert {json.loads(kept[topic] or b"")["turn"] for topic in ("turn", "result")} == {1}
-        stops[result.player].set()
-        threads[result.player].join(SECONDS)
-        back = threading.Event()
-        join(
-            broker.url,
-            result.player,
-            Hunter(),
-            listener=lambda event: back.set() if isinstance(event, GameTakenUp) else None,
-        )
-        assert back.wait(SECONDS)
-        referee = contest.service.tables[""].referee
-        assert (referee.state, referee.current, len(referee.results)) == (State.TURN, None, 1)
-    assert heard.of(m.CommandRefused) == []

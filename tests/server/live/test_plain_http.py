@@ -5,22 +5,16 @@ from __future__ import annotations
 import contextlib
 import re
 import socket
-import ssl
 from collections.abc import Iterator
-from pathlib import Path
-from random import Random
 
 import pytest
 
-from kit.accounts import contest, team
 from kit.brokers import serving
-from kit.certificates import make_certificate
 from kit.waiting import until
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.brokers.embedded.plain_http import MAX_HEAD_BYTES
-from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -114,29 +108,6 @@ def test_all_else_is_refused_and_says_nothing_of_what_was_asked(
     assert b"elsewhere" not in answer
 
 
-def test_a_request_in_single_bytes_is_answered_once_and_what_follows_it_is_not(broker: EmbeddedBroker) -> None:
-    with connected(broker) as client:
-        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for byte in GET:
-            client.sendall(bytes((byte,)))
-        client.sendall(GET + b"GET /mqtt HTTP/1.1\r\nUpgrade: websocket\r\n\r\n")
-        assert everything(client).count(b"HTTP/1.1 ") == 1
-
-
-def test_a_request_whose_sender_says_no_more_is_answered(broker: EmbeddedBroker) -> None:
-    with connected(broker) as client:
-        client.sendall(GET)
-        client.shutdown(socket.SHUT_WR)
-        assert status(everything(client)) == 426
-
-
-def test_mqtt_is_spoken_on_every_path_beside_the_refusal(broker: EmbeddedBroker) -> None:
-    for path in ("", "mqtt", "elsewhere"):
-        connection = Connection(f"ws://127.0.0.1:{port_of(broker)}/{path}", "", clean_session=True)
-        connection.connect(_SECONDS)
-        connection.close()
-
-
 def test_whoever_sends_a_request_slowly_is_hung_up_on() -> None:
     with listening(connect_seconds=1.0) as broker, contextlib.ExitStack() as held:
         slow = [held.enter_context(connected(broker)) for _ in range(4)]
@@ -166,51 +137,3 @@ def test_who_has_greeted_is_not_sent_away_for_a_newcomer() -> None:
             connection.connect(_SECONDS)
         with contextlib.suppress(ConnectionError):
             assert asked(broker, GET) == b""
-
-
-def test_any_bytes_get_an_answer_or_none_and_the_listener_goes_on(broker: EmbeddedBroker) -> None:
-    random = Random(7)
-    for _ in range(100):
-        request = bytearray(b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n"[: random.randrange(4, 60)])
-        for _ in range(random.randrange(6)):
-            request[random.randrange(len(request))] = random.randrange(256)
-        with connected(broker) as client, contextlib.suppress(ConnectionError):
-            client.sendall(request)
-            client.shutdown(socket.SHUT_WR)
-            heard = everything(client)
-            assert heard[:9] in (b"", b"HTTP/1.1 "), request
-    assert status(asked(broker, GET)) == 426
-
-
-def test_it_ends_at_once_while_requests_are_half_sent() -> None:
-    with contextlib.ExitStack() as held, listening() as broker:
-        for said in (b"GET /", GET, b"POST / HTTP/1.1\r\n\r\n"):
-            held.enter_context(connected(broker)).sendall(said)
-        assert status(asked(broker, GET)) == 426
-
-
-def test_behind_tls_the_same_refusal_comes_and_without_tls_nothing(tmp_path: Path) -> None:
-    certificate = make_certificate(tmp_path)
-    red = team("red")[0]
-    with EmbeddedBroker(
-        websocket="127.0.0.1:0",
-        access=RosterAccess(contest("red")),
-        tls=ServerTls(certificate.cert, certificate.key),
-    ) as broker:
-        context = ssl.create_default_context(cafile=str(certificate.cert))
-        with connected(broker) as plain, context.wrap_socket(plain, server_hostname="localhost") as client:
-            client.sendall(GET)
-            assert status(everything(client)) == 426
-        with connected(broker) as client:
-            client.sendall(GET)
-            assert not everything(client).startswith(b"HTTP")
-        connection = Connection(
-            str(broker.websocket_url),
-            "",
-            username=red.user,
-            password=red.secret,
-            clean_session=True,
-            ca=str(certificate.cert),
-        )
-        connection.connect(_SECONDS)
-        connection.close()

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
-import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -54,44 +50,6 @@ def test_the_server_is_killed_and_every_proof_is_whole(stage: Stage) -> None:
     for team, name in zip(teams, ("a", "b"), strict=True):
         assert f"{stage.proof(name)}: game 1 is whole" in ends(team)
     _whole(stage, "a", "b")
-
-
-@pytest.mark.slow
-def test_settings_that_change_in_mid_game_leave_every_record_as_it_is(tmp_path: Path) -> None:
-    journal, games = str(tmp_path / "a.journal"), tmp_path / "games"
-    kept = ("--journal", journal, "--transcripts", str(games), "--resume", "always")
-    with contextlib.ExitStack() as stack:
-        stage = Stage(tmp_path, None)
-        stack.callback(stage.end)
-        server = stage.serve(*kept, "--turn-seconds", "20", "--over-seconds", "1")
-        teams = [stage.join(name) for name in ("a", "b")]
-        stage.until_salvos("a", 4)
-        server.send_signal(signal.SIGINT)
-        server.communicate(timeout=SECONDS)
-        server = stage.serve(*kept, "--turn-seconds", "7", "--over-seconds", "2", "--rules", "streak")
-        assert event(server, "resumed")["new_settings_from"] == 2
-        assert event(server, "lobby")["game"] == 2
-        for team in teams:
-            ends(team)
-        server.send_signal(signal.SIGINT)
-        server.communicate(timeout=SECONDS)
-        listed = [json.loads(line) for line in stage.run("replay", journal, "--games", "--json").splitlines()]
-        assert [(game["game"], game["state"], game["trouble"]) for game in listed] == [
-            (1, "over", ""),
-            (2, "lobby", ""),
-        ]
-        exported, proof = str(tmp_path / "game.jsonl"), str(games / "game-1.proof.jsonl")
-        stage.run("replay", journal, "--game", "1", "--export", exported)
-        stage.run("replay", exported, "--check")
-        assert "of the best there were" in stage.run("explain", journal, "--fleets", "100")
-        assert "3 files: the same story of game 1" in stage.run("verify", proof, *map(str, map(stage.proof, "ab")))
-
-
-def event(server: subprocess.Popen[str], name: str) -> dict[str, Any]:
-    """Return the next event of this name that a server tells."""
-    assert server.stdout is not None
-    told = (json.loads(line) for line in server.stdout)
-    return next(each for each in told if each["event"] == name)
 
 
 @pytest.mark.long

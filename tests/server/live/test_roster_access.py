@@ -9,7 +9,7 @@ import pytest
 
 from kit.accounts import SERVER, contest, team
 from kit.attached import attached, receive
-from kit.raw import Raw, publish_packet
+from kit.raw import Raw
 from kit.secured import Client
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.roster_access import RosterAccess
@@ -39,25 +39,6 @@ def test_a_wrong_password_is_refused_and_the_log_begins_no_line_of_the_clients(
     assert "\nWARNING forged" not in caplog.text
     assert "guess" not in caplog.text
     assert RED.secret not in caplog.text
-
-
-def test_a_retained_message_is_acknowledged_dropped_and_logged(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.WARNING)
-    with (
-        EmbeddedBroker(access=RosterAccess(contest("red"))) as broker,
-        Client(broker.port, SERVER) as server,
-        Raw(broker.port, user=RED.user, password=RED.secret) as red,
-    ):
-        server.subscribe(["#"])
-        assert red.read() == b"\x20\2\0\0"
-        for mid in range(1, 101):
-            red.send(publish_packet("/players/red/fire", b"x", mid, retain=True))
-        red.wait_for(b"\x40\2\0\x64")
-        server.publish(["/game/state"], "barrier")
-        server.wait_for("/game/state", "barrier")
-        assert {topic for topic, _, _ in server.heard} == {"/game/state"}
-    lines = [record for record in caplog.records if "as a retained message" in record.message]
-    assert len(lines) == 1  # a hundred of them are said once
 
 
 def test_accounts_change_on_another_thread_while_messages_flow() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,6 @@ from salvo.messages import SalvoResolved
 from salvo.net.mqtt import Connection
 from salvo.player import Bot
 from salvo.rules import ALTERNATE, BOOKS, SALVO, SMACKDOWN, SPACED, STREAK, XBS, RuleBook
-from salvo.view import Shot, View
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
@@ -106,53 +103,6 @@ def check_retained(book: RuleBook, retained: dict[str, bytes], outcome: Any) -> 
     assert set(fleets) == ({f"/players/{name}/fleet" for name in outcome.fleets} if book.reveal else set())
     sunk = [topic for topic in retained if topic.endswith("/sunk")]
     assert bool(sunk) == (book not in (SMACKDOWN, XBS))
-
-
-def test_a_tie_is_told_to_bots_and_to_everybody() -> None:
-    ended: dict[str, str | None] = {}
-
-    class Tied(RandomBot):
-        def on_game_over(self, winner: str | None, stats: Any) -> None:
-            ended[self.name] = winner
-
-    teams: dict[str, type[Bot]] = {"ann": Tied, "bob": Tied}
-    seed = next(str(seed) for seed in range(100) if not in_arena(XBS, teams, str(seed))[1].winner)
-    ended.clear()
-    heard = Heard()
-    with EmbeddedBroker() as broker:
-        contest = Contest(settings(broker, "xbs", seed=seed), heard)
-        with contest.in_background():
-            seat(contest.url, heard, XBS, teams, seed)
-            heard.until(over)
-            retained = retained_of(broker.url, {"/game/state": b"over"}, "/game/stats/bob")
-    assert json.loads(retained["/game/winner"]) == ["ann", "bob"]
-    assert [json.loads(retained[f"/game/stats/{name}"])["place"] for name in teams] == [1, 1]
-
-
-def test_the_fleets_are_shown_to_bots_when_the_game_is_over() -> None:
-    views: dict[str, View] = {}
-    shown: dict[str, Any] = {}
-
-    class Curious(RandomBot):
-        def choose_salvo(self, view: View) -> Sequence[Shot]:
-            views[self.name] = view
-            return super().choose_salvo(view)
-
-        def on_game_over(self, winner: str | None, stats: Any) -> None:
-            shown[self.name] = dict(views[self.name].revealed)
-
-    heard = Heard()
-    teams: dict[str, type[Bot]] = {"ann": Curious, "bob": Curious}
-    with EmbeddedBroker() as broker:
-        contest = Contest(settings(broker, "streak"), heard)
-        with contest.in_background():
-            seats = [join(contest.url, name, kind(), seed=SEED) for name, kind in teams.items()]
-            for thread in seats:
-                thread.join(60)
-    fleets = {each.player: each.fleet for each in heard.of(m.FleetRevealed)}
-    assert set(fleets) == {"ann", "bob"}
-    for name in teams:
-        assert {player: fleet.placements for player, fleet in shown[name].items()} == fleets
 
 
 def test_a_team_gets_the_recap_of_a_long_game_from_the_embedded_broker() -> None:

@@ -1,4 +1,4 @@
-"""TLS on both brokers: whom a client believes, and what it says when it does not."""
+"""TLS: whom a client believes, and what it says when it does not."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 import trustme
 
-from kit.mosquitto import Mosquitto
-from kit.programs import BROKERS
 from salvo import client
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl, Connection
@@ -27,33 +25,7 @@ from salvo_server.settings import ServerSettings
 YESTERDAY = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
 
 
-class MosquittoWithTls(Mosquitto):
-    """The contest's mosquitto with a certificate on both listeners."""
-
-    def __init__(self, certificate: Path, key: Path) -> None:
-        super().__init__()
-        self._lines = f"certfile {certificate}\nkeyfile {key}\n"
-
-    @property
-    def url(self) -> str:
-        return f"mqtts://127.0.0.1:{self.port}"
-
-    @property
-    def websocket_url(self) -> str:
-        return f"wss://127.0.0.1:{self.websocket_port}/mqtt"
-
-    def write_config(self) -> Path:
-        config = super().write_config()
-        text = config.read_text()
-        for protocol in ("protocol mqtt\n", "protocol websockets\n"):
-            assert text.count(protocol) == 1
-            text = text.replace(protocol, protocol + self._lines)
-        config.write_text(text)
-        return config
-
-
-Broker = EmbeddedBroker | Mosquitto
-StartBroker = Callable[..., contextlib.AbstractContextManager[Broker]]
+StartBroker = Callable[..., contextlib.AbstractContextManager[EmbeddedBroker]]
 
 
 class Authority:
@@ -78,19 +50,14 @@ def authority(tmp_path: Path) -> Authority:
     return Authority(tmp_path)
 
 
-@pytest.fixture(params=BROKERS)
-def start_broker(request: pytest.FixtureRequest, authority: Authority) -> StartBroker:
-    """Start a broker of each kind in turn, with a certificate for these hosts."""
+@pytest.fixture
+def start_broker(authority: Authority) -> StartBroker:
+    """Start a broker with a certificate for these hosts."""
 
     @contextlib.contextmanager
-    def start(*hosts: str, not_after: datetime.datetime | None = None) -> Iterator[Broker]:
+    def start(*hosts: str, not_after: datetime.datetime | None = None) -> Iterator[EmbeddedBroker]:
         certificate, key = authority.issue(*hosts, not_after=not_after)
-        kind: Broker
-        if request.param == "embedded":
-            kind = EmbeddedBroker(websocket="127.0.0.1:0", tls=ServerTls(certificate, key))
-        else:
-            kind = MosquittoWithTls(certificate, key)
-        with kind as running:
+        with EmbeddedBroker(websocket="127.0.0.1:0", tls=ServerTls(certificate, key)) as running:
             yield running
 
     return start
@@ -158,25 +125,13 @@ def test_who_does_not_speak_tls_is_told_to(start_broker: StartBroker) -> None:
             assert str(BrokerUrl.parse(url)).removesuffix("/mqtt") in error.text
 
 
-@pytest.mark.parametrize("kind", BROKERS)
-def test_who_speaks_tls_to_a_plain_port_is_told_not_to(kind: str) -> None:
-    broker: Broker = EmbeddedBroker(websocket="127.0.0.1:0") if kind == "embedded" else Mosquitto()
-    with broker:
+def test_who_speaks_tls_to_a_plain_port_is_told_not_to() -> None:
+    with EmbeddedBroker(websocket="127.0.0.1:0") as broker:
         for url in (broker.url, broker.websocket_url):
             assert url is not None
             error = refusal(url.replace("mqtt:", "mqtts:").replace("ws:", "wss:"))
             assert error.code == "tls_not_spoken", error
             assert str(BrokerUrl.parse(url)).removesuffix("/mqtt") in error.text
-
-
-def test_a_ca_file_that_is_none_is_told_before_anything_is_sent(tmp_path: Path) -> None:
-    (tmp_path / "no.pem").write_text("hello")
-    for ca, reason in (
-        (tmp_path / "no.pem", "no certificate in PEM form"),
-        (tmp_path / "none", "No such file or directory"),
-    ):
-        with pytest.raises(ConnectionLost, match=rf"bad_ca: .*{reason}; SALVO_CA or --ca names"):
-            Connection("mqtts://127.0.0.1:1", "c", ca=str(ca))
 
 
 class InItsPlace:

@@ -20,7 +20,6 @@ from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcements import RESULT
 from salvo.codec.log_reader import read_entry, take_apart
 from salvo.net.inbound import Inbound
-from salvo.net.mqtt import Connection
 from salvo.rules import Fleet, RuleBook
 from salvo.topics import Publisher, Reader
 from salvo_lab.bots.random_bot import RandomBot
@@ -128,38 +127,6 @@ def _check_order(names: list[str], count: int) -> None:
     assert salvos > 10
 
 
-def test_each_sunk_ship_and_defeat_is_said_under_both_spellings(
-    broker: Broker, start_server: StartServer, observer: Observer
-) -> None:
-    with start_server(players=2):
-        observer.until(said("/game/state", b"lobby"))
-        play_bots(broker.url, ["a", "b"], observer)
-    printed = [x.topic for x in observer.seen if x.topic.startswith("/player/") and x.payload]
-    ours = [x.topic for x in observer.seen if x.topic.endswith(("/sunk", "/defeated")) and "/players/" in x.topic]
-    assert sorted(topic.replace("/player/", "/players/") for topic in printed) == sorted(ours)
-    assert len(ours) >= 6
-
-
-def test_what_an_earlier_server_left_behind_is_swept_away(
-    broker: Broker, start_server: StartServer, observer: Observer
-) -> None:
-    stale = ["/players/ghost/ships/carrier/approved", "/game/winner", "/game/stats/ghost", "/player/ghost/defeated"]
-    litter = Connection(broker.url, "litter", clean_session=True)
-    litter.connect(60)
-    for topic in [*stale, "/players/ghost/fire", "/game/state", "/elsewhere/game/state"]:
-        litter.publish(topic, b"true", retain=True)
-    assert litter.flush(60)
-    litter.close()
-    with start_server():
-        gone = {*stale, "/players/ghost/fire"}
-        observer.until(lambda seen: gone <= {x.topic for x in seen if not x.payload})
-    fresh = Observer(broker.url)
-    kept = {"/game/state", "/game/rules", "/game/server", "/elsewhere/game/state", *EMPTY}
-    fresh.until(lambda seen: kept <= {x.topic for x in seen})
-    assert {x.topic for x in fresh.seen} == kept
-    fresh.close()
-
-
 def test_a_server_that_ends_says_offline_and_one_that_is_killed_has_its_will(
     broker: Broker, start_server: StartServer, observer: Observer
 ) -> None:
@@ -175,30 +142,6 @@ def test_a_server_that_ends_says_offline_and_one_that_is_killed_has_its_will(
 
 
 # --- the same game everywhere -------------------------------------------------------------------------------------
-
-Step = tuple[int, m.Input | None, list[m.Announcement]]
-
-
-def test_the_same_accepted_commands_give_the_same_announcements_in_process(
-    broker: Broker, start_server: StartServer, observer: Observer
-) -> None:
-    from salvo_server.core.referee import Referee
-
-    steps: list[Step] = []
-
-    def listen(table: str, now: int, command: m.Input | None, announcements: Any) -> None:
-        steps.append((now, command, list(announcements)))
-
-    with start_server(listen, players=3) as contest:
-        observer.until(said("/game/state", b"lobby"))
-        play_bots(broker.url, ["a", "b", "c"], observer)
-        limits = contest.service.tables[""].referee.limits
-    again = Referee("7", limits=limits)
-    for now, command, announced in steps:
-        if command is None:
-            assert again.open() == announced
-        else:
-            assert again.receive(command, now) == announced
 
 
 # --- the log --------------------------------------------------------------------------------------------------------

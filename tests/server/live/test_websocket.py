@@ -7,20 +7,17 @@ import logging
 import socket
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from websockets.exceptions import ConnectionClosed, InvalidMessage
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 from websockets.typing import Subprotocol
 
-from kit.certificates import make_certificate
 from kit.raw import PATIENCE_SECONDS, connect_packet, packet, publish_packet, subscribe_packet, text
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.edges import IDLE_FRAMES
-from salvo_server.brokers.embedded.limits import Access, BrokerLimits
-from salvo_server.brokers.embedded.tls import ServerTls
+from salvo_server.brokers.embedded.limits import Access
 
 
 @pytest.fixture
@@ -103,20 +100,6 @@ def test_the_end_of_a_connection_comes_with_a_reason(
         assert reason_of(client) == (1008 if reason else 1000, reason)
 
 
-def test_a_client_that_is_taken_over_is_told_so_in_mqtt_5_and_by_the_websocket(broker: EmbeddedBroker) -> None:
-    with greeted(broker, level=5) as client, greeted(broker):
-        assert read(client) == b"\xe0\2\x8e\0"
-        assert reason_of(client) == (1008, "was taken over by a new connection of the same user")
-
-
-def test_text_is_no_mqtt(broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture) -> None:
-    with greeted(broker) as client:
-        client.send(publish_packet("/x", b"y").decode(), text=True)
-        assert read(client) == b""
-        assert reason_of(client) == (1003, "MQTT comes in binary frames")
-    assert lines(caplog) == ["web broke the rules of WebSocket; disconnected"]
-
-
 def test_a_frame_that_breaks_the_rules_ends_the_connection_with_one_line(
     broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -182,32 +165,6 @@ def test_a_request_that_is_refused_leaves_one_line(
         client.sendall(request_)
         assert b"".join(iter(lambda: client.recv(4096), b"")).startswith(b"HTTP/1.1 4")
     assert len(lines(caplog)) == 1
-
-
-def test_a_websocket_too_many_leaves_one_line(caplog: pytest.LogCaptureFixture) -> None:
-    with (
-        EmbeddedBroker(websocket="127.0.0.1:0", limits=BrokerLimits(websockets=1)) as broker,
-        greeted(broker),
-        pytest.raises((InvalidMessage, ConnectionClosed, OSError)),
-    ):
-        opened(broker)
-    [line] = lines(caplog)
-    assert line.endswith("is turned away: 1 WebSockets are open")
-
-
-def test_a_client_that_does_not_speak_tls_leaves_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    certificate = make_certificate(tmp_path)
-    with EmbeddedBroker(tls=ServerTls(certificate.cert, certificate.key)) as broker:
-        with socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS) as plain:
-            plain.sendall(connect_packet("plain"))
-            with contextlib.suppress(ConnectionError):
-                while plain.recv(100):
-                    pass
-        with socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS):
-            pass  # asks whether somebody is there, and goes
-    [line] = lines(caplog)
-    assert "cannot speak TLS" in line
-    assert line.endswith("; refused")
 
 
 # --- farewells over TCP -------------------------------------------------------------------------------------------
