@@ -78,7 +78,7 @@ class Copy:
             if " | " in line:
                 line = re.sub(rf"{self._annex} \| | \| {self._annex}\b", "", line)
             if self._annex not in line:
-                kept.append(line.replace(f":{ANNEXES[self._annex][0]}/standins", ""))
+                kept.append(line)
         return "\n".join(kept) + "\n"
 
     def _environment(self) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -71,19 +70,6 @@ class Placing(Hunter):
         return self.fleet
 
 
-def test_what_a_bot_raises_when_it_hears_of_something_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    class Fragile(Scripted):
-        def on_result(self, result: m.SalvoResolved) -> None:
-            raise ZeroDivisionError
-
-    client = _at_table(Fragile([(1, 1)]))
-    client.receive("N|we")
-    assert client.receive(f"B|ann||{_board(_0='X')}|0|0") == []
-    [record] = caplog.records
-    failed = r"bot_raised: test_bot_clients\.py:\d+: ZeroDivisionError \(we, on_result\); the game goes on\nTraceback"
-    assert re.match(failed, record.message)
-
-
 # --- Code Smackdown ---------------------------------------------------------------------------------------------------
 
 #: The example run of the protocol's text, as player 2 reads it: lines with ``>`` are its answers.
@@ -138,20 +124,6 @@ def test_the_example_run_of_smackdowns_text_is_played() -> None:
     assert bot.winner == "two"
     assert client.report is not None
     assert client.report.place == 1
-
-
-def test_the_usual_fleet_is_sent_in_the_order_in_which_the_referee_has_the_sizes() -> None:
-    for sizes in ("2|3|3|4|5", "5|4|3|3|2"):
-        client = SmackdownBotClient(Hunter(), "me", "it", "seed")
-        for line in ("|INFO|grid size|10 10|END|", f"|INFO|ship sizes|{sizes}|END|"):
-            assert client.receive(line) == ()
-        [answer] = client.receive("|QUERY|ship locations|END|")
-        cells = set()
-        for size, place in zip(sizes.split("|"), answer.split("|")[3:-2], strict=True):
-            x, y, way = place.split()
-            cells |= {(int(x) + n * (way == "H"), int(y) + n * (way == "V")) for n in range(int(size))}
-        assert len(cells) == 17
-        assert max(map(max, cells)) <= 9
 
 
 def test_a_referee_that_cannot_be_followed_is_named() -> None:
@@ -219,9 +191,9 @@ class JsonServer:
         return "SINKING" if salvo.sunk else "HIT" if salvo.hits else "MISS"
 
 
-@pytest.mark.parametrize("book", [ALTERNATE, STREAK], ids=lambda book: book.name)
-@pytest.mark.parametrize("xy", [False, True], ids=["text", "xy"])
-@pytest.mark.parametrize("names", [False, True], ids=["numbers", "names"])
+@pytest.mark.parametrize(
+    ("book", "xy", "names"), [(ALTERNATE, True, True), (STREAK, False, False), (STREAK, True, True)]
+)
 def test_a_bot_finds_out_how_a_json_lines_server_writes_and_whether_a_hit_shoots_again(
     book: RuleBook, xy: bool, names: bool
 ) -> None:
@@ -249,36 +221,24 @@ def test_a_bot_finds_out_how_a_json_lines_server_writes_and_whether_a_hit_shoots
         }
 
 
-@pytest.mark.parametrize("xy", [False, True], ids=["text", "xy"])
-def test_after_a_server_hung_up_on_the_first_shot_its_cells_are_written_otherwise(xy: bool) -> None:
+def test_after_a_server_hung_up_on_the_first_shot_its_cells_are_written_otherwise() -> None:
     """A bot asked a server that ends at the other notation with the same one for ever."""
     greeting = '{"type": "GAME_INVITATION", "status": 0, "message": null, "body": null}'
-    known: JsonBotClient | None = None
     wrong = JsonBotClient(Hunter(), "me", "seed")
     wrong.begin()
     assert wrong.lessons() is None
-    if not xy:  # it takes what the first client sends
-        wrong._write_otherwise()
     [shot] = wrong.receive(greeting)
-    assert ('"x"' in shot) is not xy
+    assert '"x"' not in shot
     known = wrong.lessons()
     bot = Placing()
     client = JsonBotClient(bot, "me", "seed", known)
-    server = JsonServer(ALTERNATE, bot.fleet, xy=xy)
+    server = JsonServer(ALTERNATE, bot.fleet, xy=True)
     waiting = list(client.begin())
     while waiting:
         waiting += client.receive(server.answer(waiting.pop(0)))
     assert server.game.over
     assert server.refused == []
     assert client.lessons() is client
-
-
-def test_a_visit_that_is_cut_off_after_its_first_shot_teaches_nothing() -> None:
-    client = JsonBotClient(Hunter(), "me", "seed")
-    client.begin()
-    client.receive('{"type": "GAME_INVITATION", "status": 0, "message": null, "body": null}')
-    client.receive('{"type": "SHOT", "status": 0, "message": null, "body": "MISS"}')
-    assert client.lessons() is None
 
 
 def test_a_busy_json_lines_server_is_asked_later_and_one_that_contradicts_itself_is_left() -> None:
@@ -335,15 +295,6 @@ def test_a_salvo_on_an_xbs_server_is_read_from_the_boards(older: bool) -> None:
     assert bot.view.points == {"we": 1, "ann": 0}
     assert bot.view.incoming == [(10, 10)]
     assert Shot("ann", 3, 1) not in bot.view.untouched
-
-
-def test_a_bot_gives_up_a_turn_on_an_xbs_server_and_others_skip() -> None:
-    bot = Scripted([], [(1, 1)])
-    client = _at_table(bot)
-    assert client.receive("N|we") == ["K|"]
-    assert client.receive("N|ann") == []
-    assert client.receive("N|we") == ["S|ann|1|1"]
-    assert [(result.player, result.shots) for result in bot.results] == [("we", 0), ("ann", 0)]
 
 
 def test_a_game_on_an_xbs_server_ends_with_places_and_a_tie_has_no_winner() -> None:
@@ -427,13 +378,14 @@ def test_a_bot_chats_on_an_xbs_server() -> None:
 
 
 @contextmanager
-def elsewhere(talk: Callable[[socket.socket], None]) -> Iterator[str]:
-    """Serve one connection; yields HOST:PORT."""
+def elsewhere(*talks: Callable[[socket.socket], None]) -> Iterator[str]:
+    """Serve connections one after the other; yields HOST:PORT."""
 
     def serve() -> None:
-        line, _ = listener.accept()
-        with line:
-            talk(line)
+        for talk in talks:
+            line, _ = listener.accept()
+            with line:
+                talk(line)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve)
@@ -487,16 +439,12 @@ def xbs_server(then: Callable[[socket.socket], None]) -> Callable[[socket.socket
     return talk
 
 
-ENDS = [hang_up, babble, wait_in_silence]
-
-
-@pytest.mark.parametrize("then", [hang_up, babble, wait_in_silence])
 @pytest.mark.parametrize(
-    ("scheme", "serve", "winner"),
+    ("scheme", "serve", "winner", "then"),
     [
-        pytest.param("jsonline", partial(json_server, "BOARD"), "we", id="json lines, at the board"),
-        pytest.param("jsonline", partial(json_server, "RESULT"), "server", id="json lines, at the last result"),
-        pytest.param("xbs", xbs_server, "ann", id="xbs"),
+        pytest.param("jsonline", partial(json_server, "BOARD"), "we", hang_up, id="json lines, at the board"),
+        pytest.param("jsonline", partial(json_server, "RESULT"), "server", babble, id="json lines, at the last result"),
+        pytest.param("xbs", xbs_server, "ann", wait_in_silence, id="xbs"),
     ],
 )
 def test_a_finished_game_is_reported_whatever_the_server_does_then(
@@ -511,6 +459,18 @@ def test_a_finished_game_is_reported_whatever_the_server_does_then(
     with elsewhere(serve(then)) as where:
         [report] = play(f"{scheme}://{where}", Hunter(), "we", (), "seed", 1)
     assert (report.winner, report.place) == (winner, 1 if winner == "we" else 2)
+
+
+def busy(line: socket.socket) -> None:
+    line.recv(65_536)
+    line.sendall(b'{"type": "GAME_INVITATION", "status": 1, "message": null, "body": null}\n')
+
+
+def test_a_bot_comes_back_to_a_server_that_was_busy_or_hung_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("salvo_gateways.bot_clients.connection._AGAIN_SECONDS", 0.001)
+    with elsewhere(busy, hang_up, json_server("BOARD", hang_up)) as where:
+        [report] = play(f"jsonline://{where}", Hunter(), "we", (), "seed", 1)
+    assert report.winner == "we"
 
 
 def test_a_bot_reads_how_its_game_ended_from_a_referee_that_says_no_more() -> None:

@@ -47,8 +47,7 @@ def test_the_messages_and_the_protocol_of_the_text_come_out_as_they_are_written(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("opponent", ["hunter", "random"])
-@pytest.mark.parametrize("leads", [False, True], ids=["as client", "as server"])
+@pytest.mark.parametrize(("leads", "opponent"), [(False, "hunter"), (True, "random")], ids=["as client", "as server"])
 def test_whole_games_after_programs_that_went_wrong(leads: bool, opponent: str, tmp_path: Path) -> None:
     """Each is written, and is there as the program saw it."""
     opening = door(
@@ -123,19 +122,6 @@ def test_a_reply_that_no_fleet_can_give_ends_the_game(tmp_path: Path) -> None:
                         assert program.next() == "RJ1M"
                 assert program.next() == "E"
     assert not list(tmp_path.iterdir())
-
-
-def test_lines_may_come_in_pieces_and_with_carriage_returns_and_c_more_than_once() -> None:
-    with (
-        hosting(made()) as host,
-        contextlib.closing(Tcp(host.address)) as line,
-    ):
-        line.socket.sendall(b"C\nC\r\nC\nD\n")
-        program = Program(line, 1)
-        assert [program.next() for _ in range(3)] == ["Z", "D", "SIa"]
-        for piece in (b"R", b"Ia", b"M\r", b"\nSE", b"2\n"):
-            line.socket.sendall(piece)
-        assert [program.next() for _ in range(2)] == ["RE2H", "SE5"]
 
 
 def test_a_second_program_waits_until_the_first_has_left_and_a_client_that_was_started_again_begins_anew() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -77,16 +76,6 @@ def test_a_gateway_keeps_so_many_accounts_and_the_oldest_guest_that_is_away_make
     assert guests(roster) == ["xbs-gateway", "cat", "dan", "eve"]
 
 
-def test_a_guest_that_came_twice_and_left_once_is_here(roster: Roster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_gateways.accounts.MAX_GUEST_ACCOUNTS", 1)
-    accounts = RosterAccounts(roster, "xbs", lambda seconds: None)
-    accounts.secret_of("ann")
-    accounts.secret_of("ann")
-    accounts.release("ann")
-    with pytest.raises(GatewayError, match="gateway_full"):
-        accounts.secret_of("bob")
-
-
 def test_a_broker_that_is_away_is_furnished_later(roster: Roster) -> None:
     answers = [ConnectionLost("broker_away", "nobody answers"), None]
     furnished: list[Sequence[Account]] = []
@@ -137,45 +126,3 @@ def test_a_roster_whose_file_is_gone_strikes_nobody_off(roster: Roster, tmp_path
     roster.remove("red")
     keeper.look()
     assert not register.has("red", secret)
-
-
-def test_what_is_gone_is_told_once(roster: Roster, monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = 0
-    said: list[str] = []
-    enough = threading.Event()
-
-    def look(keeper: RosterWatcher) -> None:
-        nonlocal looks
-        looks += 1
-        if looks > 3:
-            enough.set()
-        raise RosterError("roster_missing", "gone")
-
-    roster.add("red")
-    keeper = RosterWatcher(roster, Register(), lambda accounts: None)
-    monkeypatch.setattr(roster_watcher, "LOOK_SECONDS", 0.001)
-    monkeypatch.setattr(RosterWatcher, "look", look)
-    monkeypatch.setattr(roster_watcher.log, "error", lambda text, *values: said.append(text % values))
-    keeper.start()
-    assert enough.wait(60)
-    keeper.stop()
-    assert said == ["roster_missing: gone; the users stay as they were"]
-
-
-def test_a_broker_that_is_away_is_not_asked_at_every_look(roster: Roster, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers, pauses = [ConnectionLost("no_broker", "away"), None, None], list[float]()
-
-    def furnish(accounts: Sequence[Account]) -> None:
-        if (error := answers.pop(0)) is not None:
-            raise error
-
-    def wait(seconds: float) -> bool:
-        pauses.append(seconds)
-        return len(pauses) == 4
-
-    keeper = RosterWatcher(roster, Register(), furnish)
-    monkeypatch.setattr(keeper._stop, "wait", wait)
-    keeper._run()
-    look = roster_watcher.LOOK_SECONDS
-    assert pauses == [look, roster_watcher._RETRY_SECONDS, look, look]
-    assert len(answers) == 1  # the third look found nothing new

@@ -9,10 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from salvo.rules import SMACKDOWN
 from salvo_gateways import children
 from salvo_gateways.children import AGAIN_SECONDS, MAX_PAUSE_SECONDS, Child
-from salvo_gateways.smackdown import SmackdownLobby, protocol_text
 
 PROCESSES = 9
 
@@ -56,11 +54,3 @@ def test_a_program_that_finishes_its_games_is_started_again_without_a_longer_pau
     child.join()
     doubled = [min(AGAIN_SECONDS * 2**number, MAX_PAUSE_SECONDS) for number in range(1, PROCESSES)]
     assert pauses.seconds == ([AGAIN_SECONDS] * (PROCESSES - 1) if finishes else doubled)
-
-
-def test_a_game_that_was_forfeited_is_counted_and_was_not_finished() -> None:
-    lobby = SmackdownLobby(SMACKDOWN, ["dot", "eve"])
-    for result, finished in ((protocol_text.WON, True), (protocol_text.LOST, False), (protocol_text.LOST, True)):
-        lobby.note("dot", result, finished=finished)
-    assert (lobby.games_of("dot"), lobby.finished_by("dot")) == (3, 2)
-    assert lobby.record_of("dot") == "won game 1, lost game 2"

@@ -49,13 +49,6 @@ def test_lines_are_the_same_in_whatever_pieces_they_come(lines: list[bytes], dat
     ]
 
 
-def test_a_line_without_an_end_is_told_once_and_never_kept() -> None:
-    framing = Lines(10)
-    told = [one for _ in range(1000) for one in framing.feed(b"x" * 1000)]
-    assert [type(one) for one in told] == [Broken]
-    assert framing.feed(b"x\nnext\n") == [b"next"]
-
-
 def test_a_peer_says_what_arrived_and_what_is_no_text(pair: tuple[ClientConnection, socket.socket]) -> None:
     peer, program = pair
     program.sendall("grüße\n".encode() + b"\xff\n" + b"y" * 200 + b"\nlast\npart")
@@ -65,25 +58,6 @@ def test_a_peer_says_what_arrived_and_what_is_no_text(pair: tuple[ClientConnecti
         "too_long",
         "last",
     ]
-
-
-def test_the_owner_is_woken_by_messages_and_by_the_end(pair: tuple[ClientConnection, socket.socket]) -> None:
-    peer, program = pair
-    woken: list[bool] = []
-    told_end = threading.Event()
-
-    def arrived() -> None:
-        woken.append(peer.gone)
-        if peer.gone:
-            told_end.set()
-
-    peer.arrived = arrived
-    program.sendall(b"one\n")
-    assert take(peer, 1) == ["one"]
-    program.close()
-    assert told_end.wait(60)
-    assert woken[0] is False
-    assert woken[-1] is True
 
 
 def test_a_flood_waits_in_the_system_and_nothing_of_it_is_lost(pair: tuple[ClientConnection, socket.socket]) -> None:

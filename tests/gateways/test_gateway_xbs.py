@@ -24,12 +24,6 @@ def rows(*lines: str) -> str:
     return "".join(line.replace(" ", "") for line in lines)
 
 
-def test_the_texts_example_of_a_board_is_a_fleet_and_back() -> None:
-    fleet = protocol_text.read_board(EXAMPLE, XBS)
-    assert fleet is not None
-    assert protocol_text.complete(fleet) == EXAMPLE
-
-
 def test_every_fleet_is_a_board_and_back() -> None:
     tall = replace(XBS, grid=Grid(7, 9))
     for seed in range(200):
@@ -66,15 +60,6 @@ def test_a_boat_does_not_go_on_in_the_next_row() -> None:
     assert protocol_text.read_board(rows(". . A", ". . A", ". . ."), book) is not None
 
 
-def test_a_board_shows_its_owner_boats_in_capitals_and_others_what_was_shot_at() -> None:
-    book = replace(XBS, grid=Grid(3, 2), fleet=(ShipClass("q", 2),), goal=None)
-    fleet = protocol_text.read_board(rows(". Q Q", ". . ."), book)
-    assert fleet is not None
-    assert protocol_text.complete(fleet, [(2, 1), (1, 2)]) == rows(". Q Q", "0 . .")
-    assert protocol_text.masked({(2, 1): True, (1, 2): False}, book.grid) == rows(". X .", "0 . .")
-    assert protocol_text.square(2, 1) == "b1"
-
-
 @pytest.mark.parametrize(
     ("line", "kind", "values"),
     [
@@ -101,16 +86,6 @@ def test_a_number_is_plain_digits(text: str, number: int) -> None:
     said = protocol_text.read(f"S|ann|{text}")
     assert said is not None
     assert said.number(2) == number
-
-
-def test_no_length_of_digits_costs_time() -> None:
-    said = protocol_text.read("S|ann|" + "9" * 4000)
-    assert said is not None
-    assert said.number(2) == 0
-
-
-def test_a_text_from_elsewhere_is_one_value() -> None:
-    assert protocol_text.speakable(" a|b\x1b[2J\u2028c ") == "a/b [2J c"
 
 
 @pytest.mark.parametrize(
@@ -160,23 +135,6 @@ class Client:
         return kind
 
 
-def test_a_name_is_had_by_one_client_at_a_time() -> None:
-    company, ann = NameRegistry(), Client("ann o'neill")
-    assert company.claim("ann_o_neill", ann)
-    assert not company.claim("ann_o_neill", Client("ann_o_neill"))
-    assert company.member("ann_o_neill") is ann
-    company.leave("ann_o_neill", 3)
-    assert company.member("ann_o_neill") is None
-    assert company.is_missing("ann_o_neill", 3)
-    assert company.called("ann_o_neill") == "ann o'neill"
-    assert not company.is_missing("ann_o_neill", 4)
-    assert not company.is_missing("bob", 3)
-    assert company.claim("ann_o_neill", ann)
-    assert not company.is_missing("ann_o_neill", 3)
-    company.leave("ann_o_neill", 0)
-    assert company.called("ann_o_neill") == ""
-
-
 def test_reasons_for_leaving_are_kept_for_a_while_and_bounded() -> None:
     company = NameRegistry()
     for number in range(MAX_REASONS + 1):
@@ -187,34 +145,10 @@ def test_reasons_for_leaving_are_kept_for_a_while_and_bounded() -> None:
     assert company.reason("name1") == ""
 
 
-def test_a_reason_for_skipping_belongs_to_one_turn_of_a_player_that_is_here_or_missing() -> None:
-    company = NameRegistry()
-    for name in ("ann", "bob"):
-        assert company.claim(name, Client())
-        company.note_skip(name, 3, "thinking")
-    assert [company.skip_reason("ann", turn) for turn in (2, 3, 4)] == ["", "thinking", ""]
-    company.leave("bob", 0)
-    company.leave("ann", 1)
-    assert [company.skip_reason(name, 3) for name in ("ann", "bob")] == ["thinking", ""]
-    assert company.claim("ann", Client())
-    assert company.skip_reason("ann", 3) == ""
-
-
 def test_a_second_name_at_the_table_is_legal_and_each_spelling_has_its_own() -> None:
     longest = "x" * 26  # as wide as the widest board
     seats = [protocol_text.second_seated_name(name) for name in ("wopr", "WOPR", "an ne", "an_ne", longest)]
     assert len({check_name(seat).lower() for seat in seats}) == 5
-
-
-def test_a_name_that_is_forgotten_may_be_shown_otherwise() -> None:
-    called = {"an_ne": "an ne"}
-    names = protocol_text.Names(10, "bob", "bob", lambda name: called.get(name, ""))
-    assert names.shown("an_ne") == "an ne"
-    called["an_ne"] = "an_ne"
-    assert names.shown("an_ne") == "an ne"
-    names.forget("an_ne")
-    assert names.meant("an ne") == ""
-    assert names.shown("an_ne") == "an_ne"
 
 
 @pytest.mark.parametrize("book", [book for book in BOOKS.values() if book is not XBS], ids=lambda book: book.name)
@@ -250,9 +184,3 @@ def test_a_title_is_one_value(title: str) -> None:
     with pytest.raises(GatewayError) as refused:
         door(NOWHERE, XBS, title=title)
     assert refused.value.code == "bad_title"
-
-
-def test_a_game_takes_two_players_at_least() -> None:
-    with pytest.raises(GatewayError) as refused:
-        door(NOWHERE, XBS, most=1)
-    assert refused.value.code == "bad_players"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import count
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
 from gateways.gateway_stage import written
 from salvo.player import Bot
-from salvo.rules import SALVO, SPACED, STREAK, Fleet, RuleBook
+from salvo.rules import SPACED, STREAK, Fleet, RuleBook
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet import answers
 from salvo_gateways.hidden_fleet.answers import Answers, ShotOutcome, kind_of
@@ -143,26 +142,6 @@ def test_a_ship_is_of_the_kind_that_is_named() -> None:
         given.add(1, ShotOutcome.HIT)
 
 
-def test_where_ships_touch_answers_say_too_little() -> None:
-    with pytest.raises(ValueError, match="ships touch"):
-        Answers(SALVO)
-
-
 def test_the_search_for_a_fleet_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "MAX_TRIES", 3)
     assert Answers(STREAK).fleet() is None
-
-
-class Failing(Bot):
-    def place_fleet(self, rules: RuleBook) -> Fleet:
-        raise RuntimeError("no")
-
-    def on_result(self, result: Any) -> None:
-        raise RuntimeError("no")
-
-
-@pytest.mark.long
-def test_a_house_bot_that_fails_spoils_no_game() -> None:
-    game = HiddenGame(STREAK, Failing(), "1")
-    Honest(STREAK, 1).play(game)
-    assert game.over

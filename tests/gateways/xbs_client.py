@@ -2,15 +2,12 @@
 
 It plays at random, remembers nothing but what the server says, and comes back when it was sent away. With mischief it
 does before some of its shots what a client should not do, and notes as a fault whatever the text does not allow for.
-
-    python tests/gateways/xbs_client.py HOST:PORT NAME [MISCHIEF]
 """
 
 from __future__ import annotations
 
 import random
 import socket
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -337,20 +334,3 @@ class Client:
         except Gone:
             self.close()
             raise
-
-
-def main() -> None:
-    address, name, *more = sys.argv[1:]
-    host, _, port = address.rpartition(":")
-    client = Client(host, int(port), name, mischief=float(more[0]) if more else 0.0)
-    outcome = client.play()
-    print(outcome.state, outcome.turns)
-    for values in outcome.results:
-        print(*values)
-    for fault in client.faults:
-        print(f"fault: {fault}", file=sys.stderr)
-    sys.exit(bool(client.faults))
-
-
-if __name__ == "__main__":
-    main()

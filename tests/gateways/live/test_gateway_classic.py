@@ -9,13 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from gateways.classic_client import Bus, Program, Tcp
 from gateways.gateway_stage import written
 from kit.processes import started
 from salvo_gateways.classic import ClassicRole
-from salvo_gateways.commands.gateway_classic import command
 
 GATEWAY = [sys.executable, "-m", "salvo", "gateway", "classic", "--end-seconds", "0"]
 
@@ -57,9 +55,3 @@ def test_a_gateway_that_is_client_calls_a_server_and_again_when_that_has_hung_up
                     program.play(games)
                     line.send("E")
                     assert program.begun == [True, False][:games]
-
-
-def test_a_client_needs_a_server_to_call() -> None:
-    ended = CliRunner().invoke(command, ["--role", "client"])
-    assert ended.exit_code == 2
-    assert "say where, --call HOST:PORT or --bus" in ended.output

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +16,15 @@ import pytest
 
 from gateways.gateway_stage import open_door
 from gateways.xbs_client import FATAL, HARMLESS, REFUSED, Client, Gone, Outcome
-from gateways.xbs_games import SECONDS, Patient, Playing, Slow, small
+from gateways.xbs_games import SECONDS, Patient, Playing, small
 from kit.brokers import StartServer
 from kit.mosquitto import Mosquitto
-from kit.players import Heard, join, over, salvos
+from kit.players import Heard, over, salvos
 from kit.ports import Port
+from kit.processes import started
 from kit.programs import needs
-from salvo import Bot, View
 from salvo import messages as m
-from salvo.net.mqtt import Connection
-from salvo.player import Answer
 from salvo_gateways.xbs import door
-from salvo_lab.bots.hunter import Hunter
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
@@ -107,7 +102,7 @@ def until(client: Client, *start: str) -> list[str]:
     return client.hear_until(lambda message: message[: len(start)] == list(start))
 
 
-def test_clients_play_a_whole_game_on_both_brokers(start_server: StartServer, tmp_path: Path) -> None:
+def test_three_clients_play_a_whole_game_at_a_table_of_the_contest(start_server: StartServer, tmp_path: Path) -> None:
     heard = Heard()
     with (
         start_server(heard, players=3, rules="xbs") as contest,
@@ -117,31 +112,6 @@ def test_clients_play_a_whole_game_on_both_brokers(start_server: StartServer, tm
     assert outcome.state == "finished"
     assert max(int(values[1]) for values in outcome.results) >= 17
     check_points(outcome, heard)
-
-
-@pytest.mark.long
-def test_a_bot_and_clients_play_at_one_table_which_a_watcher_sees(tmp_path: Path) -> None:
-    with table(tmp_path, rules="xbs", players=3) as (url, heard), open_door(url, tmp_path, door) as address:
-        watcher = Connection(url, "watcher", clean_session=True)
-        watcher.on_connect = lambda _: watcher.subscribe(["/game/state", "/players/+/board", "/game/winner"])
-        seen: dict[str, bytes] = {}
-        join(url, "an_SDK_hunter", Hunter())
-        clients = [Client(*address, name, seed) for seed, name in enumerate(("ann", "bob"))]
-        playing = Playing(clients)
-        while seen.get("/game/state") != b"over":
-            for message in watcher.poll(1):
-                watcher.acknowledge(message)
-                seen[message.topic] = message.payload
-        watcher.close()
-        outcome = playing.wait()
-    shown = {"ann": "ann", "bob": "bob", "an_SDK_hunter": "an_SDK_h~1"}
-    for name, called in shown.items():
-        assert all(client.players[called].board == seen[f"/players/{name}/board"].decode() for client in clients)
-    for values in outcome.results:
-        values[0] = values[0].replace("an_SDK_h~1", "an_SDK_hunter")
-    check_points(outcome, heard)
-    assert {values[0] for values in outcome.results} == {*shown}
-    assert outcome.results[0][0].encode() in seen["/game/winner"]  # mostly the hunter; the others may be lucky, or tie
 
 
 @pytest.mark.slow
@@ -173,82 +143,6 @@ def test_many_games_with_wrong_late_partial_doubled_and_oversized_lines(tmp_path
     assert {outcome.state for outcome in ended} == {"finished"}
     assert {*tried} == {*REFUSED, *FATAL, *HARMLESS}
     assert len(heard.of(m.GameWon)) == games
-
-
-class OnlyAtAnn(Bot):
-    """Leaves it to ann to be taunted by who else is there; a taunt may be heard only so often."""
-
-    def choose_salvo(self, view: View) -> Answer:
-        return view.untouched.of("ann")[: view.shots]
-
-
-def test_what_is_said_reaches_whom_it_is_meant_for(tmp_path: Path) -> None:
-    with table(tmp_path, players=3) as (url, _), open_door(url, tmp_path, door) as address:
-        ann, bob = sit_down(address, "ann", "bob dylan"[:6].replace(" ", "_"))
-        bot = join(url, "the-longest-name-in-town", OnlyAtAnn())
-        long = until(ann, "J", "the-~1")
-        assert long == until(bob, "J", "the-~1")
-        ann.send("M||hello, everybody")
-        assert until(bob, "M") == ["M", "ann", "hello, everybody", "All"]
-        bob.send(f"M|ann|in your ear|{'x' * 50}")
-        assert until(ann, "M") == ["M", bob.name, "in your ear"]
-        ann.send("M|nobody|where are you?")  # which is dropped in silence
-        ann.send(f"M||{'x' * 201}")
-        assert until(ann, "M")[:2] == ["M", ""]
-        for client in (ann, bob):
-            client.send("T|hit|ouch!")
-            client.send("T|miss|splash!")
-            client.send("T|nothing|of the kind")
-        finish_all(ann, bob)
-        bot.join(0)
-        heard = [line for line in ann.lines if line.startswith(f"M|{bob.name}|")]
-        assert {line.split("|")[2] for line in heard} <= {"in your ear", "ouch!", "splash!"}
-        assert len(heard) > 1
-
-
-def test_chat_sent_right_behind_a_request_is_delivered_once_it_is_granted(tmp_path: Path) -> None:
-    with table(tmp_path, players=3) as (url, _), open_door(url, tmp_path, door) as address:
-        [ann] = sit_down(address, "ann")
-        bob = Client(*address, "bob")
-        bob.connect()
-        bob.send(f"J|bob|{bob.draw_board()}")
-        bob.send("M||hello from the doorstep")
-        assert until(ann, "M") == ["M", "bob", "hello from the doorstep", "All"]
-
-
-def test_where_the_chat_is_off_they_are_told(tmp_path: Path) -> None:
-    with table(tmp_path, chat=False) as (url, _), open_door(url, tmp_path, door) as address:
-        ann, bob = sit_down(address, "ann", "bob")
-        ann.send("M||hello?")
-        assert until(ann, "M") == ["M", "", "chat is off"]
-        ann.send("T|hit|ouch!")
-        ann.send("T|miss|splash!")
-        finish_all(ann, bob)
-        assert not [line for line in bob.lines if line.startswith("M|ann")]
-
-
-def test_names_of_others_are_taken_and_full_tables_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ServerSettings, "limits", m.Limits(players=4, most_players=3))
-    with (
-        table(tmp_path) as (url, heard),
-        open_door(url, tmp_path, door) as address,
-        open_door(url, tmp_path, partial(door, most=2)) as narrow,
-    ):
-        join(url, "bob", Hunter())
-        heard.until(lambda said: any(isinstance(each, m.PlayersListed) for each in said))
-        ann = Client(*address, "bob")
-        assert ann.join() == ["E", "name in use"]
-        ann.name = "Bob"  # in another spelling it is another player's
-        ann.send(f"J|Bob|{ann.own}")
-        assert ann.hear() == ["J", "Bob"]
-        until(ann, "J", "bob")
-        late = Client(*narrow, "cy")
-        while late.connect()[5] != "2":
-            pass
-        late.send(f"J|cy|{late.draw_board()}")
-        assert late.hear() == ["game is full"]
-        sit_down(address, "cy")
-        assert Client(*address, "dan").join() == ["game is full"]
 
 
 def test_who_never_reads_or_never_stops_holds_up_nobody(tmp_path: Path) -> None:
@@ -313,21 +207,22 @@ class Thoughtful(Client):
         return super().choose()
 
 
-def play_over_a_kill(kind: type[Client], folder: Path, may_kill: threading.Event) -> None:
-    heard = Heard()
+@needs("mosquitto")
+def test_a_slow_player_keeps_the_turn_over_a_broker_that_is_killed(tmp_path: Path) -> None:
+    """It was told that it was not its turn, and sat out the 30 seconds."""
+    heard, may_kill = Heard(), threading.Event()
     with Mosquitto() as broker:
 
         def kill() -> None:
             assert may_kill.wait(SECONDS)
             broker.kill()
 
-        settings = ServerSettings(broker=broker.url, rules=small(folder), players=2, over_seconds=600)
+        settings = ServerSettings(broker=broker.url, rules=small(tmp_path), players=2, over_seconds=600)
         heard.once = salvos(9), kill  # of fourteen at least
-        with Contest(settings, heard).in_background(), open_door(broker.url, folder, door) as address:
-            clients = [kind(*address, name, seed) for seed, name in enumerate(("ann", "bob"))]
+        with Contest(settings, heard).in_background(), open_door(broker.url, tmp_path, door) as address:
+            clients = [Thoughtful(*address, name, seed) for seed, name in enumerate(("ann", "bob"))]
             for client, rival in zip(clients, reversed(clients), strict=True):
-                if isinstance(client, Thoughtful):
-                    client.heard, client.rival, client.asked = heard, rival, may_kill
+                client.heard, client.rival, client.asked = heard, rival, may_kill
             playing = Playing(clients)
             heard.until(salvos(9))
             broker.start()
@@ -336,33 +231,6 @@ def play_over_a_kill(kind: type[Client], folder: Path, may_kill: threading.Event
     check_points(outcome, heard)
     assert heard.of(m.CommandRefused) == []
     assert {(turn.player, turn.shots) for turn in heard.of(m.SalvoResolved)} == {("ann", 1), ("bob", 1)}
-
-
-@needs("mosquitto")
-def test_a_broker_that_is_killed_in_mid_game_costs_no_client_its_game(tmp_path: Path) -> None:
-    at_once = threading.Event()
-    at_once.set()
-    play_over_a_kill(Slow, tmp_path, at_once)
-
-
-@needs("mosquitto")
-def test_a_slow_player_keeps_the_turn_over_an_outage_of_the_broker(tmp_path: Path) -> None:
-    """It was told that it was not its turn, and sat out the 30 seconds."""
-    play_over_a_kill(Thoughtful, tmp_path, threading.Event())
-
-
-def test_a_game_that_the_server_gives_up_is_aborted(tmp_path: Path) -> None:
-    with EmbeddedBroker() as broker, contextlib.ExitStack() as stack:
-        settings = ServerSettings(broker=broker.url, rules=small(tmp_path), players=2, turn_seconds=600, journal="none")
-        with Contest(settings).in_background():
-            address = stack.enter_context(open_door(broker.url, tmp_path, door))
-            ann, bob = sit_down(address, "ann", "bob")
-            until(ann, "N")
-        with Contest(settings).in_background():
-            finished = until(ann, "F")
-            assert finished[:2] == ["F", "aborted"]
-            assert len(ann.hear_results(finished).results) == 2
-            bob.close()
 
 
 # --- the gateway as a process -----------------------------------------------------------------------------------------
@@ -380,25 +248,24 @@ def gateway_process(url: str, listen: str) -> Iterator[tuple[subprocess.Popen[st
             process.kill()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_gateway_that_dies_and_comes_back_finds_its_players_where_they_were(
-    number: signal.Signals, tmp_path: Path, port: Port
-) -> None:
-    with table(tmp_path, rules="xbs") as (url, heard):
+def test_a_client_and_a_bot_come_back_to_their_game_at_a_gateway_that_was_killed(tmp_path: Path, port: Port) -> None:
+    bot = ["join", f"xbs://{port.address}", "hunter", "--team", "bob", "--games", "1", "--seed", "bob"]
+    with table(tmp_path, rules="xbs") as (url, heard), contextlib.ExitStack() as stack:
         with gateway_process(url, port.address) as (process, address):
-            playing = Playing([Patient(*address, name, seed) for seed, name in enumerate(("ann", "bob"))])
+            playing = Playing([Patient(*address, "ann", 0)])
+            joined = stack.enter_context(started([sys.executable, "-m", "salvo", *bot], stdout=subprocess.DEVNULL))
             heard.until(salvos(21))
-            process.send_signal(number)
+            process.kill()
             process.wait(60)
         before = len(heard.of(m.SalvoResolved))
         with gateway_process(url, f"{address[0]}:{address[1]}"):
             outcome = playing.wait()
         heard.until(over)
+        assert joined.wait(60) == 0
     assert outcome.state == "finished"
     assert before < len(heard.of(m.SalvoResolved))
     check_points(outcome, heard)
-    assert all(any(line.startswith("Y|") for line in client.lines) for client in playing.clients)
+    assert any(line.startswith("Y|") for line in playing.clients[0].lines)
 
 
 def test_what_the_host_does_reaches_the_clients_in_their_own_words(tmp_path: Path) -> None:

@@ -84,18 +84,3 @@ def test_a_person_who_clicks_at_a_gateway_plays_a_program_of_the_older_system(tm
             person.do(act="leave")
         assert process.wait(60) == 0
     assert program.won == [False]
-
-
-@pytest.mark.long
-def test_a_person_who_leaves_a_gateway_ends_the_programs_game(tmp_path: Path, port: Port) -> None:
-    words = ["classic", "--listen", port.address, "--opponent", "human"]
-    with Terminal([SALVO, "gateway", *words], clean_environment(tmp_path)) as person:
-        person.until_seen(f"play against you on {port.address}")
-        program = Program(Tcp(("127.0.0.1", port.number)), 1)
-        program.connect()
-        person.until_seen("Setup   game 1, spaced")
-        person.press("q", "q")
-        assert person.end() == 0
-        assert "Traceback" not in person.screen.text
-        assert program.next() == ""
-        program.line.close()

@@ -1,4 +1,4 @@
-"""Guests are players like any other: with rights of their own, on both brokers, and there again after a break."""
+"""Guests are players like any other: with rights of their own, on both brokers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from kit.guarded import Guarded, guarded, play
 from kit.programs import BROKERS
 from salvo.errors import ConnectionLost
-from salvo.events import Event, FleetWanted, GameEnded, GameTakenUp, SalvoWanted
-from salvo.messages import Limits
+from salvo.events import Event, FleetWanted, GameEnded, SalvoWanted
 from salvo_gateways.accounts import OpenAccounts, RosterAccounts
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.host import GatewayDoor, Host
@@ -41,10 +41,8 @@ class Parrot(SeatedHandler):
     def event_received(self, event: Event) -> None:
         match event:
             case FleetWanted(rules, _):
-                self.session.place(rules.random_fleet(self.session._state.random), time.monotonic())
+                self.session.place(rules.random_fleet(Random(1)), time.monotonic())
                 self.peer.send("placed")
-            case GameTakenUp(game):
-                self.peer.send(f"back in {game}")
             case SalvoWanted(view):
                 self.session.fire(view.untouched.sample(view.shots))
                 self.peer.send(f"turn {view.turn}")
@@ -76,22 +74,12 @@ class Program:
         self.socket.close()
 
 
-class Hesitant(Parrot):
-    """Fires in the first turn of a game only, so that it lasts until somebody else sits here."""
-
-    def event_received(self, event: Event) -> None:
-        if isinstance(event, SalvoWanted) and event.view.turn > 1:
-            self.peer.send(f"turn {event.view.turn}")
-        else:
-            super().event_received(event)
-
-
 @contextlib.contextmanager
-def parrots(contest: Guarded, kind: type[Parrot] = Parrot) -> Iterator[Host]:
+def parrots(contest: Guarded) -> Iterator[Host]:
     house = TableWatch(contest.url, "", RosterAccounts(contest.roster, "parrot"), pin=False)
     with contextlib.closing(house):
         house.open()
-        host = Host(GatewayDoor(lambda peer: kind(peer, house)))
+        host = Host(GatewayDoor(lambda peer: Parrot(peer, house)))
         host.open("127.0.0.1", 0)
         with contextlib.closing(host):
             yield host
@@ -112,33 +100,6 @@ def test_a_guest_gets_an_account_when_it_first_comes_and_plays_a_whole_game(kind
             "polly": "parrot",
             "parrot-gateway": "parrot",
         }
-
-
-def test_nobody_plays_through_a_gateway_in_a_name_that_somebody_else_brought(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path) as contest:
-        contest.account("Red")
-        with parrots(contest) as host, contextlib.closing(Program(host)) as program:
-            for name in ("Red", "red"):
-                program.say(name)
-                assert program.until("refused") == "refused name_taken"
-
-
-def test_a_guest_is_where_it_was_after_the_gateway_was_started_again(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path, limits=Limits(players=2, over_ms=600_000)) as contest:
-        with parrots(contest, Hesitant) as host:
-            first, second = Program(host), Program(host)
-            first.say("polly")
-            second.say("coco")
-            first.until("turn")
-            second.until("turn")
-        first.close()
-        second.close()
-        with parrots(contest) as host, contextlib.closing(Program(host)) as first:
-            first.say("polly")
-            assert first.until("back in") == "back in 1"
-            with contextlib.closing(Program(host)) as second:
-                second.say("coco")
-                assert second.until("won by") == first.until("won by")
 
 
 def test_a_gateway_to_a_table_that_is_not_there_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,8 +95,11 @@ ELSEWHERE = {
         "tests/server/live/test_open_profile.py",
         'values |= {"broker": running_broker.url, "roster": folder / "roster.json"}',
     ),
-    "salvo join xbs://HOST:7948 mybot.py --team red": ("tests/gateways/live/test_standin_servers.py", '"xbs"'),
-    "salvo join jsonline://HOST:4001 mybot.py": ("tests/gateways/live/test_standin_servers.py", '"jsonline"'),
+    "salvo join xbs://HOST:7948 mybot.py --team red": ("tests/gateways/live/test_gateway_xbs.py", '"join", f"xbs://'),
+    "salvo join jsonline://HOST:4001 mybot.py": (
+        "tests/gateways/live/test_gateway_jsonline.py",
+        '"join", f"jsonline://',
+    ),
     "salvo gateway smackdown --listen 0.0.0.0:7949": (
         "tests/gateways/live/test_gateway_smackdown.py",
         '"gateway", "smackdown"',
@@ -106,7 +109,7 @@ ELSEWHERE = {
         '"gateway", "jsonline"',
     ),
     "salvo gateway classic --bus 234.7.6.5:21210": ("tests/gateways/live/test_gateway_classic.py", '"234.7.6.5"'),
-    "salvo join smackdown: mybot.py": ("tests/gateways/live/test_standin_servers.py", '"join", "smackdown:"'),
+    "salvo join smackdown: mybot.py": ("tests/gateways/live/test_gateway_smackdown.py", "join smackdown: hunter"),
     "SALVO_TEAM=commentator SALVO_SECRET=the-one-of-the-commentator salvo web mqtt://HOST --delay 0 "
     "--listen 127.0.0.1:8081": ("tests/watch/live/test_web_front.py", '"--delay", str(delay)'),
     "salvo league league.toml --new 12 2": (
