@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -17,17 +15,12 @@ from salvo import messages as m
 from salvo import topics
 from salvo.cli import cli
 from salvo.codec.announcement_reader import read_announcement
-from salvo.codec.program_lines import EndTold, read_told, write_told
 from salvo_display import replay_text
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page import html_page
-from salvo_server.metrics import Metrics
-from salvo_server.service import Service
 from salvo_server.storage.transcript import check, read_transcript, write_transcript
 from salvo_watch.archive import Archive
 from salvo_watch.games_page import site_list
-from salvo_watch.web.tables import END_SECONDS, Table
-from watch.told import tell
 
 ABORT = m.HostCommand("desk", m.HostAction.ABORT)
 #: Aborted in the first turn, in a later one, and in one with a shot.
@@ -126,47 +119,3 @@ def test_the_referees_boards_come_at_once_and_show_that_it_is_over() -> None:
     assert (views[-1].turn, views[-1].player, views[-1].winners) == (1, "", ())
     assert views[-1].boards == views[-2].boards
     assert views[-1].last == views[-2].last
-
-
-def test_the_hall_says_so_and_counts_it_for_nobody() -> None:
-    table = Table("")
-    for topic, payload in (
-        ("/players/list", ["a", "b"]),
-        ("/game/turn", {"game": 1, "turn": 1, "player": "a", "shots": 5, "now": 0, "deadline": 30_000}),
-        ("/game/stats/a", {"shots": 0, "hits": 0, "sunk": 0, "turns": 0, "place": 1}),
-        ("/game/stats/b", {"shots": 0, "hits": 0, "sunk": 0, "turns": 0, "place": 1}),
-        ("/game/winner", []),
-    ):
-        if topic == "/game/turn":
-            tell(table, "/game/state", b"turn", retained=False)
-        tell(table, topic, json.dumps(payload).encode(), retained=False)
-    tell(table, "/game/state", b"over", retained=False)
-    table.advance(0.0)
-    picture = table.picture(0.0)
-    assert (picture["state"], picture["winners"], picture["aborted"], picture["standings"]) == ("over", [], True, [])
-    assert not any(player["won"] or player["place"] for player in picture["players"])
-    assert table.summary()["headline"] == "aborted by the host"
-    tell(table, "/game/winner", b"", retained=False)
-    tell(table, "/game/state", b"lobby", retained=False)
-    table.advance(0.0)
-    assert table.picture(0.0)["aborted"]
-    table.advance(END_SECONDS)
-    assert not table.picture(0.0)["aborted"]
-
-
-def test_the_metrics_count_it_apart_from_games_that_were_finished() -> None:
-    metrics = Metrics()
-    hear = metrics.heard(lambda *news: None)
-    for won in (m.GameWon("ann"), m.GameWon("", ("ann", "bob")), m.GameWon("")):
-        hear("", 0, None, [won])
-    families = metrics._of_tables(cast(Service, SimpleNamespace(tables={})))
-    [games] = [family for family in families if family.name == "salvo_games"]
-    assert {each.labels["result"]: each.value for each in games.samples} == {"finished": 2, "aborted": 1}
-
-
-def test_a_program_is_told_of_no_winner_and_a_bot_of_none() -> None:
-    told = write_told(EndTold("end", game=1, stats={}, results=(), heard=()))
-    assert "winner" not in json.loads(told)
-    read = read_told(told)
-    assert isinstance(read, EndTold)
-    assert read.winner is None

@@ -14,12 +14,9 @@ from kit.archives import commit, game_of
 from kit.golden_games import GOLDEN
 from kit.pages import RUDE, Read
 from salvo.errors import SalvoError
-from salvo_display.replay import REFEREE
 from salvo_server import recordings
-from salvo_server.core.journal_interface import Batch, StepTaken
-from salvo_server.storage.journal.database import DatabaseJournal
-from salvo_server.storage.transcript import Transcript, check, read_transcript, write_transcript
-from salvo_watch.archive import Archive, Query, transcript_of
+from salvo_server.storage.transcript import Transcript, read_transcript, write_transcript
+from salvo_watch.archive import Archive, Query
 from salvo_watch.commands.site import site as command
 from salvo_watch.games_page import site_list
 
@@ -40,21 +37,6 @@ def folder(tmp_path: Path) -> Path:
 
 
 # --- the list -----------------------------------------------------------------------------------------------------
-
-
-def test_a_line_tells_of_a_game_what_its_last_frame_does(folder: Path) -> None:
-    archive = _archive(folder)
-    assert len(archive.listed) == 5
-    assert [entry.at for entry in archive.listed] == sorted((entry.at for entry in archive.listed), reverse=True)
-    for entry in archive.listed:
-        replay = archive.replay(entry.id)
-        last = replay.frames(REFEREE)[-1]
-        assert dict.fromkeys(entry.players) == dict.fromkeys(last.places)
-        assert list(entry.winners) == [name for name, place in last.places.items() if place == 1]
-        assert (entry.turns, entry.duration_ms) == (replay.turns, last.clock)
-        assert (entry.table, entry.game) == (replay.header.rules.table, replay.header.game)
-        assert entry.rules == replay.header.rules.book.name
-        assert entry.id == archive.entry(entry.id).id
 
 
 @pytest.mark.long
@@ -184,25 +166,6 @@ def test_a_game_of_a_journal_that_is_not_over_is_neither_listed_nor_served(tmp_p
         archive.replay(over.id)
 
 
-def test_a_game_of_a_journal_is_listed_as_soon_as_it_is_over(tmp_path: Path) -> None:
-    journal = tmp_path / "contest.journal"
-    commit(journal, 1, 1, 0.5)
-    archive = _archive(journal)
-    assert not archive.listed
-    _, steps = game_of(1)
-    rest = [StepTaken(1000 + number, 1, step.at, step.text, step.check) for number, step in enumerate(steps)][
-        round(0.5 * len(steps)) :
-    ]
-    server = DatabaseJournal(str(journal))
-    for part in (rest[: len(rest) // 2], rest[len(rest) // 2 : -1], rest[-1:]):
-        assert not archive.listed
-        server.commit(Batch(steps=part))
-        archive.look(None)
-    server.close()
-    [entry] = archive.listed
-    assert archive.replay(entry.id).frames(REFEREE)[-1].winner == entry.winners[0]
-
-
 def test_an_unfinished_transcript_is_not_listed_and_a_file_that_becomes_one_is_not_served(tmp_path: Path) -> None:
     header, steps = game_of(4)
     file = tmp_path / "game-1.jsonl.gz"
@@ -229,17 +192,6 @@ def test_no_name_gets_out_of_its_place_in_the_list_nor_in_an_address(tmp_path: P
     assert page.count("<script") == polite.count("<script") == 1
     assert [attributes["href"] for tag, attributes in read.tags if tag == "a"] == [f"games/{entry.id}.html"]
     assert RUDE in "".join(text for _, text in read.texts)
-
-
-def test_the_transcript_of_a_game_is_the_game_wherever_it_was_recorded(tmp_path: Path) -> None:
-    journal = tmp_path / "contest.journal"
-    commit(journal, 1, 1)
-    archive = _archive(journal)
-    [entry] = archive.listed
-    file = tmp_path / "again.jsonl.gz"
-    file.write_bytes(transcript_of(archive.replay(entry.id)))
-    assert check(read_transcript(file))[0] > 0
-    assert _archive(file).listed[0].id == entry.id
 
 
 # --- the site -----------------------------------------------------------------------------------------------------

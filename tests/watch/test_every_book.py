@@ -1,4 +1,4 @@
-"""Every ruleset through what stands beside the referee: recap and session, witness, the referee's view, the screens.
+"""Every ruleset through what stands beside the referee: recap and session, the referee's view, the screens.
 
 The games are whole ones, on the boards of the books; everybody fires at random at what the rules allow.
 """
@@ -6,7 +6,7 @@ The games are whole ones, on the boards of the books; everybody fires at random 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
@@ -23,28 +23,21 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
-from salvo.errors import UnfairGame
-from salvo.events import GameTakenUp, GameVerified
-from salvo.fairness.witness import Witness
+from salvo.events import GameTakenUp
 from salvo.messages import Draw, Limits, State
 from salvo.net.inbound import Inbound
-from salvo.rules import BOOKS, SMACKDOWN, STREAK, Announce, Ending, Fleet, Repeats, RuleBook, Sinkings, generator
+from salvo.rules import BOOKS, Announce, Ending, Fleet, Repeats, RuleBook, Sinkings, generator
 from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.step import Step
 from salvo.view import Shot, View
-from salvo_server.core.log import TableLog
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
-from salvo_server.log_verification import verify_lines
 from salvo_server.referee_view import RefereeViews
-from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import no_status
-from salvo_server.storage.transcript_folder import proof_lines
 from salvo_watch.terminal_views import RefereeWatcher, TeamWatcher, Watcher
 from watch.watchers import Held, connected
 
-IDENTITY = Identity(bytes(32))
 SEALER = Sealer("secret", bytes(16))
 _A = TypeVar("_A")
 NOW = 1_760_000_000_000
@@ -59,25 +52,22 @@ EVERY_BOOK = pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 
 @dataclass(frozen=True)
 class Moment:
-    """A command, what came of it, what was logged, and the referee's snapshots."""
+    """What came of a command, and the referee's snapshots."""
 
     step: Step
-    log: tuple[bytes, ...]
     snapshots: tuple[Publication, ...]
 
 
 class Game:
-    """A game at a table, with its log and the referee's view."""
+    """A game at a table, with the referee's view."""
 
     def __init__(self, book: RuleBook, players: int, seed: int) -> None:
         self.random = Random(f"{book.name} {seed}")
         self.names = [f"team{number}" for number in range(players)]
         self.table = Table(Referee("11" * 32, "", book, Limits(players=players), 1, Draw.FAIR), no_status)
-        self.log = TableLog(self.table.header, IDENTITY)
         self.views = RefereeViews(0)
         self.now = NOW
         self.table.open()
-        self.opening = tuple(each.payload for each in self.log.opening())
         self.moments: list[Moment] = []
         self.spent: set[Shot] = set()
         self.fleets: dict[str, Fleet] = {}
@@ -98,7 +88,7 @@ class Game:
         assert step.recorded, command
         cleared = self.views.follow(self.table, step)
         snapshots = (*cleared, *self.views.take_due(self.now))
-        self.moments.append(Moment(step, tuple(each.payload for each in self.log.take_in(step)), snapshots))
+        self.moments.append(Moment(step, snapshots))
         return step
 
     def targets(self, shooter: str) -> Iterator[Shot]:
@@ -143,81 +133,6 @@ def finished(book: RuleBook, players: int = 3, seed: int = 1) -> Game:
 
 def announced(game: Game, kind: type[_A]) -> list[_A]:
     return [each for moment in game.moments for each in moment.step.announcements if isinstance(each, kind)]
-
-
-# --- the signed log, and a team as its witness ----------------------------------------------------------------------
-
-
-@pytest.mark.long
-@EVERY_BOOK
-def test_the_proof_of_a_game_by_every_book_verifies(book: RuleBook) -> None:
-    game = finished(book)
-    proof = proof_lines(game.table.header, [moment.step for moment in game.moments], IDENTITY)
-    report = verify_lines(iter(proof), "proof")
-    assert report.finding is None
-    live = [*game.opening, *(payload for moment in game.moments for payload in moment.log)]
-    assert [payload + b"\n" for payload in dict.fromkeys(live)] == proof  # the lobby is said twice
-
-
-def hear(game: Game, name: str, moments: Sequence[Moment], *, forgets_skips: bool = False) -> list[GameVerified]:
-    """Let a team that plays in the game hold it against the log."""
-    witness, found = Witness(name), []
-    witness.key = IDENTITY.signing_key
-    for payload in game.opening:
-        witness.logged(payload, 0.0)
-    inputs = [moment.step.command for moment in moments]
-    messages = [each.message for each in inputs if isinstance(each, m.PlaceShip) and each.player == name]
-    witness.placed(1, game.fleets[name].placements, messages)
-    for moment in moments:
-        match moment.step.command:
-            case m.Fire(player=player, target=target, x=x, y=y, context=m.ShotContext() as context) if player == name:
-                witness.fired(context, Shot(target, x, y))
-            case m.Skip(player=player, context=m.TurnContext() as context) if player == name and not forgets_skips:
-                witness.skipped(context)
-        for announcement in moment.step.announcements:
-            if not hasattr(announcement, "to"):
-                witness.heard(announcement, 0.0)
-        for payload in moment.log:
-            found += witness.logged(payload, 0.0)
-    assert witness.doubts(1000.0) == []
-    return found
-
-
-@pytest.mark.long
-@EVERY_BOOK
-def test_a_team_is_a_witness_of_its_game_by_every_book(book: RuleBook) -> None:
-    game = finished(book)
-    for name in game.names:
-        assert hear(game, name, game.moments) == [GameVerified(1, True)]
-
-
-def test_a_skip_that_was_never_sent_is_found_out() -> None:
-    """With it a server could take the rest of a salvo away, and the shots that counted were all fired."""
-    game = finished(SMACKDOWN)
-    skips = {c.context.turn: c.player for c in commands(game, m.Skip) if c.context is not None}
-    after_shots = {skips.get(c.context.turn) for c in commands(game, m.Fire) if c.context is not None} - {None}
-    assert after_shots
-    for name in after_shots:
-        assert name is not None
-        with pytest.raises(UnfairGame, match=f"a skip of {name} counted that was never sent"):
-            hear(game, name, game.moments, forgets_skips=True)
-
-
-def commands(game: Game, kind: type[_A]) -> list[_A]:
-    return [moment.step.command for moment in game.moments if isinstance(moment.step.command, kind)]
-
-
-def test_boards_and_fleets_that_everybody_is_shown_are_held_against_the_log() -> None:
-    game = finished(STREAK)
-    witness = Witness("team0")
-    witness.key = IDENTITY.signing_key
-    for payload in (*game.opening, *(payload for moment in game.moments[:-1] for payload in moment.log)):
-        witness.logged(payload, 0.0)
-    witness.heard(announced(game, m.BoardShown)[0], 0.0)
-    assert witness.doubts(1000.0) == []
-    witness.heard(m.BoardShown("team1", "X" * 100), 0.0)
-    witness.heard(m.FleetRevealed("team1", game.fleets["team0"].placements), 2000.0)
-    assert len(witness.doubts(1000.0)) == len(witness.doubts(5000.0)) == 1
 
 
 # --- recap and session ----------------------------------------------------------------------------------------------

@@ -102,21 +102,6 @@ def test_the_list_has_fifty_to_a_page_and_filters(site: Site) -> None:
     assert "No game is like that." in site.get("/games", text="nothing like it").text
 
 
-def test_the_games_of_two_teams_are_those_that_both_have_played(site: Site) -> None:
-    one, both = (set(_ids(site.get("/games", teams=teams))) for teams in ("hunter-1", "hunter-1, hunter-7"))
-    assert both
-    assert both < one
-
-
-def test_a_page_of_the_hall_leads_to_a_game_by_its_number(site: Site) -> None:
-    shown = site.get("/games/at/game/1")  # the redirect has been followed
-    assert shown.status == 200
-    assert "checked" in shown.text
-    later = site.get("/games/at/game/77")
-    assert later.status == 404
-    assert 'http-equiv="refresh"' in later.text
-
-
 def test_pages_of_the_list_follow_each_other() -> None:
     [entry] = _listed(GOLDEN / "2-players-1.jsonl.gz")
     many = [entry._replace(id=f"game-{number}") for number in range(120)]

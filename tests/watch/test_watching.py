@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 
 import pytest
 from rich.console import Console
 
-from kit.command_line import run
-from kit.services import serve
-from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import permissions, seal, table_state
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
-from salvo.rules import SALVO, XBS, Grid, Orientation, Placement, generator, random_fleet
+from salvo.rules import SALVO, Grid, Orientation, Placement, generator, random_fleet
 from salvo_display.boards.marks import Mark
 from salvo_watch import terminal_views
-from salvo_watch.commands import watch
 from salvo_watch.terminal_views import (
     EVERYBODY,
     REFEREE,
@@ -56,119 +50,10 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminal_views, "PATIENCE_SECONDS", -1.0)
 
 
-# --- coming late ----------------------------------------------------------------------------------------------------
-
-
 def kept(*announcements: m.Announcement) -> list[tuple[str, bytes]]:
     """Return what the broker keeps of announcements, the last of each topic."""
     written = (each for announcement in announcements for each in write_announcement(announcement))
     return list({topic: payload for topic, payload, retain in written if retain}.items())
-
-
-MID_GAME = kept(
-    m.RulesAnnounced(SALVO, "", 60, 30, 300, 3),
-    m.PlayersListed(("alice", "bob", "carol")),
-    m.StateChanged(State.TURN),
-    m.SalvoResolved(1, 39, "bob", 4, 1, (m.SunkShip("carol", "patrolboat", "Patrol-Boat"),), ("carol",)),
-    m.SalvoResolved(1, 40, "alice", 5, 2, (m.SunkShip("bob", "carrier", "carrier"),), ()),
-    m.TurnBegan(1, 41, "bob", 3, 0, 30_000),
-)
-
-
-@pytest.mark.parametrize("step", [1, -1])
-def test_opened_in_mid_game_it_shows_who_is_out_and_what_has_sunk(step: int) -> None:
-    """The story: a defeated player had four ships afloat, as only the last salvo's losses were taken in."""
-    held, watcher = connected(Watcher, "")
-    held.connect(MID_GAME[::step])
-    watcher.poll(0)
-    alice, bob, carol = watcher.boards.values()
-    assert [sum(each.ships.values()) for each in (alice, bob, carol)] == [5, 4, 4]
-    assert [bob.ships["carrier"], carol.ships["patrolboat"]] == [False, False]
-    assert [each.out for each in (alice, bob, carol)] == [False, False, True]
-
-
-def test_figures_that_leave_out_earlier_turns_say_so() -> None:
-    held, watcher = connected(Watcher, "")
-    held.connect(MID_GAME)
-    held.say(m.SalvoResolved(1, 41, "bob", 3, 1, (), ()))
-    watcher.poll(0)
-    assert "3+" in page(watcher)
-    held.say(m.PlayerStats("bob", 80, 19, 6, 18, 2))
-    watcher.poll(0)
-    assert (watcher.boards["bob"].shots, watcher.boards["bob"].partial) == (80, False)
-
-
-def test_of_a_turn_that_began_before_only_what_is_left_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("time.time", lambda: 1_000_000.0)
-    for began_seconds_ago, left in ((20, "has 10 s"), (40, "has 0 s"), (-5, "has 30 s")):  # -5: our clock is behind
-        held, watcher = connected(Watcher, "")
-        now = 1_000_000_000 - 1000 * began_seconds_ago
-        held.connect(kept(m.StateChanged(State.TURN), m.TurnBegan(1, 1, "alice", 5, now, now + 30_000)))
-        watcher.poll(0)
-        assert watcher.heading().endswith(left)
-
-
-def test_under_rules_without_sinkings_no_ship_is_shown_as_afloat() -> None:
-    held, watcher = connected(Watcher, "")
-    held.connect(kept(m.RulesAnnounced(XBS, "", 60, 30, 300, 3), m.PlayersListed(("alice", "bob"))))
-    watcher.poll(0)
-    assert "alice" in page(watcher)
-    assert "▮" not in page(watcher)
-
-
-def test_games_of_a_server_that_counts_from_1_again_are_shown() -> None:
-    """The story: without a journal the next server's first turns were taken for old ones and passed over."""
-    held, watcher = connected(Watcher, "")
-    held.connect(MID_GAME)
-    watcher.poll(0)
-    held.say(m.StateChanged(State.LOBBY))
-    begin(held)
-    held.say(m.SalvoResolved(1, 1, "alice", 5, 2, (m.SunkShip("bob", "carrier", "carrier"),), ()))
-    assert lines(watcher)[-1] == "turn 1: alice hits 2 of 5; bob's carrier sunk"
-    board = watcher.boards["alice"]
-    assert (board.shots, board.hits, board.partial) == (5, 2, False)
-
-
-def test_what_an_earlier_server_left_is_shown_no_longer_than_it_stands() -> None:
-    held, watcher = connected(Watcher, "")
-    broker = Wire()
-    broker.retained = dict(MID_GAME)
-    held.connect(broker.retained.items())
-    watcher.poll(0)
-    service = serve(broker, [""], seed=1)
-    broker.connect()
-    for _ in range(3):
-        service.step()
-    for message in broker.said:
-        held.deliver(*message)
-    watcher.poll(0)
-    assert (watcher.seen.state, watcher.names, watcher.seen.game.turn) == (State.LOBBY, (), None)
-    held.say(m.PlayersListed(("bob", "carol")))
-    watcher.poll(0)
-    assert all(not each.out and all(each.ships.values()) for each in watcher.boards.values())
-
-
-def test_a_win_is_told_once_in_whatever_order_it_is_heard() -> None:
-    end = kept(m.StateChanged(State.OVER), m.TurnBegan(1, 41, "bob", 3, 0, 1), m.GameWon("bob"))
-    places = kept(m.PlayerStats("alice", 80, 19, 6, 18, 2), m.PlayerStats("bob", 80, 20, 6, 18, 1))
-    for order in ([*end, *places], [*places, *end], [*places, *end[::-1]]):
-        held, watcher = connected(Watcher, "")
-        told = []
-        for _ in range(2):
-            held.connect(order)
-            told += [line for line in lines(watcher) if "winner: bob" in line]
-        assert (watcher.games_ended, len(told)) == (1, 1)
-        assert ("places: 1. bob, 2. alice" in told[0]) == (order[0] in places)
-
-
-def test_a_win_after_a_lobby_that_was_missed_is_another_one() -> None:
-    """The story: the same winner again, after a cut, was taken for what is known already."""
-    held, watcher = connected(Watcher, "")
-    for game in (1, 2, 2):
-        turn = m.TurnBegan(game, 41, "bob", 3, 1000 * game, 1000 * game + 30_000)
-        held.connect(kept(m.StateChanged(State.OVER), turn, m.GameWon("bob")))
-        watcher.poll(0)
-    assert watcher.games_ended == 2
 
 
 @pytest.mark.parametrize("step", [1, -1])
@@ -214,16 +99,6 @@ def test_everything_that_is_asked_for_may_be_read(
     for topic_filter in held.filters:
         topic = topic_filter.replace("+", "x")
         assert permissions.may(role, name, ["blue"], permissions.Action.RECEIVE, topic), topic_filter
-
-
-def test_only_the_referee_asks_for_the_boards_and_only_a_team_for_its_hits() -> None:
-    public, team, referee = (
-        set(connected(kind, "", *given)[0].filters)
-        for kind, given in ((Watcher, ()), (TeamWatcher, ("alice", None)), (RefereeWatcher, ()))
-    )
-    assert referee - public == {"/game/referee"}
-    assert {"/players/alice/hit", "/players/alice/error", "/players/alice/recap"} <= team - public
-    assert all(topic.startswith("/players/alice/") for topic in team - public)
 
 
 # --- which account looks on ---------------------------------------------------------------------------------------
@@ -277,18 +152,6 @@ def test_the_referee_sees_ships_hits_and_the_last_salvo() -> None:
     assert f"{Mark.SHIP} {Mark.SHIP} {Mark.SHIP} {Mark.SHIP} {Mark.SHIP}" in text
 
 
-def test_the_same_snapshot_again_is_no_news_and_the_next_game_forgets_it() -> None:
-    held, referee = connected(RefereeWatcher, "")
-    begin(held)
-    held.say(AFTER)
-    referee.poll(0)
-    held.say(AFTER)
-    assert lines(referee) == []
-    held.say(m.StateChanged(State.LOBBY))
-    referee.poll(0)
-    assert referee.view is None
-
-
 def test_a_snapshot_before_the_rules_or_of_other_boards_is_drawn_as_far_as_it_goes() -> None:
     held, referee = connected(RefereeWatcher, "")
     held.say(m.RefereeView(1, 0, 0, "a", 5, (m.RefereeBoard("a", ("ab.",), 0, 0, False),)))
@@ -304,20 +167,6 @@ def test_a_referee_without_boards_is_told_what_is_probably_wrong_once() -> None:
     assert len(told) == 1
     assert "referee_delay_seconds" in told[0]
     assert lines(referee) == []
-
-
-@pytest.mark.usefixtures("impatient")
-def test_who_gets_his_boards_is_told_nothing() -> None:
-    held, referee = connected(RefereeWatcher, "")
-    begin(held)
-    held.say(AFTER)
-    assert not any("role referee" in line for line in lines(referee))
-
-
-def test_nobody_is_told_that_something_is_wrong_before_it_can_have_come() -> None:
-    held, referee = connected(RefereeWatcher, "")
-    begin(held)
-    assert not any("role referee" in line for line in lines(referee))
 
 
 @pytest.mark.usefixtures("impatient")
@@ -368,42 +217,6 @@ def recap_message(recap: m.Recap) -> Inbound:
     return Inbound(f"/players/{recap.to}/recap", blob.encode(), False, 1, 1)
 
 
-def test_a_screen_shows_what_a_recap_of_a_very_long_game_sums_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    fleet = random_fleet(SALVO, generator(1))
-    results = tuple(m.SalvoResolved(1, turn, ("bob", "alice")[turn % 2], 1, 0, (), ()) for turn in range(1, 41))
-    shots = tuple(m.OwnShot(turn, "bob", turn // 2 % 10 + 1, 1) for turn in range(1, 41, 2))
-    landed = tuple((number % 10 + 1, 10) for number in range(20))
-    recap = m.Recap("alice", 1, 41, fleet.placements, shots, landed, results, ("alice", "bob"))
-    monkeypatch.setattr("salvo.codec.recap_writer.MAX_RECAP_BYTES", 700)
-    monkeypatch.setattr("salvo.codec.recap_writer._MAX_HITS", 3)
-    held, screen = connected(TeamWatcher, "", "alice", "secret")
-    begin(held)
-    message = recap_message(recap)
-    told = read_recap("alice", write_recap(recap, SALVO.grid))
-    assert told.earlier is not None
-    assert len({shot.x for shot in told.shots}) < 10
-    held.arriving.append(message)
-    assert lines(screen)[-1] == "recap: game 1, turn 41"
-    assert all(mark in (Mark.HIT, Mark.MISS) for mark in screen.own_marks()[90:])
-    screen.body()
-    assert screen.boards["bob"].marks == Mark.FIRED * 10 + Mark.BLANK * 90
-
-
-def test_a_screen_passes_over_a_recap_that_is_older_than_what_it_shows() -> None:
-    fleet = random_fleet(SALVO, generator(1))
-    older = m.Recap("alice", 1, 2, fleet.placements, (), ((1, 1),), (), ("alice", "bob"))
-    newer = dataclasses.replace(older, landed=((1, 1), (2, 1)))
-    held, screen = connected(TeamWatcher, "", "alice", "secret")
-    begin(held)
-    for recap in (newer, older):
-        held.arriving.append(recap_message(recap))
-        lines(screen)
-    assert screen.own_marks()[1] in (Mark.HIT, Mark.MISS)
-    held.say(m.TurnBegan(1, 3, "bob", 5, 0, 30_000))
-    held.arriving.append(recap_message(newer))
-    assert not any("recap" in line for line in lines(screen))
-
-
 def test_a_recap_that_does_not_fit_made_up_rules_is_told_and_changes_nothing() -> None:
     recap = m.Recap("alice", 1, 2, random_fleet(SALVO, generator(1)).placements, (), ((9, 9),), (), ("alice", "bob"))
     held, screen = connected(TeamWatcher, "", "alice", "secret")
@@ -423,13 +236,6 @@ def test_a_recap_under_another_secret_is_told_and_changes_nothing() -> None:
     held.arriving.append(Inbound("/players/alice/recap", blob.encode(), False, 1, 1))
     assert "forged" in lines(screen)[-1]
     assert set(screen.own_marks()) == {Mark.BLANK}
-
-
-@pytest.mark.usefixtures("impatient")
-def test_a_team_that_does_not_play_here_is_told_who_does() -> None:
-    held, screen = connected(TeamWatcher, "", "carol", None)
-    begin(held)
-    assert "carol is not at this table; the players are alice, bob" in lines(screen)
 
 
 def test_shots_off_the_grid_of_a_forged_message_are_passed_over() -> None:
@@ -479,13 +285,6 @@ def test_a_flood_of_lines_pushes_no_news_away() -> None:
     assert text.count("bob says:") == 4
 
 
-def test_a_teams_screen_sees_what_was_said_to_it_alone() -> None:
-    held, screen = connected(TeamWatcher, "", "alice", None)
-    assert "/players/alice/message" in held.filters
-    held.say(m.MessagePublished("alice", "bob", "you are next"))
-    assert lines(screen) == ["bob says to us: you are next"]
-
-
 def test_a_line_that_somebody_left_behind_or_made_up_is_not_shown() -> None:
     held, watcher = connected(Watcher, "")
     [line] = write_announcement(m.ChatPublished("bob", "for ever"))
@@ -520,14 +319,6 @@ def test_a_status_topic_that_is_none_is_not_subscribed(topic: str) -> None:
     assert (lines(watcher), held.filters) == ([], before)
 
 
-def test_a_winner_without_places_has_nothing_said_of_places_and_comes_behind_them() -> None:
-    held, watcher = connected(Watcher, "")
-    assert held.filters.index("/game/stats/+") < held.filters.index("/game/winner")
-    begin(held)
-    held.say(m.GameWon("alice"))
-    assert "places" not in lines(watcher)[-1]
-
-
 def test_another_user_is_told_of_when_the_broker_has_let_it_in() -> None:
     """The story: with a wrong secret it said "looking on as hall.1 now" and was refused."""
     held, watcher = connected(Watcher, "")
@@ -537,16 +328,6 @@ def test_another_user_is_told_of_when_the_broker_has_let_it_in() -> None:
     assert lines(watcher) == ["watching as hall.2 now"]
     held.connect()
     assert lines(watcher) == []
-
-
-def test_what_is_logged_lands_among_the_news_of_a_live_screen() -> None:
-    _, watcher = connected(Watcher, "")
-    root = logging.getLogger()
-    before = root.handlers[:]
-    with watch._live(watcher):
-        logging.getLogger("salvo.net.mqtt").warning("lost %s\x1b[2J", "it")
-    assert root.handlers == before
-    assert "lost it" in page(watcher)
 
 
 def test_retained_messages_are_news_once_over_any_number_of_reconnects() -> None:
@@ -566,9 +347,3 @@ def test_retained_messages_are_news_once_over_any_number_of_reconnects() -> None
     held.say(m.StateChanged(State.OVER), m.GameWon("alice"))
     lines(watcher)
     assert watcher.games_ended == 2
-
-
-@pytest.mark.parametrize("table", ["a/b", "#", "+", "a b", "players"])
-def test_a_name_that_no_table_has_is_refused_before_a_spectator_connects(table: str) -> None:
-    done = run("watch", "mqtt://127.0.0.1:1", "--table", table)
-    assert (done.returncode, done.stderr[:28]) == (1, "error: bad_name: table name ")

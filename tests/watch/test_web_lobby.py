@@ -125,17 +125,6 @@ def test_the_clock_of_a_lobby_is_the_servers_whatever_a_host_does(players: int |
     assert contest.picture["lobby"]["players"] == (players if players != 64 else None)
 
 
-def test_a_number_of_teams_that_a_host_has_set_is_waited_for_in_that_lobby_alone() -> None:
-    contest = Contest(Limits())
-    assert contest.picture["lobby"]["players"] is None
-    contest.host(HostAction.SET, settings=m.NextGame(players=5))
-    assert contest.picture["lobby"]["players"] is None
-    contest.host(HostAction.NEXT)
-    assert contest.picture["lobby"]["players"] == 5
-    contest.host(HostAction.NEXT)
-    assert contest.picture["lobby"]["players"] is None
-
-
 def test_a_hall_that_a_league_holds_has_no_clock_and_waits_for_nobody() -> None:
     contest = Contest(Limits())
     contest.host(HostAction.SET, settings=m.NextGame(players=64, placement_seconds=86_400))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from salvo import topics
-from salvo_watch.web.tables import BOARDS_SECONDS, MAX_STANDINGS, PLAY_OUT_SECONDS
+from salvo_watch.web.tables import BOARDS_SECONDS, PLAY_OUT_SECONDS
 from watch.standings_front import DELAY, Front
 
 SHOWN_AFTER = DELAY + PLAY_OUT_SECONDS + BOARDS_SECONDS
@@ -44,21 +43,3 @@ def test_older_standings_that_were_held_do_not_replace_those_of_a_new_connection
     front.standings("new", retained=True)
     front.loop.run_to(2 * SHOWN_AFTER)
     assert front.told() == [("new", 1.499)]
-
-
-@pytest.mark.parametrize(("delay", "boards"), [(0.0, True), (DELAY, False)])
-def test_where_nothing_is_shown_late_standings_are_not(delay: float, boards: bool) -> None:
-    front = Front(delay=delay, boards=boards)
-    front.standings("ann")
-    assert front.told() == [("ann", 1.499)]
-
-
-def test_standings_that_the_server_clears_are_gone(front: Front) -> None:
-    front.standings("ann", retained=True)
-    front.hear(topics.STANDINGS.of(), b"")
-    assert front.told() == []
-
-
-def test_a_picture_has_the_best_teams_only(front: Front) -> None:
-    front.standings(*(f"team{number}" for number in range(90)), retained=True)
-    assert len(front.told()) == MAX_STANDINGS

@@ -38,9 +38,7 @@ def salvo(
     [
         (salvo(), standing(ann=5, bob=5), standing(ann=5, bob=5), "ann hits nothing but water."),
         (salvo(1), standing(ann=5, bob=5), standing(ann=5, bob=5), ""),
-        (salvo(3), standing(ann=5, bob=5), standing(ann=5, bob=5), "ann finds a target: 3 of 5 hit."),
         (salvo(5), standing(ann=5, bob=5), standing(ann=5, bob=5), "ann hits with every one of 5 shots."),
-        (salvo(shots=0), standing(ann=5, bob=5), standing(ann=5, bob=5), "ann lets the turn pass."),
         (
             salvo(2, sunk="bob"),
             standing(ann=5, bob=5),
@@ -49,17 +47,10 @@ def salvo(
         ),
         (
             salvo(2, sunk="bob"),
-            standing(ann=4, bob=5),
-            standing(ann=4, bob=4),
-            "ann sinks bob's carrier and draws level.",
-        ),
-        (
-            salvo(2, sunk="bob"),
             standing(ann=5, bob=4),
             standing(ann=5, bob=3),
             "ann sinks bob's carrier and is 2 ships ahead.",
         ),
-        (salvo(2, sunk="bob"), standing(ann=2, bob=5), standing(ann=2, bob=4), "ann sinks bob's carrier."),
         (
             salvo(2, sunk="ann"),
             standing(ann=3, bob=3),
@@ -84,7 +75,6 @@ def salvo(
             standing("bob", ann=5, bob=0, cat=2),
             "bob is out: ann against cat now.",
         ),
-        (salvo(1, defeated="bob"), standing(), standing("bob"), "ann defeats bob."),
         (salvo(shots=0, given_up=True), standing(ann=5), standing(ann=5), "ann's bot gave up the turn."),
         (
             salvo(defeated="bob", fate=m.Fate.REMOVED),
@@ -93,18 +83,11 @@ def salvo(
             "the host takes bob out; 3 are left.",
         ),
         (
-            salvo(defeated="bob", fate=m.Fate.REMOVED),
-            standing(ann=5, bob=1),
-            standing("bob", ann=5, bob=1),
-            "the host takes bob out, and ann is the last one afloat.",
-        ),
-        (
             salvo(shots=0, defeated="ann", fate=m.Fate.SILENT),
             standing(ann=5, bob=1, cat=2),
             standing("ann", ann=5, bob=1, cat=2),
             "ann is out after turns without a shot: bob against cat now.",
         ),
-        (salvo(defeated="ann"), standing(), standing("ann"), "ann is out."),
     ],
 )
 def test_a_commentator_says_the_most_important_thing(
@@ -147,14 +130,3 @@ def test_chances_are_shares_the_same_every_time_and_follow_the_ships(games: list
     last = Race.of(games[0][-2], SALVO)
     winner = games[0][-1].winner
     assert chances(last).of[winner] > 0.8
-
-
-@pytest.mark.long
-def test_chances_say_more_of_who_will_win_than_a_coin_does(games: list[list[m.RefereeView]]) -> None:
-    """Brier score: 0.5 for a coin between two, 0 for a prophet; the seeds are fixed, and so is the figure."""
-    scores = []
-    for views in games:
-        for view in views[:-1:5]:
-            told = chances(Race.of(view, SALVO), 60)
-            scores.append(sum((chance - (name == views[-1].winner)) ** 2 for name, chance in told.of.items()))
-    assert sum(scores) / len(scores) < 0.4

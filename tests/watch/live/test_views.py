@@ -6,15 +6,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
-from kit import waiting
 from kit.guarded import guarded, play, wait_for_users
 from kit.processes import started, without_settings
-from kit.programs import BROKERS, needs
+from kit.programs import BROKERS
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
@@ -82,22 +81,6 @@ def _letter(ship: int, struck: bool) -> str:
     return letter.upper() if struck else letter
 
 
-def test_boards_that_wait_for_their_delay_follow_when_the_game_is_over(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path, referee_delay_ms=3_600_000) as contest:
-        for name in ("red", "blue"):
-            contest.roster.add(name)
-        judge = onlooker(contest, "judge.1", contest.roster.add("judge", Role.REFEREE), RefereeWatcher)
-        assert isinstance(judge, RefereeWatcher)
-        play(contest, ["red", "blue"])
-        heard = until(lambda: judge.view is not None and bool(judge.view.winner), judge)[judge]
-        events = [each.record["event"] for each in heard]
-        assert events.index("won") < events.index("boards")
-        turns = [each.record["turn"] for each in heard if each.record["event"] == "boards"]
-        assert turns == list(range(len(contest.service.tables[""].referee.results) + 1))
-        assert judge.games_ended == 1
-        judge.close()
-
-
 def _watch(*arguments: str, **environment: str) -> AbstractContextManager[subprocess.Popen[str]]:
     clean = without_settings()
     command = [sys.executable, "-m", "salvo", "watch", *arguments]
@@ -127,50 +110,3 @@ def test_the_command_shows_a_referee_the_boards(tmp_path: Path) -> None:
 
 def _body(record: dict[str, object]) -> dict[str, object]:
     return {key: value for key, value in record.items() if key != "event"}
-
-
-def test_the_command_tells_a_stranger_to_name_an_account(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path) as contest, _watch(contest.url) as running:
-        _, err = running.communicate(timeout=60)
-    assert running.returncode == 1
-    assert "not_authorised" in err
-    assert "SALVO_TEAM and SALVO_SECRET" in err
-
-
-def test_the_command_refuses_another_teams_view() -> None:
-    with _watch("mqtt://red:x@127.0.0.1:1", "--view", "blue") as running:
-        _, err = running.communicate(timeout=60)
-    assert (running.returncode, "not_your_view" in err) == (1, True)
-
-
-def _wait_for(line: str, running: subprocess.Popen[str]) -> None:
-    assert running.stdout is not None
-    while line not in (read := running.stdout.readline()):
-        assert read, running.communicate()[1]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_account_has_as_many_viewers_as_screens_and_one_more_is_refused(kind: str, tmp_path: Path) -> None:
-    """The story: the second screen of the hall and the first one threw each other out for ever."""
-    screens = 3
-    with guarded(kind, tmp_path) as contest:
-        secret = contest.roster.add("hall", Role.WATCHER, screens)
-        wait_for_users(contest.url, f"hall.{screens}", secret)
-        account = {"SALVO_TEAM": "hall", "SALVO_SECRET": secret}
-        with ExitStack() as stack:
-            running = [stack.enter_context(_watch(contest.url, **account)) for _ in range(screens)]
-            for each in running:
-                _wait_for("state lobby", each)
-            running.append(stack.enter_context(_watch(contest.url, **account)))
-            [gone] = waiting.until(lambda: [screen for screen in running if screen.poll() is not None])
-            assert gone.returncode == 1
-            said = gone.communicate()[1]
-            assert "error: account_in_use: all viewers of this account are in use: hall.1, hall.2, hall.3" in said
-
-
-@needs("mosquitto")
-def test_a_hall_of_two_hundred_has_its_users_at_mosquitto(tmp_path: Path) -> None:
-    with guarded("mosquitto", tmp_path) as contest:
-        secret = contest.roster.add("hall", Role.WATCHER, 200)
-        wait_for_users(contest.url, "hall.200", secret)
-        wait_for_users(contest.url, "hall.201", secret, admitted=False)

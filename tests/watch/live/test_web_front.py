@@ -24,10 +24,7 @@ import pytest
 from kit.guarded import guarded, play, wait_for_users
 from kit.ports import Port
 from kit.processes import started
-from kit.programs import BROKERS
 from kit.web_front import WebFront, web_front
-from salvo import messages as m
-from salvo.codec.announcement_writer import write_announcement
 from salvo.messages import Limits, State
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker
@@ -51,10 +48,9 @@ def pictures_until(web: WebFront, wanted: str, table: str = "") -> list[dict[str
     raise AssertionError(f"the stream ended in state {seen[-1]['state']!r}")
 
 
-@pytest.mark.parametrize("kind", BROKERS)
-def test_whoever_comes_is_shown_what_the_server_knows(kind: str, tmp_path: Path) -> None:
+def test_whoever_comes_is_shown_what_the_server_knows(tmp_path: Path) -> None:
     """A new browser at every moment of a game; each picture is compared with what the referee recorded of its turn."""
-    with guarded(kind, tmp_path, limits=Limits(players=2, pace_ms=30)) as contest:
+    with guarded("embedded", tmp_path, limits=Limits(players=2, pace_ms=30)) as contest:
         hall = contest.roster.web
         wait_for_users(contest.url, hall.user, hall.secret)
         with web_front(contest.url, account=(hall.user, hall.secret)) as web:
@@ -151,9 +147,7 @@ def web() -> Iterator[WebFront]:
         yield running
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/director", "/tables", "/sdk", "/qr.svg", "/healthz", "/nothing", "/events?table=%2B"]
-)
+@pytest.mark.parametrize("path", ["/", "/director", "/sdk", "/qr.svg", "/nothing", "/events?table=%2B"])
 def test_every_answer_has_the_policy(web: WebFront, path: str) -> None:
     _, headers, _ = web.get(path)
     assert headers["Content-Security-Policy"] == POLICY
@@ -171,8 +165,6 @@ def test_without_a_broker_the_page_says_so_and_is_not_healthy(web: WebFront) -> 
     "path",
     [
         "/events?table=%2B",
-        "/events?table=a%2Fb",
-        "/events?table=%23",
         "/events?table=" + "x" * 33,
         "/events?table=%3Cscript%3E",
         "/events?table=t1@%3Cscript%3E",
@@ -187,13 +179,6 @@ def test_a_table_whose_name_is_none_is_refused(web: WebFront, path: str) -> None
 @pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/sdk/x.whl"])
 def test_nothing_else_is_served(web: WebFront, path: str) -> None:
     assert web.get(path)[0] == 404
-
-
-def test_a_page_that_there_is_not_names_those_that_there_are(web: WebFront) -> None:
-    status, headers, body = web.get("/nothing")
-    assert (status, headers.get_content_type()) == (404, "text/html")
-    for expected in (b'<html lang="en"', b"There is no such page", b'href="/tables"'):
-        assert expected in body
 
 
 def test_the_wheel_is_this_version_whole(web: WebFront, tmp_path: Path) -> None:
@@ -211,23 +196,6 @@ def test_the_wheel_is_this_version_whole(web: WebFront, tmp_path: Path) -> None:
         [sys.executable, "-c", code, str(target)], env=clean, capture_output=True, text=True, timeout=_SECONDS
     )
     assert told.stdout == "there\n", told.stderr
-
-
-def test_the_page_is_right_again_when_the_server_and_its_broker_are_back(tmp_path: Path) -> None:
-    with Port() as port:
-        words = ["serve", "--profile", "open", "--json", "--listen", f"127.0.0.1:{port.number}"]
-        words += ["--journal", str(tmp_path / "journal"), "--identity", str(tmp_path / "identity")]
-        with web_front(f"mqtt://127.0.0.1:{port.number}") as web, web.pictures() as pictures:
-            assert next(pictures)["trouble"] == "broker"
-            for _ in range(2):
-                with started([*_SALVO, *words], stdout=subprocess.DEVNULL) as server:
-                    assert _next(pictures, "")["state"] == "lobby"
-                    server.send_signal(signal.SIGKILL)
-                    assert _next(pictures, "broker")["state"] in ("", "lobby")
-
-
-def _next(pictures: Iterator[dict[str, Any]], trouble: str) -> dict[str, Any]:
-    return next(each for each in pictures if each["trouble"] == trouble and (trouble or each["state"]))
 
 
 def test_a_server_starts_its_web_front_and_ends_it(tmp_path: Path) -> None:
@@ -315,20 +283,6 @@ def test_the_tables_of_several_brokers_have_its_address_where_two_have_one_name(
         with web.pictures("t1") as pictures, web.pictures("only1") as others:
             assert any(picture["trouble"] == "broker" for picture in others)
             assert next(pictures)["trouble"] == ""
-
-
-def test_a_front_that_starts_again_shows_the_standings_of_the_evening() -> None:
-    line = m.Standing(1, "ann", 1500, 2, 1, 1, 0, 0, 80, 19, 27_640, 11_860, 43_419)
-    table = m.StandingsTable(1, 2, 2, 1, (line,))
-    [(topic, payload, retain)] = write_announcement(m.StandingsShown(table, table))
-    with EmbeddedBroker() as broker, contextlib.closing(Connection(broker.url, "rude", clean_session=True)) as server:
-        server.connect(_SECONDS)
-        server.publish(topic, payload, retain=retain)
-        assert server.flush(_SECONDS)
-        for _ in range(2):
-            with web_front(broker.url) as web, web.pictures() as pictures:
-                [told] = next(filter(None, (picture["standings"] for picture in pictures)))
-                assert (told["name"], told["points"], told["games"]) == ("ann", 1.5, 2)
 
 
 def test_a_name_that_nobody_gave_the_web_front_gets_no_page() -> None:
