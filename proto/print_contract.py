@@ -1,11 +1,12 @@
 """Print the generated parts of the documents: ``python proto/print_contract.py`` rewrites them in place.
 
-They are the tables and examples of proto/README.md, examples of docs/first-client.md, a table of CONTRIBUTING.md, and
-the codes of docs/reference/errors.md.
+They are the tables and examples of proto/README.md, examples of docs/first-client.md, a table of CONTRIBUTING.md,
+the codes of docs/reference/errors.md, and what docs/bot.md lists of a view and of a bot.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
 import runpy
 import tomllib
@@ -18,9 +19,11 @@ from diagram import edges
 from fates import FATES
 from salvo.errors import CODES
 from salvo.messages import State
+from salvo.player import Bot
 from salvo.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING, SERVER
 from salvo.state_machine import Transition, markdown
 from salvo.topics import TOPICS
+from salvo.view import View
 from salvo_server.core.outages import OUTAGES
 from salvo_server.core.transitions import STATES, TABLE, Answer, Event, TableState
 
@@ -29,7 +32,8 @@ ERROR_CODES = README.with_name("error_codes.toml")
 CONTRIBUTING = README.parents[1] / "CONTRIBUTING.md"
 TUTORIAL = README.parents[1] / "docs" / "first-client.md"
 LOCAL_ERRORS = README.parents[1] / "docs" / "reference" / "errors.md"
-DOCUMENTS = (README, TUTORIAL, CONTRIBUTING, LOCAL_ERRORS)
+BOTS = README.parents[1] / "docs" / "bot.md"
+DOCUMENTS = (README, TUTORIAL, CONTRIBUTING, LOCAL_ERRORS, BOTS)
 
 
 def topics() -> str:
@@ -147,7 +151,42 @@ def outages() -> str:
     return markdown(OUTAGES, "the server")
 
 
+def view() -> str:
+    """What a bot may read of its view."""
+    listed = (inspect.getdoc(View) or "").partition("Attributes:\n")[2]
+    attributes = re.findall(r"^ {4}(\w+): (.+?)(?=^ {4}\w+:|\Z)", listed, re.MULTILINE | re.DOTALL)
+    return _table(("of `view`", ""), [*((f"`{name}`", _code(text)) for name, text in attributes), *_members(View)])
+
+
+def bot() -> str:
+    """What a bot may do, and when it is called."""
+    return _table(("of `salvo.Bot`", ""), _members(Bot))
+
+
+def _members(kind: type) -> list[tuple[str, str]]:
+    """Every public property and method, with its arguments, and the first sentence of its docstring."""
+    found = []
+    for name, value in vars(kind).items():
+        if name[0] == "_" or not isinstance(value, property) and not inspect.isfunction(value):
+            continue
+        call = name
+        if inspect.isfunction(value):
+            given = [each.replace(annotation=each.empty) for each in inspect.signature(value).parameters.values()][1:]
+            call += f"({', '.join(map(str, given))})"
+        text = re.sub(r"\n\n(Raises|Args):\n.*?(?=\n\n|\Z)", "", inspect.getdoc(value) or "", flags=re.DOTALL)
+        found.append((f"`{call}`", _code(text)))
+    return found
+
+
+def _code(text: str) -> str:
+    """A docstring's text as a cell of a table."""
+    line = " ".join(text.replace("``", "`").split()).removesuffix(".")
+    return line[0].lower() + line[1:]
+
+
 PRINTED = {
+    "view": view,
+    "bot": bot,
     "states": states,
     "client": client,
     "topics": topics,

@@ -48,7 +48,7 @@ class Bot:
     unsaid: deque[Line] | None = None
 
     def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
-        """Take a seat; called before each game.
+        """Take a seat, before each game. Yours calls ``super().prepare(name, seed, game)`` first.
 
         Args:
             seed: for this player and this game alone, see :func:`salvo.rules.own_seed`.
@@ -57,7 +57,10 @@ class Bot:
         self.random = generator(seed, name, game)
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
-        """Return the fleet to play with; by default, a random one."""
+        """Return the fleet to play with; by default a random one.
+
+        Another is ``salvo.Fleet(rules, [salvo.Placement("carrier", 1, 1, salvo.Orientation.HORIZONTAL), ...])``.
+        """
         return rules.random_fleet(self.random)
 
     def choose_salvo(self, view: View) -> Answer:
@@ -65,23 +68,23 @@ class Bot:
         raise BotError("bad_bot", f"{type(self).__name__} has no choose_salvo(view)")
 
     def on_result(self, result: SalvoResolved) -> None:
-        """Learn the result of any player's salvo; the view already has it."""
+        """Learn the result of any player's salvo, which the view already has."""
 
     def on_game_over(self, winner: str | None, stats: Mapping[str, PlayerStats]) -> None:
-        """Learn how the game ended; ``stats`` has the places.
+        """Learn how the game ended.
 
-        Args:
-            winner: empty after a tie, None if the host has aborted the game (SALVO-HOST-5).
+        ``winner`` is empty after a tie, and None if the host has aborted the game (SALVO-HOST-5). ``stats`` has
+        ``shots``, ``hits``, ``sunk``, ``turns`` and ``place`` by player.
         """
 
     def on_message(self, sender: str, text: str, private: bool) -> None:
-        """Hear another player's chat line, public or private; ``sender`` is empty for the server."""
+        """Receive another player's chat line, public or private; ``sender`` is empty for the server."""
 
     def close(self) -> None:
-        """Release resources outside this process; called by the bot's creator after its last game."""
+        """Release resources outside this process, after the last game."""
 
     def say(self, text: str, to: str = "") -> None:
-        """Say a line to everybody, or to one other player, when the calling method has returned (SALVO-CHAT).
+        """Send a line to everybody, or to one other player; it goes when the calling method has returned (SALVO-CHAT).
 
         Of more than five lines from one method, only the last five are sent; if chat is off, none.
         """

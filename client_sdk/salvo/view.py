@@ -183,17 +183,19 @@ class View:
     """One player's knowledge of one game.
 
     Attributes:
-        rules: the ruleset that is played.
-        me: the player's own name.
+        shots: how many to fire now; 0 in another player's turn.
+        untouched: cells of opponents not fired at yet, as shots; if cells are announced, by any player.
+            ``untouched.of(player)``, ``untouched.sample(count)``.
+        fleet: your ships; ``fleet.board`` has one byte per cell, 0 for water, row by row.
+        rules: the ruleset. ``rules.grid`` has ``width``, ``height``, ``at("B3")``, which is (3, 2), and
+            ``name_at(3, 2)``, which is B3; ``rules.fleet`` the ships with ``name`` and ``length``.
+        me: your name.
         players: all names in play order.
         game: the game's number at the table.
-        turn: the running number of the turn, from 1; 0 before the first.
-        shots: how many shots may be fired in the current turn; 0 in another player's.
-        fleet: the player's own ships.
-        untouched: cells of opponents not fired at yet; if cells are announced, by any player.
-        revealed: fleets by player, once the game is over, if the rules show them.
-        random: the bot's own source of randomness; using only this one keeps a game reproducible.
-        limited_by: the code of what ends the turn when :attr:`seconds_left` is over.
+        turn: the number of the turn, from 1; 0 before the first.
+        random: the only source of randomness to use; then the same seed gives the same game.
+        limited_by: the code of the limit that ends your turn.
+        revealed: all fleets by player, once the game is over, if the rules reveal them.
     """
 
     def __init__(
@@ -241,7 +243,7 @@ class View:
 
     @property
     def seconds_left(self) -> float | None:
-        """Time until the turn's deadline; None without a clock, as in the arena."""
+        """Time left in your turn; None without a clock."""
         return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
 
     @property
@@ -258,7 +260,7 @@ class View:
 
     @property
     def ships_afloat(self) -> dict[str, int]:
-        """Number of ships afloat by player, including this one.
+        """How many ships are afloat, by player.
 
         Raises:
             BotError: ``not_told``: these rules do not reveal which ships sank.
@@ -280,15 +282,13 @@ class View:
 
     @property
     def salvos(self) -> list[OwnSalvo]:
-        """The own salvos with their results."""
+        """Your own salvos, each with its result; empty before your second turn."""
         self._read_news()
         return self._salvos
 
     @property
     def results(self) -> list[SalvoResolved]:
-        """The results of all salvos, in order.
-
-        Each has ``turn``, ``player``, the numbers ``shots`` and ``hits``, ``sunk`` and ``defeated``.
+        """The results of all salvos of all players, in order.
 
         A team that came back late in a game of very many turns lacks the oldest ones (SALVO-JOIN-13), and its own
         salvos of that time; everything else here is still right.
@@ -309,18 +309,18 @@ class View:
 
     @property
     def incoming(self) -> list[tuple[int, int]]:
-        """Cells of the own board that were shot at, as (x, y), in order; of very many, the oldest appear only once."""
+        """Cells of your board that were shot at, as (x, y), in order; of very many, the oldest appear only once."""
         self._read_news()
         return [(x, y) for _, x, y in self._landed]
 
     @property
     def fired_this_turn(self) -> tuple[Shot, ...]:
-        """Own shots of this turn, whose result is not known yet."""
+        """Your shots of this turn, whose result is not known yet, if you are asked again within it."""
         return tuple(self._fired)
 
     @property
     def points(self) -> dict[str, int]:
-        """Hits by player.
+        """Points by player: a hit is one.
 
         Raises:
             BotError: ``not_told``: these rules have no points.
@@ -342,7 +342,7 @@ class View:
 
     @property
     def winners(self) -> tuple[str, ...]:
-        """The winners according to the results: several after a tie, none while the game is running."""
+        """The winners: several after a tie, none while the game is running."""
         results, count = self.results, len(self.players)
         if self.rules.ending is Ending.GOAL:
             points, goal = self.points, self.rules.goal or 0
@@ -360,7 +360,7 @@ class View:
         return tuple(name for name in self.players if name in had)
 
     def afloat(self, player: str) -> list[str]:
-        """Return the names of a player's ships that are afloat.
+        """Return the names of the player's ships still afloat.
 
         Raises:
             BotError: ``not_told``: these rules do not reveal which ships sank.
@@ -369,9 +369,9 @@ class View:
         return [ship.name for ship in self.rules.fleet if ship.name not in sunk]
 
     def marks(self, player: str) -> dict[tuple[int, int], bool]:
-        """Return which cells (x, y) of a board are known to have been shot at, and whether each was a hit.
+        """Return the known shots at a board: for each cell (x, y), whether it was a hit.
 
-        For the own board that is every shot; for others the own shots, or all if cells are announced.
+        For your own board that is every shot; for others your shots, or all if cells are announced.
 
         Raises:
             BotError: ``not_told``: these rules only reveal the number of hits of a salvo.

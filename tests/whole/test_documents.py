@@ -16,9 +16,7 @@ from kit.documents import DOCS, GUIDES, README, ROOT, prose
 from salvo import versions
 from salvo.cli import cli
 from salvo.messages import Limits
-from salvo.player import Bot
 from salvo.rules.books import BOOKS
-from salvo.view import View
 from salvo_lab.comparison import compare
 from salvo_server.commands.setting_options import setting_options
 from salvo_server.core import chat_relay
@@ -162,41 +160,13 @@ def test_the_table_of_settings_is_that_of_the_server() -> None:
     assert _printer().printed(text) == text, "python server/print_settings.py"
 
 
-def _first_cells(document: Path, head: str) -> list[str]:
-    """The names in code in the first column of the tables with this head."""
-    tables = re.findall(rf"^\| {re.escape(head)} .*\n\|[-|]+\n((?:\|.*\n)+)", document.read_text(), re.MULTILINE)
-    assert tables, head
-    cells = [row.split("|")[1] for table in tables for row in table.splitlines()]
-    return [name for cell in cells for name in re.findall(r"`(.+?)`", cell)]
-
-
-def test_the_guide_for_teams_has_all_of_a_view() -> None:
-    attributes = re.findall(r"^ {4}(\w+): ", inspect.getdoc(View).partition("Attributes:\n")[2], re.MULTILINE)  # type: ignore[union-attr]
-    properties = [name for name, value in vars(View).items() if isinstance(value, property)]
-    told = [name.partition("(")[0] for name in _first_cells(DOCS / "bot.md", "of `view`")]
-    assert sorted(told) == sorted([*attributes, *properties, "afloat", "marks"])
-
-
-def test_the_guide_for_teams_has_all_that_a_bot_may_be_told_with_its_arguments() -> None:
-    methods = {name: value for name, value in vars(Bot).items() if inspect.isfunction(value) and name[0] != "_"}
-    told = {name.partition("(")[0]: name for name in _first_cells(DOCS / "bot.md", "of `salvo.Bot`")}
-    assert set(told) == set(methods)
-    for name, method in methods.items():
-        arguments = list(inspect.signature(method).parameters)[1:]
-        assert re.findall(r"[(, ](\w+)(?=[,)=])", told[name]) == arguments, name
-
-
-def test_the_codes_in_the_guides_are_codes_of_the_program() -> None:
+def test_messages_that_the_guides_quote_are_those_of_the_program() -> None:
     source = "".join(file.read_text() for part in ("client_sdk", "server") for file in (ROOT / part).rglob("*.py"))
-    for guide, head in (
-        (DOCS / "join.md", "code"),
-        (DOCS / "join.md", "code or sentence"),
-        (DOCS / "troubleshooting.md", "what you see"),
-    ):
-        codes = [name for name in _first_cells(guide, head) if re.fullmatch(r"[a-z]+(_[a-z]+)+", name)]
-        assert codes
-        for code in codes:
-            assert f'"{code}"' in source, code
+    guides = "".join((DOCS / f"{name}.md").read_text() for name in ("join", "troubleshooting"))
+    quoted = re.findall(r'^\| "(.+?)"', guides, re.MULTILINE)
+    assert len(quoted) == 6
+    for part in {part.strip() for text in quoted for part in text.split("...")} - {""}:
+        assert part.removeprefix("; ") in source, part
 
 
 def _options(command: click.Command) -> set[str]:
