@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import click.testing
 import pytest
 
+from salvo.rules import BOOKS
 from salvo_audit.check import report
 from salvo_audit.check.catalog import CASES, CLAIMS
 from salvo_audit.check.door import ReceivedPublication
@@ -56,7 +57,7 @@ def test_patterns_choose_cases_in_the_order_of_the_catalogue() -> None:
 def test_the_page_for_authors_names_every_claim_and_the_number_of_cases() -> None:
     document = (ROOT / "docs" / "check.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", document, re.MULTILINE)
-    assert dict(rows) == CLAIMS
+    assert dict(rows) == {claim: text for claim, text in CLAIMS.items() if claim not in BOOKS}
     assert f"its {len(CASES)} cases" in document
 
 

@@ -107,8 +107,20 @@ class Engine:
         return sh(*self._docker, *words, timeout=600, env=self._env)
 
     def compose(self, *words: str) -> str:
+        return sh(*self._words(), *words, timeout=600, env={**self._env, **self.settings})
+
+    def pipe(self, *words: str, given: bytes = b"") -> bytes:
+        """Run a command of compose with bytes as its input, and return its output."""
+        env = os.environ | {**self._env, **self.settings}
+        done = subprocess.run(
+            [*self._words(), *words], input=given, capture_output=True, timeout=600, env=env, cwd=ROOT
+        )
+        assert done.returncode == 0, done.stderr.decode()[-1500:]
+        return done.stdout
+
+    def _words(self) -> list[str]:
         files = [word for file in self.files for word in ("-f", str(file))]
-        return sh(*self._compose, "-p", PROJECT, *files, *words, timeout=600, env={**self._env, **self.settings})
+        return [*self._compose, "-p", PROJECT, *files]
 
     def container(self, service: str) -> str:
         return self.compose("ps", "-aq", service).split()[-1]
@@ -428,6 +440,7 @@ def show(used: Engine, steps: Steps, folder: Path) -> None:
     try:
         show_the_door(used, steps, outside)
         show_deaths(used, steps, outside)
+        show_backup(used, steps, outside)
         show_the_end(used, steps, outside, before)
     finally:
         outside.go()
@@ -546,6 +559,20 @@ def show_deaths(used: Engine, steps: Steps, outside: Outside) -> None:
         go_up(used)
         assert [line.split()[0] for line in roster(used, "list").splitlines()] == ["red", "blue", "hall"]
         # Their SDK would end with server_changed if this were another server.
+        print("    " + outside.play(outside.join("red"), outside.join("blue")))
+
+
+def show_backup(used: Engine, steps: Steps, outside: Outside) -> None:
+    """The commands of docs/brokers.md, "Upgrade and restore with Docker"."""
+    archive = "/var/lib/salvo/evening.tar.gz"
+    run = ("run", "--rm", "--no-deps", "-T")
+    with steps.step("backup, all volumes deleted, restore: red and blue play with their old secrets"):
+        used.compose("exec", "-T", "server", "salvo", "backup", archive)
+        stored = used.pipe("exec", "-T", "server", "cat", archive)
+        used.compose("down", "-v")
+        used.pipe(*run, "--entrypoint", "tee", "server", archive, given=stored)
+        used.compose(*run, "server", "restore", archive)
+        go_up(used)
         print("    " + outside.play(outside.join("red"), outside.join("blue")))
 
 

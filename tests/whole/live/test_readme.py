@@ -74,6 +74,21 @@ ELSEWHERE = {
         '"--scheduler", hosts.url, *ours',
     ),
     "docker compose exec server salvo doctor": ("tests/compose/run.py", '"server", "salvo", "doctor"'),
+    "docker compose exec server salvo backup /var/lib/salvo/evening.tar.gz": (
+        "tests/compose/run.py",
+        '"server", "salvo", "backup", archive',
+    ),
+    "docker compose exec -T server cat /var/lib/salvo/evening.tar.gz > evening.tar.gz": (
+        "tests/compose/run.py",
+        '"server", "cat", archive',
+    ),
+    "docker compose run --rm --no-deps -T --entrypoint tee server /var/lib/salvo/evening.tar.gz "
+    "< evening.tar.gz > /dev/null": ("tests/compose/run.py", '"--entrypoint", "tee", "server", archive'),
+    "docker compose run --rm --no-deps -T server restore /var/lib/salvo/evening.tar.gz": (
+        "tests/compose/run.py",
+        '"server", "restore", archive',
+    ),
+    "docker compose up --detach": ("tests/compose/run.py", '"up", "-d"'),
     "salvo serve --broker mqtt://BROKER:1884 --journal postgresql://salvo@DATABASE/salvo --standby": (
         "tests/failover/run.py",
         '"--standby"',
