@@ -167,7 +167,7 @@ def _members(kind: type) -> list[tuple[str, str]]:
     """Every public property and method, with its arguments, and the first sentence of its docstring."""
     found = []
     for name, value in vars(kind).items():
-        if name[0] == "_" or not isinstance(value, property) and not inspect.isfunction(value):
+        if name[0] == "_" or (not isinstance(value, property) and not inspect.isfunction(value)):
             continue
         call = name
         if inspect.isfunction(value):
