@@ -18,7 +18,7 @@ class Part(NamedTuple):
 PARTS: Final = {
     "engine": Part(
         ("client_sdk/salvo/rules/game.py",),
-        ("tests/sdk/test_rules.py", "tests/sdk/test_books.py", "tests/sdk/test_engine.py"),
+        tuple(f"tests/sdk/test_{name}.py" for name in ("rules", "books", "engine", "books_against_models")),
     ),
     "referee": Part(
         tuple(

@@ -36,7 +36,7 @@ from salvo.rules import fleet as drawing
 from salvo.rules.fleet import _drawn_mask
 from salvo.rules.game import Game
 from salvo.rules.starter import draw_fair_starter, draw_starter
-from salvo_lab.testing import board, draw
+from salvo_lab.testing import draw
 
 H, V = Orientation.HORIZONTAL, Orientation.VERTICAL
 
@@ -80,21 +80,6 @@ def all_fleets(book: RuleBook) -> int:
 
 
 # --- fleets -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("lengths", "spacing", "count"),
-    [
-        ((2,), Spacing.TOUCH, 17),  # 3 rows x 3 + 4 columns x 2
-        ((1, 1), Spacing.TOUCH, 12 * 11),
-        ((1, 1), Spacing.NO_COMMON_EDGE, 12 * 11 - 2 * 17),  # 17 pairs of cells share an edge
-        ((1, 1), Spacing.APART, 12 * 11 - 2 * 17 - 2 * 12),  # 12 pairs touch at a corner
-    ],
-)
-def test_the_number_of_layouts_is_the_one_counted_by_hand(
-    lengths: tuple[int, ...], spacing: Spacing, count: int
-) -> None:
-    assert all_fleets(tiny(*lengths, spacing=spacing)) == count
 
 
 def test_random_fleets_are_drawn_evenly_from_all_layouts() -> None:
@@ -159,28 +144,10 @@ def test_rules_that_hold_no_fleet_are_refused_as_soon_as_they_are_heard(
     assert drawn["ships"] <= 20_000 * len(book.fleet)  # a bit mask each
 
 
-@pytest.mark.parametrize(
-    "book", [SALVO, tiny(3, 2, 2, width=8, height=6, spacing=Spacing.APART), tiny(1, width=1, height=1)]
-)
-def test_rules_with_room_for_a_fleet_are_heard(book: RuleBook) -> None:
-    [rules] = write_announcement(m.RulesAnnounced(book, "", 60, 30, 300, 3))
-    heard = read_announcement(topics.parse(rules.topic), rules.payload)
-    assert isinstance(heard, m.RulesAnnounced)
-    assert random_fleet(heard.book, generator(1)).book == book
-
-
 @pytest.mark.parametrize(("lengths", "side"), [((5, 5), 3), ((1,) * 27, 10), ((3, 3, 3, 1), 3)])
 def test_a_book_with_more_ships_than_letters_or_cells_is_none(lengths: tuple[int, ...], side: int) -> None:
     with pytest.raises(ValueError, match="ruleset tiny"):
         tiny(*lengths, width=side, height=side)
-
-
-@pytest.mark.parametrize("spacing", list(Spacing))
-def test_a_random_fleet_is_legal_whatever_the_spacing(spacing: Spacing) -> None:
-    book = tiny(3, 2, 2, width=8, height=8, spacing=spacing)
-    for seed in range(50):
-        drawn = random_fleet(book, generator(seed))
-        assert Fleet(book, drawn.placements) == drawn
 
 
 def test_the_same_seed_draws_the_same_fleet_for_ever() -> None:
@@ -223,25 +190,6 @@ def test_a_ship_off_the_grid_is_told_where_it_fits(x: int, y: int, orientation: 
     assert text in raised.value.text
 
 
-def test_a_drawn_board_is_the_fleet_and_back() -> None:
-    drawn = random_fleet(SALVO, generator(1))
-    picture = "\n".join(line[2:] for line in draw(drawn).splitlines()[1:])
-    assert board(picture) == drawn
-
-
-def test_a_board_with_a_crooked_ship_is_refused() -> None:
-    picture = ". " * 10 + "\n"
-    crooked = "A A A . . . . . . .\n. . A A . . . . . .\n" + picture * 8
-    with pytest.raises(ValueError, match="no straight line"):
-        board(crooked)
-
-
-def test_people_read_row_letter_and_column_number() -> None:
-    grid = SALVO.grid
-    assert grid.name(grid.cell(3, 2)) == "B3"
-    assert [grid.xy(grid.cell(x, y)) for x, y in ((1, 1), (10, 10))] == [(1, 1), (10, 10)]
-
-
 @pytest.mark.parametrize("lengths", [(), (5,), (0,)])
 def test_a_rule_book_that_nobody_can_play_is_refused(lengths: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="ruleset tiny"):
@@ -249,69 +197,6 @@ def test_a_rule_book_that_nobody_can_play_is_refused(lengths: tuple[int, ...]) -
 
 
 # --- the engine ---------------------------------------------------------------------------------------------------
-
-
-def duel(book: RuleBook) -> Game:
-    """Two equal fleets: ship0 along the first row, ship1 along the second."""
-    places = [(1, number, H) for number in range(1, len(book.fleet) + 1)]
-    return Game(book, [fleet(book, *places)] * 2, starter=0)
-
-
-def test_a_salvo_has_as_many_shots_as_ships_were_afloat_when_the_turn_began() -> None:
-    game = duel(tiny(2, 1))
-    assert game.shots_left == 2
-    game.fire([(0, 4)])  # sinks the own ship1, which costs nothing before the next turn
-    assert game.shots_left == 1
-    game.fire([(1, 11)])
-    game.end_turn()
-    game.fire([(0, 11)])
-    game.end_turn()
-    assert (game.current, game.shots_left) == (0, 1)
-
-
-def test_a_struck_cell_counts_as_a_hit_again_and_does_no_more_damage() -> None:
-    game = duel(tiny(2, 1))
-    game.fire([(1, 0), (1, 0)])
-    game.end_turn()
-    assert game.salvos[-1][3:6] == (2, [1, 1], ())
-    assert game.afloat == [2, 2]
-
-
-def test_the_game_is_over_with_the_last_ship_and_the_rest_is_void() -> None:
-    game = duel(tiny(1, 1))
-    game.fire([(1, 0), (1, 4)])
-    assert game.over
-    game.end_turn()
-    salvo = game.salvos[-1]
-    assert (salvo.sunk, salvo.defeated, game.winner, game.places()) == (((1, 0), (1, 1)), (1,), 0, [1, 2])
-
-
-def test_who_sinks_the_own_last_ship_loses() -> None:
-    game = duel(tiny(1))
-    game.fire([(0, 0)])
-    assert (game.over, game.winner) == (True, 1)
-
-
-def test_the_void_shots_of_a_salvo_are_not_counted() -> None:
-    game = duel(tiny(1, 1))
-    game.fire([(1, 0), (1, 4)])
-    game.end_turn()
-    assert game.tally() == [(1, 2, 2, 2), (0, 0, 0, 0)]
-
-
-def test_nothing_is_struck_by_the_void_shots_of_a_salvo() -> None:
-    game = duel(tiny(1, 1, 1))
-    game.fire_salvo([(1, 0)])
-    game.fire_salvo([(0, 3)])
-    game.fire_salvo([(1, 4), (1, 8), (0, 0), (0, 4)])
-    assert (game.over, game.winner, game.afloat) == (True, 0, [3, 0])
-    assert game.salvos[-1][2:5] == (2, 2, [True, True])
-
-
-def test_a_duel_is_over_when_one_player_is_defeated() -> None:
-    game = duel(tiny(1, 1, 1))
-    game.defeat(1)
-    assert game.over
 
 
 def test_a_player_defeated_by_silence_stays_out_when_its_ships_sink_later() -> None:
@@ -325,17 +210,6 @@ def test_a_player_defeated_by_silence_stays_out_when_its_ships_sink_later() -> N
     salvo = game.salvos[-1]
     assert (salvo.sunk, salvo.defeated, game.fallen) == (((2, 0),), (), [2])
     assert game.current == 0
-
-
-def test_play_goes_round_and_leaves_the_defeated_out() -> None:
-    book = tiny(1)
-    game = Game(book, [fleet(book, (1, 1, H))] * 4, starter=2)
-    game.fire([(3, 0)])
-    order = [game.current]
-    for _ in range(5):
-        game.end_turn()
-        order.append(game.current)
-    assert order == [2, 0, 1, 2, 0, 1]
 
 
 def test_play_goes_on_where_one_salvo_brings_down_its_own_player_and_the_next() -> None:
@@ -352,13 +226,6 @@ def test_play_goes_on_where_one_salvo_brings_down_its_own_player_and_the_next() 
     assert order == [1, 2, 3, 1]
 
 
-def test_what_a_salvo_did_is_known_although_the_turn_was_fired_in_parts() -> None:
-    game = duel(tiny(2, 1))
-    game.fire([(1, 4)])
-    game.fire_salvo([(1, 11)])  # nothing itself, but the turn had sunk a ship
-    assert game.salvos[0][1:6] == (0, 2, 1, [True, False], ((1, 1),))
-
-
 def test_a_player_that_leaves_in_the_turn_of_another_falls_in_that_turn() -> None:
     book = tiny(1)
     game = Game(book, [fleet(book, (1, 1, H))] * 3, starter=0)
@@ -371,25 +238,12 @@ def test_a_player_that_leaves_in_the_turn_of_another_falls_in_that_turn() -> Non
 
 
 def test_a_hit_shoots_again_where_the_book_says_so() -> None:
-    game = duel(tiny(2, shots=Shots.UNTIL_MISS))
+    book = tiny(2, shots=Shots.UNTIL_MISS)
+    game = Game(book, [fleet(book, (1, 1, H))] * 2, starter=0)
     game.fire([(1, 0)])
     assert game.shots_left == 1
     game.fire([(1, 11)])
     assert game.shots_left == 0
-
-
-def test_one_shot_a_turn_where_the_book_says_so() -> None:
-    game = duel(tiny(2, 1, shots=Shots.ONE))
-    assert game.shots_left == 1
-
-
-def test_each_shot_is_announced_where_the_book_says_so_and_else_not() -> None:
-    for announce, expected in ((Announce.EACH_SHOT, (True, False)), (Announce.COUNT, None)):
-        book = tiny(2, 1, announce=announce)
-        game = duel(book)
-        game.fire([(1, 0), (1, 11)])
-        game.end_turn()
-        assert game.salvos[-1].announced_outcomes(book) == expected
 
 
 def test_the_starter_is_drawn_evenly_and_always_the_same_for_a_seed() -> None:
