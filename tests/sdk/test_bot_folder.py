@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import pickle
 import py_compile
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -176,18 +173,6 @@ def test_any_process_finds_the_functions_of_a_bot(tmp_path: Path, how: str) -> N
     assert (asked.stdout, asked.stderr) == ("2\n", "")
 
 
-def test_a_compiled_module_beside_a_bot_is_imported(tmp_path: Path) -> None:
-    spec = importlib.util.find_spec("nacl._sodium")
-    assert spec is not None
-    assert spec.origin is not None
-    shutil.copy(spec.origin, tmp_path)
-    (tmp_path / "mine.py").write_text(
-        "import salvo\nfrom _sodium import lib\n\n\n@salvo.bot\ndef fire(view):\n    return lib\n"
-    )
-    lib: Any = _answer(load(str(tmp_path / "mine.py")))
-    assert lib.sodium_init() >= 0
-
-
 def test_a_folder_of_data_hides_no_library(tmp_path: Path) -> None:
     (tmp_path / "pydantic").mkdir()
     (tmp_path / "pydantic" / "boards.txt").write_text("")
@@ -237,15 +222,6 @@ def test_a_mistake_in_a_helper_is_told_with_its_line(tmp_path: Path, broken: str
         file.write("\noops\n")
     with pytest.raises(BotError, match=line):
         arena.play({"mine": make(mine), "other": make("random")}, seed=1)
-
-
-def test_what_is_no_python_names_its_line_once(tmp_path: Path) -> None:
-    mine = _folder(tmp_path / "mine", 3)
-    (tmp_path / "mine" / "aiming.py").write_text("x = (\n")
-    with pytest.raises(BotError) as raised:
-        load(mine)
-    assert str(raised.value).startswith("bad_bot: aiming.py:1: SyntaxError: '(' was never closed (importing ")
-    assert str(raised.value).endswith("mine.py)\n    x = (\n        ^")
 
 
 @pytest.mark.parametrize(

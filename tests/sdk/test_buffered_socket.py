@@ -37,16 +37,3 @@ def test_the_end_of_the_connection_is_an_empty_read_after_all_that_came(pair: Pa
     far.sendall(b"bye")
     far.close()
     assert [near.recv(3), near.recv(3)] == [b"bye", b""]
-
-
-def test_what_is_sent_leaves_at_once(pair: Pair) -> None:
-    near, far = pair
-    assert near.send(b"one") == 3
-    assert far.recv(10) == b"one"
-
-
-def test_it_is_the_socket_inside_for_everything_else(pair: Pair) -> None:
-    near, _ = pair
-    assert near.fileno() > 0
-    near.close()
-    assert near.fileno() == -1

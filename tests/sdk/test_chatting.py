@@ -25,7 +25,6 @@ from salvo.session import Session
 from salvo.view import View
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_server.settings import SettingsError, load_settings
 
 SEALER = Sealer("secret", bytes(16))
 
@@ -193,23 +192,6 @@ def test_bots_hear_one_another_in_the_arena() -> None:
     assert sorted(heard[2:]) == [("bob", "hello ann", True), ("cy", "hello ann", True)]
 
 
-def test_the_same_seed_gives_the_same_game_whether_or_not_anybody_talks() -> None:
-    games = [
-        arena.play({"ann": kind(), "bob": RandomBot(), "cy": kind()}, seed=5).stats for kind in (Chatty, RandomBot)
-    ]
-    assert games[0] == games[1]
-
-
-def test_what_is_said_at_the_end_of_a_game_is_heard() -> None:
-    class Polite(Chatty):
-        def on_game_over(self, winner: str | None, stats: Any) -> None:
-            self.say("gg", to="bob")
-
-    bob = Chatty()
-    arena.play({"ann": Polite(), "bob": bob}, seed=3)
-    assert bob.heard[-1] == ("ann", "gg", True)
-
-
 @pytest.mark.parametrize(
     ("text", "to", "code"),
     [("\n", "", "bad_text"), (None, "", "bad_text"), ("hi", "dan", "unknown_player"), ("hi", "ann", "unknown_player")],
@@ -226,18 +208,3 @@ def test_a_line_that_cannot_be_said_is_the_bots_error_in_the_arena(text: Any, to
 
 
 # --- the operator -------------------------------------------------------------------------------------------------
-
-
-def test_the_operator_turns_the_chat_off(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    assert load_settings({}).chat is True
-    assert load_settings({"chat": None}).chat is True
-    assert load_settings({"chat": False}).chat is False
-    file = tmp_path / "salvo.toml"
-    file.write_text("chat = false\n")
-    assert load_settings({}, file).chat is False
-    assert load_settings({"chat": True}, file).chat is True
-    monkeypatch.setenv("SALVO_CHAT", "off")
-    assert load_settings({}).chat is False
-    monkeypatch.setenv("SALVO_CHAT", "quiet")
-    with pytest.raises(SettingsError, match="SALVO_CHAT"):
-        load_settings({})

@@ -17,7 +17,7 @@ from salvo.codec.command_reader import (
     read_shot,
     read_skip,
 )
-from salvo.codec.command_writer import write_leave, write_participation, write_say, write_shot, write_skip
+from salvo.codec.command_writer import write_leave, write_participation, write_shot, write_skip
 from salvo.codec.commands import MAX_SECRET_CHARACTERS, MAX_SHIP_SPELLING, ParticipationRequest, read_ship
 from salvo.errors import WireError
 from salvo.rules import SALVO
@@ -90,7 +90,3 @@ def test_a_ship_may_be_spelled_with_32_characters_and_no_more() -> None:
     assert read_ship(spelling, SALVO) == "carrier"
     with pytest.raises(WireError, match="unknown_ship"):
         read_ship(spelling + "_", SALVO)
-
-
-def test_a_line_of_chat_is_written_as_readable_text() -> None:
-    assert write_say("schöner Schuß", "bob") == '{"text": "schöner Schuß", "to": "bob"}'.encode()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import itertools
 import logging
 import os
@@ -251,16 +250,6 @@ def test_who_is_silent_twice_in_a_row_is_ended_and_started_again(caplog: pytest.
     assert [("it was ended" in message) for message in caplog.messages] == [False, True, False]
 
 
-def test_it_is_told_once_that_an_answer_is_waited_for(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(process, "WAITING_SECONDS", 0.0)
-    monkeypatch.setattr(exec_bot, "QUESTION_SECONDS", 60.0)
-    with closing(rude("nothing")) as program:
-        play({"ann": program, "bob": RandomBot()})
-    assert caplog.messages == ["ann, game 1, fleet: no answer yet; it is waited for, for 60 s at most"]
-
-
 def test_a_process_that_was_killed_is_told_all_again(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[TurnAsked] = []
     turn = ExecBot._turn
@@ -283,32 +272,6 @@ def test_one_that_leaves_after_each_game_is_started_for_the_next(caplog: pytest.
         games = [play({"ann": program, "bob": RandomBot()}, game=game) for game in (1, 2, 3)]
     assert caplog.messages == []
     assert len({len(salvos) for _, salvos in games}) > 1
-
-
-def test_one_that_does_not_leave_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    waits: list[tuple[float, bool]] = []
-    wait = process.Program._wait_for_end
-
-    def noted(program: process.Program, seconds: float) -> bool:
-        ended = wait(program, seconds)
-        waits.append((seconds, ended))
-        return ended
-
-    monkeypatch.setattr(process.Program, "_wait_for_end", noted)
-    monkeypatch.setattr(process, "LEAVE_SECONDS", 0.1)
-    program = rude("deaf")
-    play({"ann": program, "bob": RandomBot()})
-    program.close()
-    [(first, left), (then, _)] = waits
-    assert (first <= 0.1, left, then) == (True, False, process.TERMINATE_SECONDS)
-
-
-def test_one_whose_bot_is_forgotten_is_ended() -> None:
-    program = rude("deaf")
-    play({"ann": program, "bob": RandomBot()})
-    del program
-
-    gc.collect()  # the fixture looks whether somebody is left
 
 
 def test_it_says_what_can_be_said(caplog: pytest.LogCaptureFixture) -> None:

@@ -146,13 +146,6 @@ def test_without_a_seat_it_goes_back_and_says_that_it_waits(stage: Stage, caplog
     assert "/game/request_participation" in stage.said()
 
 
-def test_a_seat_that_is_said_again_is_told_once(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO):
-        for _ in range(2):
-            stage.seat("t3")
-    assert caplog.messages.count("me: has a seat at table t3") == 1
-
-
 def test_a_seat_that_is_taken_back_at_once_keeps_it_where_it_is(stage: Stage) -> None:
     stage.open("")
     stage.seat("t3")

@@ -173,12 +173,7 @@ def test_what_a_bot_raises_reads_alike(tmp_path: Path, place: Place, method: str
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("place", "method"),
-    [
-        (place, method)
-        for place in OF_ITS_OWN
-        for method in ("__init__", "prepare", "choose_salvo", "close")
-        if (place, method) != (program, "close")  # which nobody waits for
-    ],
+    [(place, "choose_salvo") for place in OF_ITS_OWN] + [(tournament, "__init__"), (script, "close")],
 )
 def test_what_a_bot_raises_reads_alike_in_a_process_of_its_own(tmp_path: Path, place: Place, method: str) -> None:
     _reads_alike(place, tmp_path, method)
@@ -205,7 +200,7 @@ def test_an_async_bot_has_one_loop(tmp_path: Path, place: Place) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("method", ["place_fleet", "choose_salvo", "on_result", "close"])
+@pytest.mark.parametrize("method", ["place_fleet", "choose_salvo"])
 def test_a_bot_that_fails_in_a_contest_plays_on_and_its_author_reads_why(
     tmp_path: Path, start_server: StartServer, broker: Broker, method: str
 ) -> None:

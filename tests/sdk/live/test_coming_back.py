@@ -114,13 +114,10 @@ def test_a_retained_message_that_comes_again_after_a_reconnect_counts_once(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("program", [FORTY_LINES, SPEC_CLIENT], ids=["forty lines", "spec client"])
-def test_the_turn_announced_twice_costs_refused_shots_at_worst(
-    program: list[str], broker: Broker, start_server: StartServer
-) -> None:
+def test_the_turn_announced_twice_costs_refused_shots_at_worst(broker: Broker, start_server: StartServer) -> None:
     """A server that crashed between publishing and acknowledging says ``current`` again when it is back."""
     heard = Heard()
-    with start_server(heard, players=3), started(program, broker.port, "plain") as plain:
+    with start_server(heard, players=3), started(FORTY_LINES, broker.port, "plain") as plain:
         join(broker.url, "victim", Victim())
         join(broker.url, "sinker", Sinker())
         echo = Connection(broker.url, "echo", clean_session=True)

@@ -33,7 +33,6 @@ each_way = pytest.mark.parametrize(
     ("version", "qos"),
     [
         pytest.param(4, 0, id="MQTT 3.1.1 at QoS 0"),
-        pytest.param(5, 1, id="MQTT 5 at QoS 1"),
         pytest.param(5, 2, id="MQTT 5 at QoS 2"),
     ],
 )

@@ -9,7 +9,6 @@ import subprocess
 import sysconfig
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,8 +21,6 @@ from salvo import client
 from salvo import messages as m
 from salvo.errors import SalvoError
 from salvo.net.mqtt import Connection
-from salvo.player import Answer, Bot
-from salvo.view import View
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
@@ -51,56 +48,6 @@ def test_a_killed_bot_comes_back_and_plays_on(broker: Broker, start_server: Star
     assert [refused.code for refused in heard.of(m.CommandRefused)] == []  # no turn lost, no shot doubled
     resolved = heard.of(m.SalvoResolved)
     assert [salvo.turn for salvo in resolved] == list(range(1, len(resolved) + 1))
-
-
-class Modest(Bot):
-    """Gives its second turn up."""
-
-    def choose_salvo(self, view: View) -> Answer:
-        return () if view.turn in (3, 4) else view.untouched.sample(view.shots)
-
-
-def silent_turns(heard: Heard, name: str) -> int:
-    return sum(result.player == name and not result.shots for result in heard.of(m.SalvoResolved))
-
-
-def test_a_turn_that_is_given_up_ends_at_once_and_the_table_goes_on(broker: Broker, start_server: StartServer) -> None:
-    heard = Heard()
-    with start_server(heard, players=2, turn_seconds=600):
-        join(broker.url, "modest", Modest())
-        join(broker.url, "rival")
-        heard.until(over)
-    assert heard.of(m.CommandRefused) == []
-    assert silent_turns(heard, "modest") == 1
-
-
-class Async(Bot):
-    """Thinks without blocking."""
-
-    async def choose_salvo(self, view: View) -> Any:
-        return view.untouched.sample(view.shots)
-
-
-class Failing(Bot):
-    """Raises in its first turn."""
-
-    def choose_salvo(self, view: View) -> Answer:
-        if not view.salvos:
-            raise ZeroDivisionError("a mistake")
-        return view.untouched.sample(view.shots)
-
-
-def test_a_bot_may_be_async_and_one_that_fails_loses_its_turn_in_a_contest(
-    broker: Broker, start_server: StartServer
-) -> None:
-    heard = Heard()
-    with start_server(heard, players=2, turn_seconds=600):
-        join(broker.url, "async", Async())
-        failing = join(broker.url, "failing", Failing(), strict=False)
-        heard.until(over)
-        failing.join(60)
-    assert heard.of(m.CommandRefused) == []
-    assert silent_turns(heard, "failing") == 1
 
 
 def test_rudeness_is_refused_and_the_table_goes_on(broker: Broker, start_server: StartServer) -> None:
@@ -181,24 +128,3 @@ def _flood(url: str, stop: threading.Event) -> None:
             connection.publish("/players/a/fire", b'{"data":{"x":1,"y":1},"signature":"%s"}' % blob.encode())
         connection.poll(0.02)
     connection.close()
-
-
-@pytest.mark.long
-def test_several_tables_play_at_once_in_one_server(broker: Broker, start_server: StartServer) -> None:
-    heard = Heard()
-    with start_server(heard, players=2, tables=("blue", "red")):
-        for table in ("", "blue", "red"):
-            for name in ("a", "b"):
-                join(broker.url, name, table=table)
-        heard.until(lambda said: sum(isinstance(a, m.GameWon) for a in said) == 3)
-
-
-def test_a_table_opens_its_next_lobby_and_the_same_teams_play_again(broker: Broker, start_server: StartServer) -> None:
-    heard = Heard()
-    with start_server(heard, players=2, over_seconds=1):
-        threads = [join(broker.url, name, games=2) for name in ("a", "b")]
-        for thread in threads:
-            thread.join(SECONDS)
-            assert not thread.is_alive()
-    assert len(heard.of(m.GameWon)) == 2
-    assert [opened.game for opened in heard.of(m.TableOpened)][:2] == [1, 2]

@@ -64,24 +64,6 @@ def test_data_and_payload_and_a_session_salt_play_at_one_table(broker: Broker, s
         assert _play(clients) in keys
 
 
-def test_a_further_table_is_the_same_behind_its_prefix(broker: Broker, start_server: StartServer) -> None:
-    with start_server(players=2, tables=("blue",)):
-        clients = [
-            SpecClient("127.0.0.1", broker.port, name, name, fresh=False, prefix="/blue", seed=3) for name in ("a", "b")
-        ]
-        assert _play(clients) in ("a", "b")
-
-
-def test_a_websocket_client_plays(broker: Broker, start_server: StartServer) -> None:
-    port = int(str(broker.websocket_url).rpartition(":")[2].partition("/")[0])
-    with start_server(players=2):
-        clients = [
-            SpecClient("127.0.0.1", port, "web", "s", fresh=False, transport="websockets", seed=4),
-            SpecClient("127.0.0.1", broker.port, "tcp", "s", fresh=False, seed=4),
-        ]
-        assert _play(clients) in ("web", "tcp")
-
-
 @pytest.mark.quick
 @on_both_brokers
 @pytest.mark.parametrize("script", ["examples/spec_client_40_lines.py"])
