@@ -16,7 +16,7 @@ from nacl.pwhash import argon2i, argon2id
 from salvo.v1 import commands_pb2
 from salvo_audit.check import keys, schema
 from salvo_audit.check.commands import CommandReader, JudgedCommand
-from salvo_audit.check.door import ReceivedPublication, matches
+from salvo_audit.check.door import ReceivedPublication
 
 VECTORS: Final = Path(__file__).parents[2] / "proto" / "vectors"
 TOPICS: Final = {
@@ -193,19 +193,3 @@ def test_a_blob_that_does_not_open_is_tried_as_authors_get_it_wrong(blob: Any, f
     found = keys.diagnose(blob(), SECRET, "red")
     assert fault in found
     assert bool(found) is bool(fault)
-
-
-@pytest.mark.parametrize(
-    ("topic_filter", "topic", "matched"),
-    [
-        ("#", "/game/state", True),
-        ("/game/+", "/game/state", True),
-        ("/game/#", "/game", True),
-        ("/players/+/hit", "/players/red/hit", True),
-        ("/players/+/hit", "/players/red/error", False),
-        ("/game/state", "/game/state/x", False),
-        ("+", "/game", False),
-    ],
-)
-def test_filters_match_as_in_mqtt(topic_filter: str, topic: str, matched: bool) -> None:
-    assert matches(topic_filter, topic) is matched

@@ -11,11 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from kit.proofs import IDENTITY, LOOSE, SMALL, Entries, Played, cheated, notes_of
-from salvo import messages as m
 from salvo.cli import cli
-from salvo.errors import SalvoError
 from salvo.seal import fingerprint
-from salvo_server.log_verification import verify_file
 from salvo_server.recordings import open_recordings
 from salvo_server.storage.identity import Identity
 
@@ -40,14 +37,6 @@ def test_a_part_of_a_game_is_compared_with_the_whole(tmp_path: Path) -> None:
     record = json.loads(_run(str(tmp_path / "full"), str(tmp_path / "middle"), "--json")[1].splitlines()[1])
     files_of_it = [str(tmp_path / "full"), str(tmp_path / "middle")]
     assert record["same_story"] == [{"files": files_of_it, "entries": 20}]
-
-
-def test_parts_that_have_nothing_in_common_are_not_the_same_story(tmp_path: Path) -> None:
-    for name, lines in (("begin", LINES[:12]), ("end", LINES[12:])):
-        (tmp_path / name).write_bytes(b"".join(lines))
-    code, said = _run(str(tmp_path / "begin"), str(tmp_path / "end"))
-    assert code == 1
-    assert "2 files: nothing to compare of game 1, 0 entries compared" in said
 
 
 def test_a_part_that_tells_something_else_is_two_stories(tmp_path: Path) -> None:
@@ -82,16 +71,6 @@ def _nothing_revealed(entries: Entries) -> None:
     entries[:] = [entry for entry in entries if "reveal" not in entry]
 
 
-def test_a_game_that_its_host_aborted_is_fair_and_called_aborted(tmp_path: Path) -> None:
-    aborted = Played("aborted", SMALL).lobby()
-    aborted.do(m.HostCommand("desk", m.HostAction.ABORT))
-    path = tmp_path / "proof.jsonl"
-    path.write_bytes(b"".join(aborted.proof()))
-    code, said = _run(str(path))
-    assert code == 0, said
-    assert "aborted by the host" in said
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "game.proof.jsonl"
@@ -117,17 +96,6 @@ def test_the_command_names_file_line_and_who_is_at_fault(file: Path, tmp_path: P
     code, said = _run(str(bad), "--json")
     record = json.loads(said)
     assert (code, record["fair"], record["line"], record["fault"]) == (1, False, won + 1, "server")
-
-
-def test_two_stories_are_not_fair_though_each_file_is(file: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.proof.jsonl"
-    again = Played("honest", SMALL, trouble=0.1).lobby()
-    again.random.seed(9)
-    other.write_bytes(b"".join(again.fight().proof()))
-    assert _run(str(other))[0] == 0
-    code, said = _run(str(file), str(other))
-    assert code == 1
-    assert "NOT FAIR: the server cheated: it told two stories of game 1" in said
 
 
 @pytest.fixture
@@ -184,12 +152,6 @@ def test_a_gap_or_a_changed_line_in_one_game_hides_no_verdict_on_the_others(
     assert [game["fault"] for game in record["games"]] == [None, None, "file"]
 
 
-def test_a_line_of_no_game_takes_no_verdict_away(tmp_path: Path, four: list[list[bytes]]) -> None:
-    code, said, record = _verdicts(tmp_path / "a", [*four[:2], [b"{}\n"], four[2]])
-    assert (code, said.count(": fair: "), record["fair"], record["fault"]) == (1, 3, False, "file")
-    assert f"line {len(four[0]) + len(four[1]) + 1}: NOT FAIR: the file was changed" in said
-
-
 def test_of_a_game_under_way_nothing_is_said_to_have_been_lost(tmp_path: Path, four: list[list[bytes]]) -> None:
     fired = json.dumps({"sent": {"team": "team0", "topic": "/players/team1/fire", "body": {"x": 1, "y": 1}}})
     note = fired.replace(" ", "").encode() + b"\n"
@@ -208,12 +170,6 @@ def test_a_file_that_is_no_proof_is_not_shown(tmp_path: Path) -> None:
         assert (code, "hunter2" in said, "this is no proof" in said or "no_proof" in said) == (1, False, True)
 
 
-def test_verdicts_are_coloured_unless_the_environment_forbids_it(file: Path) -> None:
-    for value, coloured in (("", True), ("1", False)):
-        done = CliRunner().invoke(cli, ["verify", str(file)], color=True, env={"NO_COLOR": value})
-        assert ("\x1b[" in done.output) is coloured
-
-
 @pytest.mark.parametrize("spaces", [True, False])
 def test_a_pinned_key_is_compared(file: Path, spaces: bool) -> None:
     mine, other = fingerprint(IDENTITY.signing_key), fingerprint(Identity(bytes(32)).signing_key)
@@ -229,18 +185,6 @@ def test_a_pinned_key_is_compared(file: Path, spaces: bool) -> None:
     code, said = _run(str(file), "--key", "what")
     assert code == 2
     assert "neither a fingerprint of 16 hexadecimal digits nor a key" in said
-
-
-def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    empty = tmp_path / "empty.jsonl"
-    empty.touch()
-    with pytest.raises(SalvoError, match=r"proof_missing: no file .*emty.jsonl; did you mean .*empty.jsonl\?"):
-        verify_file(tmp_path / "emty.jsonl")
-    with pytest.raises(SalvoError, match=r"proof_unreadable: .*: Is a directory; name a file in it"):
-        verify_file(tmp_path)
-    code, said = _run(str(empty))
-    assert code == 1
-    assert "line 1: NOT PROVEN: the file is incomplete: the file is empty" in said
 
 
 def test_what_is_no_proof_is_called_what_it_is(file: Path, tmp_path: Path) -> None:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
 from salvo import messages as m
 from salvo.messages import HostAction, PlayerStats, State
-from salvo.player import Answer, Bot
-from salvo.view import View
-from salvo_lab import arena
-from salvo_lab.bots.hunter import Hunter
-from salvo_lab.bots.random_bot import RandomBot
 from salvo_league.director import HALL, Director, Keep, TableCommand
 from salvo_league.league_file import League
 from salvo_league.league_record import Assigned, Drawn, LeagueLine, LeagueResult, Voided
@@ -356,36 +351,3 @@ class World:
             for team in [match[0] for match in line.matches if len(match) == 1]:
                 assert byes[team] == min(byes[each] for each in there)
                 byes[team] += 1
-
-
-class Graded(Bot):
-    """A bot that hunts in a share of its turns, and else fires at random: the greater the share, the stronger it is."""
-
-    def __init__(self, share: float) -> None:
-        self._share = share
-        self._hunter = Hunter()
-        self._blind = RandomBot()
-
-    def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
-        super().prepare(name, seed, game)
-        for bot in (self._hunter, self._blind):
-            bot.prepare(name, seed, game)
-
-    def choose_salvo(self, view: View) -> Answer:
-        return (self._hunter if self.random.random() < self._share else self._blind).choose_salvo(view)
-
-
-def graded(shares: Mapping[str, float], turn_seconds: float) -> Play:
-    """Return games of the laboratory, between bots of known strength.
-
-    Args:
-        shares: by team, of the turns in which it hunts.
-        turn_seconds: how long each turn takes.
-    """
-
-    def play(teams: Sequence[str], random: Random) -> tuple[dict[str, int], float]:
-        bots = {team: Graded(shares[team]) for team in random.sample(list(teams), len(teams))}
-        outcome = arena.play(bots, seed=random.getrandbits(32))
-        return outcome.places, outcome.turns * turn_seconds
-
-    return play

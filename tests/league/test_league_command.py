@@ -82,14 +82,6 @@ def test_a_spreadsheet_and_a_page_are_written_and_written_again(journal: str, tm
     assert "desk annulled it" in page.read_text()
 
 
-def test_a_journal_without_results_says_so(tmp_path: Path) -> None:
-    name = str(tmp_path / "a.journal")
-    DatabaseJournal(name).close()
-    assert shown("--journal", name) == "no game is over yet\n"
-    assert json.loads(shown("--journal", name, "--json"))["table"] == []
-    shown("--journal", name, "--page", str(tmp_path / "page.html"))
-
-
 def test_what_cannot_be_shown_is_refused_in_a_line(journal: str, tmp_path: Path) -> None:
     assert refused("--journal", str(tmp_path / "none")).startswith("error: journal_missing: ")
     nowhere = run("league", "show", environment={"XDG_STATE_HOME": str(tmp_path)}).stderr
@@ -106,21 +98,6 @@ def test_what_cannot_be_shown_is_refused_in_a_line(journal: str, tmp_path: Path)
     assert refused("--journal", journal, "--page", str(page)).startswith("error: html_unwritable: ")
 
 
-def test_a_file_that_is_no_log_is_left_out_and_named(tmp_path: Path) -> None:
-    file = tmp_path / "game.proof.jsonl"
-    file.write_text("no log\n")
-    done = run("league", "show", "--logs", str(file))
-    assert done.returncode == 1
-    assert done.stdout == "no game is over yet\n"
-    assert done.stderr.startswith(f"left out: {file}, line 1: ")
-
-
-def test_a_command_that_does_not_exist_gets_a_suggestion() -> None:
-    done = run("league", "shwo")
-    assert done.returncode == 2
-    assert "Did you mean 'show'?" in done.stderr
-
-
 def test_the_journals_of_several_servers_give_one_table(journal: str, tmp_path: Path) -> None:
     other = str(tmp_path / "b.journal")
     with contextlib.closing(DatabaseJournal(other)) as opened:
@@ -131,21 +108,6 @@ def test_the_journals_of_several_servers_give_one_table(journal: str, tmp_path: 
     assert [(each["game"], each["counts"]) for each in told["results"] if each["game"] == 4] == [(4, True), (4, False)]
     assert {row["team"]: row["points"] for row in told["table"]}["dan"] == 0.0
     assert [each["at"] for each in told["results"]] == sorted(each["at"] for each in told["results"])
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("12", "0.02"), "bad_league: 0.02 hours are too short for a game of 1.9 minutes; give 0.0"),
-        (("1", "2"), "1 is not in the range 2<=x<=256"),
-        (("12", "nan"), "nan is not a number in the range 0.01<=x<=24"),
-    ],
-)
-def test_a_league_that_cannot_be_written_names_what_can(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
-    done = run("league", "league.toml", "--new", *words, cwd=tmp_path)
-    assert done.returncode
-    assert told in done.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:

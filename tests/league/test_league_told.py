@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from league.league_model import World
 from salvo.messages import State
 from salvo_league.commands import league as command
 from salvo_league.league_file import CHANGE_SECONDS, League, load_league
-from salvo_league.league_record import Assigned, Drawn, LeagueRecord, LeagueResult, record_path
+from salvo_league.league_record import Drawn, LeagueRecord, LeagueResult, record_path
 from salvo_league.league_state import LeagueState
 from salvo_server.game_lengths import duration, longest
 
@@ -29,36 +28,6 @@ def test_the_tables_where_others_play_are_waited_for_until_their_game_is_over() 
         busy = world.director.busy(world.views())
         shown = 60 + world.tables["t1"].limits.over_ms / 1000
         assert busy == (["t1"] if world.now < shown or (busy and world.now < shown + 1) else [])
-
-
-def test_who_waits_and_for_which_tables_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
-    for as_json in (False, True):
-        tell = command.waiting(as_json)
-        for _ in range(2):
-            tell(["ann"], ["", "t1"])
-        tell([], [])
-    assert capsys.readouterr().out.splitlines() == [
-        "waiting: ann",
-        "a game that is not the league's is on at default table, t1; the league waits until its result was shown",
-        '{"waiting": ["ann"]}',
-        '{"busy": ["", "t1"]}',
-        '{"waiting": []}',
-        '{"busy": []}',
-    ]
-
-
-def test_a_league_that_goes_on_says_which_games_are_on(capsys: pytest.CaptureFixture[str]) -> None:
-    world = World(CUP, ["ann", "bob", "cid", "dan"])
-    while len(world.director.book.assigned) < 2:
-        world.step()
-    book = LeagueState(CUP, world.lines)
-    command.tell_what_goes_on(book, False)
-    command.tell_what_goes_on(book, True)
-    first, *games, told = capsys.readouterr().out.splitlines()
-    assert first == "cup: goes on, 0 games played, 2 on"
-    assigned: list[Assigned] = world.of(Assigned)
-    assert games == [f"{line.table}, game {line.game}: {', '.join(line.teams)}" for line in assigned]
-    assert [game["table"] for game in json.loads(told)["games"]] == ["t1", "t2"]
 
 
 def test_a_second_league_with_the_same_file_is_told_that_the_first_one_runs(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from kit.programs import BROKERS
 from salvo.net.mqtt import BrokerUrl
 from salvo.seal import fingerprint
 from salvo_audit.doctor import CheckFinding, CheckVerdict, ExaminedContest, examine
-from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.commands.tls import make_certificates
 from salvo_server.contest import Contest
 from salvo_server.running import announced
@@ -63,36 +62,12 @@ def test_an_open_broker_fails_unless_it_is_meant_to_be_open(broker: Broker, star
     assert of(meant, CheckVerdict.PASS) >= {"anonymous", "server"}
 
 
-def test_without_an_account_the_rest_is_examined(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path) as contest:
-        findings = list(examine(ExaminedContest(BrokerUrl.parse(contest.url))))
-    assert of(findings, CheckVerdict.FAIL) == set()
-    [skipped] = [finding for finding in findings if finding.check == "server"]
-    assert (skipped.verdict, "mqtt://NAME:SECRET@HOST" in skipped.cure) == (CheckVerdict.SKIP, True)
-
-
-def test_a_teams_viewer_in_the_url_reads_the_status(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path) as contest:
-        secret = contest.roster.add("red")
-        wait_for_users(contest.url, "red.1", secret)
-        findings = list(examine(ExaminedContest(BrokerUrl.parse(contest.url_of("red.1", secret)))))
-    assert "server" in of(findings, CheckVerdict.PASS)
-    assert not any(secret in finding.line for finding in findings)
-
-
 def test_a_roster_that_the_server_does_not_use_is_a_failure(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
         target = ExaminedContest(BrokerUrl.parse(contest.url), account=Roster(tmp_path / "other.json").lookers_on[0])
         findings = list(examine(target))
     assert of(findings, CheckVerdict.FAIL) == {"server"}
     assert "--roster" in next(finding.cure for finding in findings if finding.check == "server")
-
-
-def test_a_server_of_another_profile_than_is_wanted_is_a_failure(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path) as contest:
-        findings = list(examine(at(contest, profile="strict")))
-    assert of(findings, CheckVerdict.FAIL) == {"server", "tls"}
-    assert "strict is wanted" in next(finding.text for finding in findings if finding.check == "server")
 
 
 def test_a_port_where_nobody_listens_is_one_failure() -> None:
@@ -106,22 +81,6 @@ def test_a_port_where_nobody_listens_is_one_failure() -> None:
 def no_answer_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     """What never answers MQTT need not be waited for."""
     monkeypatch.setattr("salvo_audit.doctor.reach.ANSWER_SECONDS", 0.5)
-
-
-@pytest.mark.usefixtures("no_answer_awaited")
-def test_what_is_no_broker_is_told_apart() -> None:
-    def hang_up(listening: socket.socket) -> None:
-        while True:
-            try:
-                listening.accept()[0].close()
-            except OSError:
-                return
-
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        threading.Thread(target=hang_up, args=(listening,), daemon=True).start()
-        findings = list(examine(ExaminedContest(BrokerUrl.parse(f"127.0.0.1:{listening.getsockname()[1]}"))))
-        listening.shutdown(socket.SHUT_RDWR)
-    assert "mqtt" in of(findings, CheckVerdict.FAIL)
 
 
 def _certificate(folder: Path, host: str, days: int) -> tuple[Path, Path]:
@@ -175,15 +134,6 @@ def test_a_certificate_is_examined(tls_port: tuple[int, Path], trusted: bool, ve
     assert (found.verdict, text in found.text.replace("self signed", "self-signed")) == (verdict, True), found
 
 
-def test_a_contest_under_tls_is_examined_through_it(tmp_path: Path) -> None:
-    cert, key = _certificate(tmp_path, "localhost", 90)
-    with guarded("embedded", tmp_path, tls=ServerTls(cert, key)) as contest:
-        assert contest.url.startswith("mqtts://")
-        findings = list(examine(at(contest, ca=str(cert))))
-    assert of(findings, CheckVerdict.FAIL) == set()
-    assert of(findings, CheckVerdict.PASS) >= {"tls", "anonymous", "server"}
-
-
 # --- the command --------------------------------------------------------------------------------------------------
 
 
@@ -191,14 +141,6 @@ def _run(*arguments: str, **given: str) -> subprocess.CompletedProcess[str]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")} | given
     command = [sys.executable, "-m", "salvo", "doctor", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
-
-
-def test_a_doctor_that_finds_no_server_says_so_first(tmp_path: Path, port: Port) -> None:
-    config = tmp_path / "hall.toml"
-    config.write_text(f'listen = "{port.address}"\n')
-    done = _run("--config", str(config), XDG_STATE_HOME=str(tmp_path), XDG_CONFIG_HOME=str(tmp_path))
-    assert done.stderr == f"no server of this user runs here; looking at mqtt://{port.address}\n"
-    assert done.returncode == 1
 
 
 @pytest.mark.long

@@ -6,7 +6,6 @@ import json
 import re
 import signal
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,6 @@ from chaos.league import LeagueStage, places_of_logs, points_of_logs
 from kit.command_line import run
 from kit.processes import started
 from kit.programs import needs
-from salvo import messages as m
-from salvo_league.league_file import load_league
 from salvo_server.log_verification import verify_file
 
 PLAIN = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
@@ -63,41 +60,6 @@ def test_a_league_is_played_at_several_tables_and_is_what_the_signed_logs_say(tm
         assert len(stage.results()) == 4
         agrees(stage)
         assert [verify_file(tmp_path / f"{team}.proof.jsonl").finding for team in teams] == [None] * len(teams)
-
-
-@pytest.mark.slow
-def test_a_league_that_was_written_for_some_time_pauses_between_turns(tmp_path: Path) -> None:
-    written = run("league", "league.toml", "--new", "2", "0.03", cwd=tmp_path)
-    assert written.returncode == 0, written.stderr
-    text = (tmp_path / "league.toml").read_text() + "wait_seconds = 2\n"
-    with LeagueStage(tmp_path, text, ["ann", "bob"], ["t1"]) as stage:
-        stage.until(lambda: stage.results(), "the first game is over")
-        stage.end()
-        [result] = stage.results()[:1]
-    pace = load_league(stage.file).pace(2, "salvo") or 0.0
-    assert pace == pytest.approx(60 * 0.5 / 41, abs=0.01), "half a minute"
-    where = (result["table"], result["game"])
-    games = verify_file(tmp_path / "ann.proof.jsonl").games
-    [game] = [game for game in games if (game.opening.table, game.opening.game) == where]
-    began = [said.now / 1000 for said in game.said if isinstance(said, m.TurnBegan)]
-    assert len(began) == result["turns"]
-    assert all(later - earlier >= pace for earlier, later in pairwise(began))
-
-
-@pytest.mark.slow
-def test_a_league_at_one_table_with_a_bye_goes_on_after_each_part_was_killed(tmp_path: Path) -> None:
-    teams = ["ann", "bob", "cid"]
-    with LeagueStage(tmp_path, cup(3, 2, [""], wait=20), teams, []) as stage:
-        stage.until(lambda: len(stage.results()) >= 1, "the first game is over")
-        stage.kill("league")
-        stage.kill("server")
-        stage.until(stage.league.ended, "the league is over")
-        drawn = [line["matches"] for line in stage.lines() if "drawn" in line]
-        assert sorted(team for matches in drawn for match in matches if len(match) == 1 for team in match) == teams
-        points = {row["team"]: row["points"] for row in stage.table()}
-        stage.end()
-        logged = points_of_logs(places_of_logs([stage.folder, stage.transcripts]))
-        assert points == {team: logged.get(team, 0) + 1 for team in teams}  # a bye is a match won
 
 
 @pytest.mark.slow
@@ -169,16 +131,9 @@ def test_a_client_without_seats_plays_at_the_default_table_and_a_bot_of_the_hous
         ("format = 'swiss'\nrounds = 2", r"cup.toml: name is missing"),
         ("name = 'x'\nformat = 'swiss'", r"cup.toml: rounds is None; swiss needs a number of rounds"),
         ("name = 'x'\nrounds = 2\ntable_size = 9", r"cup.toml, line 3: table_size is 9; .*less than or equal to 8"),
-        ("name = 'x'\nformat = 'swis'", r"cup.toml, line 2: format is 'swis'; input should be .*'swiss'"),
         ("name = 'x'\nrounds = 2\ntabels = ['a']", r"line 3: 'tabels' is no key of a league; did you mean tables\?"),
-        ("name = 'x'\nrounds = 2\ntables = ['a', 'A']", r"line 3: tables is \['a', 'A'\]; a name stands there twice"),
         ("name = 'x'\nrounds = 2\nteams = ['a b']", r"line 3: teams.0 is 'a b'; team name 'a b' is not 1..32"),
-        ("name = 'x'\nformat = 'ladder'", r"cup.toml: hours is None; a ladder ends"),
         ("name = 'x'\nrounds = 2\nhours = 1", r"line 3: hours is 1; it belongs to ladder"),
-        (
-            "name = 'x'\nrounds = 2\nminutes = 0.4",
-            r"line 3: minutes is 0.4; input should be greater than or equal to 0.5",
-        ),
         (
             "name = 'x'\nrounds = 2\nminutes = 5\npace_seconds = 3",
             r"line 4: pace_seconds is 3; it follows from minutes",
