@@ -11,7 +11,6 @@ import atexit
 import contextlib
 import json
 import os
-import secrets
 import shutil
 import signal
 import subprocess
@@ -31,7 +30,7 @@ from salvo.messages import Limits
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.rules import SALVO, generator, random_fleet
-from salvo.seal import Sealer, make_blob
+from salvo.seal import Sealer
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
@@ -211,21 +210,6 @@ def _new_journal(power_safe: bool) -> DatabaseJournal:
     return DatabaseJournal(f"{folder}/a.journal", power_safe=power_safe)
 
 
-def run_flood(url: str, rate_a_second: int) -> None:
-    """Forged shots under salts that nobody has seen."""
-    connection = Connection(url, "flood", clean_session=True)
-    connection.connect(10)
-    print("ready", flush=True)
-    begin, sent = time.monotonic(), 0
-    while True:
-        due = int((time.monotonic() - begin) * rate_a_second)
-        while sent < due:
-            blob = make_blob(b"{}", bytes(32), secrets.token_bytes(16))
-            connection.publish("/players/a/fire", b'{"data":{"x":1,"y":1},"signature":"%s"}' % blob.encode())
-            sent += 1
-        connection.poll(0.005)
-
-
 # --- without a broker ---------------------------------------------------------------------------------------------
 
 
@@ -253,23 +237,6 @@ class Wire:
     def wake(self) -> None: ...
     def flush(self, timeout_seconds: float) -> bool:
         return True
-
-
-def run_recovery(tables: int) -> None:
-    """Print how long a server takes to take up so many tables in mid-game, with 100 shots each."""
-    edge, gate = Wire(), Authenticator()
-    names = [f"t{number}" for number in range(tables)]
-    journal = _new_journal(False)
-    service = serve(edge, names, seed=1, limits=LIMITS, gate=gate, journal=journal)
-    sealers = _seat_in_process(edge, service, gate, names)
-    for _ in range(20):
-        for name in names:
-            _fire_in_process(edge, service, name, sealers)
-        service.step()
-    start = time.perf_counter()
-    serve(edge, names, seed=1, limits=LIMITS, gate=Authenticator(), journal=journal, resume="always")
-    print(json.dumps({"s": time.perf_counter() - start, "steps": service.last_step}))
-    gate.close()
 
 
 def run_tables(count: int, signed: bool, seconds: float, journal: str = "", sampler: Any = None) -> None:
@@ -348,8 +315,7 @@ def _sampler(given: argparse.Namespace) -> Sampler | None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parts = parser.add_subparsers(dest="part", required=True)
-    for name in ("echo", "flood"):
-        parts.add_parser(name).add_argument("url")
+    parts.add_parser("echo").add_argument("url")
     server = parts.add_parser("server")
     server.add_argument("url", nargs="?")
     server.add_argument("--tables", type=int, default=1)
@@ -376,7 +342,6 @@ def main() -> None:
     watchers.add_argument("url")
     watchers.add_argument("count", type=int)
     watchers.add_argument("tables", type=int)
-    parts.add_parser("recovery").add_argument("tables", type=int)
     tables = parts.add_parser("tables")
     tables.add_argument("count", type=int)
     tables.add_argument("--signed", action="store_true")
@@ -387,8 +352,6 @@ def main() -> None:
     match given.part:
         case "echo":
             run_echo(given.url)
-        case "flood":
-            run_flood(given.url, 1000)
         case "server":
             tls = ServerTls(*given.tls) if given.tls else None
             run_server(given.url, given.tables, given.journal, given.signed, given.roster, tls, _sampler(given))
@@ -408,8 +371,6 @@ def main() -> None:
             from bench.crowd import run_watchers  # which needs names of this module
 
             run_watchers(given.url, given.count, given.tables)
-        case "recovery":
-            run_recovery(given.tables)
         case "tables":
             run_tables(given.count, given.signed, given.seconds, given.journal, _sampler(given))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import statistics
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 Row = tuple[str, str, str]
@@ -15,18 +14,6 @@ def row(what: str, figure: str, beside: str = "") -> None:
     """Take down a figure, and show it as it comes."""
     ROWS.append((what, figure, beside))
     print(f"{what:66} {figure:>22}   {beside}", flush=True)
-
-
-def rate(act: Callable[[int], object], seconds: float) -> float:
-    """How often ``act`` runs in a second of processor time; the best of three."""
-    best = 0.0
-    for _ in range(3):
-        count, start = 0, time.process_time()
-        while time.process_time() - start < seconds / 3:
-            act(count)
-            count += 1
-        best = max(best, count / (time.process_time() - start))
-    return best
 
 
 class Spread(NamedTuple):

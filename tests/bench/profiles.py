@@ -17,22 +17,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
-from bench.children import answer, process, table_names
-from bench.figures import rate, row
+from bench.children import process, table_names
+from bench.figures import row
 from bench.teams import NAMES, Door, Teams
 from kit.certificates import Certificate, make_certificate
 from kit.mosquitto import ContestMosquitto, Mosquitto
-from kit.proofs import IDENTITY, Played
-from salvo import messages as m
 from salvo import topics
-from salvo.rules import SALVO
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
-from salvo_server.core.log import TableLog
-from salvo_server.core.table import Table, seat
-from salvo_server.log_verification import verify_lines
 from salvo_server.storage.roster import Roster
-from salvo_server.storage.transcript import no_status
-from salvo_server.storage.transcript_folder import proof_lines
 
 TABLES: Final = 4
 #: What a team of the SDK asks for, of what is said at every salvo.
@@ -199,87 +191,3 @@ def _ratio_row(what: str, ratios: Sequence[float], price_of: str) -> None:
 
 def _median(figures: Iterable[float]) -> float:
     return statistics.median(figures)
-
-
-# --- the log ------------------------------------------------------------------------------------------------------
-
-
-class Match(Played):
-    """A game of teams that shoot at random, each at no cell twice, with a fair draw and without trouble."""
-
-    def __init__(self, players: int) -> None:
-        super().__init__(f"bench {players}", SALVO, players)
-        self.play()
-        self.salvos = sum(isinstance(each, m.SalvoResolved) for step in self.steps for each in step.announcements)
-
-    def fight(self) -> Played:
-        referee, grid = self.table.referee, SALVO.grid
-        aims = {name: [(rival, cell) for rival in self.names for cell in range(grid.size)] for name in self.names}
-        for each in aims.values():
-            self.random.shuffle(each)
-        while (current := referee.current) is not None:
-            target, cell = aims[current.name].pop()
-            assert referee.game is not None
-            if target != current.name and not referee.game.out[referee.match.players[target].seat]:
-                self.shot(target, *grid.xy(cell))
-        return self
-
-    def log_bytes(self) -> int:
-        """Payloads of `/game/log`, the lobby's repeated when the game begins as they are said."""
-        log = TableLog(self.header, IDENTITY)
-        said = [*log.opening(), *(each for step in self.steps for each in log.take_in(step))]
-        return sum(len(each.payload) for each in said)
-
-    def other_bytes(self) -> int:
-        """Payloads of everything else that the server says."""
-        return sum(len(each.payload) for step in self.steps for each in step.publications)
-
-    def sign(self, _: int) -> None:
-        self.log_bytes()
-
-    def execute(self, _: int) -> None:
-        """Carry out every step again."""
-        table = Table(seat(self.header), no_status)
-        table.open()
-        for step in self.steps:
-            table.carry_out(step.command, step.at)
-
-
-def bench_log(share: float) -> None:
-    """What the log costs while it is written, and afterwards to whoever checks it."""
-    service = _service_ratio(share)
-    for players in (2, 8):
-        match = Match(players)
-        what = f"signed log, game of {players}"
-        each = 1e6 / rate(match.sign, 3.0 * share) / match.salvos
-        row(f"{what}: a salvo", f"{each:.0f} us", f"{match.salvos} salvos; without publishing them")
-        log, other = match.log_bytes(), match.other_bytes()
-        row(f"{what}: payloads a game", f"{log:,} bytes", f"{log / other:.1f} x all other topics of the game")
-    row("service without a broker, with log / without: a salvo", f"{service[0]:.2f} x", service[1])
-    for players in (2, 8):
-        _bench_verify(Match(players), players, share)
-
-
-def _service_ratio(share: float) -> tuple[float, str]:
-    """A salvo's whole way through the service, with the log against without."""
-    rounds = []
-    for _ in range(3):
-        plain, signed = (
-            5 * answer("tables", 1, *options, "--seconds", 2.0 * share)["us"] for options in ([], ["--signed"])
-        )
-        rounds.append((signed / plain, plain, signed))
-    ratio, plain, signed = sorted(rounds)[1]
-    return ratio, f"{signed:.0f} / {plain:.0f} us for five shots"
-
-
-def _bench_verify(match: Match, players: int, share: float) -> None:
-    lines = proof_lines(match.header, match.steps, IDENTITY)
-
-    def verify(_: int) -> None:
-        report = verify_lines(iter(lines), "bench")
-        assert report.finding is None, report.finding
-
-    seconds = 1 / rate(verify, 3.0 * share)
-    again = 1 / rate(match.execute, 3.0 * share)
-    beside = f"{len(lines)} entries; {seconds / again:.1f} x executing it again"
-    row(f"salvo verify, game of {players}", f"{seconds:.3f} s", beside)

@@ -3,10 +3,10 @@
 Ratios are what counts: the machine's own speed is in both of their halves. A goal is missed where all rounds are beyond
 it; nothing else here passes or fails.
 
-    children.py   what is measured: servers, an echo, a flood, each in a process of its own
+    children.py   what is measured: servers and an echo, each in a process of its own
     teams.py      who talks to them and holds the watch
-    reports.py    engine, bots, brokers, journal, many tables: the rows of the table
-    profiles.py   the same for the profiles, the signed log, TLS and ``salvo verify``
+    reports.py    brokers, journal, many tables: the rows of the table
+    profiles.py   the same for the profiles, the signed log and TLS
     floods.py     what one team's floods take from another table
     web.py        what thousands of browsers cost
     rush.py       hundreds of teams that come at once
@@ -29,14 +29,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.figures import ROWS
 from bench.floods import bench_floods
-from bench.profiles import bench_embedded_profiles, bench_log, bench_mosquitto_profiles
+from bench.profiles import bench_embedded_profiles, bench_mosquitto_profiles
 from bench.reports import (
     Goals,
     bench_broker,
-    bench_engine,
-    bench_flood,
     bench_journal,
-    bench_recovery,
     bench_tables,
 )
 from bench.rush import bench_rush
@@ -67,7 +64,6 @@ def report(quick: bool, only: Collection[str]) -> None:
 def _mosquitto(share: float) -> None:
     with Mosquitto() as broker:
         bench_broker("mosquitto", broker.url, int(2000 * share), Goals(p50=1.25, p99=1.5, rate=0.85))
-        bench_flood(broker.url, int(1000 * share))
 
 
 def _embedded(share: float) -> None:
@@ -77,7 +73,6 @@ def _embedded(share: float) -> None:
 def _journal(share: float) -> None:
     with Mosquitto() as broker:
         bench_journal(broker.url, int(2000 * share))
-    bench_recovery()
 
 
 def _profiles(share: float) -> None:
@@ -87,13 +82,11 @@ def _profiles(share: float) -> None:
 
 #: By name; each is given the share of its whole time that it may take.
 PARTS: dict[str, Callable[[float], None]] = {
-    "engine": lambda share: bench_engine(6.0 * share),
     "tables": lambda share: bench_tables(),
     "mosquitto": _mosquitto,
     "journal": _journal,
     "embedded": _embedded,
     "profiles": _profiles,
-    "log": bench_log,
     "floods": bench_floods,
     "web": bench_web,
     "rush": bench_rush,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bench import clearing
-from bench.clearing import empty_row, grow, measure_all, rounded
-from bench.clearing_page import DATA, histogram, page, plot, quantile
+from bench.clearing import empty_row, grow, measure_all
+from bench.clearing_page import DATA, page, plot
 from salvo.rules import STANDARD, RuleBook
 from salvo_lab.solo import Cleared
 
@@ -38,12 +38,6 @@ def test_a_row_goes_on_where_it_was_left() -> None:
     assert row["ms"] == {"0.1": 41 + 42 + 43 + 44 + 45}
 
 
-def test_a_slow_bot_clears_fewer_boards() -> None:
-    row = empty_row(STANDARD, "hunter", "c0de")
-    list(grow(row, 9, 3, Boards(seconds=1.0)))
-    assert row["boards"] == 3
-
-
 def test_a_row_of_other_code_begins_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clearing, "small_boards", list)
     data, pairs = tmp_path / "numbers.json", [(STANDARD, "hunter"), (STANDARD, "random")]
@@ -61,9 +55,3 @@ def test_the_page_is_drawn_from_the_figures() -> None:
     data = json.loads(DATA.read_text())
     assert DATA.with_suffix(".md").read_text() == page(data)
     assert DATA.with_suffix(".svg").read_text() == plot([row for row in data["rows"] if row["rules"] == "standard"])
-
-
-def test_figures_of_a_row() -> None:
-    assert [rounded(ms) for ms in (0.0, 0.01234, 1.26, 99.6)] == ["0", "0.012", "1.3", "100"]
-    assert quantile({"9": 5, "10": 90, "100": 5}, 0.95) == 10
-    assert histogram({"turns": {"1": 1, "20": 7}}, 20) == "▂" + "▁" * 18 + "█"

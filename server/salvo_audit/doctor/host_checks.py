@@ -26,7 +26,7 @@ _DISTRIBUTION: Final = "battleship-salvo"
 #: A journal of a day of games with 64 teams has some 50 MB; below four times that a contest day is at risk.
 _LEAST_FREE_BYTES: Final = 200 * 1024 * 1024
 #: Extras that no operator needs.
-_OF_DEVELOPERS: Final = {"bench", "dev", "docs", "fuzz", "image"}
+_OF_DEVELOPERS: Final = {"dev", "docs", "fuzz", "image"}
 
 
 def check_python(target: ExaminedContest) -> Iterator[CheckFinding]:
