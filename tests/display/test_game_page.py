@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
-from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, hidden_from_alice, play
+from kit.golden_games import ALICE, AT_BOB, BOB, hidden_from_alice, play
 from kit.page_games import golden_replay
 from kit.pages import RUDE, Read, large_game, rude_game
 from salvo.rules import SALVO, SMACKDOWN, Announce, Fleet, RuleBook
@@ -92,69 +92,6 @@ def test_ships_that_everybody_is_told_of_sink_when_they_are_told(name: str) -> N
             names, fleet = list(frame.seas), [ship.name for ship in replay.header.rules.book.fleet]
             sunk = [(names[ship // len(fleet)], fleet[ship % len(fleet)]) for ship in turn[5]]
             assert sorted(sunk) == sorted((ship.player, ship.ship) for ship in frame.result.sunk)
-
-
-@pytest.mark.parametrize("name", ["smackdown-4-1", "xbs-2-1"])
-def test_under_rules_without_sinkings_the_referee_sees_all_and_a_player_its_own(name: str) -> None:
-    replay = golden_replay(name)
-    whole = {ship for turn in _numbers(html_page(replay))["turns"] for ship in turn[5]}
-    ships = len(replay.header.rules.book.fleet)
-    assert whole
-    for seat, player in enumerate(replay.players):
-        seen = {ship for turn in _numbers(html_page(replay, player))["turns"] for ship in turn[5]}
-        assert seen == {ship for ship in whole if ship // ships == seat}
-
-
-def test_the_fleets_that_the_rules_show_at_the_end_are_on_a_players_page_at_the_end_only() -> None:
-    replay = golden_replay("streak-4-1")
-    assert html_page(replay, replay.players[0]).count('class="ships late"') == len(replay.players) - 1
-    assert 'class="ships late"' not in html_page(replay)
-
-
-def test_without_its_script_a_page_tells_every_salvo_and_the_end() -> None:
-    page = Read(html_page(play({"alice": ALICE, "bob": BOB}, [*AT_BOB, *AT_ALICE])))
-    told = page.told()
-    assert "0 before the first salvo 1 alice 5 2 bob A9 hit, A10 hit, C1, C2, C3; sinks bob's patrolboat" in told
-    assert "2 bob 4 1 alice A5 hit, A6, A7, A8" in told
-    assert "Not over after 2 salvos: next is alice with 5 shots" in told
-    assert sum(tag == "use" and "x" in attributes for tag, attributes in page.tags) == 9
-    assert [attributes for _, attributes in page.tags if attributes.get("id") == "controls"] == [
-        {"class": "controls", "id": "controls", "hidden": None}
-    ]
-
-
-def test_a_player_reads_where_it_fired_and_not_what_it_hit() -> None:
-    told = Read(html_page(play({"alice": ALICE, "bob": BOB}, [*AT_BOB, *AT_ALICE]), "alice")).told()
-    assert "1 alice 5 2 bob A9, A10, C1, C2, C3; sinks bob's patrolboat 2 bob 4 1 alice A5 hit, A6, A7, A8" in told
-    assert "seen by alice, with what it knew" in told
-    assert "What alice was not told is not in this page." in told
-
-
-def test_a_game_that_was_won_ends_with_places_and_figures() -> None:
-    replay = golden_replay("4-players-silent")
-    last, stats = replay.frames(REFEREE)[-1], replay.onlooker(REFEREE).stats
-    told = Read(html_page(replay)).told()
-    assert f"{last.winner} wins after {replay.turns} salvos" in told
-    for name, place in last.places.items():
-        one = stats[name]
-        rate = f"{one.hits / one.shots:.0%}"
-        assert f"{place} {name} {one.shots} {one.hits} {rate} {one.sunk} {one.turns}" in told
-    assert re.search(
-        r"(\S+) is out, after turns without a shot ; \1: turn_timeout: .* empty turns in a row are a defeat", told
-    )
-
-
-def test_a_tie_names_all_that_share_the_first_place() -> None:
-    replay = golden_replay("smackdown-2-tie")
-    assert f"{' and '.join(replay.players)} tie after {replay.turns} salvos" in Read(html_page(replay)).told("h2")
-
-
-def test_a_game_for_points_shows_them_and_no_ships_of_rivals() -> None:
-    replay = golden_replay("xbs-2-1")
-    page = html_page(replay, replay.players[0])
-    assert "points by turn" in page
-    assert page.count(f"</b> of {replay.header.rules.book.goal}</span>") == 2
-    assert page.count('<ul class="fleet">') == page.count('data-of="afloat"') == 1
 
 
 def test_a_game_before_its_first_salvo_has_a_page_and_one_that_has_not_begun_has_none() -> None:
