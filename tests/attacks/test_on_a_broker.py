@@ -108,15 +108,6 @@ def _mark_itself(server: Raw) -> Callable[[], None]:
 # --- what only the server says ------------------------------------------------------------------------------------
 
 
-def _forge_a_state() -> bool:
-    """A team says that the game is over."""
-    with _contest() as broker, _client(broker, "hall", "#") as watcher:
-        with _client(broker, "red") as rival:
-            rival.send(publish_packet("/game/state", b"over, says red"))
-            rival.wait_for(b"\x40\2")
-        return _hears(watcher, b"says red", _mark(broker))
-
-
 def _forge_a_hit_by_a_will() -> bool:
     """A team leaves a will on a topic of the server's, and goes without a goodbye."""
     with _contest() as broker, _client(broker, "hall", "#") as watcher:
@@ -153,15 +144,6 @@ def _read_a_rivals_hits() -> bool:
             server.send(publish_packet("/players/blue/hit", b"B3 of blue"))
             server.wait_for(b"\x40\2")
         return _hears(rival, b"B3 of blue", _mark(broker))
-
-
-def _read_requests_to_take_part() -> bool:
-    """The very secret of a team, where requests are not sealed."""
-    with _contest() as broker, _client(broker, "red", "#") as rival:
-        with _client(broker, "blue") as victim:
-            victim.send(publish_packet("/game/request_participation", b"the secret of blue"))
-            victim.wait_for(b"\x40\2")
-        return _hears(rival, b"the secret of blue", _mark(broker))
 
 
 def _come_in_with_a_guess() -> bool:
@@ -461,12 +443,10 @@ class Attack(NamedTuple):
 
 
 ATTACKS = [
-    Attack("a forged state", _forge_a_state, _allow_everything),
     Attack("a forged state by a will", _forge_a_hit_by_a_will, _allow_everything_and_wills),
     Attack("a retained will", _leave_a_will_where_it_may_publish, _let_everybody_leave_messages),
     Attack("a retained command", _leave_a_command_at_the_broker, _let_everybody_leave_messages),
     Attack("a rival's hits", _read_a_rivals_hits, _allow_everything),
-    Attack("requests to take part", _read_requests_to_take_part, _allow_everything),
     Attack("a guessed password", _come_in_with_a_guess, _ask_for_no_password),
     Attack("the server's client id", _take_over_the_servers_session, _believe_client_ids),
     Attack("a wrong password", _disconnect_somebody_with_a_wrong_password, _ask_for_no_password),
