@@ -17,20 +17,16 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-from diagram import Edge, edges
 from kit.schema import Pair, of_the_class, of_the_schema, schema_type
 from salvo import messages as m
 from salvo import topics
 from salvo.codec import announcements, commands, recap, rules
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.command_writer import write_leave, write_participation, write_say, write_shot, write_skip
-from salvo.codec.commands import PLACE, ParticipationRequest, ResendRequest
+from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.errors import CODES
-from salvo.messages import State
-from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_fleet
-from salvo.seal import Sealer
+from salvo.rules import BOOKS, SALVO, generator, random_fleet
 from salvo.shape import Fields, members_of
 from salvo.v1 import announcements_pb2, commands_pb2
 
@@ -170,25 +166,6 @@ def _plain(value: Any) -> Any:
 def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
     """The JSON mapping leaves empty lists away."""
     return {key: value for key, value in body.items() if value != []}
-
-
-def test_what_our_side_sends_is_a_message_of_the_schema() -> None:
-    sealer = Sealer("secret", bytes(16))
-    for context in (m.TurnContext(1, 2), None):
-        skip = json.loads(write_skip(context, sealer))
-        assert json_format.MessageToDict(json_format.ParseDict(skip, commands_pb2.SignedSkip())) == skip
-    for game in (1, None):
-        leave = json.loads(write_leave(game, sealer))
-        assert json_format.MessageToDict(json_format.ParseDict(leave, commands_pb2.SignedLeave())) == leave
-    shot = json.loads(write_shot(3, 4, m.ShotContext(1, 2, 3, "b"), sealer))
-    parsed = json_format.ParseDict(shot, commands_pb2.SignedShot())
-    assert json_format.MessageToDict(parsed) == shot
-    place = json.loads(PLACE.write(m.ShipPlace.of(Placement("carrier", 3, 2, Orientation.VERTICAL))))
-    assert json_format.MessageToDict(json_format.ParseDict(place, commands_pb2.Placement())) == place
-    said = json.loads(write_say("Ahoy!", "b"))
-    assert json_format.MessageToDict(json_format.ParseDict(said, commands_pb2.Say())) == said
-    asked = json.loads(write_participation("a", "b"))
-    assert json_format.MessageToDict(json_format.ParseDict(asked, commands_pb2.Participation())) == asked
 
 
 def test_a_recap_is_a_message_of_the_schema() -> None:
@@ -344,14 +321,3 @@ def test_the_table_of_errors_has_the_cause_and_the_fix_of_every_code() -> None:
     assert all(cause and fix for cause, fix in said["local"].values())
     assert all(said["fixes"].values())
     assert [*said["local"]] == sorted(said["local"])
-
-
-def test_the_plain_diagram_has_every_edge_and_refuses_one_that_it_cannot_draw() -> None:
-    module = runpy.run_path(str(ROOT / "proto" / "print_contract.py"))
-    chart = "\n".join(module["plain_states"]())
-    for edge in edges():
-        assert f"{edge.event} ({edge.sentence})" in chart
-    back = Edge(State.TURN, "nobody fires any more", State.LOBBY, "SALVO-END-4")
-    module["plain_states"].__globals__["edges"] = lambda: [*edges(), back]
-    with pytest.raises(ValueError, match="turn"):
-        module["plain_states"]()

@@ -18,7 +18,6 @@ from salvo.cli import cli
 from salvo.messages import Limits
 from salvo.rules.books import BOOKS
 from salvo_lab.comparison import compare
-from salvo_server.commands.setting_options import setting_options
 from salvo_server.core import chat_relay
 from salvo_server.settings import ServerSettings
 from salvo_server.standings import chronicle
@@ -130,16 +129,6 @@ def _printer() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def test_a_setting_without_a_description_is_missed_by_help_and_table_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    schema = ServerSettings.model_json_schema()
-    del schema["properties"]["listen"]["description"]
-    monkeypatch.setattr(ServerSettings, "model_json_schema", lambda: schema)
-    with pytest.raises(KeyError, match="description"):
-        setting_options()(print)
-    with pytest.raises(KeyError, match="description"):
-        _printer().printed(SETTINGS.read_text())
 
 
 def test_help_and_table_say_the_same_of_every_setting(commands: dict[tuple[str, ...], click.Command]) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from kit.processes import without_settings
 from salvo.player import Bot
 from salvo.sources import load
 from salvo_lab import arena
@@ -39,22 +35,6 @@ def wins(name: str, rival: type[Bot], games: int) -> int:
 @pytest.mark.parametrize("name", BOTS)
 def test_an_example_is_a_sound_bot(name: str) -> None:
     assert check_bot(example(name), games=3).problems == []
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", BOTS)
-def test_an_example_is_a_program_that_plays_a_local_game(name: str) -> None:
-    environment = without_settings()
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(FOLDER / name)],
-        env=environment | {"SALVO_SEED": "7"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    assert re.search(r"^[\w-]+ wins after \d+ salvos; seed 7$", done.stdout, re.MULTILINE)
-    assert done.stderr == ""
 
 
 def test_the_grades_are_grades() -> None:

@@ -53,15 +53,6 @@ def test_only_one_environment_of_templates_escapes_what_the_server_puts_into_htm
     assert "markupsafe" not in used
 
 
-@pytest.mark.long
-def test_a_command_that_makes_no_page_imports_no_templates() -> None:
-    code = "import sys, salvo.cli as c; c.cli(['--help'], standalone_mode=False); import salvo_lab.commands.explain"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}; print('jinja2' in sys.modules)"], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines()[-1] == "False"
-
-
 @pytest.mark.parametrize("words", [[], ["--help"], ["play", "random", "hunter", "--seed", "1"]], ids=" ".join)
 def test_salvo_starts_without_what_it_does_not_run(words: list[str]) -> None:
     call = f"from salvo.cli import main\ntry: main({words})\nexcept SystemExit as end: assert not end.code"

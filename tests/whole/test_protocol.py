@@ -22,7 +22,6 @@ from salvo.messages import State
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo_server.core.server_status import last_will
 from salvo_server.storage.identity import Identity
 
 NEWER = m.Protocol(m.PROTOCOL.major, m.PROTOCOL.minor + 1)
@@ -60,16 +59,6 @@ def told_by_a_newer_server(*announcements: m.Announcement) -> Iterator[tuple[str
             if payload.startswith(b"{"):
                 payload = json.dumps(with_later_fields(json.loads(payload))).encode()
             yield publication.topic, payload
-
-
-def test_the_server_names_the_protocol_that_it_speaks() -> None:
-    topic, will = last_will("", "contest")
-    assert json.loads(will)["protocol"] == {"major": m.PROTOCOL.major, "minor": m.PROTOCOL.minor}
-    assert topic == "/game/server"
-
-
-def test_a_server_from_before_the_first_protocol_is_understood_as_1_0() -> None:
-    assert read(status()) == m.ServerStatus(True, "9.8.7", 1, "contest", protocol=m.Protocol(1, 0))
 
 
 def test_a_newer_minor_version_is_read_as_far_as_it_is_known() -> None:

@@ -34,12 +34,6 @@ def test_the_site_is_below_ten_megabytes_and_loads_nothing_from_elsewhere(site: 
         assert [place for place in loaded if place.startswith(("http:", "https:", "//"))] == []
 
 
-def test_the_reference_has_every_command_and_no_directive_as_text(site: Path) -> None:
-    page = (site / "docs" / "reference" / "commands.html").read_text(encoding="utf-8")
-    assert "cmdoption-salvo-serve-over-seconds" in page
-    assert ".. option::" not in page
-
-
 def test_search_finds_a_page_by_a_word_of_its_text(site: Path) -> None:
     with browser() as window:
         window.open(f"{site.as_uri()}/search.html?q={quote('symbolic link')}")

@@ -29,16 +29,11 @@ CUP = 'name = "cup"\n[time]\ndecision_seconds = 3600\nbank_seconds = 3600\n[bots
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("number", "whole_group"), [(signal.SIGTERM, False), (signal.SIGHUP, True)], ids=["alone", "with its process group"]
-)
-@pytest.mark.parametrize(
-    "command",
+    ("command", "number", "whole_group"),
     [
-        ("play", "DEAF", "random"),
-        ("solo", "DEAF"),
-        ("tournament", "run", "cup.toml"),
+        pytest.param(("play", "DEAF", "random"), signal.SIGTERM, False, id="play, alone"),
+        pytest.param(("tournament", "run", "cup.toml"), signal.SIGHUP, True, id="a tournament, with its process group"),
     ],
-    ids=" ".join,
 )
 def test_a_signal_that_ends_a_command_ends_its_processes_and_their_programs(
     command: tuple[str, ...], number: signal.Signals, *, whole_group: bool, tmp_path: Path
