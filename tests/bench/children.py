@@ -17,17 +17,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kit.marked import MarkedConnection
 from kit.services import serve
+from kit.unbrokered import Wire
 from salvo import topics
 from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.messages import Limits
-from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
@@ -35,7 +35,6 @@ from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
 from salvo_server.brokers.embedded.roster_access import RosterAccess
-from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.service import Service
 from salvo_server.storage.identity import Identity
@@ -149,7 +148,6 @@ def run_server(
     journal: str,
     signed: bool,
     roster: Roster | None,
-    tls: ServerTls | None,
     sampler: Sampler | None = None,
 ) -> None:
     """The real service; every table plays for ever, because every shot misses a fleet that is out of its way.
@@ -161,7 +159,6 @@ def run_server(
         journal: what its commits survive, ``process`` or ``power``; empty for none.
         signed: whether it has an identity, and so a log.
         roster: makes it a contest among these teams; its own broker then asks for names.
-        tls: what its own broker shows.
         sampler: tells where its time goes when it is asked.
     """
     names = table_names(tables)
@@ -169,7 +166,7 @@ def run_server(
     told = url or ""
     if url is None:
         access = None if accounts is None else RosterAccess(accounts, names)
-        broker = EmbeddedBroker(access=access, tls=tls).start()
+        broker = EmbeddedBroker(access=access).start()
         told = broker.url
     user = None if roster is None else roster.server
     connection: AttachedLink | MarkedConnection
@@ -213,30 +210,10 @@ def _new_journal(power_safe: bool) -> DatabaseJournal:
 # --- without a broker ---------------------------------------------------------------------------------------------
 
 
-class Wire:
-    """An edge without a broker: what the service costs, and nothing else."""
-
-    on_connect: Callable[[bool], None] | None = None
-    connected = True
-    published = delivered = 0
-
-    def __init__(self) -> None:
-        self.inbox: list[Inbound] = []
-
-    def give(self, topic: str, payload: bytes) -> None:
-        self.inbox.append(Inbound(topic, payload, False, 1, 1))
-
-    def poll(self, timeout_seconds: float) -> list[Inbound]:
-        arrived, self.inbox = self.inbox, []
-        return arrived
+class _Quiet(Wire):
+    """Keeps nothing of what is published, and the server does not hear itself."""
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None: ...
-    def subscribe(self, filters: object) -> None: ...
-    def unsubscribe(self, filters: object) -> None: ...
-    def acknowledge(self, message: object) -> None: ...
-    def wake(self) -> None: ...
-    def flush(self, timeout_seconds: float) -> bool:
-        return True
 
 
 def run_tables(count: int, signed: bool, seconds: float, journal: str = "", sampler: Any = None) -> None:
@@ -248,7 +225,7 @@ def run_tables(count: int, signed: bool, seconds: float, journal: str = "", samp
         sampler: tells where that time goes.
         seconds: of processor time that the service may take about.
     """
-    edge = Wire()
+    edge = _Quiet()
     names = [f"t{number}" for number in range(count)]
     gate = Authenticator()
     identity = Identity.fresh() if signed else None
@@ -274,8 +251,7 @@ def run_tables(count: int, signed: bool, seconds: float, journal: str = "", samp
 
 def _seat_in_process(edge: Wire, service: Service, gate: Authenticator, names: list[str]) -> dict[str, Sealer]:
     """Two teams with their fleets at every table; return what they sign with."""
-    assert edge.on_connect is not None
-    edge.on_connect(False)
+    edge.connect()
     sealers = {team: Sealer(f"secret {team}", bytes((number,)) * 16) for number, team in enumerate(("a", "b"))}
     for name in names:
         for team, sealer in sealers.items():
@@ -323,7 +299,6 @@ def main() -> None:
     server.add_argument("--signed", action="store_true")
     server.add_argument("--roster", type=lambda path: Roster(Path(path)))
     server.add_argument("--shares", action="store_true")
-    server.add_argument("--tls", type=Path, nargs=2, metavar=("CERT", "KEY"))
     floods = parts.add_parser("floods")
     floods.add_argument("host")
     floods.add_argument("port", type=int)
@@ -353,8 +328,7 @@ def main() -> None:
         case "echo":
             run_echo(given.url)
         case "server":
-            tls = ServerTls(*given.tls) if given.tls else None
-            run_server(given.url, given.tables, given.journal, given.signed, given.roster, tls, _sampler(given))
+            run_server(given.url, given.tables, given.journal, given.signed, given.roster, _sampler(given))
         case "floods":
             from bench.floods import run_floods  # which starts processes by this module
 

@@ -3,8 +3,6 @@
 A profile is measured against another in one run: each round starts all of them anew, one after the other and the next
 round the other way round, and a ratio is the median of the rounds' ratios. So a machine that gets slower meanwhile, or
 a process that was laid out unluckily, is in both halves or in few of the rounds.
-
-The embedded broker runs in the server's process, as in ``salvo serve``.
 """
 
 from __future__ import annotations
@@ -13,21 +11,18 @@ import contextlib
 import statistics
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from bench.children import process, table_names
 from bench.figures import row
 from bench.teams import NAMES, Door, Teams
-from kit.certificates import Certificate, make_certificate
 from kit.mosquitto import ContestMosquitto, Mosquitto
 from salvo import topics
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.storage.roster import Roster
 
 TABLES: Final = 4
-#: What a team of the SDK asks for, of what is said at every salvo.
 #: What the teams hear of a game with its signed log.
 HEARD: Final = (topics.HITS, topics.CURRENT, topics.LOG)
 _ROUNDS: Final = 5
@@ -41,19 +36,16 @@ class Way(NamedTuple):
     Attributes:
         signed: whether the server has an identity, and says everything in `/game/log` as well.
         guarded: profile contest: roster, and a broker with users and rights; else profile open on an open broker.
-        tls: whether the teams come over TLS.
     """
 
     name: str
     signed: bool
     guarded: bool = False
-    tls: bool = False
 
 
 UNSIGNED: Final = Way("open without log", signed=False)
 OPEN: Final = Way("open", signed=True)
 CONTEST: Final = Way("contest", signed=True, guarded=True)
-ENCRYPTED: Final = Way("contest over TLS", signed=True, guarded=True, tls=True)
 
 
 class Ratio(NamedTuple):
@@ -69,12 +61,6 @@ _RATIOS: Final = (
     Ratio(CONTEST, OPEN, "access control"),
     Ratio(CONTEST, UNSIGNED, "both"),
 )
-
-
-class Stage(Protocol):
-    """Starts broker and server for a ``with`` block; gives where the teams connect."""
-
-    def __call__(self, way: Way, folder: Path) -> AbstractContextManager[Door]: ...
 
 
 class Effort(NamedTuple):
@@ -96,27 +82,17 @@ class Pace(NamedTuple):
     shots: float
 
 
-def bench_mosquitto_profiles(share: float) -> None:
-    """Contest, with the plugin's users and rights, against open, both with and without the signed log."""
-    _compare("mosquitto", _on_mosquitto, _RATIOS, share, Effort(300, 1200))
-
-
-def bench_embedded_profiles(share: float) -> None:
-    """The same with the broker that the server brings; and TLS, which it takes from the same processor's time."""
-    ratios = (*_RATIOS, Ratio(ENCRYPTED, CONTEST, "TLS"))
-    # No more at once: in a contest this broker reads 1,000 messages a second of a user, after 2,000 at a go. These two
-    # teams, who play at all tables, would come up against that where those of a contest play at one each.
-    _compare("embedded", _on_embedded, ratios, share, Effort(300, 400))
-
-
-# --- a stage for every way ----------------------------------------------------------------------------------------
+_EFFORT: Final = Effort(300, 1200)
 
 
 @contextlib.contextmanager
-def _on_mosquitto(way: Way, folder: Path) -> Iterator[Door]:
-    roster, secrets = _roster(folder)
+def _stage(way: Way, folder: Path) -> Iterator[Door]:
+    """Both teams; they send their names and secrets to an open broker as well, which looks at neither."""
+    roster = Roster(folder / "roster.json")
+    secrets = {name: roster.add(name) for name in NAMES}
     names = table_names(TABLES)
-    arguments = _server_arguments(way, roster)
+    arguments: list[object] = ["--tables", TABLES, *(["--signed"] if way.signed else [])]
+    arguments += ["--roster", roster.path] if way.guarded else []
     with contextlib.ExitStack() as stack:
         broker: Mosquitto
         if way.guarded:
@@ -130,53 +106,28 @@ def _on_mosquitto(way: Way, folder: Path) -> Iterator[Door]:
         yield Door(broker.url, secrets, HEARD)
 
 
-@contextlib.contextmanager
-def _on_embedded(way: Way, folder: Path) -> Iterator[Door]:
-    roster, secrets = _roster(folder)
-    certificate = make_certificate(folder) if way.tls else None
-    with process("server", *_server_arguments(way, roster, certificate)) as server:
-        ca = None if certificate is None else str(certificate.cert)
-        yield Door(server.told, secrets, HEARD, ca)
-
-
-def _roster(folder: Path) -> tuple[Roster, dict[str, str]]:
-    """Both teams; they send their names and secrets to an open broker as well, which looks at neither."""
-    roster = Roster(folder / "roster.json")
-    return roster, {name: roster.add(name) for name in NAMES}
-
-
-def _server_arguments(way: Way, roster: Roster, certificate: Certificate | None = None) -> list[object]:
-    arguments: list[object] = ["--tables", TABLES]
-    arguments += ["--signed"] if way.signed else []
-    arguments += ["--roster", roster.path] if way.guarded else []
-    arguments += [] if certificate is None else ["--tls", certificate.cert, certificate.key]
-    return arguments
-
-
-# --- one against the other ----------------------------------------------------------------------------------------
-
-
-def _compare(broker: str, stage: Stage, ratios: Sequence[Ratio], share: float, effort: Effort) -> None:
-    ways = list(dict.fromkeys(way for ratio in ratios for way in (ratio.against, ratio.way)))
+def bench_mosquitto_profiles(share: float) -> None:
+    """Contest, with the plugin's users and rights, against open, both with and without the signed log."""
+    ways = list(dict.fromkeys(way for ratio in _RATIOS for way in (ratio.against, ratio.way)))
     found: dict[Way, list[Pace]] = {way: [] for way in ways}
-    part = Effort(int(effort.turns * share), int(effort.at_once * share))
+    part = Effort(int(_EFFORT.turns * share), int(_EFFORT.at_once * share))
     for number in range(max(3, int(_ROUNDS * share))):
         for way in ways if number % 2 else reversed(ways):
-            found[way].append(_pace(stage, way, part))
+            found[way].append(_pace(way, part))
     for way, paces in found.items():
-        row(f"{broker}, {way.name}: last shot to hits, p50", f"{_median(pace.turnaround for pace in paces):.2f} ms")
-        row(f"{broker}, {way.name}: shots, {TABLES} tables at once", f"{_median(p.shots for p in paces):,.0f} shots/s")
-    for way, against, price_of in ratios:
+        row(f"mosquitto, {way.name}: last shot to hits, p50", f"{_median(pace.turnaround for pace in paces):.2f} ms")
+        row(f"mosquitto, {way.name}: shots, {TABLES} tables at once", f"{_median(p.shots for p in paces):,.0f} shots/s")
+    for way, against, price_of in _RATIOS:
         pairs = list(zip(found[way], found[against], strict=True))
-        what = f"{broker}, {way.name} / {against.name}"
+        what = f"mosquitto, {way.name} / {against.name}"
         _ratio_row(f"{what}: p50", [one.turnaround / other.turnaround for one, other in pairs], price_of)
         _ratio_row(f"{what}: shots", [one.shots / other.shots for one, other in pairs], price_of)
 
 
-def _pace(stage: Stage, way: Way, effort: Effort) -> Pace:
+def _pace(way: Way, effort: Effort) -> Pace:
     with (
         tempfile.TemporaryDirectory(prefix="bench-") as folder,
-        stage(way, Path(folder)) as door,
+        _stage(way, Path(folder)) as door,
         Teams(door, TABLES) as teams,
     ):
         teams.round_trips(_FIRST_SALVOS)

@@ -1,16 +1,13 @@
-"""What the brokers, the journal and many tables cost. The profiles are in ``profiles.py``."""
+"""What a server costs beside a bare echo on the same broker."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from bench.children import answer, process
+from bench.children import process
 from bench.figures import Spread, percentiles, row
 from bench.teams import Door, Teams, echo_round_trips, echo_throughput
-
-# --- a server against an echo -------------------------------------------------------------------------------------
-
 
 #: Echo and server have turns of a second or two, one after the other: what else the machine does falls on both.
 ROUNDS = 8
@@ -60,38 +57,3 @@ def _columns(rounds: Sequence[Round]) -> Iterator[tuple[str, str, int, list[floa
     yield "way of a message, p50", "ms", 2, [each.p50 for each in rounds]
     yield "way of a message, p99", "ms", 2, [each.p99 for each in rounds]
     yield "messages a second, 20 in flight", "/s", 0, [each.rate for each in rounds]
-
-
-# --- the journal --------------------------------------------------------------------------------------------------
-
-
-def bench_journal(url: str, count: int) -> None:
-    """What it costs that nothing is ever lost: one server after the other on the same broker."""
-    turnaround, shots = {}, {}
-    for journal in ("", "process", "power"):
-        what = f"journal that survives {journal}" if journal else "no journal"
-        with process("server", url, "--journal", journal), Teams(Door(url)) as teams:
-            turnaround[journal], p99 = percentiles(teams.round_trips(count))
-        row(f"{what}: last shot to hits, p50 and p99", f"{turnaround[journal]:.2f} / {p99:.2f} ms")
-        with process("server", url, "--tables", 100, "--journal", journal), Teams(Door(url), 100) as teams:
-            shots[journal] = teams.throughput(2 * count, at_once=100)
-        row(f"{what}: shots through the server, 100 tables at once", f"{shots[journal]:,.0f} shots/s")
-    for journal in ("process", "power"):
-        row(f"journal that survives {journal} / none: p50", f"{turnaround[journal] / turnaround['']:.2f} x")
-        row(
-            f"journal that survives {journal} / none: shots",
-            f"{shots[journal] / shots['']:.2f} x",
-            "goal: at least 0.8 x",
-        )
-
-
-# --- many tables --------------------------------------------------------------------------------------------------
-
-
-def bench_tables() -> None:
-    cost = {}
-    for count in (1, 10, 100, 1000):
-        found = answer("tables", count)
-        cost[count] = found["us"]
-        row(f"service without a broker, {count} tables", f"{found['us']:.0f} us/shot", f"{found['mb']:.0f} MB resident")
-    row("cost a shot, 1000 tables / one", f"{cost[1000] / cost[1]:.2f} x", "goal: at most 1.2 x")

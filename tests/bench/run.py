@@ -5,8 +5,8 @@ it; nothing else here passes or fails.
 
     children.py   what is measured: servers and an echo, each in a process of its own
     teams.py      who talks to them and holds the watch
-    reports.py    brokers, journal, many tables: the rows of the table
-    profiles.py   the same for the profiles, the signed log and TLS
+    reports.py    a server against an echo
+    profiles.py   the same for the profiles and the signed log
     floods.py     what one team's floods take from another table
     web.py        what thousands of browsers cost
     rush.py       hundreds of teams that come at once
@@ -29,13 +29,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.figures import ROWS
 from bench.floods import bench_floods
-from bench.profiles import bench_embedded_profiles, bench_mosquitto_profiles
-from bench.reports import (
-    Goals,
-    bench_broker,
-    bench_journal,
-    bench_tables,
-)
+from bench.profiles import bench_mosquitto_profiles
+from bench.reports import Goals, bench_broker
 from bench.rush import bench_rush
 from bench.shares import bench_shares
 from bench.web import bench_web
@@ -66,27 +61,10 @@ def _mosquitto(share: float) -> None:
         bench_broker("mosquitto", broker.url, int(2000 * share), Goals(p50=1.25, p99=1.5, rate=0.85))
 
 
-def _embedded(share: float) -> None:
-    bench_broker("embedded", "", int(2000 * share), Goals(p50=0.8, p99=1.5, rate=0.85))
-
-
-def _journal(share: float) -> None:
-    with Mosquitto() as broker:
-        bench_journal(broker.url, int(2000 * share))
-
-
-def _profiles(share: float) -> None:
-    bench_mosquitto_profiles(share)
-    bench_embedded_profiles(share)
-
-
 #: By name; each is given the share of its whole time that it may take.
 PARTS: dict[str, Callable[[float], None]] = {
-    "tables": lambda share: bench_tables(),
     "mosquitto": _mosquitto,
-    "journal": _journal,
-    "embedded": _embedded,
-    "profiles": _profiles,
+    "profiles": bench_mosquitto_profiles,
     "floods": bench_floods,
     "web": bench_web,
     "rush": bench_rush,
