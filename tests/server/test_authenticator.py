@@ -23,7 +23,7 @@ from salvo_server.core.authenticator import (
     Proof,
     Waiting,
 )
-from salvo_server.core.rate_limit import REFUSALS, Bucket
+from salvo_server.core.rate_limit import Bucket
 
 NOW = 1_000_000
 SALT_A, SALT_B = bytes(16), bytes(range(16))
@@ -78,30 +78,6 @@ def code(opened: Opened | Waiting | None) -> str:
     return opened.command.code
 
 
-def test_a_repetition_waits_as_long_as_the_first_one(gate: Authenticator, worker: Deriver) -> None:
-    """The connection was lost meanwhile. The repetition was acknowledged at once; a crash then lost the message."""
-    request = shot(ANN)
-    assert gate.open(request, ["ann"], NOW, receipt="first") is WAITING
-    assert gate.open(request, ["ann"], NOW, receipt="again") is WAITING
-    assert worker.work() == 1
-    (first, opened), (again, nothing) = gate.finished()
-    assert (first, again, nothing) == ("first", "again", None)
-    assert opened is not None
-    assert gate.open(request, ["ann"], NOW, receipt="late") is None
-
-
-def test_a_nonce_stays_burned_over_games_and_tables(gate: Authenticator, worker: Deriver) -> None:
-    prove(gate, worker, ANN, "ann")
-    request = shot(ANN)
-    gate.open(request, ["ann"], NOW)
-    gate.keyring.retain("", ())
-    gate.keyring.admit("blue", "ann", "ann's", NOW)
-    moved = SignedShot("blue", "bob", request.body, request.blob)
-    assert gate.open(moved, ["ann"], NOW) is WAITING  # its salt is unknown at this table: a derivation
-    worker.work()
-    assert [code(opened) for _, opened in gate.finished()] == ["nonce_reused"]
-
-
 def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Authenticator, worker: Deriver) -> None:
     """He took the name at a table of his own and copied the nonce of a message that waited for its derivation."""
     namesake = Sealer("a stranger's", SALT_B)
@@ -150,30 +126,6 @@ def fresh(count: int) -> list[SignedShot]:
         SignedShot("", "bob", {"x": 1, "y": 1}, parse_blob(make_blob(b"{}", bytes(32), number.to_bytes(16, "big"))))
         for number in range(1, count + 1)
     ]
-
-
-def test_a_message_that_is_open_names_the_bucket_that_its_derivation_was_paid_from(
-    gate: Authenticator, worker: Deriver
-) -> None:
-    paid = []
-    for number, expected in enumerate((True, False)):
-        sealer = Sealer("ann's", bytes([number]) * 16)
-        gate.open(shot(sealer), ["ann"], NOW, expected=expected)
-        worker.work()
-        paid += [opened.spent for _, opened in gate.finished() if opened is not None]
-    own, shared = paid
-    assert own is bucket(gate)
-    assert shared not in (None, own)
-
-
-def test_the_queue_of_derivations_is_bounded(worker: Deriver) -> None:
-    gate = Authenticator(executor=worker)
-    names = [f"team{number}" for number in range(10)]
-    for name in names:
-        gate.keyring.admit("", name, name, NOW)
-    for number, request in enumerate(fresh(120)):
-        gate.open(request, [names[number % 10]], NOW)
-    assert len(worker.waiting) == len(names) + MAX_QUEUE_LENGTH
 
 
 def test_the_first_salt_of_each_team_has_its_place_however_many_come_at_once(worker: Deriver) -> None:
@@ -225,30 +177,6 @@ def under(salt: bytes, target: str = "bob", table: str = "") -> SignedShot:
     return SignedShot(table, target, {"x": 1, "y": 1}, parse_blob(make_blob(b"{}", bytes(32), salt)))
 
 
-def test_a_copy_that_waits_with_its_original_is_refused_and_costs_nothing(gate: Authenticator, worker: Deriver) -> None:
-    request = shot(ANN)
-    gate.open(request, ["ann"], NOW)
-    gate.open(SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
-    future, find, given = worker.waiting.pop()
-    worker.work()
-    future.set_result(find(*given))
-    [(_, first), (_, copied)] = gate.finished()
-    assert first is not None
-    assert first.proof is not None
-    assert copied is not None
-    assert (copied.spent, copied.proof) == (None, None)
-    assert code(copied) == "nonce_reused"
-    assert gate.counts == {"opened": 1, "nonce_reused": 1}
-
-
-def test_salvos_and_fleets_under_one_fresh_salt_are_paid_for_once(gate: Authenticator, worker: Deriver) -> None:
-    for _ in range(11):
-        bucket(gate).take(NOW)
-    for x in range(1, 6):
-        assert gate.open(shot(ANN, x=x), ["ann"], NOW) is WAITING
-    assert not bucket(gate).has_one(NOW)
-
-
 def test_a_key_that_opened_nothing_is_paid_for_again(gate: Authenticator, worker: Deriver) -> None:
     """As long as anything else waited, whoever had paid for a salt once could send under it without end."""
     salt = bytes(range(1, 17))
@@ -298,36 +226,7 @@ def test_a_known_team_that_did_not_send_it_does_not_pay(gate: Authenticator, wor
     assert opened.sender == "bob"
 
 
-def test_looking_at_the_refusals_uses_none_up(gate: Authenticator, worker: Deriver) -> None:
-    prove(gate, worker, ANN, "ann")
-    member = gate.keyring.member("", "ann")
-    assert member is not None
-    for _ in range(int(REFUSALS.size) - 1):
-        gate.keyring.penalize("", "ann", NOW)
-    for x in range(1, 4):
-        opened = gate.open(shot(ANN, x=x), ["ann"], NOW)
-        assert isinstance(opened, Opened)
-        assert isinstance(opened.command, m.Fire)
-    gate.keyring.penalize("", "ann", NOW)
-    refused = gate.open(shot(ANN), ["ann"], NOW)
-    assert code(refused) == "rate_limited"
-    assert isinstance(refused, Opened)
-    assert (refused.table, refused.sender, refused.spent, refused.proof) == ("", "ann", None, None)
-
-
 # --- the order of things --------------------------------------------------------------------------------------------
-
-
-def test_a_salt_that_is_proven_opens_nothing_at_another_table(gate: Authenticator, worker: Deriver) -> None:
-    gate.keyring.admit("blue", "ann", "a stranger's", NOW)
-    assert gate.open(shot(ANN), ["ann"], NOW, receipt=1) is WAITING
-    assert gate.open(under(SALT_A, table="blue"), ["ann"], NOW, receipt=2) is WAITING
-    worker.waiting, (second,) = worker.waiting[:1], worker.waiting[1:]
-    worker.work()
-    assert [receipt for receipt, _ in gate.finished()] == [1]
-    worker.waiting = [second]
-    worker.work()
-    assert gate.finished() == [(2, None)]
 
 
 def test_a_repetition_waits_however_much_has_come_meanwhile(
@@ -406,18 +305,6 @@ def test_no_key_is_left_of_a_secret_that_another_one_has_replaced(gate: Authenti
     prove(gate, worker, ANN, "ann")
     gate.keyring.admit("", "ann", "rotated", NOW)
     assert not {"ann's", ANN.key} & reachable(gate)
-
-
-def test_what_its_own_team_cannot_have_read_is_known_to_be_of_that_team(gate: Authenticator, worker: Deriver) -> None:
-    """Such a refusal burns a nonce, so it is a step; one that anybody can cause is not."""
-    prove(gate, worker, ANN, "ann")
-    request = shot(ANN)
-    read = gate.open(SignedShot("", "bob", {"x": 9, "y": 9}, request.blob), ["ann"], NOW)
-    again = gate.open(SignedShot("", "cy", request.body, request.blob), ["ann"], NOW)
-    for opened, proven in ((read, True), (again, False)):
-        assert isinstance(opened, Opened)
-        assert isinstance(opened.command, m.Unreadable)
-        assert (opened.command.proven, opened.proof is not None) == (proven, proven)
 
 
 def test_forgeries_under_a_known_salt_cost_no_other_team_its_derivations(gate: Authenticator, worker: Deriver) -> None:

@@ -119,13 +119,6 @@ def test_nothing_is_overwritten_unless_forced(archive: Path, machine: Machine, e
     assert sorted(empty.contents()) == sorted(_FILES)
 
 
-def test_nothing_is_written_unless_all_is(archive: Path, empty: Machine) -> None:
-    (empty.state / "identity.key" / "a folder").mkdir(parents=True)
-    done = empty.run("restore", archive, "--force")
-    assert f"error: backup_unwritable: {empty.state}/identity.key: Is a directory" in done.stderr
-    assert [path.name for path in empty.state.iterdir() if path.suffix != ".lock"] == ["identity.key"]
-
-
 def test_a_server_that_runs_keeps_its_files(archive: Path, machine: Machine) -> None:
     before = machine.contents()
     settings = ServerSettings(roster=machine.state / "roster.json", profile="contest")
@@ -136,19 +129,6 @@ def test_a_server_that_runs_keeps_its_files(archive: Path, machine: Machine) -> 
         other = machine.run("restore", archive, "--force", SALVO_ROSTER=machine.state / "other.json")
     assert "error: journal_in_use: " in other.stderr
     assert machine.contents() == before
-
-
-def test_what_is_missing_is_told(machine: Machine, empty: Machine, tmp_path: Path) -> None:
-    archive = tmp_path / "b.tar.gz"
-    assert "error: journal_missing: " in machine.run("backup", archive, "--journal", tmp_path / "none").stderr
-    assert "error: journal_in_database: " in machine.run("backup", archive, "--journal", "postgresql://h/d").stderr
-    assert "error: backup_incomplete: " in empty.run("backup", archive, "--journal", "none").stderr
-    (machine.state / "roster.json.key").unlink()
-    assert "roster.json.key: No such file" in machine.run("backup", archive).stderr
-    (machine.state / "roster.json").unlink()
-    done = machine.run("backup", archive, "--journal", "none")
-    assert re.search(r"^\S+: identity\.key; no roster at \S+; no journal, ", done.stdout)
-    assert not empty.contents()
 
 
 Members = list[tuple[tarfile.TarInfo, bytes]]

@@ -18,10 +18,9 @@ from kit.socketless import Hall, Line, run
 from salvo.permissions import Role
 from salvo_server.brokers.embedded.limits import Access
 from salvo_server.brokers.embedded.packets import Message, with_length
-from salvo_server.brokers.embedded.peers import MAX_PIECES, Peer
-from salvo_server.brokers.embedded.retained import Retained, RetainedMessage
+from salvo_server.brokers.embedded.peers import Peer
+from salvo_server.brokers.embedded.retained import RetainedMessage
 from salvo_server.brokers.embedded.roster_access import RosterAccess
-from salvo_server.core import log_throttle
 from salvo_server.storage.register import Account
 
 PING, PONG = b"\xc0\0", b"\xd0\0"
@@ -104,32 +103,6 @@ def test_between_two_turns_of_another_client_five_floods_are_served_a_turn_each(
     run(play())
 
 
-def test_one_packet_with_many_wildcards_is_looked_up_in_several_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each filter is compared with all that is retained, 2,000 topics at a hundred tables."""
-    looked_through: list[str] = []
-    matching = Retained.matching
-
-    def counted(self: Retained, topic_filter: str) -> list[str]:
-        looked_through.append(topic_filter)
-        return matching(self, topic_filter)
-
-    monkeypatch.setattr(Retained, "matching", counted)
-
-    async def play() -> None:
-        hall = contest(tables=100)
-        [red], [blue] = hall.connect("red"), hall.connect("blue")
-        red.send(subscribe_packet(*(f"+/+/{number}/#" for number in range(10))))
-        for number in range(1, 5):
-            blue.send(PING)
-            await hall.turn()
-            assert blue.heard.count(PONG) == number
-            assert len(looked_through) <= 2 * number
-        await hall.settle()
-        assert len(looked_through) == 10
-
-    run(play())
-
-
 # --- the allowance --------------------------------------------------------------------------------------------------
 
 
@@ -149,46 +122,6 @@ def test_five_connections_of_a_team_cost_no_more_than_one_may_and_stay(
             await hall.wait(1.0, steps=20)
         assert 100 < counts.total() <= A_SECOND * (2 + 10) + len(TEAM) * TURN
         assert all(line.is_open for line in lines)
-
-    run(play())
-
-
-def test_a_flood_that_ends_leaves_no_trace_and_one_line_in_the_log(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(log_throttle, "PAUSE_SECONDS", 1e9)
-
-    async def play() -> None:
-        hall = contest()
-        lines = hall.connect(*TEAM)
-        for line in lines:
-            line.send(subscribe_packet("/+/game/#", "#") * 100)
-        await hall.wait(3.0, steps=60)
-        [told] = [record.getMessage() for record in caplog.records]
-        assert told.startswith("red")
-        assert told.endswith(" sends more than it may; it is read more slowly")
-        await hall.wait(120.0, steps=1200)
-        assert not any(line.to_send or line.peer.is_held for line in lines)
-        lines[1].heard.clear()
-        lines[1].send(PING * 200)
-        await hall.settle()
-        assert lines[1].heard == PONG * 200
-
-    run(play())
-
-
-def test_reconnecting_does_not_refill_the_allowance() -> None:
-    async def play() -> None:
-        hall = contest()
-        [red] = hall.connect("red")
-        red.send(PING * 10_000)
-        await hall.settle()
-        [again] = hall.connect("red")
-        again.send(PING)
-        await hall.settle()
-        assert PONG not in again.heard
-        await hall.wait(1.0)
-        assert again.heard.count(PONG) == 1
 
     run(play())
 
@@ -226,20 +159,6 @@ def test_a_packet_in_pieces_costs_as_much_as_a_packet_for_each() -> None:
             red.peer.feed(b"x")
             taken += 1
         assert taken < 2 * A_SECOND
-
-    run(play())
-
-
-@pytest.mark.parametrize("piece", [b"", b"x"])
-def test_a_greeting_in_too_many_pieces_ends_the_connection(piece: bytes) -> None:
-    async def play() -> None:
-        stranger = Line(contest().broker, "stranger", greets=False)
-        stranger.peer.feed(b"\x10\xff\x7f")
-        for _ in range(MAX_PIECES - 1):
-            stranger.peer.feed(piece)
-        assert stranger.is_open
-        stranger.peer.feed(piece)
-        assert not stranger.is_open
 
     run(play())
 

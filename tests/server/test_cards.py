@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import stat
 import subprocess
 from html import unescape
 from pathlib import Path
@@ -14,8 +13,6 @@ from kit import command_line
 from salvo.cli import output
 from salvo.permissions import Role
 from salvo_server.cards import Venue, cards_page
-from salvo_server.running import announced
-from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.roster import Member, Roster
 
@@ -57,18 +54,6 @@ def test_a_card_says_what_a_team_types(roster: Roster) -> None:
     assert red.secret not in done.stdout + done.stderr
 
 
-def test_the_sheet_for_the_hall_has_no_secret_and_is_there_only_with_a_web_front(roster: Roster) -> None:
-    roster.add("red")
-    members = roster.members()
-    page = cards_page(members, Venue(_ADDRESS, "00", _WEB))
-    hall = page[page.index("<section") : page.index("</section>")]
-    assert f"{_WEB}/" in hall
-    assert members[0].secret[:4] not in hall
-    plain = cards_page(members, Venue(_ADDRESS, "00"))
-    assert "<section" not in plain
-    assert "QR code" not in plain
-
-
 def test_nothing_on_a_page_gets_out_of_its_place() -> None:
     member = Member(_HOSTILE, Role.TEAM, "", 4, _HOSTILE)
     page = cards_page([member], Venue(_HOSTILE, _HOSTILE, _HOSTILE))
@@ -78,26 +63,6 @@ def test_nothing_on_a_page_gets_out_of_its_place() -> None:
     assert re.search(
         r"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-[^;]*'; base-uri", page
     )
-
-
-def test_a_page_is_its_owners_only_also_in_place_of_one_that_was_not(roster: Roster) -> None:
-    file = roster.path.parent / "cards.html"
-    for names in ("red", "blue"):
-        assert teams(roster, "add", names, "--cards", "cards.html").returncode == 0
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
-        file.chmod(0o644)
-    assert "--team blue" in file.read_text()
-
-
-@pytest.mark.parametrize("there", ["name\nred\n", None])
-def test_what_is_not_a_page_stays_and_nobody_is_added(roster: Roster, there: str | None) -> None:
-    file = roster.path.parent / ("teams.csv" if there else "no/such/cards.html")
-    if there:
-        file.write_text(there)
-    done = teams(roster, "add", "red", "--cards", str(file))
-    assert done.stderr.startswith(f"error: html_unwritable: {file}")
-    assert roster.members() == ()
-    assert not there or file.read_text() == there
 
 
 def test_secrets_are_shown_when_their_page_cannot_be_written_after_all(
@@ -124,23 +89,6 @@ def test_new_secrets_are_on_cards_and_with_a_name_that_is_not_there_none_is_new(
     text = shown((roster.path.parent / "cards.html").read_text())
     assert f">{blue.secret}<" in text
     assert red.secret not in text
-
-
-def test_a_running_server_tells_address_and_key(roster: Roster, tmp_path: Path) -> None:
-    given = ServerSettings(roster=roster.path, identity=tmp_path / "own.key", journal="none", listen="192.0.2.9:0")
-    with announced(given, "mqtts://192.0.2.9:7000", None):
-        done = teams(roster, "add", "red", "--cards", "cards.html")
-    prints = load_identity(tmp_path / "own.key").fingerprint
-    assert done.stdout.startswith(f"cards.html: 1 card for mqtts://192.0.2.9:7000, server {prints}\n")
-
-
-def test_an_address_that_nobody_can_know_is_asked_for(roster: Roster, tmp_path: Path) -> None:
-    given = ServerSettings(roster=roster.path, journal="none", broker="mqtt://127.0.0.1:1884")
-    with announced(given, "mqtt://127.0.0.1:1884", None):
-        done = teams(roster, "add", "red", "--cards", "cards.html")
-        assert "name the address that teams type with --url" in done.stderr
-        assert roster.members() == ()
-        assert teams(roster, "add", "red", "--cards", "cards.html", "--url", _ADDRESS).returncode == 0
 
 
 @pytest.mark.parametrize(

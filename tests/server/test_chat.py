@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.services import serve
-from kit.stage import TEAMS, Stage
+from kit.stage import Stage
 from kit.unbrokered import Wire
 from salvo import chat_text, topics
-from salvo import messages as m
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.command_reader import read_say
 from salvo.codec.command_writer import write_participation, write_say
@@ -51,42 +50,6 @@ def test_a_line_is_said_to_everybody_trimmed_and_normalised(stage: Stage) -> Non
     assert heard(stage) == [("/game/chat", "ann", "Ahoj, n\u00e9!")]
 
 
-def test_a_line_to_one_player_is_heard_by_that_player_alone(stage: Stage) -> None:
-    say(stage, "ann", "you are next", to="bob")
-    assert [topic for topic, _ in stage.heard] == ["/players/bob/message"]
-    assert heard(stage) == [("/players/bob/message", "ann", "you are next")]
-
-
-def test_a_defeated_player_may_leave_and_all_may_once_the_game_is_over(
-    stage: Stage,
-) -> None:
-    while stage.referee.state is m.State.TURN:
-        stage.wait(31)  # whoever is silent for three turns is defeated
-    assert stage.referee.state is m.State.OVER
-    stage.hush()
-    for name in TEAMS:
-        say(stage, name, "gg")
-    assert [sender for _, sender, _ in heard(stage)] == list(TEAMS)
-    stage.wait(61)
-    stage.hush()
-    say(stage, "ann", "again?")
-    assert (stage.codes(), heard(stage)) == (["unknown_player"], [])
-
-
-def test_it_stays_at_its_table() -> None:
-    edge = Wire()
-    service = serve(edge, ["", "blue"], seed=1, clock=lambda: 1_000_000)
-    edge.connect()
-    service.step()
-    edge.give("/blue/game/request_participation", write_participation("ann", "secret"))
-    service.step()
-    edge.said.clear()
-    edge.give("/blue/players/ann/say", b'{"text": "Ahoy!"}')
-    edge.give("/players/ann/say", b'{"text": "Ahoy!"}')
-    service.step()
-    assert edge.topics_said() == ["/blue/game/chat", "/players/ann/error"]
-
-
 # --- what is refused ----------------------------------------------------------------------------------------------
 
 
@@ -113,20 +76,6 @@ def test_a_table_hears_no_more_than_its_share_and_whoever_was_too_late_may_try_a
     edge.give("/players/team7/say", b'{"text": "Ahoy!"}')
     service.step()
     assert edge.topics_said() == ["/game/chat"]
-
-
-def test_where_the_chat_is_off_the_status_says_so_and_nothing_is_said() -> None:
-    edge = Wire()
-    service = serve(edge, [""], seed=1, chat=False, clock=lambda: 1_000_000)
-    edge.connect()
-    edge.give("/game/request_participation", write_participation("ann", "secret"))
-    service.step()
-    assert json.loads(edge.retained["/game/server"])["chat"] is False
-    edge.said.clear()
-    edge.give("/players/ann/say", b'{"text": "Ahoy!"}')
-    service.step()
-    [(topic, text)] = edge.said
-    assert (topic, text.partition(b":")[0]) == ("/players/ann/error", b"chat_off")
 
 
 # --- no part of the game ------------------------------------------------------------------------------------------
@@ -169,25 +118,6 @@ def test_nothing_of_it_is_kept_and_no_step_follows_from_it() -> None:
     assert (table.check, table.steps, table.referee.deadline()) == before
     kept = [batch for batch in journal.batches if batch.steps or batch.keys or batch.games or batch.teams]
     assert (kept, told, edge.retained) == ([], [], retained)
-
-
-def test_it_waits_with_all_else_while_the_journal_takes_nothing() -> None:
-    now = [1_000_000]
-    edge, journal, service = _with_journal(now)
-    journal.full = True
-    edge.give("/game/request_participation", write_participation("bob", "secret"))
-    edge.give("/players/ann/say", b'{"text": "Ahoy, bob!"}')
-    service.step()
-    edge.give("/players/ann/say", b'{"text": "Ahoy?"}')
-    service.step()
-    assert "/game/chat" not in edge.topics_said()
-    journal.full = False
-    now[0] += 1500
-    service.step()
-    service.step()
-    said = edge.topics_said()
-    assert said.count("/game/chat") == 2
-    assert said[::-1].index("/players/list") > said[::-1].index("/game/chat")  # and not before it
 
 
 # --- the text -----------------------------------------------------------------------------------------------------

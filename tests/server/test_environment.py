@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from kit.command_line import run
 from salvo import script
 from salvo.errors import SalvoError
 from salvo_lab.bots.random_bot import RandomBot
@@ -107,14 +106,6 @@ def test_nearly_the_name_of_a_setting_is_refused_with_the_one_that_was_meant(
     )
 
 
-def test_an_empty_variable_is_not_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ServerSettings.model_fields:
-        monkeypatch.setenv(f"SALVO_{name.upper()}", "")
-    file = tmp_path / "salvo.toml"
-    file.write_text("players = 3\n")
-    assert load_settings({}, file).model_dump() == NOTHING_SET | {"players": 3}
-
-
 @pytest.mark.parametrize("games", ["ten", "1.5", "0", "-1", "1e3", "²", "", "3", "0003"])
 def test_a_bots_number_of_games_is_whole_and_at_least_one_or_not_set(
     games: str, monkeypatch: pytest.MonkeyPatch
@@ -136,18 +127,3 @@ def test_a_bots_number_of_games_is_whole_and_at_least_one_or_not_set(
         with pytest.raises(SalvoError, match=f"bad_setting: SALVO_GAMES is {games!r}: give a whole number from 1 on"):
             script._run_contest(RandomBot)
         assert not asked
-
-
-@pytest.mark.parametrize("table", ["a/b", "#", "+", "a b", "players"])
-def test_a_name_that_no_table_has_is_refused_wherever_one_is_named(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    url = "mqtt://127.0.0.1:1"
-    account = {"SALVO_TEAM": "red", "SALVO_SECRET": "s"}
-    for command in ("join", "control pause"):
-        bot = ["random"] if command == "join" else []
-        done = run(*command.split(), url, *bot, "--table", table, environment=account)
-        assert (done.returncode, done.stderr[:28]) == (1, "error: bad_name: table name "), command
-    monkeypatch.setenv("SALVO_URL", url)
-    monkeypatch.setenv("SALVO_TABLE", table)
-    monkeypatch.setattr("sys.argv", ["mybot.py"])
-    with pytest.raises(SalvoError, match="bad_name: table name "):
-        script._run_contest(RandomBot)

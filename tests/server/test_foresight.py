@@ -17,7 +17,7 @@ from salvo.codec.command_writer import write_placement
 from salvo.permissions import Role
 from salvo.rules import SALVO, Orientation, Placement
 from salvo.seal import Sealer, derive_key, salt_of
-from salvo_server.core.authenticator import WAITING, Authenticator, Opened
+from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.foresight import Foresight
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.register import Account, Register
@@ -78,28 +78,6 @@ def test_the_first_message_of_a_foreseen_team_opens_at_once_and_its_key_is_worth
     assert gate.keyring.take_learned() == []
 
 
-def test_a_forgery_under_the_foreseen_salt_costs_no_derivation(
-    gate: Authenticator, worker: Deriver, lanes: Deriver
-) -> None:
-    gate.keyring.admit("", "ann", "ann's", NOW)
-    lanes.work()
-    assert gate.open(placement("ann", "eve's"), ["ann"], NOW) is None
-    assert (worker.waiting, gate.counts["forged"]) == ([], 1)
-
-
-@pytest.mark.parametrize("salt", [None, b"of another client"[:16]])
-def test_a_message_that_comes_before_its_key_waits_for_one_derivation(
-    gate: Authenticator, worker: Deriver, lanes: Deriver, derived: list[str], salt: bytes | None
-) -> None:
-    gate.keyring.admit("", "ann", "ann's", NOW)
-    assert gate.open(placement("ann", "ann's", salt), ["ann"], NOW) is WAITING
-    worker.work()
-    [(_, opened)] = gate.finished()
-    assert opened is not None
-    lanes.work()
-    assert derived == ["ann's"]
-
-
 def test_teams_that_have_come_are_served_before_those_of_the_roster(
     gate: Authenticator, lanes: Deriver, derived: list[str]
 ) -> None:
@@ -120,15 +98,6 @@ def test_teams_that_have_come_are_served_before_those_of_the_roster(
     assert derived == ["ann's", "cy's", "bob's", "another", "dan's"]
     gate.keyring.admit("blue", "ann", "ann's", NOW)  # its key is there already
     assert isinstance(gate.open(replace(placement("ann", "ann's"), table="blue"), ["ann"], NOW), Opened)
-
-
-def test_a_team_that_has_left_leaves_no_key_behind(gate: Authenticator, lanes: Deriver, derived: list[str]) -> None:
-    gate.keyring.admit("", "ann", "ann's", NOW)
-    lanes.work()
-    gate.keyring.retain("", [])
-    gate.keyring.admit("", "ann", "ann's", NOW)
-    lanes.work()
-    assert derived == ["ann's", "ann's"]
 
 
 def test_a_server_with_a_key_foresees_its_roster_and_closes_what_it_began(derived: list[str]) -> None:

@@ -6,7 +6,6 @@ import os
 import pwd
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -18,7 +17,6 @@ from salvo.fairness.known_servers import KnownServers
 from salvo.user_folders import private_folder
 from salvo.versions import keep_content
 from salvo_server.contest import open_identity, open_journal
-from salvo_server.running import announced
 from salvo_server.settings import ServerSettings, roster_path
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.roster import Roster
@@ -26,7 +24,6 @@ from salvo_server.storage.vault import Vault
 
 #: What HOME may be, besides right; the last one stands for a folder that this user may not look into, which root may.
 HOMES: Final = {"none": None, "a file": "/dev/null", "unwritable": "/proc", "unreadable": "/" + 300 * "h"}
-NOWHERE: Final = "mqtt://127.0.0.1:1"
 
 
 @pytest.fixture(params=HOMES)
@@ -64,50 +61,6 @@ def test_a_command_with_state_ends_with_a_code_and_says_what_to_set(home: str, c
     assert done.stderr.startswith("error: no_home: " if home == "none" else "error: ")
     cures = ("XDG_STATE_HOME", "SALVO_ROSTER", "SALVO_IDENTITY", "--journal FILE", "name it as", "name another one")
     assert any(cure in done.stderr for cure in cures)
-
-
-@pytest.mark.parametrize(
-    ("command", "says"),
-    [
-        ("play random random --seed 1", "winner: "),
-        ("solo random --boards 2 --jobs 1", ""),
-        (f"health {NOWHERE}", "unreachable"),
-        ("health --standby", "no_standby"),
-        (f"control pause {NOWHERE.replace('://', '://desk:s@')}", "unreachable"),
-        ("new mybot.py", "mybot.py"),
-    ],
-)
-def test_a_command_that_needs_no_state_does_without(
-    home: str, command: str, says: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in ("health", "control"):
-        monkeypatch.setattr(f"salvo_server.commands.{module}._ANSWER_SECONDS", 0.1)
-    done = run(*command.split())
-    assert says in done.stdout + done.stderr
-    assert "home" not in done.stderr
-
-
-def test_a_server_whose_files_are_all_named_needs_no_home(home: str, tmp_path: Path) -> None:
-    settings = ServerSettings(identity=tmp_path / "key", roster=tmp_path / "roster", journal=str(tmp_path / "journal"))
-    open_identity(settings)
-    Roster(roster_path(settings.roster))
-    with closing(open_journal(settings)), announced(settings, NOWHERE, None):
-        pass
-
-
-def test_a_team_plays_without_remembering_the_server_or_is_told_how_to(
-    home: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    known = KnownServers.of_user()
-    assert (known is None) is (home == "none")
-    if known is not None and home == "unreadable":
-        with pytest.raises(SalvoError, match=r"known_servers: .*SALVO_KNOWN_SERVERS, or none"):
-            known.meet("broker:1883", bytes(32))
-        return
-    if known is not None:
-        known.meet("broker:1883", bytes(32))
-    [line] = caplog.messages
-    assert "SALVO_KNOWN_SERVERS" in line
 
 
 # --- folders that others may not write to -----------------------------------------------------------------------------

@@ -14,8 +14,8 @@ from kit import referees
 from kit.referees import NOW, current, fire, kinds, rival, sit, small
 from salvo import messages as m
 from salvo.messages import Limits, State
-from salvo.rules import BOOKS, SALVO, XBS, Ending, Order, RuleBook, Starter
-from salvo_server.core.game_states import Pause, Turn
+from salvo.rules import BOOKS, SALVO, Ending, Order, RuleBook, Starter
+from salvo_server.core.game_states import Turn
 from salvo_server.core.referee import Referee
 
 Do = m.HostAction
@@ -63,16 +63,9 @@ def water(referee: Referee, now: int = LATER) -> list[m.Announcement]:
     return said
 
 
-every_book = pytest.mark.parametrize("book", BOOKS.values(), ids=lambda book: book.name)
-decided = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     "book", [book for book in BOOKS.values() if book.ending is not Ending.GOAL], ids=lambda book: book.name
 )
-
-
-# --- remove (SALVO-HOST-6) ------------------------------------------------------------------------------------------
-
-
-@decided
 def test_a_removed_player_that_is_to_come_falls_with_the_end_of_the_turn(book: RuleBook) -> None:
     referee = playing(book, "a", "b", "c")
     first, gone, last = referee.players
@@ -94,6 +87,12 @@ def test_a_removed_player_that_is_to_come_falls_with_the_end_of_the_turn(book: R
         water(referee)
 
 
+every_book = pytest.mark.parametrize("book", BOOKS.values(), ids=lambda book: book.name)
+
+
+# --- remove (SALVO-HOST-6) ------------------------------------------------------------------------------------------
+
+
 @every_book
 @pytest.mark.parametrize("order", ["abc", "cba", "bca", "acb"])
 def test_once_all_players_are_removed_the_game_is_over(book: RuleBook, order: str) -> None:
@@ -109,21 +108,6 @@ def test_once_all_players_are_removed_the_game_is_over(book: RuleBook, order: st
     else:
         assert won == m.GameWon(order[-1])  # the last one that stands, as after defeats at different times
         assert places(said) == {name: 3 - number for number, name in enumerate(order)}
-
-
-def test_in_a_game_for_points_a_removed_player_stays_without_turns() -> None:
-    referee = playing(XBS, "a", "b", "c", pace_ms=800)
-    _, gone, last = referee.players
-    water(referee)
-    assert isinstance(referee.stage, Pause)
-    act(referee, Do.REMOVE, team=gone)
-    said = referee.handle_timer(referee.deadline() or 0)
-    assert kinds(said) == ["TurnBegan", "SalvoResolved"]
-    assert told(said, m.TurnBegan).player == told(said, m.SalvoResolved).player == gone
-    assert told(said, m.SalvoResolved).defeated == ()
-    referee.handle_timer(referee.deadline() or 0)
-    assert current(referee) == last
-    assert [landed.to for landed in fire(referee, gone, (2, 1)) if isinstance(landed, m.ShotLanded)] == [gone]
 
 
 # --- pause, resume, extend (SALVO-HOST-4) ---------------------------------------------------------------------------
@@ -198,17 +182,6 @@ def test_an_outage_does_not_end_a_hosts_pause(pace_ms: int | None) -> None:
     assert paused_turn.deadline() is None
 
 
-def test_teams_that_come_into_a_paused_lobby_start_no_clock_and_resume_does() -> None:
-    referee = Referee(7, book=small(SALVO), limits=Limits(players=3))
-    act(referee, Do.PAUSE, NOW)
-    referee.receive(m.Participate("a", b"a"), NOW)
-    assert referee.deadline() is None
-    act(referee, Do.RESUME)
-    assert referee.deadline() == LATER + 60_000
-    act(referee, Do.EXTEND, seconds=60)
-    assert referee.deadline() == LATER + 120_000
-
-
 def test_what_a_host_adds_to_a_turn_is_added_to_the_bank() -> None:
     referee = playing(SALVO, "a", "b", bank_ms=9_000)
     me = current(referee)
@@ -226,21 +199,6 @@ def test_what_a_host_adds_to_a_turn_is_added_to_the_bank() -> None:
 
 
 # --- skip and abort (SALVO-HOST-3, SALVO-HOST-5) --------------------------------------------------------------------
-
-
-@every_book
-def test_a_skip_ends_a_turn_as_its_time_does(book: RuleBook) -> None:
-    by_host, by_time = playing(book, "a", "b", "c"), playing(book, "a", "b", "c")
-    at = by_time.deadline() or 0
-    while by_time.state is State.TURN and len(by_time.results) < 12:
-        act(by_host, Do.EXTEND, at - 1, seconds=60)  # else its own time is up as well
-        skipped, passed = act(by_host, Do.SKIP, at), by_time.handle_timer(at)
-        assert [each for each in skipped if not isinstance(each, m.CommandRefused)] == [
-            each for each in passed if not isinstance(each, m.CommandRefused)
-        ]
-        assert told(skipped[:1], m.CommandRefused).code == "turn_timeout"
-        at = by_time.deadline() or 0
-    assert by_host.results == by_time.results
 
 
 @every_book
@@ -267,16 +225,6 @@ def test_of_an_aborted_game_the_turn_that_was_going_on_does_not_count(book: Rule
         assert isinstance(refused, m.CommandRefused)
         assert refused.code == "wrong_state"
     assert refusal(referee, Do.ABORT) == "wrong_state"
-
-
-def test_a_player_sunk_in_the_aborted_turn_shares_the_place_of_the_others() -> None:
-    referee = playing(SALVO, "a", "b", "c")
-    fire(referee, "b", (1, 1), (2, 1))
-    fire(referee, "c", (4, 4))  # b has one ship left
-    assert current(referee) == "c"
-    fire(referee, "b", (4, 1))
-    assert referee.match.game.out[1]
-    assert places(act(referee, Do.ABORT)) == {"a": 1, "b": 1, "c": 1}
 
 
 def test_shots_that_come_after_a_game_was_aborted_in_its_first_turn_are_refused() -> None:
@@ -314,27 +262,6 @@ def test_what_a_host_sets_holds_for_the_next_game_alone() -> None:
     referee.handle_timer(NOW + 7_000)
     assert (referee.number, referee.limits) == (3, former)
     assert not referee.next_differs
-
-
-def test_the_operators_new_settings_do_not_undo_what_the_host_has_set() -> None:
-    referee = Referee(7, book=small(SALVO), limits=Limits(players=2))
-    act(referee, Do.SET, settings=m.NextGame(turn_seconds=5))
-    referee.configure(8, Limits(players=4, turn_ms=60_000))
-    act(referee, Do.NEXT)
-    assert (referee.limits.players, referee.limits.turn_ms) == (4, 5_000)
-
-
-def test_only_the_teams_that_the_host_has_set_take_part() -> None:
-    referee = Referee(7, book=small(SALVO), limits=Limits(players=3))
-    act(referee, Do.SET, settings=m.NextGame(teams=("a", "b")))
-    act(referee, Do.NEXT)
-    [refused] = referee.receive(m.Participate("c", b"c"), LATER)
-    assert refused == m.CommandRefused("c", "not_invited", "this game is for a, b")
-    sit(referee, "b", "a")
-    assert referee.state is State.TURN
-    act(referee, Do.ABORT)
-    act(referee, Do.NEXT)
-    assert kinds(referee.receive(m.Participate("c", b"c"), LATER)) == ["PlayersListed"]
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 from kit.journals import export
 from kit.proofs import IDENTITY, verify
 from kit.recovery import SEALERS, LoggedWorld, state
-from kit.services import serve
 from kit.stage import Stage, secret
-from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import topics
-from salvo.cli.output import host_account
 from salvo.codec.command_writer import write_host
 from salvo.messages import Limits, State
 from salvo.permissions import Role
@@ -83,27 +79,6 @@ def test_a_hosts_command_is_told_to_everybody_before_what_follows(stage: Stage) 
     assert stage.edge.retained["/game/hosted"] == b""
 
 
-def test_a_host_takes_no_part(stage: Stage) -> None:
-    """Its name is on the roster, and its secret is right; yet it is no team."""
-    stage.wait(600)
-    while stage.referee.state is not State.LOBBY:
-        stage.wait(60)
-    stage.hush()
-    stage.join("desk")
-    assert "desk" not in stage.referee.players
-    stage.fire("ann", Sealer(secret("desk"), DESK_SALT).sign({"x": 1, "y": 1}))
-    assert stage.referee.state is State.LOBBY
-
-
-def test_in_an_open_contest_nobody_is_a_host_by_message() -> None:
-    stage = Stage(TEAMS)
-    stage.hush()
-    stage.say(HOST, signed(command(Do.ABORT)))
-    stage.say(HOST, signed(command(Do.ABORT, by="ann")))  # a team that plays, by its own secret
-    assert stage.heard == []
-    assert stage.referee.state is State.TURN
-
-
 def test_no_team_is_called_as_the_host_at_the_servers_terminal_is() -> None:
     stage = Stage((), play=False)
     stage.join("host")
@@ -141,36 +116,6 @@ def test_a_host_sets_no_team_that_the_roster_lacks(stage: Stage, register: Regis
 # --- copies, context, floods ----------------------------------------------------------------------------------------
 
 
-def test_a_command_is_no_use_at_another_table(register: Register) -> None:
-    service, wire, now = _two_tables(register)
-    payload = signed(command(Do.PAUSE))
-    wire.give(topics.HOST.of("red"), payload)
-    now()
-    wire.give(topics.HOST.of("blue"), payload)
-    now()
-    hosted = [topic for topic, _ in wire.said if topic.endswith("/game/hosted")]
-    assert hosted == ["/red/game/hosted"]
-    assert [text.split(b":")[0] for topic, text in wire.said if topic == "/blue/players/desk/error"] == [
-        b"nonce_reused"
-    ]
-    service.gate.close()
-
-
-def _two_tables(register: Register) -> Any:
-    stage = Stage((), play=False)
-    wire = Wire()
-    gate = type(stage.gate)(executor=stage.worker)
-    service = serve(wire, ["red", "blue"], seed=1, clock=lambda: 1_000_000, gate=gate, register=register)
-    wire.connect()
-    service.step()
-
-    def now() -> None:
-        for _ in range(2):
-            service.step()
-
-    return service, wire, now
-
-
 @pytest.mark.parametrize(
     ("payload", "code"),
     [
@@ -190,12 +135,6 @@ def test_a_command_that_is_none_is_answered_to_the_host_alone(stage: Stage, payl
     assert stage.codes() == [code]
 
 
-@pytest.mark.parametrize("payload", [b"", b"noise", b"{}", b'{"data":{"by":7},"signature":""}', b"[" * 2000])
-def test_noise_is_no_command_and_has_no_answer(stage: Stage, payload: bytes) -> None:
-    stage.say(HOST, payload)
-    assert stage.heard == []
-
-
 def test_a_flood_of_forgeries_costs_few_derivations_and_delays_neither_host_nor_team(stage: Stage) -> None:
     stage.say(HOST, signed(command(Do.PAUSE)))
     stage.say(HOST, signed(command(Do.RESUME)))
@@ -209,16 +148,6 @@ def test_a_flood_of_forgeries_costs_few_derivations_and_delays_neither_host_nor_
     assert acted(stage) == ["extend"]
     stage.fire(target, stage.shot(shooter))
     assert stage.fired() == 1
-
-
-def test_a_flood_of_refused_commands_ends_at_the_limit(stage: Stage) -> None:
-    sealer = Sealer(secret("desk"), DESK_SALT)
-    for _ in range(1_100):
-        stage.say(HOST, write_host(command(Do.START), sealer))
-    assert stage.codes().count("wrong_state") == 1_000
-    recorded = stage.service.last_step
-    stage.say(HOST, write_host(command(Do.START), sealer))
-    assert stage.service.last_step == recorded
 
 
 # --- after a restart (SALVO-BACK-1) ---------------------------------------------------------------------------------
@@ -259,42 +188,6 @@ def world(tmp_path: Path) -> Iterator[HostedWorld]:
 
 def hosted(world: HostedWorld) -> list[bytes]:
     return [payload for topic, payload in world.wire.said if topic == "/game/hosted"]
-
-
-@pytest.mark.parametrize("profile", ["contest", "strict"])
-def test_a_copy_of_a_refused_command_does_nothing_after_a_restart(tmp_path: Path, profile: str) -> None:
-    """In strict it was refused for the lack of a context; a server of another profile would take it."""
-    world = HostedWorld(tmp_path / "a.journal", profile=profile)
-    refused = world.act(Do.NEXT) if profile == "strict" else world.act(Do.ABORT)
-    codes = [text.split(b":")[0] for topic, text in world.wire.said if topic == "/players/desk/error"]
-    assert codes == [b"context_required" if profile == "strict" else b"wrong_state"]
-    if profile == "contest":
-        world.join()
-    world.given = world.given | {"profile": "contest"}
-    world.restart("always")
-    before = state(world.table)
-    for payload in (refused, refused + b" "):
-        world.wire.give(HOST, payload)
-        world.run()
-    assert hosted(world) == []
-    assert state(world.table) == before
-    world.journal.close()
-
-
-def test_settings_made_before_a_restart_hold_for_the_next_game_only(world: HostedWorld) -> None:
-    world.join()
-    world.act(Do.SET, settings=m.NextGame(turn_seconds=5, teams=("ann", "bob")))
-    world.restart()
-    world.act(Do.ABORT)
-    world.restart()
-    world.act(Do.NEXT)
-    assert world.table.referee.limits.turn_ms == 5_000
-    world.join()
-    world.restart()
-    assert world.table.referee.limits.turn_ms == 5_000
-    world.act(Do.ABORT)
-    world.act(Do.NEXT)
-    assert (world.table.referee.limits.turn_ms, world.table.referee.limits.teams) == (30_000, None)
 
 
 def test_a_lobby_that_a_host_has_set_is_the_same_after_a_restart(world: HostedWorld) -> None:
@@ -393,28 +286,3 @@ def test_a_match_with_every_command_is_recovered_after_a_crash_at_any_step(tmp_p
         else:  # no more than a lobby, and its last step opened the next one
             assert len(list(execute(read_transcript(file)))) == len(game.steps) - 1
     world.journal.close()
-
-
-@pytest.mark.parametrize(
-    ("url", "variables", "account"),
-    [
-        ("mqtt://desk:s@h", {}, ("desk", "s")),
-        ("mqtt://desk@h", {"SALVO_SECRET": "s"}, ("desk", "s")),
-        ("mqtt://h", {"SALVO_TEAM": "desk", "SALVO_SECRET": "s"}, ("desk", "s")),
-        ("mqtt://desk:s@h", {"SALVO_TEAM": "red", "SALVO_SECRET": "of-red"}, ("desk", "s")),
-        ("mqtt://h", {"SALVO_SECRET": "s"}, None),
-        ("mqtt://desk@h", {}, None),
-    ],
-)
-def test_a_hosts_account_is_in_the_url_or_in_the_environment(
-    url: str, variables: dict[str, str], account: tuple[str, str] | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("SALVO_TEAM", "SALVO_SECRET", "SALVO_SECRET_FILE"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    if account is not None:
-        assert host_account(url) == account
-        return
-    with pytest.raises(click.UsageError, match="a host needs a name and a secret: mqtt://NAME@HOST, or SALVO_TEAM"):
-        host_account(url)

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from salvo.errors import SealError
-from salvo.seal import fingerprint, seal_for_server, verify
-from salvo_server.storage.identity import Identity, IdentityError, load_identity
+from salvo.seal import fingerprint
+from salvo_server.storage.identity import IdentityError, load_identity
 
 
 def test_the_file_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
@@ -24,34 +23,6 @@ def test_the_file_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
     assert path.read_bytes() == content
     assert (first.signing_key, first.sealing_key) == (second.signing_key, second.sealing_key)
     assert first.fingerprint in content.decode()
-
-
-def test_what_it_signs_verifies_and_nothing_else_does() -> None:
-    identity = Identity.fresh()
-    signature = identity.sign(b"hello")
-    assert len(signature) == 64
-    verify(identity.signing_key, b"hello", signature)
-    for key, message, signed in (
-        (Identity.fresh().signing_key, b"hello", signature),
-        (identity.signing_key, b"hallo", signature),
-        (identity.signing_key, b"hello", signature[:-1] + bytes([signature[-1] ^ 1])),
-        (identity.signing_key, b"hello", signature[:-1]),
-        (identity.signing_key, b"hello", b""),
-    ):
-        with pytest.raises(SealError, match="bad_signature"):
-            verify(key, message, signed)
-
-
-def test_what_is_sealed_for_it_opens_and_a_changed_box_does_not() -> None:
-    identity = Identity.fresh()
-    sealed = seal_for_server(b"secret", identity.sealing_key)
-    assert identity.open(sealed).rstrip() == b"secret"
-    assert len(sealed) == len(seal_for_server(b"x" * 96, identity.sealing_key))
-    for wrong in (sealed[:-1], b"", sealed[:-1] + bytes([sealed[-1] ^ 1]), bytes(len(sealed))):
-        with pytest.raises(SealError, match="sealed_unreadable"):
-            identity.open(wrong)
-    with pytest.raises(SealError, match="sealed_unreadable"):
-        Identity.fresh().open(sealed)
 
 
 def test_a_fingerprint_is_four_groups_of_four_digits() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import sqlite3
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -157,12 +156,6 @@ def test_a_journal_that_was_removed_or_replaced_takes_nothing_until_it_is_back(
     again.close()
 
 
-def test_a_file_that_is_no_journal_is_left_alone(path: Path) -> None:
-    path.write_bytes(b"dear diary " * 1000)
-    assert code(path) == "journal_corrupt"
-    assert path.read_bytes() == b"dear diary " * 1000
-
-
 @pytest.mark.parametrize("kept", [0.3, 0.6, 0.9])
 def test_a_journal_that_was_cut_is_found_out(journal: DatabaseJournal, path: Path, kept: float) -> None:
     journal.commit(Batch(games=[opened()], steps=[step(number) for number in range(1, 2000)]))
@@ -207,14 +200,6 @@ def test_who_has_another_key_or_none_takes_nothing_over(journal: DatabaseJournal
         assert again.epoch == epoch + 1
 
 
-def test_a_journal_of_a_later_version_is_refused(journal: DatabaseJournal, path: Path) -> None:
-    journal.close()
-    with sqlite3.connect(path) as raw:
-        raw.execute("UPDATE schema_version SET version_num = '9999'")
-    raw.close()
-    assert code(path) == "journal_version"
-
-
 def test_the_migrations_come_to_todays_schema(journal: DatabaseJournal) -> None:
     """A journal made by the migrations has what the code asks for, and the code knows the latest of them."""
     config = alembic.config.Config()
@@ -225,17 +210,6 @@ def test_the_migrations_come_to_todays_schema(journal: DatabaseJournal) -> None:
         schema.metadata,
     )
     assert found == []
-
-
-def test_results_are_there_after_a_restart_in_the_order_of_their_ends(journal: DatabaseJournal) -> None:
-    games = [opened(1), opened(2, "blue"), opened(3)]
-    results = [ended(1, at=2500), ended(2, 2, "blue"), ended(3, 3, aborted=True, players=())]
-    journal.commit(Batch(games=games, steps=[step(1), step(2, 2), step(3, 3)], ended_games=results))
-    wanted = [results[1].result, results[2].result, results[0].result]
-    assert journal.results() == wanted
-    again = reopened(journal)
-    assert again.results() == wanted == JournalReader(again.name).results()
-    again.close()
 
 
 def test_a_game_has_one_result_and_a_step_whose_result_is_refused_is_none(journal: DatabaseJournal) -> None:
@@ -307,16 +281,6 @@ def test_a_commit_whose_answer_was_lost_can_be_repeated(journal: DatabaseJournal
         journal.commit(other)
 
 
-def test_a_journal_is_read_while_a_server_writes_it(journal: DatabaseJournal) -> None:
-    journal.commit(Batch(games=[opened()], steps=[step(1)]))
-    reader = JournalReader(journal.name)
-    assert reader.games() == [(opened(), 1)]
-    journal.commit(Batch(steps=[step(2)]))
-    assert reader.steps(opened()) == [step(1), step(2)]
-    journal.close()
-    assert not Path(f"{journal.name}-wal").exists(), "the reader keeps nothing open"
-
-
 @pytest.mark.parametrize(
     "where",
     [
@@ -339,18 +303,3 @@ def test_an_address_that_cannot_be_read_is_refused_and_its_password_is_nowhere(
         opened_by(where)
     assert "PASSWORD" not in "".join(traceback.format_exception(caught.value))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_places_that_cannot_be_are_told(tmp_path: Path) -> None:
-    for where, expected in (
-        ("mysql://host/db", "bad_journal"),
-        ("nonsense://", "bad_journal"),
-        ("/proc/nowhere/j", "journal_unreachable"),
-        (os.devnull, "journal_unreachable"),
-        (str(tmp_path), "journal_unreachable"),
-    ):
-        with pytest.raises(JournalError) as caught:
-            DatabaseJournal(where)
-        assert caught.value.code == expected, where
-    with pytest.raises(JournalError, match="journal_missing"):
-        JournalReader(str(tmp_path / "none"))

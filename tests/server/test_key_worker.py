@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor, Future
 from typing import Any
 
 import pytest
@@ -40,31 +39,6 @@ def blob(name: str, salt: bytes = SALT) -> Blob:
     return parse_blob(Sealer(f"{name}'s", salt).seal(b"{}"))
 
 
-def result(hand: Deriver, future: Future[Any]) -> Any:
-    hand.work()
-    return future.result(0)
-
-
-def test_it_finds_out_who_sent_a_message_and_stops_there(derived: list[Any]) -> None:
-    hand, (ann, bob, cy) = Deriver(held=True), members("ann", "bob", "cy")
-    sealed = blob("bob")
-    derived.clear()
-    found = result(hand, hand.worker.find(sealed, [ann, bob, cy]))
-    assert (found.member, found.plaintext.strip()) == (bob, b"{}")
-    assert [secret for secret, _ in derived] == ["ann's", "bob's"]
-    assert found.key == bob.derived[SALT]
-    assert result(hand, hand.worker.find(sealed, [ann, cy])) is None
-
-
-def test_a_key_is_derived_once_however_often_it_is_asked_for(derived: list[Any]) -> None:
-    hand, (ann,) = Deriver(held=True), members("ann")
-    sealed = [blob("ann") for _ in range(5)]
-    derived.clear()
-    for each in sealed:
-        assert result(hand, hand.worker.find(each, [ann])).member is ann
-    assert len(derived) == 1
-
-
 def test_so_many_keys_of_a_team_are_kept_and_no_more(derived: list[Any]) -> None:
     hand, (ann, bob) = Deriver(held=True), members("ann", "bob")
     for number in range(MAX_DERIVED + 1):
@@ -82,13 +56,3 @@ def test_it_wakes_the_server_after_each(derived: list[Any]) -> None:
     assert woken == []
     hand.work()
     assert woken == [True, True]
-
-
-def test_closing_drops_what_waits() -> None:
-    class Closing(Executor):
-        def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-            self.said = (wait, cancel_futures)
-
-    executor = Closing()
-    KeyWorker(executor=executor).close()
-    assert executor.said == (True, True)

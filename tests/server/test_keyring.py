@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from salvo import messages as m
-from salvo_server.core.keyring import MAX_SALTS, Keyring, Learned, Member
-from salvo_server.core.rate_limit import REFUSALS
+from salvo_server.core.keyring import Keyring, Member
 
 NOW = 1_000_000
 
@@ -43,25 +42,6 @@ def test_equal_secrets_have_equal_credentials_and_the_secret_is_not_in_them(keyr
     assert len(credential) == 16
 
 
-def test_only_the_latest_salts_of_a_team_are_kept(keyring: Keyring) -> None:
-    learn(keyring, *range(MAX_SALTS + 3))
-    assert list(member(keyring).keys) == [salt(number) for number in range(3, MAX_SALTS + 3)]
-    assert member(keyring).keys[salt(MAX_SALTS)] == bytes([MAX_SALTS])
-
-
-def test_a_salt_that_is_proven_again_outlives_older_ones(keyring: Keyring) -> None:
-    learn(keyring, *range(MAX_SALTS), 0, MAX_SALTS)
-    assert salt(0) in member(keyring).keys
-    assert salt(1) not in member(keyring).keys
-
-
-def test_the_journal_gets_the_first_salts_of_a_team_once(keyring: Keyring) -> None:
-    learn(keyring, 1, 1, *range(2, MAX_SALTS + 3))
-    learned = keyring.take_learned()
-    assert learned == [Learned("", "ann", salt(number), bytes([number])) for number in range(1, MAX_SALTS + 1)]
-    assert keyring.take_learned() == []
-
-
 def test_another_secret_opens_nothing_and_spends_from_the_same_buckets(keyring: Keyring) -> None:
     """Otherwise a team of a roster could have its buckets filled by asking for another secret."""
     learn(keyring, 1)
@@ -84,14 +64,6 @@ def test_nothing_is_learned_of_a_team_that_is_gone_or_has_another_secret(keyring
     assert not member(keyring).keys
 
 
-def test_a_team_that_left_and_came_back_with_its_secret_is_who_it_was(keyring: Keyring) -> None:
-    before = member(keyring)
-    keyring.retain("", ())
-    keyring.admit("", "ann", "ann's", NOW)
-    assert keyring.learn("", before, salt(1), b"1")
-    assert salt(1) in member(keyring).keys
-
-
 def test_who_leaves_is_forgotten_with_what_was_to_be_written_of_it(keyring: Keyring) -> None:
     """Its key went to the journal after the reset, as one of the next game, where nothing deletes it in time."""
     learn(keyring, 1)
@@ -105,13 +77,3 @@ def test_who_leaves_is_forgotten_with_what_was_to_be_written_of_it(keyring: Keyr
     assert keyring.teams("blue") == [("ann", "ann's")]
     assert [(each.table, each.name) for each in keyring.learned] == [("blue", "ann"), ("", "bob")]
     assert keyring.member("", "ann") is None
-
-
-def test_refusals_are_counted_up_to_a_bound_and_forgiven_with_time(keyring: Keyring) -> None:
-    for _ in range(int(REFUSALS.size) - 1):
-        keyring.penalize("", "ann", NOW)
-    assert member(keyring).refused.has_one(NOW)
-    keyring.penalize("", "ann", NOW)
-    assert not member(keyring).refused.has_one(NOW)
-    assert member(keyring, "bob").refused.has_one(NOW)
-    assert member(keyring).refused.has_one(NOW + 1000 // int(REFUSALS.a_second))

@@ -9,25 +9,18 @@ import pytest
 
 from kit.proofs import SMALL, Played, verify
 from kit.scripted_server import ScriptedServer
-from kit.stage import TEAMS, Stage, fleet, secret
+from kit.stage import TEAMS, Stage, fleet
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.command_writer import write_leave, write_participation, write_placement
+from salvo.codec.command_writer import write_leave, write_placement
 from salvo.codec.commands import ParticipationRequest
 from salvo.codec.log_reader import Fault
 from salvo.fairness.proof import write_sent
 from salvo.messages import State
 from salvo.seal import Sealer
 from salvo.session import Session
-from simulation import crypto
 
 ANN, BOB, CY = TEAMS
-
-
-@pytest.fixture(autouse=True)
-def _economy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in crypto.DERIVING:
-        monkeypatch.setattr(module, "derive_key", crypto.derive_key)
 
 
 @pytest.fixture
@@ -71,17 +64,6 @@ def test_a_complete_fleet_starts_no_game_any_more_and_another_one_takes_its_plac
     assert stage.referee.state is State.TURN
     assert list(stage.referee.players) == [BOB, CY, ANN]
     assert tuple(stage.referee.players[ANN].placements.values()) == fleet(4).placements
-
-
-def test_in_strict_it_says_which_game_it_leaves() -> None:
-    stage = Stage((), play=False, profile="strict")
-    asked = write_participation(ANN, secret(ANN), stage.identity.sealing_key)
-    stage.say(topics.REQUEST_PARTICIPATION.of(), asked)
-    leave(stage, ANN, None)
-    assert stage.codes() == ["context_required"]
-    assert ANN in stage.referee.players
-    leave(stage, ANN, 1)
-    assert ANN not in stage.referee.players
 
 
 def left_and_came_back() -> Played:
@@ -135,16 +117,6 @@ def seated() -> tuple[Session, ScriptedServer]:
     session.place(SMALL.random_fleet(Played(1).random), server.now)
     session.take_outbox()
     return session, server
-
-
-def test_a_session_that_leaves_signs_it_for_its_game_and_stays_away() -> None:
-    session, server = seated()
-    session.leave()
-    assert server.commands(SEALER) == [m.Leave("me", 1)]
-    server.say(m.PlayersListed(("you",)))
-    server.now += 60
-    assert session.handle_timer(server.now) == []
-    assert server.commands(SEALER) == []
 
 
 def test_a_session_that_wants_to_play_again_asks_for_a_new_place() -> None:

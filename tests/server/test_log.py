@@ -12,22 +12,18 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-from kit.proofs import BOOKS, IDENTITY, SMALL, Entries, Played, cheated, entries_of, random_games, signed
+from kit.proofs import BOOKS, IDENTITY, SMALL, Entries, Played, cheated, entries_of, random_games
 from kit.schema import Pair, of_the_class, of_the_schema
 from salvo import messages as m
 from salvo.codec import log as form
 from salvo.codec import log_reader
-from salvo.codec.header import read_header, write_header
 from salvo.codec.log_reader import Fault, LogChain, LogError
 from salvo.codec.rules import Rules
 from salvo.codec.steps import ANNOUNCEMENT
 from salvo.errors import WireError
 from salvo.fairness import proof
-from salvo.messages import Draw
-from salvo.rules import SALVO
 from salvo.v1 import announcements_pb2, log_pb2, transcript_pb2
 from salvo_server.core.log import TableLog
-from salvo_server.storage.identity import Identity
 
 PLAYED = Played("log", SMALL, trouble=0.2).play()
 LINES = PLAYED.proof()
@@ -47,19 +43,6 @@ def test_everything_that_everybody_hears_is_in_the_log_and_nothing_else() -> Non
         assert _said(played.proof()) == [ANNOUNCEMENT.value(each) for each in public]
 
 
-def test_accepted_commands_are_committed_to_and_privately_refused_ones_are_not() -> None:
-    for played in random_games(12):
-        entries = entries_of(played.proof())
-        expected = [
-            form.write_hidden(step.at, step.text)
-            for step in played.steps
-            if isinstance(step.command, (m.PlaceShip, m.Fire, m.Unreadable))
-            and any(isinstance(each, m.ShotLanded) or not hasattr(each, "to") for each in step.announcements)
-        ]
-        assert [text for entry in entries for text in entry.get("reveal", {}).get("texts", [])] == expected
-        assert sum(len(entry.get("step", {}).get("hidden", [])) for entry in entries) == len(expected)
-
-
 def test_a_payload_is_framed_as_the_contract_says() -> None:
     key = nacl.signing.VerifyKey(IDENTITY.signing_key)
     for payload in PAYLOADS:
@@ -70,26 +53,10 @@ def test_a_payload_is_framed_as_the_contract_says() -> None:
         assert form.write_entry(log_reader.read_entry(text)) == text
 
 
-def test_what_is_revealed_comes_in_payloads_of_at_most_8_kib() -> None:
-    played = Played("long", SALVO).play()
-    reveals = [line for line in played.proof() if b'"reveal"' in line]
-    assert len(reveals) > 2
-    assert max(len(line) for line in reveals) <= form.MAX_REVEAL_BYTES
-    assert min(len(line) for line in reveals[:-1]) > form.MAX_REVEAL_BYTES * 3 // 4
-
-
 # --- secrets ----------------------------------------------------------------------------------------------------------
 
 
 # --- headers and transcripts of both draws ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("draw", list(Draw))
-def test_a_header_tells_its_draw_and_is_as_before_without_one(draw: Draw) -> None:
-    header = Played("header", SMALL, draw=draw).header
-    assert read_header(write_header(header)) == header
-    assert ('"draw":"fair"' in write_header(header)) == (draw is Draw.FAIR)
-    assert '"draw":"seed"' not in write_header(header)
 
 
 # --- saying it --------------------------------------------------------------------------------------------------------
@@ -130,36 +97,6 @@ def _followed(payloads: list[bytes], key: bytes | None = None) -> LogChain:
     return chain
 
 
-def test_a_client_follows_the_log_with_its_repetitions() -> None:
-    heard = _all_said(PLAYED)
-    chain = _followed(heard)
-    assert chain.next_number == len(PAYLOADS)
-    assert chain.key == IDENTITY.signing_key
-    assert chain.opening is not None
-    assert (chain.opening.game, chain.opening.table, chain.opening.draw) == (1, "", Draw.FAIR)
-    assert all(chain.take_in(payload) is None for payload in PAYLOADS)
-
-
-@pytest.mark.parametrize(
-    ("payloads", "code", "fault"),
-    [
-        ([PAYLOADS[0], b"{}"], "log_unreadable", Fault.FILE),
-        ([PAYLOADS[0], PAYLOADS[1].replace(b"team0", b"team9")], "log_forged", Fault.FILE),
-        ([PAYLOADS[1]], "log_gap", Fault.INCOMPLETE),
-        ([PAYLOADS[0], PAYLOADS[2]], "log_gap", Fault.INCOMPLETE),
-        ([PAYLOADS[0], Played("x", SMALL).play().proof()[1][:-1]], "log_foreign", Fault.FILE),
-    ],
-)
-def test_a_client_is_told_what_is_wrong_and_whose_fault_it_is(payloads: list[bytes], code: str, fault: Fault) -> None:
-    *good, bad = payloads
-    chain = _followed(good)
-    before = chain.next_number
-    with pytest.raises(LogError) as raised:
-        chain.take_in(bad)
-    assert (raised.value.code, raised.value.fault) == (code, fault)
-    assert chain.next_number == before
-
-
 def test_a_client_catches_a_server_that_takes_back_what_it_said() -> None:
     def other(entries: Entries) -> None:
         entries[2]["step"]["at"] += 1
@@ -170,22 +107,6 @@ def test_a_client_catches_a_server_that_takes_back_what_it_said() -> None:
     with pytest.raises(LogError, match="log_broken: entry 3 does not continue the entry 2") as raised:
         _followed([*PAYLOADS[:3], forked[3]])
     assert raised.value.fault is Fault.SERVER
-
-
-def test_a_client_that_knows_the_key_refuses_an_impostor() -> None:
-    impostor = [line[:-1] for line in signed(entries_of(LINES), Identity(bytes(32)))]
-    with pytest.raises(LogError, match="log_forged"):
-        _followed(impostor, IDENTITY.signing_key)
-    with pytest.raises(LogError, match="log_forged"):
-        _followed(impostor)  # the opening names another key than the one that signed it
-
-
-def test_a_later_form_is_told_from_nonsense() -> None:
-    def later(entries: Entries) -> None:
-        entries[0]["open"]["log"] = 2
-
-    with pytest.raises(LogError, match=r"a log of form 2; this one reads the forms 1\.\.1"):
-        _followed([cheated(LINES, later)[0][:-1]])
 
 
 @pytest.mark.parametrize(
@@ -213,23 +134,6 @@ def test_an_entry_has_one_text_only(change: Callable[[bytes], bytes]) -> None:
         return
     with pytest.raises(WireError):
         log_reader.read_entry(changed)
-
-
-def test_hidden_texts_are_read_as_they_are_written() -> None:
-    text = form.write_hidden(5, '{"time":{}}')
-    assert text == '{"at":5,"time":{}}'
-    assert log_reader.read_hidden(text) == log_reader.Hidden(5, m.TimePassed())
-    for bad in (
-        "",
-        "{}",
-        '{"time":{}}',
-        text.replace("5", "5.0"),
-        text.replace(",", ", "),
-        '{"at":5}',
-        '{"at":5,"x":{}}',
-    ):
-        with pytest.raises(WireError):
-            log_reader.read_hidden(bad)
 
 
 # --- the schema -------------------------------------------------------------------------------------------------------

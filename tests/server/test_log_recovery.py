@@ -9,9 +9,7 @@ import pytest
 
 from kit.proofs import IDENTITY, entries_of, verify
 from kit.recovery import LoggedWorld
-from kit.services import serve
-from kit.unbrokered import Wire
-from salvo.messages import Draw, Limits
+from salvo.messages import Draw
 
 
 @pytest.fixture
@@ -33,26 +31,6 @@ def test_the_log_over_many_kills_is_the_one_of_the_journal_and_fair(world: Logge
     report = verify(lines)
     assert report.finding is None
     assert sum("resume" in entry.get("step", {}).get("input", {}) for entry in entries_of(lines)) == 7
-
-
-def test_a_server_that_was_killed_says_again_what_nobody_may_have_heard_and_no_more(world: LoggedWorld) -> None:
-    world.join()
-    world.fire(5)
-    world.wire.delivered = world.wire.published
-    world.fire(5)
-    heard = len(world.heard)
-    before = list(world.heard)
-    world.restart()
-    again = [payload for payload in world.heard[heard:] if payload in before]
-    assert again == before[-1:]  # the fifth shot of the first salvo is heard of; the second salvo's result is not
-
-
-def test_a_lobby_in_which_nothing_happened_is_opened_with_the_same_commitment(world: LoggedWorld) -> None:
-    [opening] = world.heard
-    world.restart()
-    assert world.heard == [opening, opening]
-    world.restart("never")
-    assert world.heard == [opening] * 3
 
 
 def test_a_game_of_before_goes_on_and_only_the_next_one_is_drawn_otherwise(tmp_path: Path) -> None:
@@ -82,16 +60,3 @@ def test_a_game_that_one_version_began_is_logged_alike_by_the_next_one(
     world.restart()
     assert world.first_heard()[: len(before)] == before
     assert b'"version":"9.9"' not in b"".join(world.heard)
-
-
-def test_what_somebody_left_retained_on_the_log_is_cleared() -> None:
-    edge = Wire()
-    edge.retained["/game/log"] = b'{"entry":{},"sign":""}'
-    service = serve(edge, [""], seed=1, limits=Limits(players=2), identity=IDENTITY)
-    edge.connect()
-    for _ in range(3):
-        service.step()
-    assert edge.retained["/game/log"] == b""
-    said = [payload for topic, payload in edge.said if topic == "/game/log"]
-    assert [bool(payload) for payload in said] == [True, False]
-    service.gate.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import chain, repeat
@@ -13,18 +12,15 @@ from typing import Any
 
 import pytest
 
-from kit.proofs import BOOKS, IDENTITY, LOOSE, SMALL, Entries, Played, cheated, entries_of, notes_of, signed, verify
+from kit.proofs import BOOKS, LOOSE, SMALL, Entries, Played, cheated, entries_of, notes_of, signed, verify
 from salvo import messages as m
-from salvo.codec.log import MAX_ENTRY_BYTES, message_digest
+from salvo.codec.log import message_digest
 from salvo.codec.log_reader import Fault
-from salvo.errors import SalvoError
 from salvo.fairness.proof import Proof, write_sent
 from salvo.messages import Draw
 from salvo.rules import RuleBook
-from salvo_server.log_verification import compare_stories, verify_file, verify_lines
-from salvo_server.recordings import open_recordings
+from salvo_server.log_verification import compare_stories, verify_lines
 from salvo_server.storage.identity import Identity
-from salvo_server.storage.transcript_folder import proof_lines
 
 HONEST = Played("honest", SMALL, trouble=0.1).play()
 LINES = HONEST.proof()
@@ -191,24 +187,6 @@ def test_a_server_that_cheats_is_found_out(name: str) -> None:
         assert finding.line == line
 
 
-def test_the_honest_game_of_these_cheats_is_fair() -> None:
-    report = verify(LINES)
-    assert (report.finding, report.remarks) == (None, [])
-    assert verify(signed(ENTRIES)).finding is None
-
-
-def test_a_ship_that_the_rules_do_not_have_is_the_servers_doing() -> None:
-    played = Played("crooked", SMALL).lobby()
-    played.fight()
-    step = next(step for step in played.steps if isinstance(step.command, m.PlaceShip))
-    crooked = step.text.replace('"spelling":"raft', '"spelling":"ghost')
-    steps = [each._replace(text=crooked) if each is step else each for each in played.steps]
-    finding = verify(proof_lines(played.header, steps, IDENTITY)).finding
-    assert finding is not None
-    assert finding.fault is Fault.SERVER
-    assert "cannot be carried out" in finding.text
-
-
 def test_a_teams_message_has_a_say_in_the_draw() -> None:
     """The same secret and the same boards; only the random bytes of one message differ."""
     starters = set()
@@ -244,57 +222,12 @@ def verify_named(name: str, lines: list[bytes]) -> Any:
     return verify_lines(iter(lines), name)
 
 
-def test_two_openings_of_one_game_are_two_stories_when_both_games_were_on_at_a_time() -> None:
-    one, other = Played("first", SMALL).play(), Played("second", SMALL).play()
-    [finding] = compare_stories([verify_named("one", one.proof()), verify_named("two", other.proof())])
-    assert (finding.line, finding.fault) == (1, Fault.SERVER)
-
-
-def test_two_games_at_a_time_are_two_stories_whatever_their_numbers() -> None:
-    one, other = Played("first", SMALL).play(), Played("second", SMALL)
-    renumbered = entries_of(other.play().proof())
-    for entry in renumbered:
-        text = json.dumps(entry).replace('"game": 1', '"game": 2')
-        entry.update(json.loads(text))
-    second = verify_named("two", signed(renumbered))
-    [finding] = compare_stories([verify_named("one", one.proof()), second])
-    assert (finding.line, finding.fault) == (1, Fault.SERVER)
-
-
-def test_games_that_one_listener_heard_both_of_are_two_though_a_clock_was_set_back() -> None:
-    one, other = Played("first", SMALL).play().proof(), Played("second", SMALL).play().proof()
-    assert compare_stories([verify_named("both", [*one, *other]), verify_named("two", [*one, *other])]) == []
-    assert compare_stories([verify_named("both", [*one, *other]), verify_named("two", other)]) == []
-
-
 def test_the_same_story_twice_is_one_story_and_a_cut_one_is_none_of_its_own() -> None:
     reports = [verify_named(name, lines) for name, lines in (("one", LINES), ("two", LINES), ("cut", LINES[:9]))]
     assert compare_stories(reports) == []
 
 
 # --- a team's own commands --------------------------------------------------------------------------------------------
-
-
-def test_a_team_finds_all_its_own_commands_in_the_log() -> None:
-    report = verify([*LINES, *notes_of(HONEST, "team0"), *notes_of(HONEST, "team1")])
-    assert report.finding is None
-    for team in HONEST.names:
-        assert any(re.match(rf"{team} in game 1: .* \d+ placements are proven", each) for each in report.remarks)
-        assert any(re.match(rf"{team} in game 1: .* \d+ shots fit .* own word", each) for each in report.remarks)
-
-
-def test_a_shot_that_is_not_noted_decides_nothing() -> None:
-    """Who deletes a line of a team's notes makes no cheat out of an honest server."""
-    notes = notes_of(HONEST, "team0")
-    shots = [note for note in notes if b"/fire" in note]
-    counted = next(
-        note for note in shots if verify([*LINES, *(each for each in notes if each is not note)]).finding is not None
-    )
-    finding = verify([*LINES, *(note for note in notes if note is not counted)]).finding
-    assert finding is not None
-    assert (finding.line, finding.fault) == (_line("reveal"), Fault.UNDECIDED)
-    assert re.search(r"a shot at [A-J]\d+ of ", finding.text)
-    assert "of team0 counted that team0 has not noted" in finding.text
 
 
 @pytest.mark.long
@@ -317,50 +250,6 @@ def test_a_note_that_was_changed_accuses_nobody_and_a_changed_message_does_not_p
                 assert report.finding is not None
 
 
-@pytest.mark.parametrize("context", [m.TurnContext(1, 1), None])
-def test_a_teams_skips_are_in_its_proof(context: m.TurnContext | None) -> None:
-    played = Played("skips", BOOKS[3]).lobby()
-    current = played.table.referee.current
-    assert current is not None
-    assert played.header.rules.book.skipping
-    played.do(m.Skip(current.name, context))
-    lines, notes = played.fight().proof(), notes_of(played, current.name)
-    report = verify([*lines, *notes])
-    assert report.finding is None
-    assert any("shots and 1 skips fit the log" in remark for remark in report.remarks)
-    finding = verify([*lines, *(note for note in notes if b"/skip" not in note)]).finding
-    assert finding is not None
-    assert (finding.fault, f"a skip of {current.name} counted" in finding.text) == (Fault.UNDECIDED, True)
-
-
-def test_a_bot_that_came_back_and_placed_all_anew_accuses_nobody() -> None:
-    played = Played("anew", SMALL)
-    for name in played.names:
-        played.do(m.Participate(name, b""))
-    first = played.header.rules.book.random_fleet(played.random).placements[0]
-    played.place("team0", first)
-    lost = played.steps[-1].command
-    assert isinstance(lost, m.PlaceShip)
-    for name in played.names:
-        for placement in played.header.rules.book.random_fleet(played.random).placements:
-            played.place(name, placement)
-    lines = played.fight().proof()
-    notes = [note for note in notes_of(played, "team0") if lost.message.hex().encode() not in note]
-    assert len(notes) < len(notes_of(played, "team0"))
-    assert verify([*lines, *notes]).finding is None
-
-
-def test_a_lobby_that_was_given_up_for_another_is_remarked() -> None:
-    """The server knows the secret, so it might have seen that its friend would not begin."""
-    given_up = Played("first try", SMALL).lobby()
-    cut = next(n for n, line in enumerate(given_up.proof()) if b'"state":"turn"' in line)
-    report = verify([*given_up.proof()[:cut], *LINES])
-    assert report.finding is None
-    placed = sum(b'"message"' in line for line in given_up.proof()[:cut])
-    assert any(f"gave it up after {placed} placements" in remark for remark in report.remarks)
-    assert not any("gave it up" in remark for remark in verify([*LINES, *given_up.proof()[:cut]]).remarks)
-
-
 def test_a_note_has_nothing_secret() -> None:
     assert write_sent("a", "/game/request_participation", b'{"name":"a","secret":"x"}') is None
     payload = b'{"data":{"x":3,"y":4},"signature":"sealed"}'
@@ -378,29 +267,6 @@ def test_a_note_has_nothing_secret() -> None:
 # --- proof files in the making ----------------------------------------------------------------------------------------
 
 
-def test_a_proof_has_every_entry_once_and_in_order_however_it_was_heard(tmp_path: Path) -> None:
-    path = tmp_path / "a.proof.jsonl"
-    begun = _line("turn")
-    heard = [*LINES[3:begun], *LINES[: begun + 2], *LINES[begun - 2 :]]
-    with closing(Proof(path)) as proof:
-        for line in heard:
-            proof.hear(line[:-1])
-        assert proof.games == 1
-    assert path.read_bytes() == b"".join(LINES)
-
-
-def test_a_proof_keeps_what_a_reader_must_see(tmp_path: Path) -> None:
-    path = tmp_path / "a.proof.jsonl"
-    with closing(Proof(path)) as proof:
-        for line in LINES[2:9]:
-            proof.hear(line[:-1])
-        proof.hear(b"noise\nof somebody")
-    finding = verify_file(path).finding
-    assert finding is not None
-    assert finding.line == 1
-    assert path.read_bytes().count(b"\n") == 8
-
-
 def test_a_file_of_wrong_lines_is_given_up_after_a_thousand_and_the_first_is_named() -> None:
     read = 0
 
@@ -415,18 +281,6 @@ def test_a_file_of_wrong_lines_is_given_up_after_a_thousand_and_the_first_is_nam
     assert (report.finding.line, report.finding.fault) == (3, Fault.FILE)
     assert "1000 lines are wrong; it was not read beyond line 1002" in report.remarks
     assert read == 1002
-
-
-def test_a_line_that_is_too_long_is_one_line_of_the_file(tmp_path: Path) -> None:
-    file = tmp_path / "long.proof.jsonl"
-    file.write_bytes(b"".join([*LINES[:2], b"x" * 3 * MAX_ENTRY_BYTES + b"\n", b"\n", b"y\n"]))
-    report = verify_file(file)
-    assert report.finding is not None
-    assert (report.finding.line, "longer than any entry" in report.finding.text) == (3, True)
-    file.write_bytes(b"".join([*LINES[:2], b"\n", b"y" * 3 * MAX_ENTRY_BYTES]))
-    report = verify_file(file)
-    assert report.finding is not None
-    assert report.finding.line == 4
 
 
 @pytest.mark.parametrize("killed", [0, 1, 7, 30])
@@ -448,32 +302,6 @@ def test_a_bot_that_was_killed_goes_on_with_its_proof(tmp_path: Path, killed: in
     noted, *lines = path.read_bytes().splitlines(keepends=True)
     assert noted.startswith(b'{"sent":')
     assert lines == LINES
-
-
-def test_a_file_with_something_else_in_it_is_no_proof_to_go_on_with(tmp_path: Path) -> None:
-    path = tmp_path / "report.txt"
-    path.write_text("a report\nof somebody\n")
-    with pytest.raises(SalvoError, match=r"not_a_proof: .*report.txt is there, and no proof"):
-        Proof(path)
-    assert path.read_text() == "a report\nof somebody\n"
-
-
-def test_a_proof_says_at_the_end_whether_it_is_whole(tmp_path: Path) -> None:
-    more = Played("more", LOOSE).play().proof()
-    for lines, told in (
-        ([*LINES, *more], "game 1 is whole, game 1 is whole"),
-        ([*LINES, *more[:3]], "game 1 is whole"),
-        (LINES[:2], "no game has begun"),
-        (LINES[:-1], f"game 1 ends with entry {len(LINES) - 2}, before the server has revealed it"),
-        ([*LINES[:7], *LINES[9:]], "game 1 lacks entries from 7 on"),
-        (LINES[30:], "a game lacks entries from 0 on"),
-    ):
-        path = tmp_path / "a.proof.jsonl"
-        path.unlink(missing_ok=True)
-        with closing(Proof(path)) as proof:
-            for line in lines:
-                proof.hear(line[:-1])
-        assert proof.summary() == f"{path}: {told}"
 
 
 # --- any order --------------------------------------------------------------------------------------------------------
@@ -514,35 +342,7 @@ def test_two_entries_of_a_number_in_one_file(draw: Draw) -> None:
     assert finding.fault is (Fault.SERVER if draw is Draw.FAIR else Fault.UNDECIDED)
 
 
-def test_another_servers_games_in_one_file_are_called_so() -> None:
-    other = Played("other", SMALL).lobby().fight()
-    theirs = proof_lines(other.header, other.steps, Identity(bytes(32)))
-    finding = verify([*LINES, *theirs]).finding
-    assert finding is not None
-    assert (finding.line, finding.fault) == (len(LINES) + 1, Fault.STRANGER)
-
-
 # --- as a recording ---------------------------------------------------------------------------------------------------
-
-
-def test_a_proof_is_shown_again_like_a_transcript(tmp_path: Path) -> None:
-    file = tmp_path / "game.proof.jsonl"
-    file.write_bytes(b"".join(LINES))
-    recordings = open_recordings(str(file))
-    replay = recordings.replay()
-    assert replay.players == ("team0", "team1")
-    assert replay.frames("referee")[-1].winner == verify(LINES).games[0].winner
-    out = tmp_path / "game.jsonl"
-    steps = recordings.export(out)
-    assert [(steps, count) for steps, count in open_recordings(str(out)).check()] == list(recordings.check())
-    assert steps == open_recordings(str(out)).export(tmp_path / "again.jsonl")
-
-
-def test_what_is_not_fair_is_not_shown(tmp_path: Path) -> None:
-    bad = tmp_path / "bad.proof.jsonl"
-    bad.write_bytes(b"".join(cheated(LINES, CHEATS["another winner"][0])))
-    with pytest.raises(SalvoError, match=r"not_fair: .*, line \d+: the server cheated: .*; see: salvo verify"):
-        open_recordings(str(bad)).replay()
 
 
 # --- a team that goes from table to table -----------------------------------------------------------------------------
@@ -570,20 +370,6 @@ def test_lobbies_of_which_a_team_heard_a_part_are_no_fault_of_its_proof() -> Non
         spectators = verify([*LINES, *lobby]).finding
         assert spectators is not None
         assert spectators.fault is Fault.INCOMPLETE
-
-
-def test_a_game_of_which_a_team_heard_a_part_is_excused_only_if_others_played_it() -> None:
-    elsewhere = Played("elsewhere", SMALL, players=3, number=2).play().proof()
-    begun = _begun(elsewhere)
-    for part in (elsewhere[begun + 1 :], [*elsewhere[:2], *elsewhere[begun + 1 :]]):
-        own = verify(_own(part)).finding
-        assert own is not None
-        assert own.fault is Fault.INCOMPLETE
-    others = [line.replace(b"team0", b"else0") for line in notes_of(HONEST, "team0")]
-    for part in (elsewhere[begun + 1 :], [*elsewhere[:2], *elsewhere[begun + 1 :]]):
-        report = verify([*LINES, *others, *part])
-        assert report.finding is None, report.finding
-        assert [game.verdict for game in report.games] == ["fair"]
 
 
 def test_a_team_that_left_the_lobby_is_not_in_its_game_unless_it_returns() -> None:

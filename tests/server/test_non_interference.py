@@ -439,36 +439,6 @@ def test_the_log_tells_hidden_cells_by_nothing_but_commitments(first: int, monke
         assert len(one) > len(plan.turns)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("draw", m.Draw)
-def test_the_log_differs_in_commitments_and_what_follows_from_them_only(
-    draw: m.Draw, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A fair draw depends on the placements' messages, which are random; here the same player begins all the same."""
-    monkeypatch.setattr(
-        "salvo_server.core.lobby.draw_fair_starter",
-        lambda book, drawn, messages, players: draw_starter(SALVO, 7, "", 1, players),
-    )
-    differed: set[str] = set()
-    for seed in range(PAIRS // 5):
-        plan, twin = draw_pair(seed)
-        one, other = (list(_log(play(game, draw))) for game in (plan, twin.plan))
-        assert len(one) == len(other)
-        for (sent, entry), (again, twin_entry) in zip(one, other, strict=True):
-            assert (sent.after, sent.retain, len(sent.payload)) == (again.after, again.retain, len(again.payload))
-            differed |= _fields_that_differ(entry, twin_entry)
-    assert differed <= {"hidden", "prev", "sign", *(["message"] if draw is m.Draw.FAIR else [])}
-    assert differed >= {"hidden", "prev", "sign"}
-
-
-def _fields_that_differ(one: Any, other: Any, name: str = "") -> set[str]:
-    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
-        return set().union(*(_fields_that_differ(one[key], other[key], key) for key in one))
-    if name == "hidden" and len(one) != len(other):
-        return {"the number of commitments"}
-    return {name} if one != other else set()
-
-
 # --- leaks, planted -----------------------------------------------------------------------------------------------
 
 
@@ -477,14 +447,6 @@ def _publish_where_shots_fell(patch: pytest.MonkeyPatch) -> None:
         return [(topics.HITS, "", "", b"%d;%d" % (a.x, a.y))]
 
     patch.setitem(announcement_writer._WRITERS, m.ShotLanded, landed)
-
-
-def _tell_everybody_when_a_shot_fell_on_a_board(patch: pytest.MonkeyPatch) -> None:
-    """Not where, only whose: by a message to each player, empty for those who were not struck."""
-    written = announcement_writer._WRITERS[m.ShotLanded]
-    patch.setitem(
-        announcement_writer._WRITERS, m.ShotLanded, lambda a: [*written(a), (topics.HITS, "", "", a.to.encode())]
-    )
 
 
 def _tell_each_shots_outcome(patch: pytest.MonkeyPatch) -> None:
@@ -509,7 +471,6 @@ def _publish_in_a_hurry_when_it_was_a_hit(patch: pytest.MonkeyPatch) -> None:
 
 LEAKS = [
     _publish_where_shots_fell,
-    _tell_everybody_when_a_shot_fell_on_a_board,
     _tell_each_shots_outcome,
     _pad_nothing,
     _publish_in_a_hurry_when_it_was_a_hit,

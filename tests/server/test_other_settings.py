@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -17,9 +16,8 @@ from salvo.messages import Limits, State
 from salvo.rules import BOOKS
 from salvo_display.replay import REFEREE
 from salvo_server.recordings import RecordingSummary, open_recordings
-from salvo_server.storage.identity import Identity
-from salvo_server.storage.transcript import check, read_transcript, repeat_game
-from salvo_server.storage.transcript_folder import TranscriptFolder, proof_lines
+from salvo_server.storage.transcript import check, read_transcript
+from salvo_server.storage.transcript_folder import TranscriptFolder
 
 STREAM = replace(BOOKS["streak"], name="stream", **SEA)  # type: ignore[arg-type]
 #: Another value of each limit.
@@ -176,32 +174,6 @@ def test_whenever_settings_change_all_games_come_out_as_they_were_recorded(
     evening.journal.close()
 
 
-def test_a_game_whose_table_was_closed_for_a_while_comes_out_as_it_was_recorded(tmp_path: Path) -> None:
-    evening = Evening(tmp_path / "a.journal", tables=["", "b"])
-    evening.join()
-    evening.turn()
-    evening.change(tables=["b"])
-    assert list(evening.service.tables) == ["b"]
-    evening.change(tables=["c", ""], **ALL)
-    assert evening.table.referee.number == 1
-    evening.play()
-    evening.forget()
-    assert [each.state for each in inspected(evening) if not each.table] == [State.OVER, State.LOBBY]
-    evening.journal.close()
-
-
-def test_a_game_whose_server_got_another_identity_has_a_whole_proof_in_the_journal(evening: Evening) -> None:
-    """What teams have heard by then the former key has signed; they do not follow the new one (SALVO-IDENT-2)."""
-    another = Identity(bytes(32))
-    evening.join()
-    evening.turn()
-    evening.change(identity=another)
-    evening.play()
-    header, steps = repeat_game(evening.journal.game("", 1))
-    report = verify(proof_lines(header, steps, another))
-    assert (report.finding, report.key) == (None, another.signing_key)
-
-
 def test_a_transcript_that_is_written_behind_the_next_lobby_ends_with_its_game(tmp_path: Path) -> None:
     """The broker is away when a game is won, and until the result's time is over: only then is anybody told."""
     evening = Evening(tmp_path / "a.journal")
@@ -228,25 +200,3 @@ def test_a_transcript_that_is_written_behind_the_next_lobby_ends_with_its_game(t
 
 
 # --- what holds when --------------------------------------------------------------------------------------------------
-
-
-def rules_said(evening: Evening) -> list[int]:
-    """How long a turn was said to be, whenever rules were."""
-    return [json.loads(payload)["turn_seconds"] for topic, payload in evening.wire.said if topic == "/game/rules"]
-
-
-def test_an_empty_lobby_takes_new_settings_at_once(evening: Evening) -> None:
-    evening.change(**ALL)
-    assert played_by(evening)[:2] == (ALL["limits"], STREAM)
-    assert rules_said(evening) == [7]
-
-
-def test_a_lobby_with_a_team_in_it_keeps_what_the_team_was_told(evening: Evening) -> None:
-    evening.join("ann")
-    evening.change(**ALL)
-    assert played_by(evening)[:2] == (LIMITS, POND)
-    evening.join("bob")
-    evening.play()
-    assert rules_said(evening) == []
-    evening.forget()
-    assert rules_said(evening) == [7]

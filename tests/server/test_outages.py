@@ -11,16 +11,9 @@ from kit.stage import Stage
 from salvo import messages as m
 from salvo_server.core.journal_interface import Batch, Journal, JournalUnavailable
 from salvo_server.core.outages import OUTAGES, Event, Presence
-from salvo_server.service import JOURNAL_CHECK_MS, JOURNAL_RETRY_MS
-from simulation import crypto
+from salvo_server.service import JOURNAL_RETRY_MS
 
 TURN_MS = 30_000
-
-
-@pytest.fixture(autouse=True)
-def _economy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in crypto.DERIVING:
-        monkeypatch.setattr(module, "derive_key", crypto.derive_key)
 
 
 class Refusing(Journal):
@@ -181,20 +174,6 @@ def test_in_every_state_every_event_has_its_consequences(state: Presence, event:
     bench.happen(event)
     assert bench.done() == done
     assert bench.state() == target
-
-
-def test_a_journal_that_is_gone_is_noticed_within_seconds_while_nothing_happens() -> None:
-    bench = Bench()
-    bench.journal.refuses = True
-    bench.stage.now += JOURNAL_CHECK_MS
-    bench.stage.service.step()
-    assert (bench.done(), bench.state()) == ({"paused"}, "journal stalled")
-    bench.shoot()
-    bench.stage.service.step()
-    assert bench.acknowledged() == 0
-    bench.happen("journal accepts")
-    assert bench.stage.fired() == bench.fired + 1
-    assert bench.state() == "serving"
 
 
 def test_no_pair_stands_twice_in_the_table_and_only_messages_are_read_or_held() -> None:

@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import click
 import pytest
 
-from kit.journals import export
 from kit.paced import PACED, set_by_a_host
-from kit.proofs import verify
-from kit.recovery import LoggedWorld
 from kit.referees import NOW, current, drawn
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.header import read_header
 from salvo.codec.recap_writer import write_recap
 from salvo.events import Event, SalvoWanted
-from salvo.messages import Limits, State
-from salvo.rules import SMACKDOWN, STREAK, XBS, generator, random_fleet
+from salvo.messages import Limits
+from salvo.rules import SMACKDOWN, XBS
 from salvo.seal import Sealer, key_to_team, make_blob
 from salvo.session import Session
 from salvo_server.commands.control import read_arguments
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
-from salvo_server.settings import SettingsError, load_settings
-from salvo_server.storage.transcript import check, read_transcript
+from salvo_server.settings import load_settings
 
 
 def salvo(referee: Referee, now: int) -> list[m.Announcement]:
@@ -46,12 +40,6 @@ def salvo(referee: Referee, now: int) -> list[m.Announcement]:
     return said
 
 
-def code(said: list[m.Announcement]) -> str:
-    [refused] = said
-    assert isinstance(refused, m.CommandRefused)
-    return refused.code
-
-
 # --- the pause ------------------------------------------------------------------------------------------------------
 
 
@@ -61,17 +49,6 @@ def test_every_result_of_a_round_has_its_pause_and_none_is_between_its_turns() -
     results = [each for each in salvo(referee, NOW) if isinstance(each, m.SalvoResolved)]
     assert len(results) == 2
     assert referee.deadline() == NOW + 1_600
-
-
-def test_a_shot_that_may_be_followed_by_another_one_of_the_same_player_is_followed_by_a_pause() -> None:
-    referee = drawn(PACED, STREAK)
-    me = current(referee)
-    rival = "bob" if me == "ann" else "ann"
-    [x, y] = STREAK.grid.xy(random_fleet(STREAK, generator(rival)).cells[0])
-    referee.receive(m.Fire(me, rival, x, y), NOW)
-    assert code(referee.receive(m.Fire(me, rival, 1, 1), NOW + 799)) == "too_many_shots"
-    referee.receive(m.TimePassed(), NOW + 800)
-    assert current(referee) == me
 
 
 # --- what comes in it -----------------------------------------------------------------------------------------------
@@ -99,70 +76,7 @@ def test_no_time_of_a_pause_is_taken_off_a_turn_or_a_bank() -> None:
     assert [referee.match.players[name].bank_ms for name in (me, rival)] == [9_000, 10_500]
 
 
-def test_an_outage_lets_the_pause_begin_anew_and_says_nothing() -> None:
-    referee = drawn(PACED)
-    salvo(referee, NOW)
-    assert referee.receive(m.Resumed(), NOW + 60_000) == []
-    assert (referee.current, referee.deadline()) == (None, NOW + 60_800)
-    [turn] = referee.receive(m.TimePassed(), NOW + 60_800)
-    assert isinstance(turn, m.TurnBegan)
-    [resumed] = referee.receive(m.Resumed(), NOW + 70_000)
-    assert isinstance(resumed, m.TurnResumed)
-
-
 # --- kept and verified ----------------------------------------------------------------------------------------------
-
-
-class PacedWorld(LoggedWorld):
-    """A server with a pace on a journal that outlives it."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, limits=PACED)
-
-    def end_pause(self) -> None:
-        self.now += 800
-        self.run()
-        assert self.table.referee.current is not None
-
-    def play(self) -> None:
-        while self.table.referee.state is State.TURN:
-            if self.table.referee.current is None:
-                self.end_pause()
-            fired = len(current_of(self).shots)
-            assert self.table.referee.game is not None
-            for number in range(fired, fired + self.table.referee.game.shots_left):
-                self.wire.give(*self.shot(number % 10 + 1, number // 10 % 10 + 1))
-            self.run()
-
-
-def current_of(world: PacedWorld) -> Any:
-    assert world.table.referee.current is not None
-    return world.table.referee.current
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[PacedWorld]:
-    world = PacedWorld(tmp_path / "a.journal")
-    yield world
-    world.journal.close()
-
-
-def test_a_game_with_pauses_is_recovered_executed_and_verified(world: PacedWorld, tmp_path: Path) -> None:
-    world.join()
-    for away in (0, 50, 900):
-        world.fire(5)
-        world.restart(away=away)
-        world.end_pause()
-    world.play()
-    assert "pace_ms" not in json.loads(world.table.retained["/game/rules"])
-    [saved] = world.journal.load().games
-    assert read_header(saved.opened.header).limits == PACED
-    file = tmp_path / "game.jsonl"
-    export(saved, file)
-    check(read_transcript(file))
-    lines = [payload + b"\n" for payload in world.first_heard()]
-    assert lines == world.from_journal()
-    assert verify(lines).finding is None
 
 
 # --- who looks on ---------------------------------------------------------------------------------------------------
@@ -236,9 +150,3 @@ def test_a_pace_may_have_decimals_wherever_it_is_set(
 def test_a_pace_that_is_no_number_is_refused_before_it_is_sent(seconds: str) -> None:
     with pytest.raises(click.UsageError, match="is not a number of seconds"):
         read_arguments(m.HostAction.SET, (f"pace_seconds={seconds}",))
-
-
-@pytest.mark.parametrize("seconds", [-0.1, 60.5, float("nan"), float("inf")])
-def test_a_pace_that_nobody_means_is_refused(seconds: float) -> None:
-    with pytest.raises(SettingsError, match=r"^bad_setting: --pace: "):
-        load_settings({"pace_seconds": seconds})

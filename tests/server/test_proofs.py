@@ -55,15 +55,3 @@ def test_a_file_that_was_cut_anywhere_is_not_taken_for_a_whole_one() -> None:
         finding = verify([*lines[:count], lines[count][:40]]).finding
         assert finding is not None
         assert (finding.line, finding.fault) == (count + 1, Fault.INCOMPLETE)
-
-
-def test_a_missing_line_and_a_line_of_another_game_are_no_fault_of_the_server() -> None:
-    lines, other = Played("c", SMALL).play().proof(), Played("d", SMALL).play().proof()
-    for number in range(1, len(lines) - 1):
-        missing = verify([*lines[:number], *lines[number + 1 :]]).finding
-        assert missing is not None
-        assert (missing.line, missing.fault) == (number + 1, Fault.INCOMPLETE)
-        if number < len(other):
-            foreign = verify([*lines[:number], other[number], *lines[number + 1 :]]).finding
-            assert foreign is not None
-            assert (foreign.line, foreign.fault) == (number + 1, Fault.FILE)

@@ -20,14 +20,6 @@ def test_a_bucket_fills_with_time_up_to_its_size() -> None:
     assert [bucket.take(60_000) for _ in range(4)] == [True, True, True, False]
 
 
-def test_asking_takes_nothing() -> None:
-    bucket = Bucket(Rate(1, 1), 0)
-    assert [bucket.has_one(0) for _ in range(3)] == [True] * 3
-    assert bucket.take(0)
-    assert not bucket.has_one(999)
-    assert bucket.has_one(1_000)
-
-
 def test_what_is_given_back_can_be_spent_and_never_exceeds_the_size() -> None:
     bucket = Bucket(Rate(2, 1), 0)
     bucket.give_back()

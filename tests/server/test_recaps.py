@@ -14,7 +14,6 @@ from salvo_server.core.recaps import Recaps
 
 NOW = 1_000_000
 ANN, BOB, CY = TEAMS
-SALT = bytes(range(16))
 
 
 @pytest.fixture
@@ -35,35 +34,6 @@ def recaps(keyring: Keyring, worker: Deriver) -> Recaps:
     return Recaps(Stage(TEAMS).service.tables, keyring, worker.worker)
 
 
-def known(keyring: Keyring, name: str, salt: bytes = SALT) -> bytes:
-    member = keyring.member("", name)
-    assert member is not None
-    key = derive_key(member.secret, salt)
-    keyring.learn("", member, salt, key)
-    return key
-
-
-def opened(payload: bytes, key: bytes) -> bytes:
-    return open_blob(parse_blob(payload.decode(), 100_000), key).strip()
-
-
-def test_a_recap_opens_with_the_sub_key_only(recaps: Recaps, keyring: Keyring) -> None:
-    key = known(keyring, ANN)
-    sealed = recaps.seal("", ANN, b'{"game": 1}')
-    assert sealed is not None
-    assert opened(sealed, key_to_team(key)) == b'{"game": 1}'
-    with pytest.raises(Exception, match="forged"):
-        opened(sealed, key)
-
-
-def test_a_recap_is_sealed_with_the_key_that_was_proven_last(recaps: Recaps, keyring: Keyring) -> None:
-    known(keyring, ANN)
-    later = known(keyring, ANN, bytes(16))
-    sealed = recaps.seal("", ANN, b"{}")
-    assert sealed is not None
-    assert opened(sealed, key_to_team(later)) == b"{}"
-
-
 def test_a_recap_waits_for_one_key_when_none_is_known(recaps: Recaps, keyring: Keyring, worker: Deriver) -> None:
     assert recaps.recall("", ANN) == []
     assert recaps.recall("", ANN) == []
@@ -75,18 +45,6 @@ def test_a_recap_waits_for_one_key_when_none_is_known(recaps: Recaps, keyring: K
     assert b'"fleet"' in open_blob(blob, key_to_team(derive_key(f"{ANN}'s", blob.salt)))
     assert [each.salt for each in keyring.take_learned()] == [blob.salt]
     assert recaps.take_due() == []
-
-
-def test_recaps_come_in_the_order_in_which_they_were_asked_for(recaps: Recaps, worker: Deriver) -> None:
-    for name in (BOB, CY):
-        recaps.recall("", name)
-    first, second = worker.waiting
-    worker.waiting = [second]
-    worker.work()
-    assert recaps.take_due() == []
-    worker.waiting = [first]
-    worker.work()
-    assert [each.topic for each in recaps.take_due()] == [f"/players/{BOB}/recap", f"/players/{CY}/recap"]
 
 
 def test_who_does_not_play_and_who_has_left_has_no_recap(recaps: Recaps, keyring: Keyring, worker: Deriver) -> None:

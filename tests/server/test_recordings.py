@@ -19,7 +19,6 @@ from salvo_server.core.journal_interface import (
     Batch,
     GameConcluded,
     GameOpened,
-    Journal,
     JournalError,
     Result,
     SavedGame,
@@ -28,8 +27,6 @@ from salvo_server.core.journal_interface import (
 from salvo_server.recordings import open_recordings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.journal.database import DatabaseJournal
-from salvo_server.storage.journal.games_in_play import GamesInPlay
-from salvo_server.storage.transcript import check, read_transcript
 from salvo_server.storage.transcript_folder import PROOF, TranscriptFolder
 
 
@@ -61,18 +58,6 @@ def journal(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_journal_lists_its_games(journal: Path) -> None:
-    listed = [summary[:6] for summary in open_recordings(str(journal)).summaries()]
-    assert [(table, game, players, state) for table, game, _, players, state, _ in listed] == [
-        ("", 1, ("a", "b"), "over"),
-        ("blue", 1, ("a", "b"), "over"),
-        ("", 2, ("a", "b"), "over"),
-        ("", 3, (), "lobby"),
-    ]
-    assert listed[0][2] == 1_790_000_000_001
-    assert {winner for *_, winner in listed} <= {"a", "b", ""}
-
-
 def test_a_game_is_chosen_by_table_and_number_and_else_the_latest_that_has_any_record(journal: Path) -> None:
     assert open_recordings(str(journal)).replay().header.game == 2
     assert len(open_recordings(str(journal), table="")) == 3
@@ -82,15 +67,6 @@ def test_a_game_is_chosen_by_table_and_number_and_else_the_latest_that_has_any_r
         open_recordings(str(journal), table="blue", game=7)
     with pytest.raises(JournalError, match=r"no_such_game: .* has no game in which anything happened"):
         open_recordings(str(journal), game=3).replay()
-
-
-def test_what_comes_out_of_a_journal_is_the_transcript_of_the_game(journal: Path, tmp_path: Path) -> None:
-    out = tmp_path / "game.jsonl.gz"
-    steps = open_recordings(str(journal), game=2).export(out)
-    assert check(read_transcript(out))[0] == steps
-    assert list(open_recordings(str(journal), game=2).check()) == list(open_recordings(str(out)).check())
-    [summary] = open_recordings(str(out)).summaries()
-    assert (summary.game, summary.players, summary.state) == (2, ("a", "b"), "over")
 
 
 def test_a_game_that_was_changed_in_a_journal_is_named_and_the_others_are_still_listed(journal: Path) -> None:
@@ -103,29 +79,7 @@ def test_a_game_that_was_changed_in_a_journal_is_named_and_the_others_are_still_
     assert states == ["corrupt", "over", "over", "lobby"]
 
 
-@pytest.mark.parametrize("length", [100, 5_000, 20_000])
-def test_a_journal_that_was_cut_says_so_in_a_line(journal: Path, length: int) -> None:
-    journal.write_bytes(journal.read_bytes()[:length])
-    with pytest.raises(JournalError) as caught:
-        list(open_recordings(str(journal)).check())
-    assert str(caught.value).startswith(f"journal_corrupt: {journal}: ")
-    assert "restore it from a copy, or move it away to begin a new one" in str(caught.value)
-
-
 # --- what a server keeps of its games -----------------------------------------------------------------------------
-
-
-def test_the_two_latest_games_of_a_table_are_kept() -> None:
-    kept = GamesInPlay(Journal())
-    for batch in (_batch(1), _batch(2, "blue"), _batch(3, game=2)):
-        kept.commit(batch)
-    assert kept.game("", 1) == SavedGame(_batch(1).games[0], tuple(_batch(1).steps), (), _batch(3, game=2).games[0])
-    assert kept.game("", 2).opened.id == 3
-    kept.commit(_batch(4, game=3))
-    assert kept.game("", 2).opened.id == 3
-    assert kept.game("blue", 1).opened.id == 2
-    with pytest.raises(ValueError, match="not enough values"):
-        kept.game("", 1)
 
 
 def _save(folder: Path, *games: SavedGame, identity: Identity | None = None) -> list[str]:

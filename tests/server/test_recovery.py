@@ -13,7 +13,6 @@ import pytest
 
 from kit.recovery import World, state
 from salvo import messages as m
-from salvo.codec.command_writer import write_participation
 from salvo.codec.steps import read_input, write_input
 from salvo.errors import SalvoError
 from salvo.messages import State
@@ -54,81 +53,6 @@ def test_a_restart_in_mid_salvo_finds_the_table_bit_by_bit(world: World) -> None
     assert world.table.retained.keys() == retained.keys()
     world.fire(3)
     assert world.table.referee.current is not None
-
-
-def test_the_time_to_act_begins_anew_after_an_outage(world: World) -> None:
-    world.join()
-    world.fire(2)
-    world.wire.delivered = world.wire.published
-    world.now += 29_000
-    world.fire(1)
-    world.restart(away=3_600_000)
-    assert world.table.referee.deadline() == world.now + 30_000
-    [turn] = [json.loads(payload) for topic, payload in world.wire.said if topic == "/game/turn"]
-    assert (turn["turn"], turn["shots"], turn["deadline"] - turn["now"]) == (1, 5, 30_000)
-    assert "/game/current" not in world.wire.topics_said()  # a plain client would fire its salvo again
-    assert world.table.referee.results == []
-
-
-def test_turns_end_in_time_behind_a_clock_that_was_set_back(world: World) -> None:
-    """The server's time goes on from where it was: it does not stand still until the clock is there again."""
-    world.join()
-    world.fire(2)
-    world.restart(away=-3_600_000)
-    turn = json.loads(world.table.retained["/game/turn"])
-    world.now += turn["deadline"] - turn["now"]
-    world.run()
-    assert len(world.table.referee.results) == 1
-
-
-def test_a_new_game_is_later_than_the_one_before_it_was_ended(world: World) -> None:
-    """Games of one table that overlap in time are two stories to whoever verifies them."""
-    world.join()
-    world.fire(2)
-    ended_at = world.service.now()
-    world.restart("never", away=-3_600_000)
-    assert world.service.now() >= ended_at
-
-
-def test_what_the_broker_has_not_acknowledged_is_said_again(world: World) -> None:
-    """The broker had the first salvo; then the server was killed before it had any answer."""
-    world.join()
-    world.fire(5)
-    world.wire.delivered = world.wire.published
-    world.fire(5)
-    world.wire.give(*world.shot(1, 1))
-    world.run()
-    world.restart()
-    said = world.wire.topics_said()
-    assert [topic for topic in said if topic.endswith("/hit")].count("/players/ann/hit") >= 1
-    results = [json.loads(payload) for topic, payload in world.wire.said if topic == "/game/result"]
-    assert [result["turn"] for result in results] == [2]
-    assert said.count("/game/hits") == 1
-
-
-def test_what_the_broker_has_acknowledged_is_not_said_again(world: World) -> None:
-    world.join()
-    world.fire(10)
-    world.wire.delivered = world.wire.published
-    world.fire(1)
-    world.wire.delivered = world.wire.published
-    world.fire(1)
-    world.restart()
-    said = [topic for topic in world.wire.topics_said() if topic.endswith(("/hit", "/hits", "/result"))]
-    assert len(said) == 1  # the last shot only
-
-
-def test_a_message_that_comes_again_after_a_restart_is_a_duplicate(world: World) -> None:
-    """It was journalled, but the broker did not get its acknowledgement: it sends the same bytes again."""
-    world.join()
-    message = world.shot(3, 3)
-    world.wire.give(*message)
-    world.run()
-    world.restart()
-    world.wire.give(*message)
-    world.run()
-    assert len(world.table.referee.match.players[_shooter(world)].shots) == 1
-    assert not any(topic.endswith("/error") for topic in world.wire.topics_said())
 
 
 def _shooter(world: World) -> str:
@@ -223,18 +147,6 @@ def test_a_journal_that_was_tampered_with_starts_no_game(world: World, change: s
     assert "--journal" in caught.value.text
 
 
-def test_a_team_comes_back_with_its_secret_after_the_servers_restart(world: World) -> None:
-    world.join()
-    world.fire(3)
-    world.restart()
-    world.wire.give("/game/request_participation", write_participation("ann", "another"))
-    world.run()
-    assert [p[:10] for t, p in world.wire.said if t == "/players/ann/error"] == [b"name_taken"]
-    world.wire.give("/game/request_participation", write_participation("ann", "secret ann"))
-    world.run()
-    assert "/players/ann/recap" in world.wire.topics_said()
-
-
 def test_whatever_moves_a_table_has_a_form_in_the_journal() -> None:
     assert {type(read_input(write_input(each))) for each in INPUTS} == set(get_args(m.Input))
 
@@ -256,27 +168,3 @@ def test_the_referees_view_stands_again_as_it_stood_before_a_crash(world: World)
     assert referee_said(world) == [kept]
     world.fire(3)
     assert json.loads(referee_said(world)[-1])["turn"] == 2
-
-
-def test_a_delay_outlives_a_crash(world: World) -> None:
-    world.restart(referee_delay_ms=60_000)
-    world.join()
-    world.now += 1000
-    world.fire(5)
-    world.restart(away=30_000, referee_delay_ms=60_000)
-    assert referee_said(world) == []
-    world.now += 29_000
-    world.run()
-    assert [json.loads(payload)["turn"] for payload in referee_said(world)] == [0]
-    world.now += 1000
-    world.run()
-    assert [json.loads(payload)["turn"] for payload in referee_said(world)] == [0, 1]
-
-
-def test_a_server_that_shows_no_boards_any_more_clears_them(world: World) -> None:
-    world.restart(referee_delay_ms=0)
-    world.join()
-    world.fire(5)
-    assert world.wire.retained["/game/referee"]
-    world.restart()
-    assert referee_said(world) == [b""]

@@ -66,17 +66,6 @@ def test_a_team_that_comes_and_goes_restarts_the_minute_once() -> None:
     assert (referee.state, list(referee.players)) == (State.TURN, ["a", "b"])
 
 
-def test_as_many_names_as_are_allowed_restart_the_minute_until_it_has_ended() -> None:
-    referee = Referee(7, limits=Limits(restarts=2))
-    for number, name in enumerate(("a", "b", "c")):
-        referee.receive(m.Participate(name, name.encode()), NOW + 1000 * number)
-    assert referee.deadline() == NOW + 61_000
-    referee.handle_timer(NOW + 61_000)
-    for number, name in enumerate(("c", "a")):
-        referee.receive(m.Participate(name, name.encode()), NOW + 70_000 + 1000 * number)
-    assert referee.deadline() == NOW + 131_000
-
-
 def test_new_names_hold_complete_fleets_up_for_five_minutes_at_most() -> None:
     """Strangers with a new name every few seconds held a lobby open for an hour."""
     for minor, last in ((None, 355_000), (2, 300_000)):
@@ -111,12 +100,6 @@ def test_an_outage_restarts_the_placement_time_and_a_new_team_lets_the_count_beg
     assert referee.extensions == 0
 
 
-def test_where_no_placement_time_runs_an_outage_starts_none() -> None:
-    referee = Referee(7)
-    assert referee.receive(m.Resumed(), NOW) == []
-    assert (referee.extensions, referee.deadline()) == (0, None)
-
-
 def test_refusals_are_answered_three_times_a_ship_until_one_is_placed() -> None:
     referee = Referee(7)
     referee.receive(m.Participate("a", b"a"), NOW)
@@ -124,27 +107,6 @@ def test_refusals_are_answered_three_times_a_ship_until_one_is_placed() -> None:
         answered = [bool(referee.receive(place("a", "carrier", 9), NOW)) for _ in range(16)]
         assert answered == [True] * 15 + [False]
         referee.receive(place("a", "carrier", 1), NOW)
-
-
-def test_in_the_lobby_a_recap_tells_the_own_ships_and_who_is_listed() -> None:
-    referee = Referee(7)
-    referee.receive(m.Participate("a", b"a"), NOW)
-    referee.receive(place("a", "carrier"), NOW)
-    referee.receive(m.Participate("b", b"b"), NOW)
-    placed = Placement("carrier", 1, 1, Orientation.HORIZONTAL)
-    assert referee.receive(m.Participate("a", b"a"), NOW) == [m.Recap("a", 1, 0, (placed,), (), (), (), ("a", "b"))]
-
-
-def test_answers_use_the_spelling_of_the_message_and_take_back_the_former_one() -> None:
-    referee = Referee(7)
-    referee.receive(m.Participate("a", b"a"), NOW)
-    assert referee.receive(place("a", "patrolboat", 1, "Patrol-Boat"), NOW) == [
-        m.PlacementJudged("a", "Patrol-Boat", True)
-    ]
-    assert referee.receive(place("a", "patrolboat", 2, "PATROLBOAT"), NOW) == [
-        m.SpellingDropped("a", "Patrol-Boat"),
-        m.PlacementJudged("a", "PATROLBOAT", True),
-    ]
 
 
 # --- turns --------------------------------------------------------------------------------------------------------

@@ -9,13 +9,11 @@ import pytest
 from kit.referees import NOW, fire, kinds, playing, sit, small
 from kit.scripted_server import ScriptedServer
 from salvo import messages as m
-from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.messages import Limits, State
 from salvo.rules import (
     BOOKS,
-    SALVO,
     SMACKDOWN,
     SPACED,
     XBS,
@@ -31,7 +29,6 @@ from salvo.session.states import PlayingEvent
 from salvo.view import Feed, Shot
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
-from salvo_server.settings import load_settings
 from salvo_server.storage.transcript import no_status
 
 # --- rounds -------------------------------------------------------------------------------------------------------
@@ -137,28 +134,6 @@ def test_a_silent_player_costs_two_seconds_a_round_until_it_fires() -> None:
     assert referee.deadline() == now + 31_999
 
 
-def test_a_turn_that_ran_out_after_a_shot_is_not_missed() -> None:
-    referee = playing(SALVO, "a", "b", empty_turns=2, absent_ms=2000)
-    first = referee.current
-    assert first is not None
-    referee.receive(m.TimePassed(), NOW + 30_000)
-    fire(referee, first.name, (3, 3), (3, 4), now=NOW + 30_000)
-    assert first.missed_turns == 1
-    referee.receive(m.Fire(first.name, first.name, 3, 3), NOW + 40_000)
-    referee.receive(m.TimePassed(), NOW + 60_000)
-    assert (first.missed_turns, first.silent_turns, referee.results[-1].shots) == (0, 0, 1)
-
-
-def test_only_who_is_gone_counts_as_absent_and_nobody_does_in_the_next_lobby() -> None:
-    referee, name, other, now = gone(over_ms=1000)
-    assert [referee.is_absent(each) for each in (name, other, "nobody")] == [True, False, False]
-    while referee.number == 1:
-        now = referee.deadline() or now
-        referee.receive(m.TimePassed(), now)
-    referee.receive(m.Participate(name, b""), now)
-    assert not referee.is_absent(name)
-
-
 def test_who_skips_is_not_gone() -> None:
     referee, name, _, now = gone()
     referee.receive(m.Skip(name), now)
@@ -168,25 +143,12 @@ def test_who_skips_is_not_gone() -> None:
         referee.receive(m.Skip(name), now)
 
 
-def test_a_short_turn_is_announced_as_such_and_as_short_after_an_outage() -> None:
-    referee, name, _, now = gone()
-    said = referee.receive(m.Resumed(), now + 500)
-    assert said == [m.TurnResumed(1, 5, name, 1, now + 500, now + 2500)]
-
-
 def test_a_bank_counts_in_short_turns_too() -> None:
     referee, name, _, now = gone(bank_ms=61_000)
     assert referee.receive(m.TurnDelivered(5), now + 100) == []
     assert referee.deadline() == now + 2000
     referee.receive(m.TimePassed(), now + 2000)
     assert referee.match.players[name].bank_ms == 61_000 - 1900
-
-
-@pytest.mark.parametrize(
-    ("rules", "turn_seconds", "absent_ms"), [("xbs", 30, 2000), ("xbs", 1, 1000), ("salvo", 30, None)]
-)
-def test_a_server_has_short_turns_where_nobody_is_out(rules: str, turn_seconds: int, absent_ms: int | None) -> None:
-    assert load_settings({"rules": rules, "turn_seconds": turn_seconds}).limits.absent_ms == absent_ms
 
 
 # --- the others ---------------------------------------------------------------------------------------------------
@@ -207,17 +169,6 @@ def test_another_one_begins_from_game_to_game() -> None:
         referee.receive(m.TimePassed(), NOW + 1000)
         sit(referee, *order)
     assert begun == ["ann", "bob", "ann"]
-
-
-@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
-def test_rules_survive_the_wire(book: RuleBook) -> None:
-    announced = m.RulesAnnounced(book, "", 60, 30, 300, 3)
-    [publication] = write_announcement(announced)
-    from salvo.topics import parse
-
-    assert read_announcement(parse(publication.topic), publication.payload) == announced
-    unlike = {"sinkings", "targets", "repeats", "goal", "reveal", "skipping"}
-    assert any(f'"{key}"'.encode() in publication.payload for key in unlike) == (book is not SALVO)
 
 
 # --- a team that comes back -----------------------------------------------------------------------------------------

@@ -97,16 +97,6 @@ def over(**limits: Any) -> Referee:
     return referee
 
 
-def sunk_of_three() -> Referee:
-    """Return a game of three in which b has lost all its ships."""
-    referee = listed("a", "b", "c", players=3)
-    for name in "abc":
-        referee.receive(place(name, "dot", 4), NOW)
-    for name, target, x in (("a", "b", 1), ("a", "b", 2), ("b", "a", 3), ("c", "b", 4), ("c", "b", 3)):
-        referee.receive(m.Fire(name, target, x, 1), NOW)
-    return referee
-
-
 STARTS = {Lobby: lobby, Turn: turn, Pause: pause, Over: over}
 
 
@@ -595,15 +585,6 @@ def test_a_void_shot_is_a_repetition_once_all_void_ones_have_come() -> None:
     others: list[m.Input] = [m.Fire("a", "b", 2, 2), m.Fire("b", "b", 2, 2, winning), m.Skip("a"), m.Leave("a")]
     others += [replace(shot, context=replace(winning, game=2)), replace(shot, context=replace(winning, turn=2))]
     assert not any(referee.has_had(other) for other in others)
-
-
-@pytest.mark.parametrize(("given", "ships"), [(turn, 2), (last_ship, 1), (sunk_of_three, 0)])
-def test_who_has_one_ship_or_none_is_answered_three_times_as_well(given: Callable[[], Referee], ships: int) -> None:
-    referee = given()
-    assert referee.game is not None
-    assert referee.game.afloat[1] == ships
-    said = [referee.receive(m.Fire("b", "z", 1, 1), LATER) for _ in range(7)]
-    assert sum(map(len, said)) == 3 * max(ships, 1)
 
 
 # --- what is said of the table itself -------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -14,8 +13,6 @@ from salvo.codec.announcements import Publication
 from salvo.rules import SALVO, Fleet, generator, random_fleet
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
-from salvo_server.referee_view import RefereeViews
-from salvo_server.settings import SettingsError, load_settings
 from salvo_server.storage.transcript import no_status
 
 
@@ -25,15 +22,6 @@ def play(delay_ms: int | None = 0) -> Room:
     assert room.table.referee.current.name == "alice"
     room.fire("bob", (9, 1), (10, 1), (1, 3), (2, 3), (3, 3))
     return room
-
-
-def test_a_game_begins_with_all_boards_untouched() -> None:
-    [first] = Room(0, {"alice": ALICE, "bob": BOB}).seen()
-    assert (first.game, first.turn, first.player, first.shots, first.last, first.winner) == (1, 0, "alice", 5, None, "")
-    alice, bob = first.boards
-    ships = ("aaaaa.....", "bbbb......", "ccc.......", "ddd.......", "ee........")
-    assert alice == m.RefereeBoard("alice", (*ships, *[".........."] * 5), 0, 0, False)
-    assert bob.rows[0] == "........ee"
 
 
 def test_a_salvo_shows_its_targets_what_it_met_and_who_is_next() -> None:
@@ -97,29 +85,6 @@ def test_delayed_boards_are_shown_at_the_end_and_none_of_another_table() -> None
     assert room.said[-1][1].topic == "/t2/game/referee"
 
 
-def test_it_is_no_part_of_the_check_and_never_without_a_delay() -> None:
-    with_view, without = play(0), play(None)
-    assert with_view.table.check == without.table.check
-    assert with_view.table.retained == without.table.retained
-    assert TOPIC not in with_view.table.retained
-    assert without.said == []
-    assert without.views.retained == {}
-
-
-def test_tables_that_are_executed_again_one_after_the_other_are_shown_in_order_of_time() -> None:
-    views = RefereeViews(10_000)
-    for name, begun in (("late", 2_000_000), ("early", 1_000_000)):
-        table = Table(Referee("2", name, SALVO, m.Limits(players=2, turn_ms=TURN_MS)), no_status)
-        inputs: list[m.Input] = [m.Participate(each, b"") for each in ("alice", "bob")]
-        inputs += [m.PlaceShip(each, place.ship, place) for each in ("alice", "bob") for place in ALICE.placements]
-        for command in inputs:
-            views.follow(table, table.carry_out(command, begun))
-    assert [publication.topic for publication in views.catch_up(1_500_000)] == ["/early/game/referee"]
-    assert views.deadline() == 2_010_000
-    assert [publication.topic for publication in views.take_due(2_010_000)] == ["/late/game/referee"]
-    assert set(views.retained) == {"/early/game/referee", "/late/game/referee"}
-
-
 def _fleets(count: int) -> Iterator[tuple[str, Fleet]]:
     for seat in range(count):
         yield f"{seat:x}".ljust(32, "x"), random_fleet(SALVO, generator(seat))
@@ -134,19 +99,6 @@ def test_the_longest_names_and_full_boards_stay_small(players: int, most_bytes: 
         target = next(name for name in room.table.referee.players if name != current.name)
         room.fire(target, *((x, 10) for x in range(6, 11)))
     assert max(len(p.payload) for _, p in room.said) < most_bytes
-
-
-def test_what_no_broker_takes_is_left_out_and_the_log_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING):
-        room = Room(0, dict(_fleets(80)), most_players=80)
-    assert room.said == []
-    assert "more than the 15360 that every broker takes" in caplog.text
-
-
-@pytest.mark.parametrize("seconds", ["-1", "3601"])
-def test_a_delay_is_at_most_an_hour(seconds: str) -> None:
-    with pytest.raises(SettingsError, match=seconds):
-        load_settings({"referee_delay_seconds": seconds, "profile": "contest"})
 
 
 def test_a_board_shows_every_cell_of_a_fleet_and_nothing_else() -> None:

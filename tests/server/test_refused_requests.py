@@ -37,15 +37,6 @@ def ask(stage: Stage, request: object, team: str | None = None) -> None:
     stage.publish(Inbound(ASK, payload, False, 1, 1, team=team))
 
 
-@pytest.mark.parametrize("code", UNREADABLE)
-def test_a_request_that_names_no_team_is_answered_by_its_code(stage: Stage, code: str) -> None:
-    ask(stage, UNREADABLE[code])
-    [(topic, text)] = stage.heard
-    assert topic == ANSWER
-    assert text.startswith(f"{code}: ".encode())
-    assert ANSWER not in stage.edge.retained
-
-
 @pytest.mark.parametrize(
     "request_",
     [
@@ -67,36 +58,6 @@ def test_a_flood_of_bad_names_is_answered_twelve_times_and_takes_no_answer_from_
     assert len(stage.heard) == 12
     ask(stage, UNREADABLE["not_json"])
     assert len(stage.heard) == 13
-
-
-UNLISTED = Sealer(SECRET, b"rocket".ljust(16, b"."))
-_SHIP = UNLISTED.seal(b'{"coordinates": "1;1", "Orientation": "VERTICAL"}').encode()
-
-
-@pytest.mark.parametrize(
-    ("topic", "payload"),
-    [
-        pytest.param("ships/carrier/place", _SHIP, id="a ship"),
-        pytest.param("ships/carrier/place", b"A1", id="no ship"),
-        pytest.param("leave", UNLISTED.sign({}), id="leave"),
-        pytest.param("skip", UNLISTED.sign({}), id="skip"),
-        pytest.param("skip", b"null", id="no skip"),
-    ],
-)
-def test_a_team_that_is_not_listed_is_answered_as_often_as_anybody(
-    stage: Stage, topic: str, payload: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
-    for _ in range(20):
-        stage.say(f"/players/rocket/{topic}", payload)
-    assert {topic for topic, _ in stage.heard} == {"/players/rocket/error"}
-    assert {text.partition(b":")[0] for _, text in stage.heard} == {b"unknown_player"}
-    assert len(stage.heard) == 12
-    assert [record.getMessage() for record in caplog.records] == [
-        "the default table: rocket sends commands without being listed"
-    ]
-    for name in ("players", "no name", "$SYS"):
-        stage.say(f"/players/{name}/{topic}", payload)
-    assert len(stage.heard) == 12
 
 
 @pytest.mark.parametrize(

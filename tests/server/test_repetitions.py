@@ -15,13 +15,6 @@ from salvo.codec.command_writer import write_participation, write_shot
 from salvo.messages import Limits
 from salvo.rules import SALVO, SMACKDOWN, RuleBook
 from salvo_server.core.referee import Referee
-from simulation import crypto
-
-
-@pytest.fixture(autouse=True)
-def _derive_each_key_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in crypto.DERIVING:
-        monkeypatch.setattr(module, "derive_key", crypto.derive_key)
 
 
 def signed(stage: Stage, numbers: Iterable[int], *, turn: int = 1, x: int = 0) -> list[tuple[str, bytes]]:
@@ -56,15 +49,6 @@ def test_shots_that_are_sent_again_count_once_and_are_answered_nothing(stage: St
     assert not stage.service.counts
 
 
-def test_a_salvo_of_which_the_broker_lost_a_shot_is_whole_when_it_was_sent_again(stage: Stage) -> None:
-    shooter = stage.current
-    assert fire(stage, signed(stage, (1, 3, 4, 5))) == ["stale_context"] * 3
-    assert stage.fired() == 1
-    assert fire(stage, signed(stage, (1, 2, 3, 4, 5))) == []
-    assert stage.current != shooter
-    assert [shot.x for shot in stage.referee.match.players[shooter].shots] == [1, 2, 3, 4, 5]
-
-
 def test_the_salvo_that_won_is_sent_again_without_an_answer(stage: Stage) -> None:
     """The last three of its shots were void, which is no mistake of whoever fired them (SALVO-FIRE-12)."""
     winner, target, game = stage.current, stage.others()[0], stage.referee.game
@@ -83,20 +67,6 @@ def test_the_salvo_that_won_is_sent_again_without_an_answer(stage: Stage) -> Non
     again = [(target, write_shot(*cell, of, sealer)) for cell, of in zip(salvo, contexts, strict=True)]
     assert fire(stage, again) == []
     assert stage.heard == []
-
-
-@pytest.mark.parametrize("given", [{"x": 7}, {"turn": 2}], ids=["another cell", "another turn"])
-def test_another_shot_under_a_number_that_was_fired_is_refused(stage: Stage, given: dict[str, int]) -> None:
-    fire(stage, signed(stage, (1, 2)))
-    assert fire(stage, signed(stage, (2,), **given)) == ["stale_context"]
-    assert stage.fired() == 2
-
-
-def test_without_its_occasion_the_same_shot_again_is_another_shot(stage: Stage) -> None:
-    shooter = stage.current
-    target = stage.others()[0]
-    assert fire(stage, [(target, stage.shot(shooter)), (target, stage.shot(shooter))]) == []
-    assert stage.fired() == 2
 
 
 # --- skips --------------------------------------------------------------------------------------------------------
@@ -122,14 +92,6 @@ def test_a_skip_that_is_sent_again_is_known_until_its_player_skips_again() -> No
     assert not referee.has_had(m.Skip("ann"))
     assert not referee.has_had(m.Skip("ann", m.TurnContext(2, 1)))
     assert not referee.has_had(m.Skip("cy", m.TurnContext(1, 1)))
-
-
-def test_a_skip_that_came_after_the_deadline_was_not_had() -> None:
-    referee = playing(SMACKDOWN)
-    deadline = referee.deadline()
-    assert deadline is not None
-    referee.handle_timer(deadline)
-    assert not referee.has_had(m.Skip("ann", m.TurnContext(1, 1)))
 
 
 # --- requests to take part ----------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from kit.proofs import IDENTITY
 from kit.recovery import LoggedWorld
 from salvo.codec.command_writer import write_resend
 from salvo_server.core.journal_interface import Batch, JournalUnavailable
-from salvo_server.core.log import MAX_ENTRIES, MAX_REQUESTS, PAUSE_MS, Resends, TableLog
+from salvo_server.core.log import MAX_ENTRIES, PAUSE_MS, Resends, TableLog
 from salvo_server.service import JOURNAL_RETRY_MS
 
 
@@ -39,13 +39,6 @@ def world(tmp_path: Path) -> Iterator[AskedWorld]:
     world.journal.close()
 
 
-def test_missed_entries_are_resent_in_order_and_byte_for_byte(world: AskedWorld) -> None:
-    everything = world.first_heard()
-    world.ask(5)
-    assert world.said() == everything[5:]
-    assert world.said(3) == []
-
-
 def test_after_the_end_and_after_a_crash_the_whole_log_can_be_had_in_portions(world: AskedWorld) -> None:
     world.play()
     everything = world.first_heard()
@@ -70,29 +63,6 @@ def test_no_portion_leaves_before_the_broker_has_the_one_before(world: AskedWorl
     assert len(world.heard) == heard
     assert world.service.wait_seconds(1.0) > 0  # and it does not turn in circles meanwhile
     assert len(world.said()) == MAX_ENTRIES
-
-
-def test_who_asks_without_end_is_answered_now_and_then(world: AskedWorld) -> None:
-    everything = world.first_heard()
-    answers = 0
-    for _ in range(100):
-        world.ask(0)
-        answers += len(world.said()) // len(everything)
-    seconds = 100 * PAUSE_MS // 1000
-    assert MAX_REQUESTS <= answers <= MAX_REQUESTS + 1 + seconds // 5
-    world.ask(0, "bob")
-    assert world.said() == everything
-
-
-@pytest.mark.parametrize(
-    "payload", [b"", b"17", b'{"log": -1}', b'{"log": 1.5}', b'{"log": 1000000000}', b"\xff", b"{}"]
-)
-def test_nonsense_is_answered_to_nobody(world: AskedWorld, payload: bytes) -> None:
-    world.said()
-    world.wire.said.clear()
-    world.wire.give("/players/ann/resend", payload)
-    assert world.said(2) == []
-    assert world.wire.said == []
 
 
 def _refuse(batch: Batch) -> None:

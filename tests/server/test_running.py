@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from salvo.errors import SalvoError
-from salvo_server.commands import health, teams
 from salvo_server.running import announced, running_servers
 from salvo_server.settings import ServerSettings
-from salvo_server.storage.roster import Roster
 
 
 def settings(tmp_path: Path, **given: Any) -> ServerSettings:
@@ -61,15 +58,3 @@ def test_what_a_killed_server_left_is_removed(tmp_path: Path) -> None:
         left.write_bytes(file_of(tmp_path).read_bytes())  # but nobody holds this one
         assert len(running_servers(tmp_path / "roster.json")) == 1
         assert not left.exists()
-
-
-def test_health_and_teams_take_the_only_server_that_runs_here(tmp_path: Path) -> None:
-    given, roster = settings(tmp_path, listen="127.0.0.1:0"), Roster(tmp_path / "roster.json")
-    assert teams.where(roster) == "mqtt://HOST:PORT"
-    assert health.server_here(roster.path) == "mqtt://127.0.0.1:1883"
-    with announced(given, "mqtt://127.0.0.1:7000", None):
-        assert teams.where(roster) == health.server_here(roster.path) == "mqtt://127.0.0.1:7000"
-        with announced(given, "mqtt://127.0.0.1:7001", None):
-            assert teams.where(roster) == "mqtt://HOST:PORT"
-            with pytest.raises(SalvoError, match="name the URL of one"):
-                health.server_here(roster.path)

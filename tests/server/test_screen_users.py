@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from salvo.errors import ConnectionLost
-from salvo_server.screen_users import MAX_TRIES, SETTLED_SECONDS, ScreenUsers
+from salvo_server.screen_users import MAX_TRIES, ScreenUsers
 
 IN_USE = ConnectionLost("account_in_use", "somebody else")
 REFUSED = ConnectionLost("not_authorised", "no such user")
@@ -33,22 +33,6 @@ def test_when_all_are_in_use_it_is_said(screens: int, tried: int) -> None:
     with pytest.raises(ConnectionLost, match="account_in_use: all viewers of this account are in use") as caught:
         look_for(set(), screens, 1)
     assert caught.value.text.count("hall.") == tried
-
-
-def test_who_was_left_alone_for_long_begins_to_count_anew() -> None:
-    users = ScreenUsers("hall", Random(1))
-    for _ in range(3):
-        users.go_on(IN_USE, 1.0)
-    for _ in range(3):
-        users.go_on(IN_USE, 2.0 + SETTLED_SECONDS)
-
-
-@pytest.mark.parametrize("account", [None, "hall.3"])
-def test_a_user_that_was_named_is_the_only_one(account: str | None) -> None:
-    users = ScreenUsers(account, Random(1))
-    assert users.user == account
-    with pytest.raises(ConnectionLost, match="account_in_use: somebody else"):
-        users.go_on(IN_USE, 1.0)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from kit.services import serve
+from kit.unbrokered import Wire
 from salvo.net.inbound import Inbound
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.retained_sync import ECHO_MS
 from salvo_server.service import MORE_RETAINED_COMMANDS_MS, RETAINED_COMMANDS_MS, Service
 
 
-class HeldEdge:
-    """A connection: a test says what arrives and reads what leaves.
+class HeldEdge(Wire):
+    """A connection: a test says what arrives, also of what the server has published itself.
 
     Attributes:
-        arriving: what the next poll returns.
-        said: topic and payload of what was published.
-        waited: how long each poll was ready to wait.
         subscriptions: how often it subscribed.
     """
 
-    def __init__(self) -> None:
-        self.on_connect: Callable[[bool], None] | None = None
-        self.connected = False
-        self.published = 0
-        self.delivered = 0
-        self.arriving: list[Inbound] = []
-        self.said: list[tuple[str, bytes]] = []
-        self.waited: list[float] = []
-        self.subscriptions = 0
-
-    def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
-        self.waited.append(timeout_seconds)
-        arrived, self.arriving = self.arriving, []
-        return arrived
+    subscriptions = 0
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         self.published += 1
@@ -45,12 +30,6 @@ class HeldEdge:
 
     def subscribe(self, filters: Iterable[str]) -> None:
         self.subscriptions += 1
-
-    def unsubscribe(self, filters: Iterable[str]) -> None: ...
-    def acknowledge(self, message: Inbound) -> None: ...
-    def wake(self) -> None: ...
-    def flush(self, timeout_seconds: float) -> bool:
-        return True
 
 
 @pytest.fixture
@@ -65,9 +44,7 @@ def service(edge: HeldEdge) -> Service:
 
 def connect(edge: HeldEdge, service: Service) -> bytes:
     """Connect; return the status that ends the sweep."""
-    edge.connected = True
-    assert edge.on_connect is not None
-    edge.on_connect(True)
+    edge.connect()
     service.step()
     return service.tables[""].retained["/game/server"]
 
@@ -80,26 +57,12 @@ def live(topic: str, payload: bytes) -> Inbound:
     return Inbound(topic, payload, False, 1, 1)
 
 
-def test_it_waits_while_the_broker_is_away(edge: HeldEdge, service: Service) -> None:
-    """There is always something to say at the start; asking for it without a pause took a whole processor."""
-    service.step(1.0)
-    assert edge.waited == [1.0]
-
-
-def test_what_differs_at_the_broker_is_put_right_after_the_sweep(edge: HeldEdge, service: Service) -> None:
-    status = connect(edge, service)
-    edge.said.clear()
-    edge.arriving = [kept("/game/state", b"turn"), kept("/game/winner", b"ghost"), live("/game/server", status)]
-    service.step()
-    assert ("/game/winner", b"") in edge.said
-
-
 def test_messages_under_way_when_the_connection_was_lost_are_not_resent(edge: HeldEdge, service: Service) -> None:
     """The kept value is older. Said once more, /game/current made clients of the plain specification fire again."""
     connect(edge, service)
     status = connect(edge, service)
     edge.said.clear()
-    edge.arriving = [kept("/game/state", b"over"), live("/game/state", b"lobby"), live("/game/server", status)]
+    edge.inbox = [kept("/game/state", b"over"), live("/game/state", b"lobby"), live("/game/server", status)]
     service.step()
     assert "/game/state" not in dict(edge.said)
 
@@ -108,10 +71,10 @@ def test_a_stale_status_of_an_earlier_connection_is_corrected(edge: HeldEdge, se
     """That status was still in the session's queue and ended the second sweep before it began."""
     connect(edge, service)
     status = connect(edge, service)
-    edge.arriving = [live("/game/server", status)]
+    edge.inbox = [live("/game/server", status)]
     service.step()
     edge.said.clear()
-    edge.arriving = [kept("/game/current", b"ghost"), kept("/game/state", b"lobby")]
+    edge.inbox = [kept("/game/current", b"ghost"), kept("/game/state", b"lobby")]
     service.step()
     assert edge.said == [("/game/current", b"")]
 
@@ -125,7 +88,7 @@ def test_it_looks_for_retained_commands_until_none_comes(
     connect(edge, service)
     asked = edge.subscriptions
     for _ in range(3):
-        edge.arriving = [kept("/players/ghost/fire", b"x")]
+        edge.inbox = [kept("/players/ghost/fire", b"x")]
         service.step()
         assert ("/players/ghost/fire", b"") in edge.said
         now += MORE_RETAINED_COMMANDS_MS
@@ -149,7 +112,7 @@ def test_a_table_where_nothing_comes_back_is_reported_once(
     gate = Authenticator(executor=ThreadPoolExecutor(1))
     service = serve(edge, ["", "t1"], seed=1, gate=gate, clock=lambda: now)
     connect(edge, service)
-    edge.arriving = [
+    edge.inbox = [
         live(topic, payload)
         for topic, payload in edge.said
         if topic.endswith("/game/server") and topic.startswith("/t1/") == (silent == "")
@@ -164,7 +127,7 @@ def test_a_table_where_nothing_comes_back_is_reported_once(
         f"{title}: nothing that the server publishes comes back"
     ]
     connect(edge, service)
-    edge.arriving = [live(topic, payload) for topic, payload in edge.said if topic.endswith("/game/server")]
+    edge.inbox = [live(topic, payload) for topic, payload in edge.said if topic.endswith("/game/server")]
     now += ECHO_MS
     service.step()
     assert len(caplog.records) == 1

@@ -14,7 +14,7 @@ from salvo_server import standby
 from salvo_server.core.journal_interface import Batch, GameOpened, Holding, Journal, JournalError
 from salvo_server.running import announced, running_servers
 from salvo_server.settings import ServerSettings, SettingsError, load_settings
-from salvo_server.standby import Interrupted, ServerConnection, Standby, StandDown
+from salvo_server.standby import ServerConnection, Standby, StandDown
 from salvo_server.storage.journal.database import DatabaseJournal
 
 OPENED = GameOpened(1, "", 1, 1_795_000_000_000, "{}")
@@ -33,12 +33,6 @@ def test_a_standby_that_could_take_nothing_over_is_refused(given: dict[str, str]
         load_settings({"standby": True, **given})
     words = [word for name, value in given.items() for word in (f"--{name}", value)]
     assert run("serve", "--standby", *words).returncode == 2
-
-
-def test_a_game_goes_on_after_any_end_of_the_first_server_unless_somebody_says_otherwise() -> None:
-    assert load_settings({"standby": True, "broker": BROKER}).resume == "always"
-    assert load_settings({"standby": True, "broker": BROKER, "resume": "crash"}).resume == "crash"
-    assert load_settings({"broker": BROKER}).resume == "crash"
 
 
 # --- the wait -----------------------------------------------------------------------------------------------------
@@ -91,17 +85,6 @@ def test_the_wait_for_a_file_ends_with_its_owner(tmp_path: Path) -> None:
     first.close()
 
 
-def test_a_wait_that_is_ended_lets_go_of_everything(tmp_path: Path) -> None:
-    path = str(tmp_path / "a.journal")
-    first = DatabaseJournal(path)
-    waiting = Standby("mqtt://127.0.0.1:1", lambda waits_for: waiting._ended.set())
-    with pytest.raises(Interrupted):
-        DatabaseJournal(path, standby=waiting)
-    assert not first.confirm(fresh=True).standby
-    first.close()
-    DatabaseJournal(path).close()
-
-
 # --- the place ----------------------------------------------------------------------------------------------------
 
 
@@ -130,14 +113,6 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def away(journal: Held, port: Port) -> ServerConnection:
     return ServerConnection(journal, f"mqtt://{port.address}", "me", standby=True)
-
-
-def test_a_server_without_a_standby_waits_for_its_broker(port: Port, now: list[float]) -> None:
-    connection = away(Held(Holding(), Holding(sure=False)), port)
-    for _ in range(5):
-        now[0] += 60
-        assert connection.poll(0) == []
-    connection.close()
 
 
 def test_a_server_leaves_its_place_to_a_standby_that_reaches_the_broker(port: Port, now: list[float]) -> None:

@@ -14,7 +14,6 @@ from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import MAX_ANNOUNCEMENT_BYTES, STANDINGS, Publication
-from salvo_server.contest import Followers
 from salvo_server.core.journal_interface import (
     Batch,
     GameConcluded,
@@ -22,11 +21,9 @@ from salvo_server.core.journal_interface import (
     JournalUnavailable,
     Result,
     ResultAnnulled,
-    result_of,
 )
 from salvo_server.core.table import Follower
-from salvo_server.referee_view import RefereeViews
-from salvo_server.standings.chronicle import EVENING_GAP_MS, MOST_ROWS, MOST_UNCOUNTED, Chronicle
+from salvo_server.standings.chronicle import MOST_ROWS, MOST_UNCOUNTED, Chronicle
 from salvo_server.standings.live import CountedJournal, LiveStandings
 from salvo_server.standings.page import page
 
@@ -38,44 +35,6 @@ def points(table: m.StandingsTable) -> dict[str, int]:
 
 
 # --- what counts ----------------------------------------------------------------------------------------------------
-
-
-def test_the_end_of_a_game_is_a_result_and_nothing_else_is() -> None:
-    stats = (m.PlayerStats("ann", 20, 17, 5, 4, 1), m.PlayerStats("bob", 15, 3, 0, 3, 2))
-    assert result_of("", 3, NOON, "salvo", [m.StateChanged(m.State.TURN), *stats]) is None
-    won = result_of("blue", 3, NOON, "salvo", [*stats, m.GameWon("ann"), m.StateChanged(m.State.OVER)])
-    assert won == Result("blue", 3, NOON, "salvo", stats, False)
-    tied = result_of("", 3, NOON, "salvo", [*stats, m.GameWon("", ("ann", "bob"))])
-    assert tied is not None
-    assert tied.counts
-    aborted = result_of("", 3, NOON, "salvo", [*stats, m.GameWon("")])
-    assert aborted is not None
-    assert (aborted.aborted, aborted.counts) == (True, False)
-
-
-def test_a_game_without_a_winner_and_one_that_was_annulled_are_listed_and_do_not_count() -> None:
-    chronicle = Chronicle([result(1, "ann", "bob"), result(2, "bob", "ann", aborted=True), result(3, "bob", "ann")])
-    chronicle.annul(annulled(3))
-    table = chronicle.shown().evening
-    assert points(table) == {"ann": 1000, "bob": 0}
-    assert table.games == 1
-    assert table.uncounted == (m.Uncounted("", 2, NOON + 2), m.Uncounted("", 3, NOON + 3, "desk"))
-
-
-def test_an_evening_ends_with_six_hours_without_a_result() -> None:
-    before, gap = result(1, "ann", "bob", at=NOON), EVENING_GAP_MS
-    for later, together in ((gap - 1, True), (gap, False)):
-        shown = Chronicle([before, result(2, "bob", "ann", at=NOON + later)]).shown()
-        assert (shown.evening.since == NOON) is together
-        assert shown.overall.games == 2
-        assert points(shown.evening) == ({"ann": 1000, "bob": 1000} if together else {"bob": 1000, "ann": 0})
-
-
-def test_a_game_that_does_not_count_belongs_to_its_evening_all_the_same() -> None:
-    results = [result(number, "ann", "bob", at=NOON + 4 * HOUR * number) for number in (1, 2, 3)]
-    chronicle = Chronicle(results)
-    chronicle.annul(annulled(2, at=NOON + 100 * HOUR))
-    assert chronicle.shown().evening.since == results[0].at
 
 
 # --- what is published ----------------------------------------------------------------------------------------------
@@ -161,13 +120,6 @@ def test_a_server_publishes_the_standings_after_each_result_and_annulment(start:
     assert server.live.take_due(NOON) == []
 
 
-def test_a_server_that_starts_again_publishes_what_its_journal_has(start: type[Server]) -> None:
-    results = [result(1, "ann", "bob"), result(2, "bob", "ann")]
-    server = start(results)
-    assert STANDINGS.read(server.live.retained[TOPIC]) == Chronicle(results).shown()
-    assert server.live.take_due(NOON) == []  # the sweep of what is retained publishes it where it is missing
-
-
 def test_a_result_that_is_not_durable_does_not_count(start: type[Server]) -> None:
     server = start([result(1, "ann", "bob")])
     batch = Batch(ended_games=[GameConcluded(2, result(2, "bob", "ann"))])
@@ -177,19 +129,6 @@ def test_a_result_that_is_not_durable_does_not_count(start: type[Server]) -> Non
     server.kept.full = False
     server.journal.commit(batch)
     assert server.heard().overall.games == 2  # once
-
-
-def test_standings_and_the_referees_view_are_followed_side_by_side(start: type[Server]) -> None:
-    server, views = start([result(1, "ann", "bob")]), RefereeViews(1000)
-    both = Followers(server.live, views)
-    views.retained["/game/referee"] = b"{}"
-    assert both.retained.keys() == {TOPIC, "/game/referee"}
-    del views.retained["/game/referee"]
-    assert both.retained.keys() == {TOPIC}
-    assert both.deadline() is None
-    server.journal.commit(Batch(ended_games=[GameConcluded(2, result(2, "bob", "ann"))]))
-    assert server.heard(both).overall.games == 2
-    assert both.catch_up(NOON) == []
 
 
 # --- the page -------------------------------------------------------------------------------------------------------

@@ -9,14 +9,10 @@ from typing import Any
 import pytest
 
 from kit.deriver import Deriver
-from kit.proofs import SMALL, Played, entries_of, verify
 from kit.services import serve
-from kit.stage import TEAMS, Stage, fleet, secret
+from kit.stage import TEAMS, Stage, secret
 from kit.unbrokered import Wire
-from salvo import messages as m
-from salvo import topics
-from salvo.codec.command_writer import write_participation, write_placement
-from salvo.messages import Limits, State
+from salvo.codec.command_writer import write_participation
 from salvo.permissions import Role
 from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
 from salvo_server.core.authenticator import Authenticator
@@ -53,16 +49,6 @@ def test_it_leaves_the_list_and_everybody_hears_of_it(stage: Stage, register: Re
     stage.hush()
     stage.wait(0)
     assert stage.heard == []  # nothing is new
-
-
-def test_it_comes_back_with_another_secret(stage: Stage, register: Register) -> None:
-    register.replace(accounts(*TEAMS, **{TEAMS[0]: "rotated"}))
-    stage.wait(0)
-    assert TEAMS[0] not in stage.referee.players
-    stage.join(TEAMS[0])
-    assert TEAMS[0] not in stage.referee.players
-    stage.join(TEAMS[0], "rotated")
-    assert list(stage.referee.players) == [*TEAMS[1:], TEAMS[0]]
 
 
 def test_in_a_game_it_plays_on_with_its_new_secret_and_the_former_one_is_worth_nothing(register: Register) -> None:
@@ -104,61 +90,6 @@ def test_a_key_of_the_former_secret_that_comes_late_is_not_learned() -> None:
     assert recaps.take_due() == []
     assert gate.keyring.learned == []
     assert recaps.seal("", name, b"{}") is None  # its own key is to be derived yet
-
-
-def test_after_a_crash_it_is_the_new_secret_that_counts(tmp_path: Path, register: Register) -> None:
-    world: list[DatabaseJournal] = []
-
-    def start() -> tuple[Service, Wire]:
-        edge, journal = Wire(), DatabaseJournal(str(tmp_path / "a.journal"))
-        world.append(journal)
-        gate = Authenticator(executor=Deriver(), pepper=journal.pepper)
-        given: Any = {"limits": Limits(players=2), "journal": journal, "gate": gate, "register": register}
-        service = serve(edge, [""], seed=1, clock=lambda: 1_000_000, **given)
-        edge.connect()
-        service.step()
-        service.step()
-        return service, edge
-
-    service, edge = start()
-    for number, name in enumerate(TEAMS[:2]):
-        edge.give("/game/request_participation", write_participation(name, secret(name)))
-        sealer = Sealer(secret(name))
-        for placement in fleet(number).placements:
-            topic = topics.PLACE.of(player=name, ship=placement.ship)
-            edge.give(topic, write_placement(placement, sealer))
-    service.step()
-    service.step()
-    assert service.tables[""].referee.state is State.TURN
-    register.replace(accounts(*TEAMS, **{TEAMS[0]: "rotated"}))
-    edge.give("/game/request_participation", write_participation(TEAMS[0], "rotated"))
-    service.step()
-    world[-1].close()
-    service, edge = start()
-    assert dict(service.gate.keyring.teams(""))[TEAMS[0]] == "rotated"
-    saved = world[-1].load().games[0].teams
-    keys = {team.name: team.keys for team in saved}
-    assert keys[TEAMS[0]] == [(salt, derive_key("rotated", salt)) for salt, _ in keys[TEAMS[0]]]  # none of the former
-    world[-1].close()
-
-
-def test_the_log_tells_of_it_and_is_fair() -> None:
-    played = Played("struck off", SMALL)
-    for name in ("gone", *played.names):
-        played.do(m.Participate(name, b""))
-    for placement in SMALL.random_fleet(played.random).placements:
-        played.place("gone", placement)
-    played.do(m.StruckOff("gone"))
-    for name in played.names:
-        for placement in SMALL.random_fleet(played.random).placements:
-            played.place(name, placement)
-    lines = played.fight().proof()
-    assert {"strike": {"name": "gone"}} in [
-        entry["step"].get("input") for entry in entries_of(lines) if "step" in entry
-    ]
-    report = verify(lines)
-    assert report.finding is None
-    assert any("gone" in remark for remark in report.remarks)
 
 
 @pytest.mark.parametrize("while_away", [False, True])

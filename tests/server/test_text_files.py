@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import codecs
 import json
 from collections.abc import Callable
@@ -33,7 +32,6 @@ from salvo_server.storage.roster import Roster
 from salvo_server.storage.roster_csv import read_entries
 from salvo_server.storage.transcript import check, read_transcript, write_transcript
 
-ROOT = Path(__file__).parents[2]
 Change = Callable[[bytes], bytes]
 
 EDITORS: Final[dict[str, Change]] = {
@@ -151,15 +149,6 @@ def test_a_record_is_read_as_any_editor_saves_it(kind: str, editor: str, tmp_pat
     assert read(edited) == read(path)
 
 
-@pytest.mark.parametrize("name", ["a transcript", "a transcript with a mark"])
-def test_a_transcript_of_any_editor_is_no_proof_and_nobodys_fault(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "game.jsonl"
-    _transcript(path)
-    if "mark" in name:
-        path.write_bytes(EDITORS["all of these"](path.read_bytes()))
-    assert "a transcript, which is unsigned" in str(verify_file(path).finding)
-
-
 @pytest.mark.parametrize("ending", [b"\r", b" ", b""])
 def test_a_proof_without_its_line_endings_is_no_proof_and_accuses_nobody(ending: bytes, tmp_path: Path) -> None:
     path = tmp_path / "game.proof.jsonl"
@@ -169,31 +158,3 @@ def test_a_proof_without_its_line_endings_is_no_proof_and_accuses_nobody(ending:
     assert report.finding is not None
     assert "line endings are lost" in report.finding.text
     assert report.finding.fault in UNPROVEN
-
-
-@pytest.mark.parametrize("cut", [b"", b'{"game": 3', b'{"game": 3}'])
-def test_results_are_continued_behind_the_last_whole_line(cut: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    path.write_bytes(b'{"form": 1}\n{"game": 2}\n' + cut)
-    whole = [json.loads(line) for _, line in whole_lines(path)]
-    assert whole == [{"form": 1}, {"game": 2}, *([{"game": 3}] if cut.endswith(b"}") else [])]
-    file = LinesFile(path)
-    file.begin({"form": 2}, anew=False)
-    file.add([{"game": 4}])
-    file.close()
-    assert [json.loads(line) for line in path.read_bytes().splitlines()] == [*whole, {"game": 4}]
-
-
-@pytest.mark.long
-def test_no_file_is_opened_in_the_encoding_of_the_locale() -> None:
-    found = []
-    for folder in ("client_sdk", "server"):
-        for file in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(file.read_bytes())):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                    named = len(node.args) > (node.func.attr == "write_text") or any(
-                        keyword.arg == "encoding" for keyword in node.keywords
-                    )
-                    if node.func.attr in ("read_text", "write_text") and not named:
-                        found.append(f"{file}, line {node.lineno}")
-    assert not found

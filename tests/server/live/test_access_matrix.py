@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import threading
 from collections.abc import Iterable, Iterator
 
 import paho.mqtt.client as paho
@@ -19,8 +18,6 @@ from kit.accounts import SERVER, contest
 from kit.programs import BROKERS
 from kit.raw import Raw, publish_packet, subscribe_packet
 from kit.secured import Client, Secured, secured
-from kit.services import serve
-from salvo.net.mqtt import Connection
 from salvo.permissions import Role
 from salvo_server.storage.register import Account
 
@@ -276,30 +273,3 @@ def test_nobody_takes_over_another_users_session(broker: Secured) -> None:
             for victim in victims.values():
                 victim.unsubscribe(["/x"])  # answered
                 assert victim.stands
-
-
-def test_the_server_clears_what_teams_left_behind(broker: Secured) -> None:
-    """Where the broker cannot refuse a retained command, the server takes it away as soon as it sees it."""
-    with Client(broker.port, EYE) as eye:
-        for name in ("red", "blue"):
-            with Client(broker.port, ACTORS[name]) as client:
-                client.publish(TOPICS, "left behind", retain=True)
-        left = {topic for topic, payload in kept(broker, eye) if payload == "left behind"}
-        teams = {topic for topic, name in WRITES if name in ("red", "blue")}
-        assert left == (teams if broker.kind == "mosquitto" else set())
-        connection = Connection(
-            f"mqtt://127.0.0.1:{broker.port}", "any", username=SERVER.user, password=SERVER.secret, clean_session=True
-        )
-        service = serve(connection, list(TABLES), seed=7)
-        stop = threading.Event()
-        running = threading.Thread(target=service.run, args=(stop,), daemon=True)
-        running.start()
-        # An empty message clears; it comes to whoever listens at the time.
-        eye.until(lambda: left <= {topic for topic, payload, _ in eye.heard if payload == ""})
-        stop.set()
-        connection.wake()
-        running.join(60)
-        connection.close()
-        service.gate.close()
-        assert {payload for _, payload in kept(broker, eye)} & {"left behind"} == set()
-        eye.publish([*TOPICS, *UNLISTED], "", retain=True)

@@ -62,16 +62,6 @@ class Held:
         self._connection.close()
 
 
-def test_the_older_of_two_connections_of_one_user_ends_with_account_in_use(broker: Broker) -> None:
-    with Held(broker.url, "red") as older, Held(broker.url, "red") as newer:
-        older.until(lambda: older.error is not None)
-        newer.until(lambda: newer.connected)  # for good: the older one has ended
-        assert newer.error is None
-    assert older.error is not None
-    assert older.error.code == "account_in_use"
-    assert "another program connects as 'red'" in older.error.text
-
-
 def test_a_server_logs_once_that_another_program_uses_its_account(
     broker: Broker, caplog: pytest.LogCaptureFixture
 ) -> None:

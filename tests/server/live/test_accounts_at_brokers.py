@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import socket
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,17 +12,12 @@ import pytest
 
 from kit.accounts import KEEPER, SERVER, contest, team
 from kit.certificates import Certificate, make_certificate
-from kit.mosquitto import ContestMosquitto, Mosquitto
+from kit.mosquitto import ContestMosquitto
 from kit.programs import BROKERS, needs
 from kit.secured import SECONDS, Client, Secured, secured
-from salvo.errors import SalvoError, WireError
-from salvo.permissions import Role
-from salvo.topics import Topic
-from salvo_server.brokers.embedded.roster_access import RosterAccess
-from salvo_server.brokers.mosquitto import config, dynamic_security
-from salvo_server.brokers.mosquitto.config import MosquittoConfigError, MosquittoTls
-from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity, DynamicSecurityError
-from salvo_server.storage.register import Account
+from salvo_server.brokers.mosquitto import config
+from salvo_server.brokers.mosquitto.config import MosquittoTls
+from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 
 TABLES = ("",)
 OWN = "/players/red/hit"
@@ -70,19 +62,6 @@ def test_a_team_is_added_rotated_and_removed_while_the_broker_runs(broker: Secur
             assert bystander.stands
 
 
-def test_a_team_that_becomes_a_watcher_publishes_nothing_more(broker: Secured) -> None:
-    broker.replace(contest("blue", "red"), TABLES)
-    demoted = replace(team("red")[0], role=Role.WATCHER)
-    with Client(broker.port, SERVER) as server, Client(broker.port, demoted) as before:
-        broker.replace([*contest("blue"), demoted], TABLES)
-        before.until(lambda: before.lost)
-        server.subscribe(["#"])
-        with Client(broker.port, demoted) as after:
-            assert not hears(after, server)
-            after.publish(["/players/blue/fire"], "shot")
-        assert ("/players/blue/fire", "shot", False) not in server.heard
-
-
 def test_a_persistent_session_does_not_outlive_its_account(broker: Secured) -> None:
     broker.replace(contest("blue", "red"), TABLES)
     red = team("red")[0]
@@ -99,18 +78,6 @@ def test_a_persistent_session_does_not_outlive_its_account(broker: Secured) -> N
             assert all(topic != OWN for topic, _, _ in second.heard)
 
 
-@pytest.mark.parametrize("name", ["alice/ships", "red.1", "+", "#", "a/#", "players", ""])
-def test_what_is_no_name_is_no_account(name: str) -> None:
-    """mosquitto's own patterns take alice/ships for a level of the topic tree; here it gets no rights at all."""
-    accounts = [SERVER, Account(name, name, Role.TEAM, "secret")]
-    access = RosterAccess(contest("red"), TABLES)
-    with pytest.raises(WireError, match="bad_name"):
-        access.replace(accounts, TABLES)
-    assert access.admits("x", "red", "secret-of-red")
-    with pytest.raises(WireError, match="bad_name"):
-        DynamicSecurity("127.0.0.1:1", KEEPER).sync(accounts, TABLES)
-
-
 # --- mosquitto alone ------------------------------------------------------------------------------------------------
 
 
@@ -122,16 +89,6 @@ def users_of(mosquitto: ContestMosquitto) -> dict[str, dict[str, Any]]:
 def roles_of(mosquitto: ContestMosquitto) -> dict[str, Any]:
     kept = json.loads((mosquitto.folder / config.USERS_NAME).read_text())
     return {each["rolename"]: each["acls"] for each in kept["roles"]}
-
-
-def problem_of(security: DynamicSecurity) -> SalvoError:
-    """Why it cannot give the broker its accounts."""
-    end = time.monotonic() + SECONDS
-    while security.problem is None:
-        assert time.monotonic() < end
-        with pytest.raises(SalvoError):
-            security.wait(0.05)
-    return security.problem
 
 
 @needs("mosquitto")
@@ -210,57 +167,6 @@ def test_a_new_team_can_be_shot_at_without_a_disconnection_and_no_longer_once_it
 
 
 @needs("mosquitto")
-def test_the_same_accounts_again_disturb_nobody() -> None:
-    with ContestMosquitto(SERVER, KEEPER) as mosquitto:
-        for _ in range(2):
-            with DynamicSecurity(mosquitto.url, KEEPER) as security:
-                security.sync(contest("red"), TABLES)
-                security.wait(SECONDS)
-                with Client(mosquitto.port, team("red")[0]) as red:
-                    security.sync(contest("red", "blue"), TABLES)
-                    security.wait(SECONDS)
-                    red.unsubscribe(["/x"])
-                    assert red.stands
-
-
-@needs("mosquitto")
-def test_silent_sockets_that_fill_the_public_listener_do_not_keep_the_server_out() -> None:
-    """700 of them refused 12 of 12 logins at the one listener that there was, the server's after a restart, too."""
-    with contextlib.ExitStack() as stack:
-        mosquitto = stack.enter_context(ContestMosquitto(SERVER, KEEPER, max_connections=3))
-        for _ in range(3):
-            stack.enter_context(socket.create_connection(("127.0.0.1", mosquitto.port)))
-        with socket.create_connection(("127.0.0.1", mosquitto.port)) as refused:
-            refused.settimeout(SECONDS)
-            assert refused.recv(1) == b""
-        security = stack.enter_context(DynamicSecurity(mosquitto.server_url, KEEPER))
-        security.sync(contest("red"), TABLES)
-        security.wait(SECONDS)
-        with Client(mosquitto.server_port, SERVER) as server:
-            assert hears(server, server)
-
-
-def test_twice_as_many_teams_need_twice_the_work_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The story: a server with 300 teams at four tables computed their rights for 20 s before it was back."""
-    computed: list[str] = []
-    of = Topic.of
-
-    def counted(topic: Topic, *given: Any, **named: Any) -> str:
-        computed.append(topic.pattern)
-        return of(topic, *given, **named)
-
-    monkeypatch.setattr(Topic, "of", counted)
-
-    def work(teams: int) -> int:
-        computed.clear()
-        security = DynamicSecurity("127.0.0.1:1", KEEPER, ships=["raft"])
-        security.sync(contest(*(f"t{number}" for number in range(teams))), TABLES)
-        return len(computed)
-
-    assert work(80) < 2.2 * work(40)
-
-
-@needs("mosquitto")
 def test_a_server_that_comes_first_gets_its_account_before_any_other_changes() -> None:
     with ContestMosquitto(replace(SERVER, secret="its former secret"), KEEPER) as mosquitto:
         with DynamicSecurity(mosquitto.url, KEEPER) as security:
@@ -282,25 +188,6 @@ def test_a_server_that_comes_first_gets_its_account_before_any_other_changes() -
 
 
 @needs("mosquitto")
-def test_a_broker_without_the_plugin_is_told_what_its_configuration_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dynamic_security, "_ANSWER_SECONDS", 0.5)
-    with Mosquitto() as mosquitto, DynamicSecurity(mosquitto.url, KEEPER) as security:
-        security.sync(contest("red"), TABLES)
-        problem = problem_of(security)
-        assert isinstance(problem, DynamicSecurityError)
-        assert problem.code == "no_dynamic_security"
-        assert "mosquitto.conf has 'plugin /" in problem.text
-
-
-@needs("mosquitto")
-def test_a_keeper_with_another_secret_is_refused_with_a_reason() -> None:
-    wrong = replace(KEEPER, secret="wrong")
-    with ContestMosquitto(SERVER, KEEPER) as mosquitto, DynamicSecurity(mosquitto.url, wrong) as security:
-        security.sync(contest("red"), TABLES)
-        assert problem_of(security).code == "not_authorised"
-
-
-@needs("mosquitto")
 def test_the_plugin_is_commanded_through_tls(tmp_path: Path) -> None:
     certificate: Certificate = make_certificate(tmp_path)
     tls = MosquittoTls(certificate.cert, certificate.key)
@@ -309,21 +196,3 @@ def test_the_plugin_is_commanded_through_tls(tmp_path: Path) -> None:
             security.sync(contest("red"), TABLES)
             security.wait(SECONDS)
         assert "red" in users_of(mosquitto)
-
-
-def test_the_users_file_is_mosquittos_own_once_it_is_there(tmp_path: Path) -> None:
-    plugin = tmp_path / "plugin.so"
-    config.write(tmp_path, SERVER, KEEPER, TABLES, plugin=plugin)
-    users = tmp_path / config.USERS_NAME
-    assert users.stat().st_mode & 0o777 == 0o600
-    users.write_text("{}")
-    written = config.write(tmp_path, SERVER, KEEPER, TABLES, plugin=plugin)
-    assert users.read_text() == "{}"
-    assert f"plugin {plugin}\n" in written.read_text()
-    assert SERVER.secret not in written.read_text()
-
-
-def test_a_system_without_the_plugin_is_told_where_it_was_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(config, "PLUGINS", (Path("/nowhere/mosquitto_dynamic_security.so"),))
-    with pytest.raises(MosquittoConfigError, match=r"no_plugin.*/nowhere/mosquitto_dynamic_security\.so"):
-        config.find_plugin()

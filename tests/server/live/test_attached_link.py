@@ -11,7 +11,6 @@ from kit.accounts import SERVER, contest, team
 from kit.attached import attached, receive
 from kit.raw import PATIENCE_SECONDS, Raw, packet, publish_packet, subscribe_packet, text
 from kit.secured import Client
-from salvo.errors import ConnectionLost
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, BrokerLimits
 from salvo_server.brokers.embedded.roster_access import RosterAccess
@@ -92,12 +91,3 @@ def test_what_the_server_publishes_reaches_everybody_in_order_and_is_counted(bro
     [kept] = receive(attached(broker, SERVER_CLIENT_ID, "/kept"), 1)
     assert (kept.payload, kept.retain) == (b"x", True)
     assert broker.faults["malformed"] == 1
-
-
-def test_a_server_whose_broker_has_ended_ends_with_a_word(broker: EmbeddedBroker) -> None:
-    server = attached(broker, SERVER_CLIENT_ID, "/x")
-    broker.stop()
-    server.publish("/x", b"to nobody")
-    with pytest.raises(ConnectionLost, match="unreachable: the embedded broker has ended"):
-        server.poll(0)
-    server.close()

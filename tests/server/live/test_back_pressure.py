@@ -16,7 +16,7 @@ import pytest
 from kit import flood as flooding
 from kit.broker_process import BrokerProcess
 from kit.players import Heard, Slower, join, over
-from kit.raw import PATIENCE_SECONDS, Raw, publish_packet, subscribe_packet, text
+from kit.raw import PATIENCE_SECONDS, Raw, publish_packet, subscribe_packet
 from salvo import messages as m
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded.limits import BrokerLimits
@@ -90,9 +90,6 @@ def greeted(broker: EmbeddedBroker, client_id: str | None = None, *filters: str)
     return client
 
 
-SIZE = len(publish_packet("/x", b"f" * 100))
-
-
 def flood(client: Raw, count: int) -> None:
     """Publish to /x until everything is acknowledged."""
     reader = threading.Thread(target=client.wait_for, args=(b"\x40\2" + struct.pack("!H", count),))
@@ -132,47 +129,6 @@ def test_a_reader_that_works_off_its_backlog_slowly_is_waited_for_and_loses_noth
         flooding.join(60)
     reader.close()
     assert count == 2000
-
-
-def test_a_backlog_of_one_publisher_leaves_the_others_their_turn(broker: EmbeddedBroker) -> None:
-    """The flood has its own lane: what another client says overtakes it, up to what is in flight."""
-    with greeted(broker, "reader", "/#") as reader, greeted(broker) as sender, greeted(broker) as other:
-        for number in range(1, 330):
-            sender.send(publish_packet("/x", b"f" * 80, number))
-        sender.wait_for(b"\x40\2" + struct.pack("!H", 320))
-        other.send(publish_packet("/y", b"polite", 7))
-        other.wait_for(b"\x40\2\0\7")
-        reader.send(b"".join(b"\x40\2" + struct.pack("!H", mid) for mid in range(1, 5)))
-        got = reader.read() or b""
-        while text("/y") not in got:
-            got += reader.read() or pytest.fail("the other client's message does not come")
-    assert got.count(text("/x")) <= 256 + 4
-
-
-def test_the_server_is_never_held_and_a_reader_that_it_outruns_goes(broker: EmbeddedBroker) -> None:
-    with greeted(broker, "stuck", "/x") as stuck, greeted(broker, "salvo-server") as server:
-        flood(server, 2000)
-        stuck.drain()
-        assert stuck.socket.recv(1) == b""
-
-
-def test_the_server_is_not_dropped_for_being_slow(broker: EmbeddedBroker) -> None:
-    """Its keep-alive looks after it: nobody else has anything to say when it is away."""
-    with greeted(broker, "salvo-server", "/x") as server, greeted(broker) as sender:
-        flooding = threading.Thread(target=flood, args=(sender, 1000), daemon=True)
-        flooding.start()
-        got = acknowledged = 0
-        while got < 256 * SIZE:
-            got += len(server.read() or pytest.fail(f"{got // SIZE} messages have come"))
-        assert server.read(1.5) is None  # three times as long as any other client could hold the sender
-        assert got == 256 * SIZE
-        while acknowledged < 1000:
-            for mid in range(acknowledged + 1, got // SIZE + 1):
-                server.send(b"\x40\2" + struct.pack("!H", mid))
-            acknowledged = got // SIZE
-            got += len(server.read() or pytest.fail(f"{got // SIZE} messages have come")) if acknowledged < 1000 else 0
-        flooding.join(60)
-        assert not flooding.is_alive()
 
 
 def test_two_that_are_held_for_each_other_do_not_wait_for_ever(broker: EmbeddedBroker) -> None:

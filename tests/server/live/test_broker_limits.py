@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from kit.broker_process import BrokerProcess
-from kit.brokers import serving
-from kit.raw import Raw, publish_packet, retained_at, subscribe_packet, text
-from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, BrokerLimits
+from kit.raw import Raw, publish_packet, subscribe_packet, text
+from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
 
 
@@ -171,55 +170,3 @@ def test_a_persistent_client_that_stays_away_too_long_is_told_so(caplog: pytest.
     assert len(said) == 1
     assert "sleeper has 20" in said[0]
     assert "its session ends" in said[0]
-
-
-def test_too_many_absent_sessions_cost_the_eldest_but_never_the_servers() -> None:
-    with broker(absent_sessions=2) as running:
-        for name in (SERVER_CLIENT_ID, "one", "two"):
-            with Raw(running.port, name, clean=False) as client:
-                assert client.read() == b"\x20\2\0\0"
-                client.send(b"\xe0\0")
-                assert client.read() == b""
-        present = {}
-        for name in (SERVER_CLIENT_ID, "two", "one"):
-            with Raw(running.port, name, clean=False) as client:
-                present[name] = client.read() == b"\x20\2\1\0"
-                client.send(b"\xe0\0")
-                assert client.read() == b""
-    assert present == {SERVER_CLIENT_ID: True, "one": False, "two": True}
-
-
-@pytest.mark.parametrize("limits", [{"retained_topics": 10}, {"retained_bytes": 12_200}])
-def test_when_no_more_can_be_retained_the_servers_takes_the_place_of_others(limits: dict[str, int]) -> None:
-    with broker(**limits) as running:
-        for client_id, names in (("other", "abcdefghijklmn"), (SERVER_CLIENT_ID, "xyz")):
-            with Raw(running.port, client_id) as client:
-                assert client.read() == b"\x20\2\0\0"
-                for number, name in enumerate(names, start=1):
-                    client.send(publish_packet(name, client_id.encode(), number, retain=True))
-                    client.wait_for(b"\x40\2" + struct.pack("!H", number))
-        kept = [name for name in "abcdefghijklmnxyz" if retained_at(running.port, name)]
-    assert kept == list("defghijxyz")
-
-
-def test_a_retained_topic_that_cannot_grow_keeps_what_it_has_and_counts_right() -> None:
-    with broker(retained_bytes=3000) as running, Raw(running.port) as client:
-        assert client.read() == b"\x20\2\0\0"
-        for number, payload in enumerate((b"one", b"two" * 40, b"x" * 50), start=1):
-            for name in ("a", "b", "c"):
-                client.send(publish_packet(name, payload, number, retain=True))
-                client.wait_for(b"\x40\2" + struct.pack("!H", number))
-        assert [retained_at(running.port, name) for name in ("a", "b", "c")] == [b"x" * 50, b"x" * 50, None]
-        retained = serving(running).retained
-        assert retained.bytes == 2 * (1200 + 3 + 50)
-
-
-def test_a_subscription_too_many_or_too_deep_is_refused() -> None:
-    with broker(subscriptions=3, all_subscriptions=4) as running, Raw(running.port) as client:
-        assert client.read() == b"\x20\2\0\0"
-        client.send(subscribe_packet("a", "b", "c", "d", "a"))
-        assert client.read() == b"\x90\7\0\1\1\1\1\x80\1"
-        with Raw(running.port) as second:
-            assert second.read() == b"\x20\2\0\0"
-            second.send(subscribe_packet("+/" * 20 + "x", "e", "f"))
-            assert second.read() == b"\x90\5\0\1\x80\1\x80"

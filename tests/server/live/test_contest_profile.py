@@ -128,56 +128,6 @@ def test_teams_come_to_a_mosquitto_while_the_server_runs(organiser: Organiser, b
         wait_for_users(broker, "red.1", secrets["red"], admitted=False)
 
 
-def test_strangers_play_under_tls(organiser: Organiser) -> None:
-    organiser.run("tls", str(organiser.folder / "tls"), "--host", "127.0.0.1")
-    made = {path.name: path for path in (organiser.folder / "tls").iterdir()}
-    [key] = [path for name, path in made.items() if "key" in name]
-    [cert] = [path for name, path in made.items() if "server" in name and path != key]
-    [ca] = [path for name, path in made.items() if name.startswith("ca")]
-    secrets = organiser.add("red", "blue")
-    strict = ("--profile", "strict", "--listen", "127.0.0.1:0", "--tls-cert", str(cert), "--tls-key", str(key))
-    with organiser.serve(*strict) as said:
-        url = said["listening"]["url"]
-        assert url.startswith("mqtts://")
-        assert said["profile"]["encrypted"] is True
-        ends(*(organiser.join(url, team, secret, SALVO_CA=str(ca)) for team, secret in secrets.items()))
-
-
-@pytest.mark.parametrize(
-    ("words", "error"),
-    [
-        (("--profile", "strict"), "bad_setting: --profile strict needs TLS"),
-        (("--tls-cert", "a.pem"), "bad_setting: --tls-cert and --tls-key belong together"),
-        (("--tls-cert", "/nowhere", "--tls-key", "/nowhere"), "bad_tls: certificate /nowhere: No such file"),
-        (
-            ("--profile", "open", "--referee-delay-seconds", "0"),
-            "bad_setting: --referee-delay-seconds is for accounts",
-        ),
-        (("--profile", "shut"), "bad_setting: --profile: 'shut'"),
-    ],
-)
-def test_what_does_not_go_together_is_said(organiser: Organiser, words: tuple[str, ...], error: str) -> None:
-    done = organiser.call("serve", "--listen", "127.0.0.1:0", *words)
-    assert done.returncode != 0
-    assert done.stderr.startswith(f"error: {error}"), done.stderr
-    assert done.stderr.count("\n") == 1
-
-
-@needs("mosquitto")
-def test_a_mosquitto_without_the_plugin_is_told_what_it_needs(organiser: Organiser, port: Port) -> None:
-    config = organiser.folder / "open.conf"
-    config.write_text(f"listener {port.number} 127.0.0.1\nallow_anonymous true\n")
-    running = start_mosquitto(config)
-    try:
-        done = organiser.call("serve", "--broker", f"mqtt://{port.address}")
-    finally:
-        running.terminate()
-        running.wait(60)
-    assert done.returncode == 1
-    assert "no_dynamic_security" in done.stderr
-    assert "salvo mosquitto" in done.stderr
-
-
 def test_a_person_at_a_terminal_is_asked_for_a_secret_that_is_wanted(organiser: Organiser) -> None:
     secrets = organiser.add("red", "blue") | organiser.add("--role", "host", "desk")
     secrets |= organiser.add("--role", "watcher", "hall")

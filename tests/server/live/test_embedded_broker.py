@@ -5,15 +5,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import socket
-import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from kit.raw import PATIENCE_SECONDS, Raw, packet, publish_packet, text
-from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded.addresses import BrokerError
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.brokers.embedded.packets import with_length
@@ -55,18 +52,6 @@ def test_a_qos_2_message_is_taken_once_however_often_it_comes() -> None:
         assert got == packet(0x32, text("x") + b"\0\1once") + packet(0x32, text("x") + b"\0\2next")
 
 
-def test_qos_2_messages_that_are_never_released_are_bounded() -> None:
-    with ours(in_flight=10) as broker, Raw(broker.port) as sender:
-        assert sender.read() == b"\x20\2\0\0"
-        for mid in range(1, 12):
-            sender.send(packet(0x34, text("x") + bytes((0, mid))))
-        got = b""
-        while chunk := sender.read():
-            got += chunk
-        assert chunk == b""
-        assert got.count(b"\x50\2") == 10
-
-
 def test_an_oversized_packet_is_never_read() -> None:
     with ours() as broker, Raw(broker.port) as client:
         assert client.read() == b"\x20\2\0\0"
@@ -77,102 +62,9 @@ def test_an_oversized_packet_is_never_read() -> None:
 # --- what has to work besides ------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
-def test_qos_1_loses_nothing_and_keeps_order_under_subscription_churn() -> None:
-    count = 3000
-    with ours() as broker:
-        reader = Connection(broker.url, "reader", clean_session=True)
-        reader.on_connect = lambda _: reader.subscribe(["data/#"])
-        reader.connect(PATIENCE_SECONDS)
-        assert reader.flush(PATIENCE_SECONDS)
-        stop = threading.Event()
-
-        def churn() -> None:
-            other = Connection(broker.url, "churner", clean_session=True)
-            other.connect(PATIENCE_SECONDS)
-            while not stop.is_set():
-                other.subscribe(["data/+"])
-                other.poll(0.001)
-                other.unsubscribe(["data/+"])
-                for message in other.poll(0.001):
-                    other.acknowledge(message)
-            other.close()
-
-        def send() -> None:
-            sender = Connection(broker.url, "sender", clean_session=True)
-            sender.connect(PATIENCE_SECONDS)
-            for number in range(count):
-                sender.publish("data/x", b"%d" % number)
-                if number % 50 == 0:
-                    sender.flush(PATIENCE_SECONDS)
-            sender.flush(PATIENCE_SECONDS)
-            sender.close()
-
-        threads = [threading.Thread(target=work) for work in (churn, send)]
-        for thread in threads:
-            thread.start()
-        got: list[int] = []
-        end = time.monotonic() + PATIENCE_SECONDS
-        while len(got) < count and time.monotonic() < end:
-            for message in reader.poll(0.5):
-                got.append(int(message.payload))
-                reader.acknowledge(message)
-        stop.set()
-        for thread in threads:
-            thread.join(60)
-        reader.close()
-    assert got == list(range(count))
-
-
 def test_a_taken_port_is_a_clear_error() -> None:
     with ours() as broker, pytest.raises(BrokerError, match="address_in_use"):
         EmbeddedBroker(f"127.0.0.1:{broker.port}").start()
-
-
-@pytest.mark.parametrize("address", ["", "1883", "localhost:", "localhost:x", "127.0.0.1:70000"])
-def test_a_bad_address_is_a_clear_error(address: str) -> None:
-    with pytest.raises(BrokerError, match="bad_address"):
-        EmbeddedBroker(address)
-
-
-def test_what_was_said_before_the_end_arrives_also_at_a_slow_client() -> None:
-    broker = EmbeddedBroker("127.0.0.1:0").start()
-    speaker = Connection(broker.url, "speaker", clean_session=True)
-    listener = Connection(broker.url, "listener", clean_session=True)
-    with contextlib.closing(speaker), contextlib.closing(listener):
-        listener.on_connect = lambda _: listener.subscribe(["/news"])
-        listener.connect(60)
-        speaker.connect(60)
-        assert listener.flush(PATIENCE_SECONDS)
-        for number in range(400):  # twice as many as may be in flight
-            speaker.publish("/news", b"%d" % number)
-        assert speaker.flush(PATIENCE_SECONDS)
-        stopping = threading.Thread(target=broker.stop)
-        stopping.start()
-        heard: list[bytes] = []
-        while stopping.is_alive() or listener.connected:
-            for message in listener.poll(0.01):
-                heard.append(message.payload)
-                listener.acknowledge(message)
-        stopping.join()
-    assert heard == [b"%d" % number for number in range(400)]
-
-
-def test_whoever_does_not_greet_makes_room_for_others() -> None:
-    """Idle sockets cost nothing, so anybody in the network could hold all places, and nobody come back."""
-    with ours(connections=3) as broker, contextlib.ExitStack() as stack:
-        bot = stack.enter_context(Raw(broker.port))
-        assert bot.read() == b"\x20\2\0\0"
-        idle = [
-            stack.enter_context(socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS))
-            for _ in range(4)
-        ]
-        assert idle[0].recv(1) == b""
-        assert idle[1].recv(1) == b""
-        another = stack.enter_context(Raw(broker.port))
-        assert another.read() == b"\x20\2\0\0"
-        bot.send(b"\xc0\0")
-        assert bot.read() == b"\xd0\0"
 
 
 def _greeting(flags: int, *texts: bytes, first: int = 0x10) -> bytes:

@@ -62,16 +62,6 @@ def test_half_open_handshakes_end_and_leave_room_for_others(hasty: EmbeddedBroke
     connection.close()
 
 
-def test_a_client_silent_after_its_tls_handshake_is_disconnected(
-    hasty: EmbeddedBroker, certificate: Certificate
-) -> None:
-    with socket.create_connection(("127.0.0.1", hasty.port), 60) as plain:
-        secured = certificate.trusted().wrap_socket(plain, server_hostname="127.0.0.1", suppress_ragged_eofs=True)
-        with contextlib.suppress(ConnectionError):
-            assert secured.recv(1) == b""
-        secured.close()
-
-
 def test_files_that_cannot_be_used_are_named(certificate: Certificate, tmp_path: Path) -> None:
     other = make_certificate(tmp_path, "other")
     junk, locked = tmp_path / "junk.pem", tmp_path / "locked.key"

@@ -21,7 +21,7 @@ from kit.probe import Probe
 from kit.programs import needs
 from kit.raw import connect_packet, publish_packet, text
 from kit.secured import SECONDS, Client
-from salvo.net.mqtt import BrokerUrl, Connection
+from salvo.net.mqtt import BrokerUrl
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 
 pytestmark = [needs("mosquitto"), needs("haproxy")]
@@ -74,14 +74,6 @@ def silent_sockets(stack: contextlib.ExitStack, port: int, number: int, refused:
         for key, _ in found:
             selector.unregister(key.fileobj)
             gone += 1
-
-
-def test_teams_come_in_by_mqtt_and_by_websocket(front: Front) -> None:
-    assert logs_in(front.url, front)
-    url, ca = f"wss://127.0.0.1:{front.web_port}/mqtt", str(front.certificate.cert)
-    browser = Connection(url, RED.user, username=RED.user, password=RED.secret, clean_session=True, ca=ca)
-    browser.connect(SECONDS)
-    browser.close()
 
 
 # --- marks --------------------------------------------------------------------------------------------------------
@@ -164,22 +156,6 @@ def test_a_last_will_that_is_a_command_would_have_no_mark_and_does_not_come_in(f
         assert closed(sock)
 
 
-def test_a_client_that_is_gone_is_gone_from_mosquitto_at_once(front: Front, mosquitto: ContestMosquitto) -> None:
-    """A filter that leaves a byte in HAProxy's buffer must not hold up the end of the connection."""
-    with Client(mosquitto.server_port, SERVER) as server:
-        server.subscribe([WORD])
-        hello = connect_packet(
-            RED.user, user=RED.user, password=RED.secret, will=(WORD, "the will of red"), will_retained=False
-        )
-        with (
-            socket.create_connection(("127.0.0.1", front.port), SECONDS) as plain,
-            front.certificate.trusted().wrap_socket(plain, server_hostname="127.0.0.1") as sock,
-        ):
-            sock.sendall(hello)
-            assert sock.recv(4)
-        server.wait_for(WORD, "the will of red")
-
-
 @pytest.mark.parametrize(
     ("origin", "welcome"),
     [
@@ -250,14 +226,3 @@ def test_a_client_that_was_paced_and_falls_silent_leaves_the_front_as_it_was(fro
         with pytest.raises(TimeoutError):
             socket.recv(1)
     assert logs_in(front.url, front)
-
-
-@pytest.mark.parametrize("said", [b"\x10\x20\0\4MQ", b"GET / HTTP/1.1\r\n\r\n", b"\xc0\0"])
-def test_what_is_no_whole_connect_is_closed(front: Front, said: bytes) -> None:
-    trusted = front.certificate.trusted()
-    with (
-        socket.create_connection(("127.0.0.1", front.port)) as plain,
-        trusted.wrap_socket(plain, server_hostname="127.0.0.1") as sock,
-    ):
-        sock.sendall(said)
-        assert closed(sock)

@@ -14,26 +14,20 @@ from typing import Any
 import psycopg
 import pytest
 
-from kit.journals import connection_of, freeze, lose_connection
+from kit.journals import freeze, lose_connection
 from kit.postgresql import PostgreSQL
 from kit.programs import needs
-from salvo import messages as m
-from salvo_server import contest
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal_interface import (
     Batch,
-    GameConcluded,
     GameOpened,
     Holding,
     JournalError,
     JournalUnavailable,
     KeyLearned,
-    Result,
-    ResultAnnulled,
     StepTaken,
     TeamAdmitted,
 )
-from salvo_server.settings import ServerSettings
 from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
 from salvo_server.storage.journal.locks import BEAT_SECONDS, LEASE_SECONDS
 
@@ -133,21 +127,6 @@ def test_an_owner_whose_lock_another_took_commits_nothing(postgresql: PostgreSQL
 
 
 @needs("postgresql")
-def test_the_epoch_fences_even_an_owner_that_has_its_lock(postgresql: PostgreSQL, tmp_path: Path) -> None:
-    """As behind a pooler of connections, which gives one session to several clients."""
-    with (
-        another_database(postgresql, "pooled") as (_, url),
-        contextlib.closing(DatabaseJournal(url, key_file=tmp_path / "key")) as journal,
-    ):
-        journal.commit(Batch(games=[OPENED]))
-        with psycopg.connect(url, autocommit=True) as other:
-            other.execute("UPDATE progress SET epoch = epoch + 1")
-        with pytest.raises(JournalError, match="taken_over"):
-            journal.commit(Batch(steps=[step(1)]))
-        assert JournalReader(url).games() == [(OPENED, 0)]
-
-
-@needs("postgresql")
 def test_a_frozen_owner_loses_its_lock_and_one_that_is_silent_keeps_it(postgresql: PostgreSQL, tmp_path: Path) -> None:
     with another_database(postgresql, "frozen") as (admin, url):
         first = DatabaseJournal(url, key_file=tmp_path / "key")
@@ -181,56 +160,6 @@ def test_the_lock_of_a_connection_that_is_gone_is_waited_for(postgresql: Postgre
     journal.commit(Batch(ended=False))
     assert journal.confirm(fresh=True) == Holding()
     journal.close()
-
-
-@needs("postgresql")
-def test_a_server_waits_for_a_database_that_is_still_starting(
-    postgresql: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    settings = ServerSettings(journal=postgresql.url, journal_key=tmp_path / "key")
-    postgresql.kill()
-    monkeypatch.setattr(contest, "DATABASE_SECONDS", 0)
-    with pytest.raises(JournalUnavailable, match="journal_away"):
-        contest.open_journal(settings)
-    monkeypatch.setattr(contest, "DATABASE_SECONDS", 600)
-    monkeypatch.setattr("salvo_server.contest.time.sleep", lambda _: postgresql.start())
-    contest.open_journal(settings).close()
-    assert "journal_away" in caplog.text
-
-
-@needs("postgresql")
-def test_results_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None:
-    """A database of the version before gets the table; a result is written once, annulled, and read beside it."""
-    players = (m.PlayerStats("ann", 20, 17, 5, 4, 1), m.PlayerStats("bob", 15, 3, 0, 3, 2))
-    first, second = (Result("", number, 1_795_000_000_000 + number, "salvo", players, number == 2) for number in (1, 2))
-    with psycopg.connect(postgresql.url, autocommit=True) as admin:
-        admin.execute("CREATE DATABASE results")
-    url = postgresql.url.removesuffix("postgres") + "results"
-    journal = DatabaseJournal(url, key_file=tmp_path / "key")
-    journal.commit(Batch(games=[OPENED], steps=[step(1)], ended=False))
-    connection_of(journal).exec_driver_sql("DROP TABLE results")
-    connection_of(journal).exec_driver_sql("ALTER TABLE progress DROP COLUMN epoch")
-    connection_of(journal).exec_driver_sql("UPDATE schema_version SET version_num = '0001'")
-    connection_of(journal).commit()
-    journal.close()
-    with pytest.raises(JournalError, match="journal_version"):
-        JournalReader(url).results()
-    with contextlib.closing(DatabaseJournal(url, key_file=tmp_path / "key")) as journal:
-        batch = Batch(steps=[step(2)], ended_games=[GameConcluded(1, first)])
-        journal.commit(batch)
-        journal.commit(batch)
-        then = OPENED._replace(id=2, number=2)
-        journal.commit(Batch(games=[then], steps=[step(3)], ended_games=[GameConcluded(2, second)]))
-        assert JournalReader(url).results() == journal.results() == [first, second]
-        annulled = ResultAnnulled("", 1, "desk", first.at + 1)
-        journal.commit(Batch(annulled=[annulled, annulled._replace(at=first.at + 2), annulled._replace(number=3)]))
-        postgresql.kill()
-        with pytest.raises(JournalUnavailable, match="journal_away"):
-            journal.commit(Batch(annulled=[annulled]))
-        postgresql.start()
-        journal.commit(Batch(annulled=[annulled._replace(by="jury")]))
-        kept = first._replace(annulled_at=first.at + 1, annulled_by="desk")
-        assert journal.results() == [kept, second]
 
 
 #: Makes journals 1, 2, ... in a folder, each in a process that is killed behind the n-th change of its database, until

@@ -53,25 +53,9 @@ def contest(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Heard]]:
             yield broker.url, heard
 
 
-def test_bots_whose_first_requests_are_lost_play_their_game_to_the_end(
-    losing: Losing, contest: tuple[str, Heard]
-) -> None:
+def test_a_shot_that_is_lost_is_fired_again_in_the_same_turn(losing: Losing, contest: tuple[str, Heard]) -> None:
     url, heard = contest
-    losing("request_participation", 1)
-    bots = [join(url, name) for name in ("a", "b")]
-    heard.until(over)
-    for bot in bots:
-        bot.join(60)
-        assert not bot.is_alive()
-    assert heard.of(m.CommandRefused) == []
-
-
-@pytest.mark.parametrize("number", [3, 5], ids=["in the middle", "the last one"])
-def test_a_shot_that_is_lost_is_fired_again_in_the_same_turn(
-    number: int, losing: Losing, contest: tuple[str, Heard]
-) -> None:
-    url, heard = contest
-    losing("fire", number)
+    losing("fire", 3)
     for name in ("a", "b"):
         join(url, name)
     heard.until(over)

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kit.brokers import serving
-from kit.raw import Raw, packet, subscribe_packet, text
+from kit.raw import Raw, packet, text
 from salvo_server.brokers.embedded import EmbeddedBroker, packets
 from salvo_server.brokers.embedded.limits import Access, Action, BrokerLimits
 
@@ -96,23 +95,6 @@ def test_a_greeting_is_answered_by_what_its_properties_want(
             assert client.read() == b""
 
 
-@pytest.mark.parametrize(
-    "greeting",
-    [
-        packet(0x10, b"\0\4MQTT\5\2\0\x3c\xff\xff\xff\xff\xff"),
-        packet(0x10, b"\0\4MQTT\5\2\0\x3c\x09"),
-        packet(0x10, b"\0\4MQTT\5\2\0\x3c\0\0\x09name"),
-        packet(0x10, b"\0\4MQTT\5"),
-        b"\x10\x98\x08" + b"\0\4MQTT\5\2\0\x3c\x89\x08" + bytes(1037),
-    ],
-)
-def test_a_malformed_greeting_is_refused(broker: EmbeddedBroker, greeting: bytes) -> None:
-    with raw(broker, greeting) as client:
-        answer = client.read()
-        assert answer in (b"\x20\3\0\x81\0", b"\x20\3\0\x95\0")
-        assert client.read() == b""
-
-
 STAYS = b"\x11\0\0\0\1"
 
 
@@ -143,31 +125,6 @@ def test_a_will_that_waits_is_published(
         if back is not None:
             greeted(broker, "alice", STAYS, back).close()
         reader.wait_for(b"gone")
-
-
-def test_a_will_that_waits_is_dropped_when_its_client_comes_back(broker: EmbeddedBroker) -> None:
-    with greeted(broker, "reader") as reader:
-        reader.send(subscribe("/a/#"))
-        assert reader.read() == b"\x90\4\0\1\0\1"
-        leave_with_a_will(broker, 1)
-        with greeted(broker, "alice", STAYS, 0) as alice:
-            assert not serving(broker).wills._waiting
-            alice.send(publish("/a/x", b"back"))
-            assert reader.read() == publish("/a/x", b"back")
-
-
-@pytest.mark.parametrize(("goodbye", "said"), [(b"\xe0\0", False), (b"\xe0\1\0", False), (b"\xe0\1\4", True)])
-def test_a_goodbye_says_whether_the_will_is_to_be_published(broker: EmbeddedBroker, goodbye: bytes, said: bool) -> None:
-    with greeted(broker, "reader") as reader:
-        reader.send(subscribe("/a/will"))
-        assert reader.read() == b"\x90\4\0\1\0\1"
-        with raw(broker, connect("alice", flags=6, after=b"\0" + text("/a/will") + text("gone"))) as alice:
-            assert alice.read() == connack()
-            alice.send(goodbye)
-            assert alice.read() == b""
-        with greeted(broker, "alice") as alice:
-            alice.send(publish("/a/will", b"end"))
-            reader.wait_for(b"end") if not said else reader.wait_for(b"gone")
 
 
 # --- later packets ------------------------------------------------------------------------------------------------
@@ -259,42 +216,3 @@ def test_a_message_that_has_expired_is_not_sent_and_another_has_less_time_left(
             newcomer.wait_for(publish("/a/kept/60", b"60", 1, 0x33, left))
             newcomer.send(publish("/b", b"", 9))  # refused, behind all that is retained
             assert newcomer.read() == b"\x40\3\0\x09\x87"
-
-
-def test_a_client_gets_as_many_messages_at_once_and_as_large_ones_as_it_takes(broker: EmbeddedBroker) -> None:
-    with greeted(broker, "alice") as alice, greeted(broker, "small", b"\x21\0\2\x27\0\0\0\x18") as small:
-        small.send(subscribe("/a/x"))
-        assert small.read() == b"\x90\4\0\1\0\1"
-        for number in range(4):
-            alice.send(publish("/a/x", b"%d" % number) + publish("/a/x", b"much too large for it"))
-        small.wait_for(b"1")
-        small.send(b"\xc0\0")
-        assert small.read() == b"\xd0\0"  # the third one waits
-        small.send(b"\x40\2\0\1\x40\3\0\3\0")
-        small.wait_for(b"3")
-
-
-@pytest.mark.parametrize("levels", [(4, 5), (5, 4)])
-def test_a_session_goes_from_one_version_to_the_other_with_what_is_in_flight(
-    broker: EmbeddedBroker, levels: tuple[int, int]
-) -> None:
-    name = f"moves {levels[0]}"
-
-    def come(level: int) -> Raw:
-        if level == 4:
-            return Raw(broker.port, name, clean=False)
-        return raw(broker, connect(name, b"\x11\0\0\0\1", 0))
-
-    with come(levels[0]) as client:
-        client.read()
-        client.send(subscribe("/a/x") if levels[0] == 5 else subscribe_packet("/a/x"))
-        client.read()
-        with greeted(broker, "alice") as alice:
-            alice.send(publish("/a/x", b"once"))
-            client.wait_for(b"once")
-    with come(levels[1]) as client:
-        got = b""
-        while b"once" not in got:
-            got += client.read() or b"!"
-    again = publish("/a/x", b"once", first=0x3A) if levels[1] == 5 else packet(0x3A, text("/a/x") + b"\0\1once")
-    assert got.endswith(again)

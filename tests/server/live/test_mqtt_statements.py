@@ -22,7 +22,7 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from kit.brokers import new_broker
 from kit.documents import DOCS
-from kit.raw import PATIENCE_SECONDS, Raw, connect_packet, packet, text
+from kit.raw import PATIENCE_SECONDS, Raw, packet, text
 
 _numbers = itertools.count()
 #: What a subscription is granted at most.
@@ -196,25 +196,6 @@ def test_a_session_stores_what_comes_at_qos_1_and_2_while_its_client_is_away(wor
         assert not away.session_present
 
 
-def test_a_client_without_an_id_needs_a_session_that_ends_with_it(world: World) -> None:
-    with Raw(world.port, greeting=connect_packet("", level=world.version)) as nameless:
-        answer = nameless.read()
-        assert answer is not None
-        assert answer[3] == 0
-        assert (b"\x12\0" in answer) == (world.version == 5)  # the id that it was given
-    if world.version == 4:
-        with Raw(world.port, greeting=connect_packet("", clean=False)) as refused:
-            assert refused.read() == b"\x20\2\0\2"
-
-
-def test_a_session_ends_with_its_connection_unless_it_is_to_stay(newer: World) -> None:
-    for stays in (False, True):
-        Client(newer, "a", stays=stays).leave()
-        with Client(newer, "a", clean=False) as back:
-            assert back.session_present is stays
-        Client(newer, "a").leave()
-
-
 # --- the end of a connection --------------------------------------------------------------------------------------
 
 
@@ -225,13 +206,6 @@ def test_a_will_is_published_when_its_client_is_gone_and_not_when_it_takes_leave
         with world.raw("cut", will=(world.topic("will"), "cut"), will_retained=False) as cut:
             assert cut.read() is not None
         assert witness.receive().payload == "cut"
-
-
-def test_a_silent_client_is_gone_after_its_keep_alive(world: World) -> None:
-    with Client(world, "b") as witness:
-        witness.subscribe("will")
-        with world.raw("silent", keep_alive=1, will=(world.topic("will"), "silent"), will_retained=False):
-            assert witness.receive().payload == "silent"
 
 
 # --- MQTT 5 -------------------------------------------------------------------------------------------------------

@@ -22,10 +22,6 @@ from salvo_server.brokers.embedded import EmbeddedBroker
 _FILES = 48
 _STRANGERS = 120
 _SERVE = ("serve", "--players", "2", "--journal", "none", "--listen", "127.0.0.1:0")
-_UPGRADE = (
-    b"GET /mqtt HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-    b"Sec-WebSocket-Key: AAECAwQFBgcICQoLDA0ODw==\r\nSec-WebSocket-Protocol: mqtt\r\n\r\n"
-)
 
 
 def _wait_for(pattern: str, lines: Iterable[str], log: list[str]) -> re.Match[str]:
@@ -48,16 +44,6 @@ def _answer(port: int, request: bytes) -> bytes:
     ("command", "address", "request_", "answer"),
     [
         pytest.param(_SERVE, r"mqtt://127.0.0.1:(\d+)", connect_packet("a team"), b"\x20\2\0\0", id="mqtt"),
-        pytest.param(
-            (*_SERVE, "--websocket", "127.0.0.1:0"), r"ws://127.0.0.1:(\d+)", _UPGRADE, b"HTTP/1.1 101", id="websocket"
-        ),
-        pytest.param(
-            (*_SERVE, "--metrics", "127.0.0.1:0"),
-            r"metrics http://127.0.0.1:(\d+)",
-            b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
-            b"HTTP/1.0 200",
-            id="metrics",
-        ),
         pytest.param(
             ("web", "BROKER", "--listen", "127.0.0.1:0"),
             r"watch: http://127.0.0.1:(\d+)",

@@ -22,7 +22,6 @@ from kit.open_mosquitto import REQUEST, OpenMosquitto
 from kit.players import until_online
 from kit.processes import started
 from kit.programs import BROKERS
-from kit.raw import Raw
 from kit.secured import Client
 from salvo import topics
 from salvo.net.mqtt import BrokerUrl
@@ -147,16 +146,6 @@ def test_no_client_takes_the_servers_place_by_its_name_or_its_client_id(
             assert {topic for topic, _, _ in pretender.heard} == {"/game/state"}
     assert actors["server"].stands
     assert "over" not in {said for _, said, _ in actors["server"].heard}
-
-
-def test_a_client_with_a_last_will_comes_in_and_its_will_has_no_more_rights_than_itself(broker: Opened) -> None:
-    with Client(broker.port, broker.server) as server:
-        server.subscribe(["#"])
-        for topic in ("/game/state", "/players/red/say"):
-            with Raw(broker.port, "mourner", will=(topic, "farewell"), will_retained=False) as raw:
-                assert raw.read() == b"\x20\2\0\0"
-        server.wait_for("/players/red/say", "farewell")
-        assert ("/game/state", "farewell", False) not in server.heard
 
 
 # --- whole games ------------------------------------------------------------------------------------------------------

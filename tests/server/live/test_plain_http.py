@@ -9,8 +9,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from kit.brokers import serving
-from kit.waiting import until
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.limits import BrokerLimits
@@ -64,10 +62,6 @@ def status(answer: bytes) -> int:
     return int(answer[9:12])
 
 
-def wait_until_nobody_is_there(broker: EmbeddedBroker) -> None:
-    until(lambda: not serving(broker).web_edges)
-
-
 @pytest.mark.parametrize(
     ("request_", "expected"),
     [
@@ -108,15 +102,6 @@ def test_all_else_is_refused_and_says_nothing_of_what_was_asked(
     assert b"elsewhere" not in answer
 
 
-def test_whoever_sends_a_request_slowly_is_hung_up_on() -> None:
-    with listening(connect_seconds=1.0) as broker, contextlib.ExitStack() as held:
-        slow = [held.enter_context(connected(broker)) for _ in range(4)]
-        for client, said in zip(slow, (b"", b"G", b"GET / HTTP/1.1\r\nX: ", b"GET / HTTP/1.1\r\n\r"), strict=True):
-            client.sendall(said)
-        assert [everything(client) for client in slow] == [b""] * 4
-        wait_until_nobody_is_there(broker)
-
-
 def test_those_who_never_finish_keep_nobody_out() -> None:
     with listening(websockets=4) as broker, contextlib.ExitStack() as held:
         greeted = Connection(str(broker.websocket_url), "looks on", clean_session=True)
@@ -127,13 +112,3 @@ def test_those_who_never_finish_keep_nobody_out() -> None:
         assert status(asked(broker, GET)) == 426
         greeted.publish("x", b"")
         assert greeted.flush(_SECONDS)
-
-
-def test_who_has_greeted_is_not_sent_away_for_a_newcomer() -> None:
-    with listening(websockets=2) as broker, contextlib.ExitStack() as held:
-        for name in ("a", "b"):
-            connection = Connection(str(broker.websocket_url), name, clean_session=True)
-            held.callback(connection.close)
-            connection.connect(_SECONDS)
-        with contextlib.suppress(ConnectionError):
-            assert asked(broker, GET) == b""

@@ -11,15 +11,13 @@ import select
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kit.accounts import contest
 from kit.attached import attached
 from kit.certificates import make_certificate
 from kit.mosquitto import ContestMosquitto
@@ -28,12 +26,9 @@ from kit.ports import Port
 from kit.programs import BROKERS
 from kit.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet
 from salvo import messages as m
-from salvo.errors import ConnectionLost
-from salvo.net import mqtt
-from salvo.net.mqtt import BrokerUrl, Connection
+from salvo.net.mqtt import BrokerUrl
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
-from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.contest import Contest
 from salvo_server.core.play import Play
@@ -161,47 +156,6 @@ def test_nothing_of_others_is_read_before_the_broker_is_open(with_tls: bool, tmp
         for other in others:
             assert other.recv(1)
         server.close()
-
-
-def test_a_team_that_was_let_in_before_tries_again_when_it_is_refused(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(mqtt, "REFUSED_SECONDS", 600.0)  # a slow machine, too
-    access = RosterAccess(contest("red"))
-    with EmbeddedBroker(access=access) as broker, closing(_connection(broker)) as team:
-        team.connect(PATIENCE_SECONDS)
-        access.replace([], ("",))
-        _until(team, lambda: broker.faults.get("unwelcome", 0) > 1)
-        access.replace(contest("red"), ("",))
-        _until(team, lambda: team.connected)
-    assert caplog.text.count("it was accepted before: trying again for 600 s") == 1
-
-
-@pytest.mark.parametrize("accepted", [True, False])
-def test_a_team_that_is_refused_for_a_minute_or_was_never_let_in_ends_with_the_reason(
-    accepted: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    access = RosterAccess(contest("red") if accepted else [])
-    with EmbeddedBroker(access=access) as broker, closing(_connection(broker)) as team:
-        if accepted:
-            team.connect(PATIENCE_SECONDS)
-            access.replace([], ("",))
-            _until(team, lambda: broker.faults.get("unwelcome", 0) > 1)
-            monkeypatch.setattr(mqtt, "REFUSED_SECONDS", 0.0)
-        with pytest.raises(ConnectionLost, match=r"^not_authorised: .*it has no user 'red' with this password"):
-            _until(team, lambda: False)
-        assert accepted or broker.faults["unwelcome"] == 1
-
-
-def _connection(broker: EmbeddedBroker) -> Connection:
-    return Connection(broker.url, "red", username="red", password="secret-of-red", clean_session=True)
-
-
-def _until(team: Connection, holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not holds():
-        assert time.monotonic() < end
-        team.poll(0.1)
 
 
 def _hello() -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 
 import pytest
 
@@ -15,15 +14,6 @@ from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 
 RED = team("red")[0]
-
-
-def test_a_last_will_is_refused_and_the_log_says_why(caplog: pytest.LogCaptureFixture) -> None:
-    with EmbeddedBroker(access=RosterAccess(contest("red"))) as broker, caplog.at_level(logging.WARNING):
-        will = ("/players/red/fire", "x")
-        with Raw(broker.port, "any", user=RED.user, password=RED.secret, will=will) as raw:
-            assert raw.read() == b"\x20\2\0\5"
-            assert raw.read() == b""
-    assert "red (any) brings a last will, and only the contest's server may leave a message behind" in caplog.text
 
 
 def test_a_wrong_password_is_refused_and_the_log_begins_no_line_of_the_clients(
@@ -39,33 +29,6 @@ def test_a_wrong_password_is_refused_and_the_log_begins_no_line_of_the_clients(
     assert "\nWARNING forged" not in caplog.text
     assert "guess" not in caplog.text
     assert RED.secret not in caplog.text
-
-
-def test_accounts_change_on_another_thread_while_messages_flow() -> None:
-    """Who stays loses nothing, and nobody comes in on what is no more."""
-    access = RosterAccess(contest("red", "blue"))
-    with EmbeddedBroker(access=access) as broker:
-        stop = threading.Event()
-
-        def change() -> None:
-            while not stop.is_set():
-                for secret in ("one", "two"):
-                    access.replace([*contest("blue"), *team("red", secret)], ("",))
-
-        changing = threading.Thread(target=change)
-        changing.start()
-        with Client(broker.port, SERVER) as server, Client(broker.port, team("blue")[0]) as blue:
-            blue.subscribe(["/players/blue/hit"])
-            for number in range(300):
-                server.publish(["/players/blue/hit"], str(number))
-            blue.until(lambda: len(blue.heard) == 300)
-            stop.set()
-            changing.join()
-            access.replace(contest("blue"), ("",))
-            with Client(broker.port, team("red", "one")[0]) as red:
-                assert red.refusal is not None
-            assert server.stands
-            assert blue.stands
 
 
 class _OutdatedAtOnce(RosterAccess):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import socket
-import ssl
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,9 +19,6 @@ from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
-
-YESTERDAY = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
-
 
 StartBroker = Callable[..., contextlib.AbstractContextManager[EmbeddedBroker]]
 
@@ -109,12 +104,6 @@ def test_a_certificate_for_another_name_is_not_believed(start_broker: StartBroke
         assert (by_name.code, "another name than localhost" in by_name.text) == ("tls_wrong_host", True)
 
 
-def test_an_expired_certificate_is_not_believed(start_broker: StartBroker, authority: Authority) -> None:
-    with start_broker("127.0.0.1", not_after=YESTERDAY) as broker:
-        error = refusal(broker.url, authority.file)
-        assert (error.code, "has to renew it" in error.text) == ("tls_expired", True)
-
-
 def test_who_does_not_speak_tls_is_told_to(start_broker: StartBroker) -> None:
     with start_broker("127.0.0.1") as broker:
         for url in (broker.url, broker.websocket_url):
@@ -132,52 +121,3 @@ def test_who_speaks_tls_to_a_plain_port_is_told_not_to() -> None:
             error = refusal(url.replace("mqtt:", "mqtts:").replace("ws:", "wss:"))
             assert error.code == "tls_not_spoken", error
             assert str(BrokerUrl.parse(url)).removesuffix("/mqtt") in error.text
-
-
-class InItsPlace:
-    """A stranger who listens at a broker's address, and what it is sent; with a certificate of its own, or plain."""
-
-    def __init__(self, tls: ServerTls | None) -> None:
-        self.heard = b""
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listening.getsockname()[1]
-        self._context = None
-        if tls is not None:
-            self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-            self._context.load_cert_chain(tls.cert, tls.key)
-        self._thread = threading.Thread(target=self._listen, daemon=True)
-
-    def _listen(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                with contextlib.suppress(ssl.SSLError, ConnectionError):
-                    line = self._listening.accept()[0]
-                    with line if self._context is None else self._context.wrap_socket(line, server_side=True) as said:
-                        self.heard += said.recv(4096)
-
-    def __enter__(self) -> InItsPlace:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._listening.shutdown(socket.SHUT_RDWR)
-        self._listening.close()
-        self._thread.join()
-
-
-@pytest.mark.parametrize("protected", [True, False])
-def test_an_impostor_of_the_broker_gets_the_password_only_without_tls(
-    protected: bool, authority: Authority, tmp_path: Path
-) -> None:
-    """The password leaves before the server's key can be compared; what holds a stranger off is the certificate."""
-    (tmp_path / "other").mkdir()
-    strange = ServerTls(*Authority(tmp_path / "other").issue("127.0.0.1"))
-    with InItsPlace(strange if protected else None) as stranger:
-        url = f"mqtt{'s' * protected}://127.0.0.1:{stranger.port}"
-        ca = authority.file if protected else None
-        connection = Connection(url, "red", username="red", password="secret-of-red", clean_session=True, ca=ca)
-        with contextlib.closing(connection), pytest.raises(ConnectionLost) as raised:
-            connection.connect(60.0 if protected else 1.0)  # without TLS, nobody ever answers
-    assert (b"secret-of-red" in stranger.heard) == (not protected)
-    assert bool(stranger.heard) == (not protected)
-    assert (raised.value.code == "tls_unknown_ca") == protected

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import itertools
-import json
-import socket
 import threading
-from typing import Any
 
 import pytest
 
 from kit.brokers import Broker, StartServer
 from kit.observer import Observer, placed, said
 from kit.players import SECONDS
-from kit.programs import on_both_brokers
 from salvo import client, topics
-from salvo import messages as m
 from salvo.codec.announcement_reader import read_announcement
-from salvo.codec.announcements import RESULT
 from salvo.codec.log_reader import read_entry, take_apart
 from salvo.net.inbound import Inbound
 from salvo.rules import Fleet, RuleBook
 from salvo.topics import Publisher, Reader
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_server.log_verification import verify_lines
 
 OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
 _PRINTED = ("sunk_as_printed", "defeated_as_printed")
@@ -127,45 +120,7 @@ def _check_order(names: list[str], count: int) -> None:
     assert salvos > 10
 
 
-def test_a_server_that_ends_says_offline_and_one_that_is_killed_has_its_will(
-    broker: Broker, start_server: StartServer, observer: Observer
-) -> None:
-    with start_server():
-        observer.until(said("/game/state", b"lobby"))
-    observer.until(lambda seen: b'"offline"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
-    with start_server() as contest:
-        observer.until(lambda seen: b'"online"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
-        connection: Any = contest.connection
-        connection._client.socket().shutdown(socket.SHUT_RDWR)  # the connection goes without a goodbye, as in a crash
-        contest.stop.set()
-        observer.until(lambda seen: b'"offline"' in [x for x in seen if x.topic == "/game/server"][-1].payload)
-
-
 # --- the same game everywhere -------------------------------------------------------------------------------------
 
 
 # --- the log --------------------------------------------------------------------------------------------------------
-
-
-@on_both_brokers
-def test_an_observer_of_all_topics_gets_a_whole_fair_log_and_none_of_it_is_retained(
-    broker: Broker, start_server: StartServer, observer: Observer
-) -> None:
-    with start_server(players=2, seed=None) as contest:
-        observer.until(said("/game/state", b"lobby"))
-        play_bots(broker.url, ["a", "b"], observer)
-        observer.until(lambda seen: any(x.topic == "/game/log" and b',"end":{' in x.payload for x in seen))
-        key = contest.identity.signing_key
-        late = Observer(broker.url)
-        late.until(said("/game/state", b"over"))
-        assert "/game/log" not in {x.topic for x in late.seen}
-        late.close()
-    heard = [x for x in observer.seen if x.topic == "/game/log"]
-    assert not any(x.retain for x in heard)
-    report = verify_lines(iter(dict.fromkeys(x.payload + b"\n" for x in heard)), "heard", key)
-    assert report.finding is None
-    [game] = report.games
-    assert (game.opening.draw, game.players) == ("fair", ("a", "b"))
-    results = [json.loads(x.payload) for x in observer.seen if x.topic == "/game/result" and x.payload]
-    told = [each for each in game.said if isinstance(each, m.SalvoResolved)]
-    assert results == [RESULT.value(each) for each in told]

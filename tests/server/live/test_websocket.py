@@ -14,7 +14,7 @@ from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 from websockets.typing import Subprotocol
 
-from kit.raw import PATIENCE_SECONDS, connect_packet, packet, publish_packet, subscribe_packet, text
+from kit.raw import PATIENCE_SECONDS, connect_packet, publish_packet, subscribe_packet
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.edges import IDLE_FRAMES
 from salvo_server.brokers.embedded.limits import Access
@@ -45,10 +45,6 @@ def read(client: Connection) -> bytes:
         while True:
             got += client.recv(PATIENCE_SECONDS, decode=False)
     return got
-
-
-def reason_of(client: Connection) -> tuple[int | None, str | None]:
-    return client.protocol.close_code, client.protocol.close_reason
 
 
 def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -83,33 +79,6 @@ def test_a_client_that_sends_empty_frames_is_read_slowly_and_not_closed(
     assert lines(caplog) == ["web sends frames without packets; it is read more slowly"]
 
 
-@pytest.mark.parametrize(
-    ("sent", "last", "reason"),
-    [
-        (packet(0x30, text("/x/#")), b"", "published to '/x/#'"),
-        (publish_packet("/x", b"y", 0), b"", "sent a malformed PUBLISH at QoS 1"),
-        (b"\xe0\0", b"", ""),
-    ],
-)
-def test_the_end_of_a_connection_comes_with_a_reason(
-    broker: EmbeddedBroker, sent: bytes, last: bytes, reason: str
-) -> None:
-    with greeted(broker) as client:
-        client.send(sent)
-        assert read(client) == last
-        assert reason_of(client) == (1008 if reason else 1000, reason)
-
-
-def test_a_frame_that_breaks_the_rules_ends_the_connection_with_one_line(
-    broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture
-) -> None:
-    with greeted(broker) as client:
-        client.socket.sendall(b"\x82\2\xc0\0")  # not masked
-        assert read(client) == b""
-        assert reason_of(client)[0] == 1002
-    assert lines(caplog) == ["web broke the rules of WebSocket; disconnected"]
-
-
 # --- refusals -----------------------------------------------------------------------------------------------------
 
 
@@ -136,35 +105,6 @@ def test_a_refused_greeting_leaves_one_line_at_every_level_of_the_protocol(
     assert answer == {4: b"\x20\2\0\4", 5: b"\x20\3\0\x86\0"}.get(level, b"\x20\2\0\1")
     [line] = lines(caplog)
     assert line.endswith("; refused")
-
-
-@pytest.mark.parametrize(
-    "request_",
-    [
-        pytest.param(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", id="a page"),
-        pytest.param(
-            b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: short\r\n\r\n",
-            id="a bad key",
-        ),
-        pytest.param(
-            b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            b"Sec-WebSocket-Version: \xd6\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n",
-            id="bytes that are no text",
-        ),
-        pytest.param(
-            b"GET / HTTP/1.1\r\nHost: x\r\nOrigin: https://elsewhere\r\nUpgrade: websocket\r\n\r\n", id="another site"
-        ),
-    ],
-)
-def test_a_request_that_is_refused_leaves_one_line(
-    broker: EmbeddedBroker, request_: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
-    port = int(str(broker.websocket_url).rpartition(":")[2].partition("/")[0])
-    with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as client:
-        client.sendall(request_)
-        assert b"".join(iter(lambda: client.recv(4096), b"")).startswith(b"HTTP/1.1 4")
-    assert len(lines(caplog)) == 1
 
 
 # --- farewells over TCP -------------------------------------------------------------------------------------------
