@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from random import Random
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -21,7 +21,7 @@ from salvo.rules import BOOKS
 from salvo.seal import Sealer
 from salvo.seat import Seat
 from salvo.session import Session
-from salvo.view import Feed, Shot
+from salvo.view import Shot
 from salvo_lab.human.channel import Channel, Clock, FleetAsked, Line, Link, News, Salvo, Seen, Taunt, Told
 from salvo_lab.human.contest import Person
 
@@ -106,26 +106,6 @@ def test_a_person_is_told_who_is_there_and_how_long_all_have_to_set_up(monkeypat
     assert told("me", "bob", "ann") == [Told("players: me, bob, ann")]  # who comes back starts no time
 
 
-def test_a_person_who_is_away_is_not_told_every_minute_that_it_was_left_out() -> None:
-    place = Place()
-    place.lobby()
-    place.told()
-    late = m.CommandRefused("me", "placement_timeout", "0 of 5 ships were placed in time; ask to take part again")
-    for _ in range(3):
-        place.hear(m.PlayersListed(()), late, m.PlayersListed(("me",)))
-    told = [news for news in place.told() if isinstance(news, Told)]
-    assert [news.text.startswith("players: ") for news in told].count(False) == 1
-
-
-def test_a_person_is_told_whose_turn_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_lab.human.contest.time.monotonic", lambda: 10.0)
-    place = Place()
-    place.game()
-    place.turn(1, "ann")
-    place.hear(m.SalvoResolved(1, 1, "ann", 0, 0, (), (), ()))
-    assert [each for each in place.desk.news() if isinstance(each, Clock)] == [Clock("ann", 40.0), Clock()]
-
-
 def test_who_is_left_out_since_others_were_complete_is_told_so() -> None:
     place = Place()
     place.lobby()
@@ -171,19 +151,6 @@ def test_a_taunt_answers_the_team_that_shoots_at_the_person() -> None:
     assert [json.loads(payload) for _, payload in place.wire.said[said:]] == [{"text": "ouch", "to": "ann"}]
 
 
-def test_a_line_that_cannot_be_sent_is_explained() -> None:
-    place = Place()
-    place.lobby()
-    place.told()
-    place.person.take(Line("x" * 201))
-    place.hear(m.ServerStatus(True, "0", 1, "open", chat=False), retained=True)
-    place.person.take(Line("hello"))
-    long, off = place.told()
-    assert isinstance(long, Told)
-    assert long.text.startswith("201 characters")
-    assert off == Told("the operator has turned the chat off")
-
-
 def test_shots_are_fired_and_what_is_left_of_the_turn_is_skipped() -> None:
     place = Place()
     place.game()
@@ -220,21 +187,6 @@ def test_more_shots_than_are_left_fire_nothing() -> None:
     place.person.take(salvo)
     assert place.sent() == []
     assert place.told() == [Told("3 shots; this turn has 2")]
-
-
-def test_a_picture_is_told_when_something_has_changed_and_not_again() -> None:
-    place = Place()
-    place.game()
-    place.turn(1, "ann")
-    assert len(place.told()) == 1
-    assert place.told() == []
-    place.hear(m.ShotLanded("me", 3, 3))
-    [seen] = place.told()
-    assert isinstance(seen, Seen)
-    assert seen.sight.incoming == ((3, 3),)
-    view: Any = place.session.view
-    Feed(view).extend(view.seconds_left + 1_000_000)
-    assert len(place.told()) == 1  # another deadline: the clock on the screen is another one
 
 
 def test_a_refusal_is_told_and_one_that_nothing_cures_ends_the_game() -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 from random import Random
-from typing import Any
 
 import pytest
 
 from kit.own_page import HOST, PORT, Table, play, words_in
-from kit.person import fleet_in_rows, view_of
-from salvo.rules import BOOKS, random_fleet
-from salvo_lab.human.channel import Broken, FleetAsked, Line, Link, Over, Salvo, Seen, Told
+from salvo.rules import BOOKS
+from salvo_lab.human.channel import Broken, FleetAsked, Line, Salvo, Told
 from salvo_lab.human.own_page import ALONE_SECONDS, KEY_SECONDS, MAX_BODY, MAX_STREAMS, RATE
-from salvo_lab.human.snapshot import Snapshot
 
 
 def test_the_key_lets_one_browser_in_once_and_its_cookie_has_the_port_in_its_name() -> None:
@@ -297,69 +294,6 @@ def test_who_has_closed_all_tabs_is_gone_after_a_while_but_not_from_a_game() -> 
 # --- what a picture shows -----------------------------------------------------------------------------------------
 
 
-def test_who_waits_for_the_other_program_reads_what_it_connects_as_and_can_click_nothing() -> None:
-    async def act(table: Table) -> None:
-        await table.visitor.enter()
-        table.receive(Link("Connecting as server"))
-        async with table.visitor.tab() as picture:
-            frame = await picture()
-            assert frame["title"] == "Connecting as server"
-            assert frame["boards"] == []
-            assert [word for word, *_ in frame["actions"]] == ["leave"]
-            table.receive(Link(""))
-            table.ask_for_fleet()
-            assert (await picture())["title"] == "Setup"
-
-    play(act)
-
-
-def test_the_set_up_lists_the_ships_that_are_missing_and_offers_what_can_be_done() -> None:
-    """The set-up page of the two-player game: cancel while setting, delete when a ship stands, done when all do."""
-
-    async def act(table: Table) -> None:
-        await table.visitor.enter()
-        table.ask_for_fleet()
-
-        async with table.visitor.tab() as picture:
-            frame = await picture()
-
-            async def after(**command: Any) -> None:
-                nonlocal frame
-                assert (await table.visitor.do(frame, **command)).status == 200
-                frame = await picture()
-
-            def words() -> list[str]:
-                return [word for word, *_ in frame["actions"]]
-
-            assert words() == ["random", "undo", "leave"]
-            await after(act="ship cruiser")
-            assert words() == ["cancel", "leave"]
-            await after(click=["me", 37])  # D8
-            [own] = frame["boards"]
-            assert own["offered"] == [17, 35, 39, 57]  # B8, D6, D10, F8
-            assert own["cells"][37] == "c"  # the third ship of the list
-            await after(click=["me", 35])
-            assert words() == ["delete", "random", "undo", "leave"]
-            assert frame["boards"][0]["offered"] == []
-            assert [ship["name"] for ship in frame["setup"]["ships"] if ship["at"] is None] == [
-                "aircraftcarrier", "battleship", "submarine1", "submarine2",
-            ]  # fmt: skip
-            await after(put=["cruiser", 95, True])
-            assert frame["message"].startswith("cruiser at x=6, y=10 VERTICAL leaves the grid")
-            assert frame["setup"]["ships"][2]["at"] == 35
-            await after(put=["cruiser", 0, True])
-            assert (frame["setup"]["ships"][2]["at"], frame["setup"]["ships"][2]["down"]) == (0, True)
-            await after(act="undo")
-            assert frame["setup"]["ships"][2]["at"] == 35
-            await after(act="random")
-            assert words() == ["delete", "done", "undo", "leave"]
-            await after(act="done")
-            assert frame["title"] == "Waiting"
-            assert len(table.desk.answers()) == 1
-
-    play(act)
-
-
 @pytest.mark.parametrize("rules", list(BOOKS))
 def test_a_picture_has_neither_a_rival_s_cell_nor_a_key(rules: str) -> None:
     """Whatever a rival's fleet is, the picture is the same: nothing in it depends on what the person may not know."""
@@ -375,23 +309,6 @@ def test_a_picture_has_neither_a_rival_s_cell_nor_a_key(rules: str) -> None:
         words = " ".join(words_in(frame))
         assert table.page.key not in words
         assert table.visitor.headers["cookie"].partition("=")[2] not in words
-
-    play(act)
-
-
-def test_the_end_of_a_game_shows_the_ships_that_the_rules_show_and_restart_or_exit() -> None:
-    async def act(table: Table) -> None:
-        await table.visitor.enter()
-        book = BOOKS["spaced"]
-        fleet = random_fleet(book, Random(7))
-        table.receive(Seen(Snapshot.of(view_of("spaced"))), Over(1, "ann", {"ann": 1, "me": 2}, {"ann": fleet}, True))
-        async with table.visitor.tab() as picture:
-            frame = await picture()
-            own, ann = frame["boards"]
-            assert [cell for cell, letter in enumerate(ann["cells"]) if letter != "."] == sorted(fleet.cells)
-            assert frame["title"] == "End"
-            assert [text for _, text, *_ in frame["actions"]] == ["Restart", "Exit"]
-            assert own["cells"].count(".") == book.grid.size - len(fleet_in_rows(book).cells)
 
     play(act)
 

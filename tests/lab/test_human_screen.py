@@ -29,7 +29,6 @@ from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.human.app import Table
 from salvo_lab.human.board import BoardView
 from salvo_lab.human.channel import (
-    Again,
     Channel,
     Clock,
     FleetAsked,
@@ -149,79 +148,6 @@ def test_a_fleet_is_set_by_keys(book: RuleBook) -> None:
     _run(act)
 
 
-def test_the_chosen_ship_masks_the_others_until_escape() -> None:
-    async def act(person: Person) -> None:
-        await person.ask_for_fleet(BOOKS["salvo"])
-        before = person.actions
-        assert before[0] == f"1  {Mark.SHIP * 5} Carrier"
-        await person.press("down", "tab", "enter")
-        assert person.text("incoming") == "setting Destroyer"
-        assert person.actions == ["Cancel (Esc)"]
-        await person.press("D", "8", "enter", "escape")
-        assert person.actions == before
-        assert person.board("own") == Mark.BLANK * 100
-
-    _run(act)
-
-
-def test_the_action_that_enter_chooses_stands_out_also_after_escape() -> None:
-    """The story: the line could not be told from the others; three tries deleted a ship instead of being done."""
-
-    async def act(person: Person) -> None:
-        await person.ask_for_fleet(BOOKS["spaced"])
-        actions = person.app.query_one("#actions", OptionList)
-
-        def chosen() -> str:
-            return person.actions[actions.highlighted or 0]
-
-        assert person.actions[0] == f"1  {Mark.SHIP * 5} Aircraft carrier"
-        await person.press("down")
-        assert chosen() == f"2  {Mark.SHIP * 4} Battleship"
-        await person.press("r")
-        assert chosen() == "2  Done"
-        for keys in (("d", "escape"), ("1", "escape"), ("tab", "tab")):
-            await person.press(*keys)
-            assert chosen() == "2  Done"
-        stands_out = actions.get_component_styles("option-list--option-highlighted").background
-        assert stands_out.hex == person.app.theme_variables["block-cursor-background"]
-        await person.press("enter")
-        assert len(person.desk.answers()) == 1
-
-    _run(act)
-
-
-def test_a_click_that_is_not_valid_says_why() -> None:
-    async def act(person: Person) -> None:
-        await person.ask_for_fleet(BOOKS["spaced"])
-        await person.press("1", "enter", "A", "5", "enter")
-        assert person.app.sitting.message == "Aircraft carrier placed at A1-A5"
-        await person.press("1", "B", "1", "enter")
-        assert person.app.sitting.message.startswith(
-            "no room for Battleship from B1: battleship is too close to aircraft"
-        )
-
-    _run(act)
-
-
-def test_d_and_a_ship_removes_it_and_done_is_gone_as_long_as_it_is_missing() -> None:
-    async def act(person: Person) -> None:
-        await person.ask_for_fleet(BOOKS["salvo"])
-        await person.press("d")
-        assert person.app.sitting.message.startswith("choose a ship")  # nothing to delete: nothing happens
-        await person.press("r")
-        assert person.actions[-1] == "2  Done"
-        first = person.board("own").index(Mark.SHIP)
-        x, y = BOOKS["salvo"].grid.xy(first)
-        await person.press("d", "ABCDEFGHIJ"[y - 1], *str(x), "enter")
-        assert person.app.sitting.message.endswith(" removed")
-        assert person.actions[-1] == "3  Random rest (r)"
-        assert person.desk.answers() == []
-        await person.press("r", "enter")
-        assert len(person.desk.answers()) == 1
-
-    _run(act)
-
-
 def test_the_mouse_does_what_keys_do() -> None:
     async def act(person: Person) -> None:
         await person.ask_for_fleet(BOOKS["salvo"])
@@ -234,18 +160,6 @@ def test_the_mouse_does_what_keys_do() -> None:
         await person.click("#target", offset=(2 + 3 + 2 * 9, 1 + 10))
         assert person.app.sitting.message == "1 of 5 shots chosen; f fires"
         assert person.board("target")[99] == Mark.AIMED
-
-    _run(act)
-
-
-def test_who_is_asked_again_for_the_same_game_goes_on_where_he_was() -> None:
-    async def act(person: Person) -> None:
-        await person.ask_for_fleet(BOOKS["salvo"])
-        await person.press("1", "enter", "5", "enter")
-        await person.ask_for_fleet(BOOKS["salvo"])
-        assert person.board("own").startswith(Mark.SHIP * 5)
-        await person.ask_for_fleet(BOOKS["salvo"], game=2)
-        assert person.board("own") == Mark.BLANK * 100
 
     _run(act)
 
@@ -268,44 +182,6 @@ def test_a_turn_s_shots_are_chosen_and_fired(book: RuleBook) -> None:
         assert person.desk.answers() == [Salvo(1, 1, tuple(shots))]
         assert [person.board("target")[(shot.y - 1) * 10 + shot.x - 1] for shot in shots] == [Mark.FIRED] * len(shots)
         assert person.app.sitting.mode is (Mode.SHOOT if book.longest_salvo > 1 else Mode.WAITING)
-
-    _run(act)
-
-
-def test_a_click_fires_where_a_turn_has_one_shot() -> None:
-    async def act(person: Person) -> None:
-        await person.see(view_of("spaced"))
-        await person.click("#target", offset=(2 + 3 + 2 * 4, 1 + 2))
-        assert person.desk.answers() == [Salvo(1, 1, (Shot("ann", 5, 2),))]
-
-    _run(act)
-
-
-def test_out_of_turn_nothing_is_fired_and_a_turn_that_is_taken_away_is_told() -> None:
-    async def act(person: Person) -> None:
-        view = view_of("salvo")
-        await person.see(view)
-        await person.press("enter")
-        Feed(view).begin_turn(2, 0)
-        await person.see(view)
-        assert person.text("title").startswith("Waiting   game 1, salvo   turn 2")
-        assert person.app.sitting.message == "the turn was over before you fired"
-        assert Mark.AIMED not in person.board("target")
-        await person.press("enter", "f")
-        assert person.app.sitting.message == "it is another player's turn, or nobody's, in a pause"
-        assert person.desk.answers() == []
-
-    _run(act)
-
-
-def test_tab_goes_round_the_opponents_and_a_salvo_may_be_at_several() -> None:
-    async def act(person: Person) -> None:
-        await person.see(view_of("salvo", "ann", "bob"))
-        assert person.title("target") == "1/2 ann, 5 afloat"
-        await person.press("enter", "tab", "enter", "right", "enter")
-        assert person.title("target") == "2/2 bob, 5 afloat"
-        await person.press("tab", "f")
-        assert person.desk.answers() == [Salvo(1, 1, (Shot("ann", 1, 1), Shot("bob", 1, 1), Shot("bob", 2, 1)))]
 
     _run(act)
 
@@ -342,61 +218,7 @@ def test_the_clock_and_a_lost_connection_stand_in_the_title() -> None:
     _run(act)
 
 
-def test_the_title_tells_whose_time_runs_when_it_is_not_the_persons() -> None:
-    async def act(person: Person) -> None:
-        now = time.monotonic()
-        await person.hear(Clock("", now + 3600))
-        await person.ask_for_fleet(BOOKS["xbs"])
-        assert 3000 < person.seconds_left <= 3600
-        view = view_of("xbs")
-        Feed(view).begin_turn(2, 0)
-        await person.see(view)
-        assert person.text("title") == "Waiting   game 1, xbs   turn 2"
-        await person.hear(Clock("ann", now + 7200))
-        assert "turn 2   ann's turn   " in person.text("title")
-        assert 7000 < person.seconds_left <= 7200
-        await person.hear(Clock())
-        assert person.text("title") == "Waiting   game 1, xbs   turn 2"
-        await person.hear(Clock("nobody here", now + 7200))
-        assert person.text("title") == "Waiting   game 1, xbs   turn 2"
-        Feed(view).begin_turn(3, 1)
-        await person.see(view)
-        assert person.text("title") == "Shoot   game 1, xbs   turn 3   1 shot"
-
-    _run(act)
-
-
-def test_what_falls_here_and_what_came_of_shots_there_stand_apart() -> None:
-    async def act(person: Person) -> None:
-        await person.ask_for_fleet(BOOKS["streak"])
-        await person.see(view_of("streak"))
-        here, there = (person.app.query_one(f"#{name}").content_region for name in ("incoming", "outcome"))
-        assert here.right < there.x
-
-    _run(act)
-
-
 # --- the end ------------------------------------------------------------------------------------------------------
-
-
-def test_the_end_says_who_won_and_shows_what_the_rules_reveal() -> None:
-    async def act(person: Person) -> None:
-        await person.ask_for_fleet(BOOKS["streak"])
-        view = view_of("streak")
-        Feed(view).landed(Shot("me", 1, 1))
-        await person.see(view)
-        assert Mark.SHIP not in person.board("target")
-        fleets = {"ann": fleet_in_rows(view.rules)}
-        await person.hear(Over(1, "ann", {"ann": 1, "me": 2}, fleets, again=True))
-        assert person.text("title").startswith("End")
-        assert person.app.sitting.message == "You lose. ann wins game 1. Places: 1. ann, 2. me"
-        assert person.text("incoming") == "A1 hit. You lose"
-        assert person.board("target").count(Mark.SHIP) == 20
-        await person.press("r", "r")
-        assert person.desk.answers() == [Again()]
-        assert person.app.sitting.mode is Mode.WAITING
-
-    _run(act)
 
 
 @pytest.mark.long
@@ -547,19 +369,6 @@ def test_a_line_of_chat_takes_every_key_until_it_is_sent(typed: str, line: Line 
         assert person.desk.answers() == ([line] if line else [])
         await person.press("A", "3")  # a row and a column again
         assert person.desk.answers() == []
-
-    _run(act)
-
-
-def test_a_line_of_chat_is_given_up_with_escape_and_there_is_none_among_bots() -> None:
-    async def act(person: Person) -> None:
-        await person.see(view_of("salvo", "ann"))
-        await person.press("m")
-        assert not person.shown("chat")
-        assert "message" not in person.text("keys")
-        person.desk.chat = True
-        await person.press("m", "n", "o", "escape", "m", "y", "e", "s", "enter")
-        assert person.desk.answers() == [Line("yes")]
 
     _run(act)
 

@@ -64,46 +64,6 @@ def test_a_square_from_which_no_end_is_possible_is_refused_in_the_engine_s_words
     assert setup.click(_cell("D8")).startswith("Cruiser: one end is D8")  # a corner may touch
 
 
-def test_another_square_than_an_offered_one_begins_anew() -> None:
-    setup = Setup(SPACED)
-    setup.choose("cruiser")
-    setup.click(_cell("D8"))
-    setup.click(_cell("A1"))
-    assert _names(setup.offered) == ["A3", "C1"]
-    assert setup.marks[_cell("D8")] == Mark.BLANK
-
-
-def test_cancel_leaves_the_board_as_it_was() -> None:
-    setup = Setup(SPACED)
-    _place(setup, "cruiser", "D8", "D6")
-    before = setup.marks
-    setup.choose("battleship")
-    setup.click(_cell("H1"))
-    setup.cancel()
-    assert setup.marks == before
-    with pytest.raises(IllegalCommand, match="choose a ship of the list first"):
-        setup.click(_cell("H1"))
-
-
-def test_a_removed_ship_is_back_in_the_list() -> None:
-    setup = Setup(SPACED)
-    _place(setup, "cruiser", "D8", "D6")
-    setup.delete()
-    with pytest.raises(IllegalCommand, match="no ship at A1"):
-        setup.click(_cell("A1"))
-    assert setup.click(_cell("D7")) == "Cruiser removed"
-    assert setup.missing == tuple(SPACED.ship_number)
-    assert not setup.deleting
-
-
-def test_a_ship_of_one_cell_has_one_end() -> None:
-    setup = Setup(BOOKS["streak"])
-    assert _place(setup, "one1", "E5") == "One placed at E5"
-    setup.choose("one2")
-    with pytest.raises(IllegalCommand, match="too_close: no room for One from F6: one2 is too close to one1"):
-        setup.click(_cell("F6"))
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("book", BOOKS.values(), ids=list(BOOKS))
 def test_the_rest_is_filled_beside_what_stands(book: RuleBook) -> None:

@@ -8,7 +8,6 @@ from kit.person import fleet_in_rows, view_of
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.view import Feed, Shot, View
 from salvo_display.boards.marks import Mark
-from salvo_lab.human.board import COLOURS, TARGET_COLOURS
 from salvo_lab.human.snapshot import SUNK, Snapshot, incoming_words, result_words
 
 
@@ -40,16 +39,6 @@ def test_under_cell_announcements_shots_are_told_in_board_game_words(
     assert result_words(result, view) == words
 
 
-def test_with_several_opponents_it_says_whose_board_it_was() -> None:
-    view = view_of("spaced", "ann", "bob")
-    sunk = (SunkShip("bob", "submarine1", "submarine1"),)
-    result = _resolved(
-        "ann", 1, outcomes_if_announced=(True,), aims_if_announced=(("bob", 5, 1),), sunk=sunk, defeated=("bob",)
-    )
-    Feed(view).resolved(result)
-    assert result_words(result, view) == "A5 of bob Submarine sunk, bob defeated"
-
-
 def _shot_at_ann(view: View, *shots: tuple[int, int, bool, str]) -> str:
     """Return Ann's board after these shots: x, y, whether it is a hit, and the ship that sinks."""
     for x, y, hit, ship in shots:
@@ -67,53 +56,6 @@ def test_all_hits_of_a_ship_that_has_sunk_stand_out_from_other_hits(name: str) -
     board = _shot_at_ann(view, (1, 1, True, ""), (5, 5, True, ""), (2, 1, True, ship), (3, 1, False, ""))
     assert board[:3] + board[44] == SUNK * 2 + Mark.MISS + Mark.HIT
     assert Snapshot.of(view).tells_sunk_cells
-
-
-def test_ships_that_may_touch_do_not_tell_which_hits_have_sunk() -> None:
-    view = view_of("xbs")
-    assert not Snapshot.of(view).tells_sunk_cells
-    assert _shot_at_ann(view, (1, 1, True, ""), (2, 1, True, ""))[:2] == Mark.HIT * 2
-
-
-def test_a_hit_is_black_on_the_target_grid_and_red_on_ones_own_and_a_sunk_ship_is_red() -> None:
-    background = {
-        name: style.rpartition(" ")[2] for name, style in {**TARGET_COLOURS, "own": COLOURS[Mark.HIT]}.items()
-    }
-    assert [background[mark] for mark in (Mark.HIT, SUNK, "own", Mark.MISS)] == [
-        "#000000",
-        "#c00000",
-        "#c00000",
-        "#00008b",
-    ]
-
-
-def test_where_only_hits_are_counted_no_cell_is_told() -> None:
-    view = view_of("salvo")
-    Feed(view).fired([Shot("ann", x, 1) for x in (1, 2, 3)])
-    result = _resolved("me", 1, 3, sunk=(SunkShip("ann", "cruiser", "cruiser"),))
-    Feed(view).resolved(result)
-    assert result_words(result, view) == "3 shots: 1 hit, Cruiser of ann sunk"
-    assert Snapshot.of(view).boards["ann"].startswith(Mark.FIRED * 3 + Mark.BLANK)
-
-
-def test_under_cell_announcements_own_shots_have_cells_and_others_are_counted() -> None:
-    view = view_of("smackdown")
-    Feed(view).fired([Shot("ann", 1, 1), Shot("ann", 2, 2)])
-    mine, hers = (
-        _resolved("me", 1, 2, outcomes_if_announced=(True, False)),
-        _resolved("ann", 1, 2, outcomes_if_announced=(True, False)),
-    )
-    Feed(view).resolved(mine)
-    Feed(view).resolved(hers)
-    assert result_words(mine, view) == "A1 hit, B2 missed"
-    assert result_words(hers, view) == "2 shots: 1 hit"
-
-
-def test_a_skipped_turn_is_told() -> None:
-    view = view_of("xbs")
-    result = _resolved("ann", 0, 0, outcomes_if_announced=(), aims_if_announced=())
-    Feed(view).resolved(result)
-    assert result_words(result, view) == "no shot"
 
 
 def test_the_own_board_tells_each_shot_and_what_sank_whatever_the_rules_announce() -> None:

@@ -13,8 +13,8 @@ from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS, Orientation
 from salvo.view import Feed, Shot
 from salvo_display.boards.marks import Mark
-from salvo_lab.human.channel import Again, Channel, FleetAsked, Link, Over, Salvo, Seen, Told
-from salvo_lab.human.sitting import Mode, Sitting
+from salvo_lab.human.channel import Again, Channel, FleetAsked, Over, Salvo, Seen, Told
+from salvo_lab.human.sitting import Sitting
 from salvo_lab.human.snapshot import Snapshot
 
 
@@ -31,11 +31,6 @@ def _in_turn(rules: str, *rivals: str) -> tuple[Sitting, Channel]:
     sitting, desk = _sitting(rules)
     sitting.receive(Seen(Snapshot.of(view_of(rules, *rivals))))
     return sitting, desk
-
-
-def _press(sitting: Sitting, *keys: str) -> None:
-    for key in keys:
-        sitting.press(key)
 
 
 def _words(sitting: Sitting) -> list[str]:
@@ -65,16 +60,6 @@ def test_the_list_offers_what_can_be_done_now(steps: list[str], offered: list[st
     for step in steps:
         sitting.act(step)
     assert _words(sitting) == offered
-
-
-def test_nothing_can_be_clicked_before_there_is_a_game() -> None:
-    sitting, desk = _sitting()
-    sitting.receive(Link("Connecting as client"))
-    sitting.click("me", 0)
-    sitting.act("random")
-    sitting.put("cruiser", 0, Orientation.VERTICAL)
-    _press(sitting, "1", "enter", "r")
-    assert (sitting.mode, sitting.grid, desk.answers()) == (Mode.WAITING, None, [])
 
 
 def test_a_ship_that_does_not_fit_where_it_is_dropped_stays_where_it_was_and_the_reason_is_said() -> None:
@@ -179,14 +164,6 @@ def test_a_word_names_the_opponent_whose_board_is_shown() -> None:
     sitting.click("bob", 3)
     assert [shot.player for shot in sitting.chosen] == ["bob"]
     assert desk.answers() == []
-
-
-def test_a_tie_is_said_to_be_one_and_the_next_game_is_the_server_s_to_begin() -> None:
-    sitting, desk = _in_turn("xbs")
-    sitting.receive(Over(1, "", {"me": 1, "ann": 1}))
-    assert sitting.message == "It is a tie. me and ann tie game 1. Places: 1. me, 1. ann"
-    sitting.act("restart")
-    assert (desk.answers(), _words(sitting)) == ([], [])
 
 
 def test_restart_asks_for_another_game_once_and_a_click_after_the_end_does_nothing() -> None:

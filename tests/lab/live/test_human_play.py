@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
-import shlex
 import signal
-import subprocess
-import urllib.error
 from pathlib import Path
 
 import pytest
 
 from kit import players
-from kit.clicking import Clicker
 from kit.command_line import run
 from kit.person import fleet_of_random
 from kit.person_at_a_terminal import SALVO, clean_environment, contest_on, pond_file, shoot_cells, square_of, turn_of
-from kit.processes import started
 from kit.terminal import Terminal
 from salvo.rules import Fleet, Orientation, RuleBook
 from salvo.rules.files import load_book
@@ -67,29 +61,6 @@ def test_a_person_wins_a_game_by_keys_alone(like: str, tmp_path: Path) -> None:
         assert "salvo play human random --seed 7 --rules " in person.screen.text
 
 
-def test_the_command_of_the_guide_for_teams_asks_for_a_fleet(tmp_path: Path) -> None:
-    guide = (Path(__file__).parents[3] / "docs" / "play-yourself.md").read_text()
-    [command] = re.findall(r"^salvo (play human .*)$", guide, re.MULTILINE)
-    assert "`salvo join mqtt://HOST human`" in guide
-    with Terminal([SALVO, *shlex.split(command)], clean_environment(tmp_path)) as person:
-        person.until_seen("Setup   game 1, spaced")
-
-
-def test_r_begins_the_next_game_and_by_spaced_somebody_else_begins_it(tmp_path: Path) -> None:
-    rules = pond_file(tmp_path, "spaced")
-    book = load_book(rules)
-    with _play(tmp_path, "human", "random", "--rules", rules, "--seed", "7") as person:
-        person.until_seen("Setup   game 1")
-        person.press("r", "enter")
-        assert turn_of(person.until_seen("Shoot"))[0] == 1
-        _shoot(person, book, fleet_of_random(book, "7"))
-        person.press("r")
-        person.until_seen("Setup   game 2")
-        person.press("r", "enter")
-        assert turn_of(person.until_seen("Shoot"))[0] == 2
-        assert "You win. human wins game 2" in _shoot(person, book, fleet_of_random(book, "7", 2))
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("way", ["key", "SIGINT", "SIGTERM"])
 def test_an_interrupted_game_gives_the_terminal_back(way: str, tmp_path: Path) -> None:
@@ -119,27 +90,6 @@ def test_without_a_terminal_the_error_says_so(words: tuple[str, ...]) -> None:
     done = run(*words)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("error: no_terminal: human plays at a terminal, but standard input")
-
-
-def test_two_people_at_one_terminal_are_refused() -> None:
-    done = run("play", "human", "human")
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: one_human: human and human; one person or model plays in one process")
-
-
-def test_a_second_browser_with_the_same_address_is_told_how_to_start_again(tmp_path: Path) -> None:
-    words, environment = [SALVO, "play", "human", "random", "--browser"], clean_environment(tmp_path)
-    with started(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as process:
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        with contextlib.closing(Clicker(address)) as person:
-            person.until(lambda picture: picture["title"] == "Setup")
-            with pytest.raises(urllib.error.HTTPError) as refused:
-                Clicker(address)
-            with refused.value as answer:
-                assert "start it again" in json.load(answer)["text"]
-            process.terminate()
-            assert process.wait(60) == 130
 
 
 def _rival(url: str) -> None:
@@ -204,14 +154,6 @@ def test_a_person_who_leaves_a_contest_comes_back_to_its_game(tmp_path: Path) ->
             assert "You win. human wins game 1" in _shoot(person, book, fleet_of_random(book, "5"))
             person.press("ctrl+c")
             assert person.end() == 130
-
-
-def test_an_account_that_the_broker_refuses_ends_with_the_error(tmp_path: Path) -> None:
-    files = {"roster": tmp_path / "roster.json", "identity": tmp_path / "identity.key"}
-    with contest_on(tmp_path, "streak", profile="contest", **files) as url, _sit_down(url, tmp_path) as person:
-        assert person.end() == 1
-        assert "error: not_authorised: " in person.screen.text
-        assert person.is_restored
 
 
 def _own_half(page: str) -> str:
