@@ -19,18 +19,16 @@ import pytest
 
 from salvo.cli import main
 from salvo.player import Bot
-from salvo.rules import SALVO, Fleet, Grid, RuleBook
+from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.view import Shot, View
 from salvo_display.boards.marks import Mark
 from salvo_display.boards.terminal_game import Watched
-from salvo_display.boards.terminal_lines import Boards, board_lines
-from salvo_display.replay import REFEREE, Frame
+from salvo_display.boards.terminal_lines import Boards
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.chance import warn_of_chance
 from salvo_lab.time_limits import telling_of_waits
-from salvo_server.recordings import open_recordings
 
 FIRES = "import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n"
 
@@ -55,30 +53,7 @@ def test_boards_show_all_ships_and_all_shots() -> None:
     assert drawn.count("X") + drawn.count("o") == len(shots)
 
 
-def test_boards_stand_side_by_side_as_far_as_a_line_goes() -> None:
-    marks = Mark.BLANK * 100
-    lines = board_lines(dict.fromkeys("abcdef", ("5 afloat", marks)), Grid(10, 10))
-    assert [line.count("afloat") for line in lines if "afloat" in line] == [3, 3]
-    assert max(map(len, lines)) <= 79
-
-
-def test_colours_are_around_the_marks_only() -> None:
-    marks = f"{Mark.HIT}{Mark.SHIP}{Mark.MISS}" + Mark.BLANK * 97
-    [line] = [line for line in board_lines({"a": ("", marks)}, Grid(10, 10), coloured=True) if line.startswith("A")]
-    assert line.startswith(
-        f"A \033[1;31m{Mark.HIT}\033[0m \033[34m{Mark.SHIP}\033[0m \033[2m{Mark.MISS}\033[0m {Mark.BLANK}"
-    )
-
-
 # --- a game as it goes --------------------------------------------------------------------------------------------
-
-
-class Chatty(RandomBot):
-    """Prints something each turn."""
-
-    def choose_salvo(self, view: View) -> Sequence[Shot]:
-        print(f"here \a{view.turn}")
-        return super().choose_salvo(view)
 
 
 def _watched(
@@ -109,33 +84,6 @@ def test_boards_that_are_watched_are_drawn_after_every_salvo_on_a_screen_of_thei
     assert frames[-1].splitlines()[1].endswith("is defeated")
 
 
-def test_a_small_terminal_shows_the_upper_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    text, _ = _watched(monkeypatch, RandomBot, (40, 9))
-    shown = text.removesuffix("\033[?25h\033[?1049l").split("\033[H\033[J")[1:]
-    assert max(len(frame.splitlines()) for frame in shown) == 8
-    assert max(len(line) for frame in shown for line in re.sub(r"\x1b\[[\d;]*m", "", frame).splitlines()) < 40
-
-
-def test_what_bots_print_stands_below_the_boards_and_is_left_after_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    text, _ = _watched(monkeypatch, Chatty)
-    shown, _, left = text.partition("\033[?25h\033[?1049l")
-    last = shown.split("\033[H\033[J")[-1]
-    said = [line for line in last.splitlines() if line.startswith("here")]
-    assert len(said) == 5
-    assert "\a" not in last
-    assert [line.replace("\a", " ") for line in left.splitlines()[-5:]] == said
-
-
-def test_a_prompt_is_shown_before_its_line_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Asking(RandomBot):
-        def choose_salvo(self, view: View) -> Sequence[Shot]:
-            print("(Pdb) ", end="", flush=True)
-            return super().choose_salvo(view)
-
-    text, _ = _watched(monkeypatch, Asking)
-    assert text.split("\033[H\033[J")[2].splitlines()[-1] == "(Pdb) "
-
-
 def test_an_interrupted_game_gives_the_screen_back(monkeypatch: pytest.MonkeyPatch) -> None:
     class Interrupted(RandomBot):
         def choose_salvo(self, view: View) -> Sequence[Shot]:
@@ -158,38 +106,6 @@ def test_without_a_terminal_a_watched_game_is_a_line_for_each_salvo(tmp_path: Pa
     assert re.fullmatch(r"turn   1  (mybot |hunter)  5 shots  \d hits?\s*", salvos[0])
     assert salvos[-1].endswith("is defeated")
     assert "\033" not in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (
-            ["hunter", "hunter", "--games", "3"],
-            "in several games; leave out --games, and choose one of them with --game",
-        ),
-        (["hunter", "hunter", "--json"], "with --json, "),
-        (["human", "hunter"], "with human or mcp, "),
-    ],
-)
-def test_watching_names_what_it_does_not_go_with(
-    options: list[str], told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["play", *options, "--watch"])
-    assert end.value.code == 2
-    assert f"unused_option: --watch does nothing {told}" in capsys.readouterr().err
-
-
-def _frames(recording: Path) -> list[Frame]:
-    return list(open_recordings(str(recording), None, None).replay().frames(REFEREE))
-
-
-def test_a_game_that_is_recorded_can_be_watched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["play", "random", "random", "--watch", "--record", str(tmp_path / "g.jsonl"), "--seed", "1"])
-    assert end.value.code == 0
-    turns = capsys.readouterr().out.count("turn ")
-    assert turns == len(_frames(tmp_path / "g.jsonl")) - 1
 
 
 # --- games that do not come out again -----------------------------------------------------------------------------
@@ -216,25 +132,6 @@ def test_a_bot_that_plays_differently_with_the_same_seed_is_named(kind: type[Bot
     warning = warn_of_chance(outcome, boards, lambda other: play(kind, other))
     assert warning.startswith("mine plays differently with the same seed; ") == warned
     assert bool(warning) == warned
-
-
-def test_what_bots_print_in_the_second_game_is_not_seen(capsys: pytest.CaptureFixture[str]) -> None:
-    class Loud(RandomBot):
-        def choose_salvo(self, view: View) -> Sequence[Shot]:
-            print("here")
-            return super().choose_salvo(view)
-
-    boards = Boards()
-    outcome = play(Loud, boards)
-    printed = capsys.readouterr().out
-    assert warn_of_chance(outcome, boards, lambda other: play(Loud, other)) == ""
-    assert (printed.count("here"), capsys.readouterr().out) == (outcome.stats["mine"].turns, "")
-
-
-def test_under_a_debugger_no_second_game_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "debugpy", object())
-    boards = Boards()
-    assert warn_of_chance(play(Elsewhere, boards), boards, lambda _: pytest.fail("played again")) == ""
 
 
 # --- an endless loop ----------------------------------------------------------------------------------------------
@@ -344,12 +241,6 @@ def test_an_option_without_effect_is_told(tmp_path: Path, option: str) -> None:
     done = subprocess.run([sys.executable, str(file), option], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert done.stderr.startswith(f"{option.partition('=')[0]} does nothing here: the option is --watch; ")
-
-
-def test_a_traceback_stands_alone(tmp_path: Path) -> None:
-    file = tmp_path / "mybot.py"
-    file.write_text(FIRES + "1 / 0\n")
-    assert _python(file).stderr.endswith("ZeroDivisionError: division by zero\n")
 
 
 def test_a_game_on_a_terminal_ends_with_the_boards(tmp_path: Path) -> None:

@@ -13,10 +13,8 @@ from random import Random
 
 import pytest
 
-from kit.absent import hide
 from kit.pages import Read
 from kit.tournaments import BOTS, played, tournament
-from salvo.errors import MissingExtra
 from salvo.replay_command import seat_names
 from salvo.rules import own_seed
 from salvo.sources import make
@@ -26,7 +24,7 @@ from salvo_lab.tournament.file import Format, TournamentError, load_tournament
 from salvo_lab.tournament.games import GamesFile, Played, read_games
 from salvo_lab.tournament.page import page
 from salvo_lab.tournament.playing import play_games
-from salvo_lab.tournament.run import play_tournament, schedule, stand
+from salvo_lab.tournament.run import play_tournament, schedule
 from salvo_lab.tournament.schedule import Match, games_of, number_of_games, swiss_round, whole_schedule
 from salvo_lab.tournament.standings import points_by_bot, record, standings
 from salvo_server.standings.points_and_ratings import points_of
@@ -112,15 +110,6 @@ def test_in_swiss_nobody_meets_anybody_twice_or_has_two_byes_while_that_can_be(c
     assert sum(len(match.bots) == 1 for match in matches) == (certain if count % 2 else 0)
 
 
-def test_in_swiss_pairs_repeat_as_evenly_as_can_be_when_they_must() -> None:
-    points = dict.fromkeys(named(4), 0.0)
-    matches: list[Match] = []
-    for number in range(1, 7):
-        matches += swiss_round(number, len(matches) + 1, points, matches, "1")
-        points["bot0"] += 1
-    assert set(Counter(frozenset(match.bots) for match in matches).values()) == {2}
-
-
 def test_in_swiss_equals_meet_and_the_last_has_the_bye() -> None:
     points = {"a": 3.0, "b": 3.0, "c": 1.5, "d": 1.5, "e": 0.0}
     pairs = [match.bots for match in swiss_round(4, 1, points, [], "1")]
@@ -170,28 +159,6 @@ def test_a_bye_counts_as_a_match_won_and_is_no_game() -> None:
 def test_a_game_gives_the_share_of_the_others_that_one_is_before(places: tuple[int, ...], points: list[float]) -> None:
     assert points_of(places) == points
     assert sum(points_of(places)) == len(places) / 2
-
-
-def _results(games: int, wins: int) -> list[Played]:
-    """``a`` wins so many games against ``b``, spread evenly."""
-    won = [(game * wins) // games != ((game + 1) * wins) // games for game in range(games)]
-    return [played(1, index, ("a", "b"), (1, 2) if win else (2, 1)) for index, win in enumerate(won)]
-
-
-def test_ratings_rise_with_wins_and_their_intervals_narrow_with_games() -> None:
-    given = tournament(names=("a", "b"))
-    match = [Match(1, 1, ("a", "b"))]
-    rated = [
-        next(row.rating.mu for row in standings(given, match, _results(20, wins), 20).rows if row.name == "a")
-        for wins in range(0, 21, 4)
-    ]
-    assert rated == sorted(rated)
-    assert len(set(rated)) == len(rated)
-    sigmas = [
-        standings(given, match, _results(games, games // 2), games).rows[0].rating.sigma for games in (0, 2, 8, 32, 128)
-    ]
-    assert sigmas == sorted(sigmas, reverse=True)
-    assert len(set(sigmas)) == len(sigmas)
 
 
 def test_standings_do_not_depend_on_the_order_in_which_games_ended() -> None:
@@ -298,21 +265,6 @@ def test_a_program_that_crashes_has_strikes_and_one_that_plays_has_none(tmp_path
         assert game.shots[1 - mine] > 0
 
 
-@pytest.mark.long
-def test_a_program_that_stays_plays_the_games_of_one_that_leaves_in_fewer_processes(tmp_path: Path) -> None:
-    program = Path(__file__).parents[1] / "kit" / "staying_program.py"
-    found = []
-    for misdeed, jobs in (("none", 2), ("leaves", 1)):
-        told = tmp_path / f"{misdeed}-{jobs}"
-        source = f"exec:{sys.executable} -I -S {program} {told} {misdeed}"
-        games = _play(tmp_path, {"a": source, "b": "random"}, games=4, jobs=jobs)
-        (tmp_path / "cup.games.jsonl").unlink()
-        found.append([(game.bots, game.places, game.shots, game.hits, game.strikes) for game in games])
-        processes = {line.split()[0] for line in told.read_text().splitlines() if '"turn"' in line}  # no trials
-        assert len(processes) == 4 if misdeed == "leaves" else 1 <= len(processes) <= jobs
-    assert found[0] == found[1]
-
-
 def test_a_bot_is_closed_after_its_game_and_may_fail_then(bots: Path) -> None:
     games = _play_two(f"{bots}:Closes", f"{bots}:Closes", games=3)
     for game in games:
@@ -341,15 +293,6 @@ def test_an_illegal_fleet_and_one_bad_moment_cost_a_strike_and_no_more(bots: Pat
             assert game.forfeited == (False, False)
 
 
-def test_a_salvo_that_is_illegal_counts_as_often_as_it_happens() -> None:
-    limits = {"strikes": 2}
-    for game in _play_two("rude", "random", time=limits):
-        mine = game.bots.index("a")
-        assert len(game.strikes[mine]) == 2
-        assert game.forfeited[mine]
-        assert game.shots[mine] == 0
-
-
 @pytest.mark.long
 def test_the_bank_is_for_all_of_a_game(bots: Path) -> None:
     limits = {"decision_seconds": 5, "bank_seconds": 1}
@@ -365,22 +308,6 @@ def test_each_game_has_bots_of_its_own_and_a_talker_disturbs_nobody(bots: Path) 
     for game in _play_two(f"{bots}:Remembers", f"{bots}:Talks", games=6):
         assert game.strikes[game.bots.index("a")] == ()
         assert all("said" in strike for strike in game.strikes[game.bots.index("b")])
-
-
-def test_a_bot_that_cannot_be_made_is_told_before_anything_is_played(bots: Path, tmp_path: Path) -> None:
-    with pytest.raises(
-        TournamentError,
-        match=r"bad_tournament: .*cup.toml: a: bots.py:56: RuntimeError: not today \(creating .*Unmade\)",
-    ):
-        _play(tmp_path, {"a": f"{bots}:Unmade", "b": "random"})
-
-
-@pytest.mark.long
-def test_a_bot_that_ends_its_process_when_it_is_imported_is_named(tmp_path: Path) -> None:
-    dying = tmp_path / "dying.py"
-    dying.write_text("import os\nos._exit(1)\n")
-    with pytest.raises(TournamentError, match=r"bad_tournament: .*a, while it is loaded: .* exit code 1"):
-        _play(tmp_path, {"a": str(dying), "b": "random"})
 
 
 @pytest.mark.parametrize("rules", ["salvo", "streak"])
@@ -490,25 +417,6 @@ def test_games_of_a_changed_tournament_are_not_taken_for_its_own(bots: Path, tmp
         read_games(path, {})
 
 
-@pytest.mark.long
-def test_a_tournament_that_could_not_begin_begins_when_its_bot_is_mended(tmp_path: Path) -> None:
-    mine = tmp_path / "mine.py"
-    mine.write_text("import salvo\n\nclass Mine(salvo.Bot\n")
-    with pytest.raises(TournamentError, match=r"bad_tournament: .*SyntaxError"):
-        _play(tmp_path, {"a": str(mine), "b": "random"})
-    mine.write_text(BOTS)
-    assert len(_play(tmp_path, {"a": f"{mine}:Fine", "b": "random"})) == 2
-
-
-def test_a_seed_that_was_said_is_not_kept_for_a_tournament_that_says_none(tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    GamesFile(path, {"seed": "7"}, seed="7").close()
-    file = GamesFile(path, {"seed": ""})
-    file.close()
-    assert len(file.seed) == 32
-    assert read_games(path, {"seed": ""}) == (file.seed, [])
-
-
 def test_a_tournaments_seed_is_drawn_once_and_for_its_owners_eyes(tmp_path: Path) -> None:
     drawn = []
     for name in ("one", "two"):
@@ -577,15 +485,6 @@ def test_a_mistake_in_the_file_is_told_with_its_line(old: str, new: str, told: s
     assert told in raised.value.text
 
 
-def test_a_file_that_says_little_is_a_tournament(tmp_path: Path) -> None:
-    path = tmp_path / "cup.toml"
-    path.write_text(WHOLE)
-    given = load_tournament(path)
-    assert (given.format, given.time.strikes, given.number_of_rounds) == (Format.SWISS, 2, 1)
-    with pytest.raises(TournamentError, match=r"no file .*none.toml"):
-        load_tournament(tmp_path / "none.toml")
-
-
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -620,31 +519,3 @@ def test_the_page_is_well_formed_needs_nothing_else_and_shows_names_as_they_are(
     assert (seen["polyline"], seen["script"], seen["img"]) == (6, 0, 0)  # the best, and each by itself
     assert "<b>cup" not in whole
     assert "salvo play &#39;&lt;script&gt;.py&#39; random --seed 1" in whole
-
-
-def test_a_page_tells_the_seed_when_no_game_is_left_that_it_tells_the_fleets_of() -> None:
-    given = tournament(seed="b0d9a2cb")
-    matches = whole_schedule(given)
-    assert matches is not None
-    games = [played(match.number, index, match.bots, (1, 2)) for match in matches for index in range(given.games)]
-    games = [replace(game, seed=f"{given.seed}-{game.match}") for game in games]
-    assert "b0d9a2cb" not in page(stand(given, games[:-1]))
-    whole = page(stand(given, games))
-    assert "The seed was b0d9a2cb." in whole
-    assert "--seed b0d9a2cb-1" in whole
-
-
-def test_a_page_can_be_made_before_the_first_game() -> None:
-    given = tournament()
-    assert "0 of 12 games so far" in page(stand(given, []))
-
-
-@pytest.mark.parametrize("library", ["openskill", "networkx"])
-def test_without_its_libraries_a_tournament_says_how_to_get_them(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in list(sys.modules):
-        if name.partition(".")[0] == library:
-            monkeypatch.delitem(sys.modules, name)
-    given = tournament(format=Format.SWISS)
-    hide(library, monkeypatch)
-    with pytest.raises(MissingExtra, match=r'pip install "battleship-salvo\[tournament\]"'):
-        stand(given, [])

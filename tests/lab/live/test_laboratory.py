@@ -70,17 +70,6 @@ def test_play_gives_the_same_with_whatever_number_of_processes(bot: Path) -> Non
     assert json.loads(again.stdout) == lines[6]
 
 
-def test_a_game_of_a_pair_is_recorded_as_it_is_played(bot: Path) -> None:
-    arguments = ("play", "hunter", str(bot), "--seats", "paired", "--games", "2", "--seed", "7", "--json")
-    recorded = run(*arguments, "--record", "g-{game}.jsonl.gz", cwd=bot.parent)
-    told = [json.loads(line) for line in run(*arguments).stdout.splitlines()]
-    assert [json.loads(line)["turns"] for line in recorded.stdout.splitlines()] == [game["turns"] for game in told]
-    for game in told:
-        checked = run("replay", f"g-{game['game']}.jsonl.gz", "--check", cwd=bot.parent)
-        shown = run("replay", f"g-{game['game']}.jsonl.gz", cwd=bot.parent).stdout
-        assert (checked.returncode, f"1. {game['winner']}" in shown) == (0, True), checked.stderr
-
-
 def test_a_bot_that_is_only_played_here_loads_no_mqtt(bot: Path) -> None:
     bot.write_text(BOT + "\nsalvo.run(fire)\n")
     code = (
@@ -89,12 +78,6 @@ def test_a_bot_that_is_only_played_here_loads_no_mqtt(bot: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=bot.parent, check=False)
     assert (done.stdout, done.stderr) == ("[]\n", "")
-
-
-def test_play_tells_who_is_out_for_its_silence(bot: Path) -> None:
-    assert "out:" not in run("play", str(bot), "random").stdout
-    bot.write_text(WEAK)
-    assert "\nout:    mine, after 3 turns in a row without a shot\n" in run("play", str(bot), "random").stdout
 
 
 def test_a_bot_that_ends_its_process_is_told_with_the_command_that_shows_it(bot: Path) -> None:
@@ -109,32 +92,6 @@ def test_a_bot_that_ends_its_process_is_told_with_the_command_that_shows_it(bot:
     assert told is not None, done.stdout
     again = _start(*told[1].split(), cwd=bot.parent)
     assert "error: bot_crashed: ended the process: exit code 7 (mine, " in again.stderr
-
-
-@pytest.mark.parametrize("way", [(), ("--bank", "9")], ids=["many processes", "this process"])
-def test_what_bots_print_in_many_games_goes_nowhere(bot: Path, way: tuple[str, ...]) -> None:
-    bot.write_text(BOT.replace("    return", "    print('thinking')\n    return") + "print('loaded')\n")
-    done = _start("play", str(bot), "random", "--games", "3", "--json", *way)
-    assert [json.loads(line)["game"] for line in done.stdout.splitlines()] == [1, 2, 3]
-    assert done.stderr == ""
-    wins = run("play", str(bot), "random", "--games", "3", *way).stdout.splitlines()[0]
-    assert re.fullmatch(r"wins:   mine \d of 3 \(\S+% \+- \S+%\), random \d of 3 \(\S+% \+- \S+%\)", wins)
-
-
-def test_what_bots_print_in_one_game_is_seen_but_not_in_json(bot: Path) -> None:
-    bot.write_text(BOT.replace("    return", "    print('thinking')\n    return") + "print('loaded')\n")
-    done = run("play", str(bot), "random", "--json")
-    assert json.loads(done.stdout)["game"] == 1
-    assert done.stderr.startswith("loaded\nthinking\n")
-    assert run("play", str(bot), "random").stdout.startswith("loaded\nthinking\n")
-
-
-def test_many_games_show_how_far_they_are_on_a_terminal() -> None:
-    with Terminal([*SALVO, "play", "random", "random", "--games", "120"], _environment()) as terminal:
-        terminal.until_seen("games  [")
-        terminal.until_seen("games a second")
-        terminal.until_seen("again:  salvo play random random")
-        assert terminal.end() == 0
 
 
 @pytest.mark.parametrize(
@@ -193,50 +150,6 @@ def test_compare_tells_the_better_bot_in_words_and_json(bot: Path) -> None:
     assert again == found
 
 
-def test_compare_tells_of_several_with_one_error_for_all(bot: Path) -> None:
-    arguments = ("compare", "mine.py", "hunter", "random", "--seed", "7", "--games", "100")
-    told = run(*arguments, cwd=bot.parent).stdout
-    assert told.startswith("mine is worse than hunter; the chance that this is wrong is at most 2.5%\nwin rate: ")
-    assert (
-        "\nin all:   mine is worse than hunter; undecided against random; "
-        "the chance that any of it is wrong is at most 5%\n" in told
-    )
-    assert told.endswith("again:    salvo compare mine.py hunter random --seed 7 --games 100\n")
-    lines = [json.loads(line) for line in run(*arguments, "--json", cwd=bot.parent).stdout.splitlines()]
-    assert [(line["bots"][1], line["verdict"], line["error"]) for line in lines] == [
-        ("hunter", "worse", 0.025),
-        ("random", "undecided", 0.025),
-    ]
-
-
-def test_compare_names_lost_games_that_come_out_again(bot: Path) -> None:
-    arguments = ("compare", "mine.py", "hunter", "--seed", "7")
-    [found] = [json.loads(line) for line in run(*arguments, "--json", cwd=bot.parent).stdout.splitlines()]
-    assert [lost["why"] for lost in found["lost"]] == ["lost by most", "lost by least"]
-    assert found["lost"][0]["hits"] < found["lost"][1]["hits"] < found["lost"][1]["rival_hits"] == 17
-    told = run(*arguments, cwd=bot.parent).stdout
-    for lost in found["lost"]:
-        shown = json.loads(run(*lost["again"].split()[1:], "--json", cwd=bot.parent).stdout)
-        assert (shown["winner"], shown["stats"]["mine"]["hits"]) == ("hunter", lost["hits"])
-        assert f"{lost['why']}, {lost['hits']} hits to 17: {lost['again']}\n" in told
-
-
-def test_the_command_that_plays_many_games_again_keeps_their_time_limit() -> None:
-    told = run("play", "random", "random", "--seed", "7", "--games", "2", "--turn-seconds", "9.5")
-    assert told.stdout.endswith("again:  salvo play random random --seed 7 --games 2 --turn-seconds 9.5\n")
-
-
-def test_compare_says_how_many_games_more(bot: Path) -> None:
-    told = run("compare", str(bot), "random", "--seed", "7", "--games", "200", "--margin", "0.01")
-    assert re.match(r"undecided: (about [\d,]+|millions of) more games would probably be needed\n", told.stdout)
-    assert f"again:    salvo compare {bot} random --seed 7 --games 200 --margin 0.01\n" in told.stdout
-    near = run("compare", str(bot), "random", "--seed", "7", "--margin", "0.1")
-    assert near.stdout.startswith(
-        "undecided: mine wins between 40% and 60% of games against random; "
-        "the chance that this is wrong is at most 5%\n"
-    )
-
-
 def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path) -> None:
     bot.write_text(RAISES)
     told = run("compare", "mine.py", "random", "--seed", "7", cwd=bot.parent)
@@ -271,23 +184,6 @@ def test_an_error_that_ends_a_command_names_the_option_that_shows_it_whole(bot: 
     assert whole.stderr.startswith(WHOLE.format(file=bot))
     assert whole.stderr.endswith(f"game 1); nothing more is played\n{again}\n")
     assert (short.returncode, whole.returncode) == (1, 1)
-
-
-@pytest.mark.parametrize("command", ["play", "compare"])
-def test_an_error_in_many_games_is_shown_whole_where_that_is_wanted(bot: Path, command: str) -> None:
-    bot.write_text(RAISES)
-    words = (command, "mine.py", "random", "--seed", "7", "--games", "4")
-    short, whole = run(*words, cwd=bot.parent), run(*words, "--traceback", cwd=bot.parent)
-    assert "Traceback" not in short.stdout + short.stderr
-    assert re.search(r"^ +salvo play mine.py random .*--traceback$", short.stdout, re.MULTILINE)
-    assert WHOLE.format(file=bot) in "\n".join(line[8:] for line in whole.stdout.splitlines())
-
-
-def test_a_file_that_cannot_be_read_is_shown_with_the_place(bot: Path) -> None:
-    bot.write_text(BOT + "x = (\n")
-    whole = run("play", "mine.py", "random", "--traceback", cwd=bot.parent).stderr
-    assert f'  File "{bot}", line 10\n    x = (\n' in whole
-    assert "salvo_server" not in whole
 
 
 @pytest.mark.parametrize(
@@ -378,21 +274,6 @@ def test_dev_plays_several_opponents_and_the_bot_as_it_was_before(bot: Path) -> 
         assert 0 < back["opponents"][1]["rate"] < 1  # against itself
 
 
-def test_before_is_the_first_version_that_plays(bot: Path) -> None:
-    bot.write_text(BOT + "x = (")
-    with _dev(bot, "--games", "20", "--against", "before") as playing:
-        assert playing.stdout is not None
-        assert "mine.py:10: SyntaxError: " in playing.stdout.readline()
-        assert [playing.stdout.readline().strip() for _ in range(2)] == ["x = (", "^"]
-        bot.write_text(BOT)
-        assert "mine.py plays; before means this version  (" in playing.stdout.readline()
-        bot.write_text(WEAK)
-        assert "worse by this save: -50.0% +- " in playing.stdout.readline()
-        assert re.fullmatch(r" +against +games won  at \d\d:\d\d:\d\d  by this save\n", playing.stdout.readline())
-        assert re.search(r" before +0\.0% \+- [\d.]+% +50\.0%  -50\.0% \+- [\d.]+%\n", playing.stdout.readline())
-        assert playing.stdout.readline().strip().startswith("since dev began: worse than before, 0.0% +- ")
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "error"),
     [
@@ -442,26 +323,6 @@ def test_dev_stops_at_the_first_mistake_and_goes_on_after_the_next_save(bot: Pat
         assert first["rate"] > 0
 
 
-def test_a_helper_that_is_saved_counts_too(bot: Path) -> None:
-    (bot.parent / "helper.py").write_text("shots = 0\n")
-    bot.write_text(
-        BOT.replace("import os", "import helper").replace("view.shots)", "min(view.shots, helper.shots))"),
-    )
-    with _dev(bot, "--json", "--games", "20") as playing:
-        assert _said(playing)["rate"] == 0
-        (bot.parent / "helper.py").write_text("shots = 9\n")
-        (bot.parent / "notes.txt").write_text("no reason to play\n")
-        assert _said(playing)["change"] > 0.2
-
-
-def test_a_save_while_games_are_on_begins_anew(bot: Path) -> None:
-    bot.write_text(BOT.replace("    return", "    time.sleep(0.2)\n    return"))
-    with _dev(bot, "--json", "--games", "200") as playing:
-        until(lambda: _children(playing.pid))
-        bot.write_text(WEAK)
-        assert _said(playing)["rate"] == 0
-
-
 @pytest.mark.parametrize(
     "hanging",
     [
@@ -481,15 +342,6 @@ def test_a_save_frees_dev_of_a_bot_that_never_answers(bot: Path, hanging: str) -
         _until_gone(hung)
 
 
-def test_a_save_frees_dev_of_an_opponent_that_never_answers(bot: Path) -> None:
-    rival = bot.parent / "rival.py"
-    rival.write_text(HANGS)
-    with _dev(bot, "--json", "--games", "20", "--against", "rival.py") as playing:
-        until((bot.parent / "hangs").exists)
-        rival.write_text(BOT)
-        assert _said(playing)["games"] == 20
-
-
 def test_a_save_ends_a_program_that_never_answers(tmp_path: Path) -> None:
     program = tmp_path / "mine.py"
     program.write_text(HANGS)
@@ -503,24 +355,6 @@ def test_a_save_ends_a_program_that_never_answers(tmp_path: Path) -> None:
         assert _said(playing)["games"] == 4
         assert hung
         _until_gone(hung)
-
-
-def test_dev_plays_a_program_at_every_save_and_stops_at_its_first_mistake(tmp_path: Path) -> None:
-    program = tmp_path / "mine.py"
-    program.write_text((FOLDER / "program.py").read_text())
-    command = f"exec:{shlex.quote(sys.executable)} mine.py"
-    arguments = (*SALVO, "dev", command, "--against", "random", "--games", "4", "--json")
-    with started(arguments, stdout=subprocess.PIPE, cwd=tmp_path, env=_environment()) as playing:
-        assert _said(playing)["games"] == 4
-        program.write_text("oops\n" + program.read_text())
-        failure = _said(playing)["failure"]
-        assert failure["code"] == "bot_failed"
-        assert "its last words: NameError: name 'oops' is not defined" in failure["text"]
-    refused = run("dev", command, "--against", "before", cwd=tmp_path)
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert refused.stderr.startswith(
-        "error: bad_version: --against before is of bots in Python; keep a copy of mine.py"
-    )
 
 
 def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
@@ -555,12 +389,3 @@ def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
         playing.send_signal(signal.SIGINT)
         out, err = playing.communicate(timeout=60)
         assert (playing.returncode, out, err.strip()) == (0, "", "")
-
-
-def test_dev_at_a_terminal_says_what_it_waits_for(bot: Path) -> None:
-    command = [*SALVO, "dev", str(bot), "--against", "random", "--games", "8"]
-    with Terminal(command, _environment(), columns=200) as terminal:
-        terminal.until_seen("mine.py is played whenever a .py file of its folder is saved; Ctrl-C ends")
-        terminal.until_seen("(8 games in ")
-        terminal.signal(signal.SIGINT)
-        assert terminal.end() == 0

@@ -65,14 +65,6 @@ def test_what_cannot_be_written_is_told_and_nothing_is_lost(arguments: list[str]
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("mine.py", "# hours of work")]
 
 
-def test_a_program_taken_for_a_bot_is_told_how_it_is_named(tmp_path: Path) -> None:
-    assert run("new", "plain.py", "--program", cwd=tmp_path).returncode == 0
-    done = run("play", "plain.py", "random", cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: bad_bot: ")
-    assert "a program is named by its command, exec:COMMAND" in done.stderr
-
-
 def test_the_bot_in_python_is_sound_and_hunts() -> None:
     kind = load(str(FOLDER / "bot.py"))
     assert check_bot(kind, games=3).problems == []

@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from kit.processes import started
 from kit.programs import needs, path_of
 from salvo.programs import linux
 
@@ -263,13 +262,6 @@ def test_a_bot_that_kills_the_commands_own_process_leaves_nothing(tmp_path: Path
     assert "error: bot_crashed: ended the process: killed by SIGKILL (mine, turn " in done.stderr
 
 
-def test_a_bot_that_leaves_processes_in_one_game_leaves_none_behind(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(HEAD + BOTS["leaves a program in a session of its own"])
-    with _watched(tmp_path):
-        done = _salvo(tmp_path, "play", "random", "mine.py", "--seed", "1")
-        assert (done.returncode, done.stderr) == (0, "")
-
-
 #: Whatever it can reach is a strike.
 STRANGER = """
 class Bot(Fine):
@@ -306,20 +298,6 @@ def test_a_stranger_in_a_sandbox_reaches_nothing_and_plays(tmp_path: Path, monke
     assert (played.returncode, played.stderr) == (0, "")
     games = json.loads(played.stdout)["games"]
     assert [(game["strikes"], game["forfeited"]) for game in games] == [({}, [])] * 2
-
-
-def test_a_game_outlives_the_shell_that_has_started_it(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(
-        "import os, time, salvo\n\n@salvo.bot\ndef fire(view):\n"
-        "    while not os.path.exists('go'):\n        time.sleep(0.01)\n"
-        "    return view.untouched.sample(view.shots)\n"
-    )
-    shell = ["sh", "-c", '"$@" 2>&1 &', "sh", sys.executable, "-m", "salvo", "play", "mine.py", "random"]
-    with started(shell, cwd=tmp_path, stdout=subprocess.PIPE) as done:
-        assert done.wait(60) == 0
-        (tmp_path / "go").touch()
-        assert done.stdout is not None
-        assert "winner: " in done.stdout.read()
 
 
 def test_a_worker_ends_with_whoever_started_it_even_while_it_starts() -> None:

@@ -8,7 +8,6 @@ import re
 import shlex
 import signal
 import subprocess
-import sys
 import sysconfig
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from kit.waiting import until
 from salvo_lab.templates import FOLDER
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
-EXAMPLES = Path(__file__).parents[3] / "examples"
 
 #: The last one's games do not end while there is a file ``hold`` beside it.
 CUP = f"""\
@@ -189,19 +187,6 @@ def test_a_killed_tournament_that_goes_on_ends_like_one_run_through(tmp_path: Pa
     assert told["table"][-1]["bot"] == "rude"
 
 
-@pytest.mark.long
-def test_a_tournament_goes_on_from_the_games_that_are_kept_as_if_there_had_been_no_break(tmp_path: Path) -> None:
-    folder = _cup(tmp_path / "cup", "swiss", 4)
-    whole, told, kept = _play(folder), _shown(folder), folder / "cup.games.jsonl"
-    lines = kept.read_bytes().splitlines(keepends=True)
-    kept.write_bytes(b"".join(lines[: len(lines) // 2]))
-    half = _shown(folder)
-    assert not half["complete"]
-    assert 0 < half["games_played"] < len(told["games"])
-    assert _play(folder).stdout == whole.stdout
-    assert _shown(folder) == told
-
-
 def test_ctrl_c_prints_the_command_that_goes_on(tmp_path: Path) -> None:
     folder = _cup(tmp_path / "cup", "round_robin", 2)
     err = _interrupt(folder, signal.SIGINT)
@@ -232,37 +217,6 @@ def test_the_command_of_a_game_plays_that_game(tmp_path: Path) -> None:
     assert "error: bad_salvo: rude" in again_struck.stderr
 
 
-def test_an_example_file_is_a_tournament_and_what_goes_wrong_is_a_line(tmp_path: Path) -> None:
-    assert (
-        run("tournament", "init", "my cup.toml", cwd=tmp_path).stdout == "play it: salvo tournament run 'my cup.toml'\n"
-    )
-    again = run("tournament", "init", "my cup.toml", cwd=tmp_path)
-    assert (again.returncode, again.stderr) == (
-        2,
-        "error: bad_tournament: my cup.toml: File exists; name another file\n",
-    )
-    done = run("tournament", "run", "my cup.toml", "--jobs", "1", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "my cup.html").read_text().startswith("<!DOCTYPE html>")
-    assert "default-src 'none'" in (tmp_path / "my cup.html").read_text()
-    quick = run("tournament", "run", "my cup.toml", cwd=tmp_path)
-    assert quick.stdout.splitlines()[:4] == done.stdout.splitlines()[:4]
-    file = tmp_path / "my cup.toml"
-    file.write_text(file.read_text().replace('random = "random"', 'random = "randm"'))
-    wrong = run("tournament", "run", "my cup.toml", "--fresh", "--jobs", "1", cwd=tmp_path)
-    assert wrong.returncode == 2
-    aside, error = wrong.stderr.splitlines()
-    assert aside == "the games of before are in my cup.games.1.jsonl"
-    assert error.startswith("error: bad_tournament: my cup.toml, line 12: random: no bot 'randm'; did you mean random?")
-    file.write_text(file.read_text().replace('"randm"', f'"exec:{shlex.quote(sys.executable)} none.py"'))
-    wrong = run("tournament", "run", "my cup.toml", "--fresh", "--jobs", "1", cwd=tmp_path)
-    assert wrong.returncode == 2
-    assert "error: bad_tournament: my cup.toml, line 12: random: trial, game 1, fleet: bot_crashed: " in wrong.stderr
-    assert "none.py" in wrong.stderr
-    wrong = run("tournament", "show", "my cup.toml", cwd=tmp_path)
-    assert wrong.returncode == 0  # nothing is played yet
-
-
 @pytest.mark.parametrize("debugged", [False, True], ids=["alone", "under a debugger"])
 def test_under_a_debugger_nothing_times_out(tmp_path: Path, debugged: bool) -> None:
     (tmp_path / "slow.py").write_text(
@@ -281,28 +235,3 @@ def test_under_a_debugger_nothing_times_out(tmp_path: Path, debugged: bool) -> N
     done = run("tournament", "run", "cup.toml", "--jobs", "1", "--json", cwd=tmp_path, environment={"PYTHONPATH": path})
     strikes = {each["bot"]: each["strikes"] for each in json.loads(done.stdout)["table"]}
     assert (strikes["slow"] > 0) is not debugged
-
-
-def test_a_file_names_bots_and_rules_as_seen_from_its_folder_from_wherever_it_is_played(tmp_path: Path) -> None:
-    """From elsewhere a bot of the same name was played without a word."""
-    folder = tmp_path / "cups"
-    folder.mkdir()
-    (tmp_path / "mine.py").write_text("oops")
-    (folder / "mine.py").write_text((EXAMPLES / "three_lines.py").read_text())
-    (folder / "plain.py").write_text((FOLDER / "program.py").read_text())
-    (folder / "pond.toml").write_text('name = "pond"\nlike = "salvo"\nwidth = 8\nheight = 8\n')
-    command = f"exec:{shlex.quote(sys.executable)} plain.py"
-    (folder / "cup.toml").write_text(
-        'name = "near"\ngames = 2\nseed = 5\nrules = "pond.toml"\n[bots]\nmine = "mine.py"\n'
-        f'program = {json.dumps(command)}\nhunter = "hunter"\n'
-    )
-    from_elsewhere = run("tournament", "run", "cups/cup.toml", "--jobs", "1", cwd=tmp_path)
-    assert (from_elsewhere.returncode, from_elsewhere.stderr) == (0, "")
-    assert "again:  salvo tournament show cups/cup.toml" in from_elsewhere.stdout
-    assert {path.name for path in tmp_path.iterdir()} == {"cups", "mine.py"}
-    shown = [
-        run("tournament", "show", name, "--json", cwd=at)
-        for at, name in ((tmp_path, "cups/cup.toml"), (folder, "cup.toml"))
-    ]
-    assert shown[0].stdout == shown[1].stdout
-    assert json.loads(shown[0].stdout)["complete"]
