@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from random import random
 from typing import Any
 
 import pytest
@@ -15,14 +14,12 @@ import salvo
 from salvo.errors import BotError
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
-from salvo.rules import BOOKS, SALVO, Fleet, RuleBook, generator
-from salvo.sources import load, make, team_name
-from salvo.view import Shot, Untouched, View
+from salvo.rules import BOOKS, Fleet
+from salvo.sources import load, make
+from salvo.view import Shot, View
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_lab.bots.rude import Rude
-from salvo_lab.testing import check_bot
 
 
 def results(seed: int, game: int = 1) -> list[SalvoResolved]:
@@ -63,34 +60,6 @@ def test_every_view_is_told_the_truth_and_no_more() -> None:
         rival = next(other for other in "ab" if other != name)
         assert outcome.fleets[rival] not in [value for value in vars(view).values() if isinstance(value, Fleet)]
     assert outcome.places == {outcome.winner: 1, loser: 2}
-
-
-def test_the_hunter_beats_the_random_bot() -> None:
-    """A coin would win 60 of 100 once in 35 tries of this test; the hunter wins all but a few."""
-    wins = 0
-    for game in range(100):
-        seats: dict[str, Bot] = {"h": Hunter(), "r": RandomBot()} if game % 2 else {"r": RandomBot(), "h": Hunter()}
-        wins += arena.play(seats, seed="strength", game=game).winner == "h"
-    assert wins >= 85
-
-
-def test_a_silent_player_is_defeated_after_three_empty_turns() -> None:
-    @salvo.bot
-    def mute(view: View) -> Sequence[Shot]:
-        return ()
-
-    outcome = arena.play({"mute": mute(), "a": RandomBot(), "b": RandomBot()}, seed=1)
-    assert outcome.stats["mute"].shots == 0
-    assert outcome.places["mute"] == 3
-
-
-def test_an_async_bot_plays_the_same_game() -> None:
-    class Slow(RandomBot):
-        async def choose_salvo(self, view: View) -> Any:  # type: ignore[override]
-            return view.untouched.sample(view.shots)
-
-    plain = arena.play({"a": RandomBot(), "b": RandomBot()}, seed=5)
-    assert arena.play({"a": Slow(), "b": RandomBot()}, seed=5).stats == plain.stats
 
 
 @pytest.mark.parametrize(
@@ -143,16 +112,6 @@ def test_numbers_that_equal_whole_ones_are_as_good_and_end_as_shots(number: Any,
     assert {type(shot) for shot in heard} == {Shot}
     assert {type(shot) for salvo in last[0].salvos for shot in salvo.shots} == {Shot}
     assert all(type(shot.x) is type(shot.y) is int for shot in heard)
-
-
-def test_a_bot_that_raises_is_named_with_its_mistake() -> None:
-    @salvo.bot
-    def broken(view: View) -> Sequence[Shot]:
-        raise KeyError("oops")
-
-    with pytest.raises(BotError, match=r":\d+: KeyError: 'oops' \(., turn 1; seed 7, game 1\)$") as raised:
-        arena.play({"a": broken(), "b": broken()}, seed=7)
-    assert isinstance(raised.value.__cause__, KeyError)
 
 
 def test_a_bot_that_exits_is_named_but_a_signal_ends_the_program() -> None:
@@ -226,63 +185,10 @@ def test_a_mistake_in_a_bots_file_is_told_with_its_line(
     assert isinstance(raised.value.__cause__, KeyError)
 
 
-def test_a_bot_without_a_fleet_is_named() -> None:
-    class Homeless(RandomBot):
-        def place_fleet(self, rules: RuleBook) -> Fleet:
-            return "here"  # type: ignore[return-value]
-
-    with pytest.raises(BotError, match=r"bad_fleet: .*: returned 'here', .* \(a, place_fleet; seed 0, game 1\)$"):
-        arena.play({"a": Homeless(), "b": RandomBot()})
-
-
 # --- salvo_lab.testing ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["random", "hunter", "density", "admiral"])
-def test_house_bots_are_fit_for_a_contest(name: str) -> None:
-    report = check_bot(load(name), games=2)
-    assert (report.games, report.problems) == (2, [])
-
-
-def test_check_bot_finds_rudeness() -> None:
-    report = check_bot(Rude, games=2)
-    assert report.games == 0
-    assert all("turn" in problem for problem in report.problems)
-
-
-def test_check_bot_finds_draws_from_the_wrong_randomness() -> None:
-    @salvo.bot
-    def fickle(view: View) -> Sequence[Shot]:
-        return view.untouched.sample(1 if random() < 0.5 else view.shots)
-
-    assert "draw from self.random or view.random only" in check_bot(fickle, games=1).problems[0]
-
-
-def test_check_bot_finds_slowness() -> None:
-    assert "a turn has 0 s" in check_bot(RandomBot, games=1, turn_seconds=0.0).problems[0]
-
-
 # --- untouched, and where bots come from -------------------------------------------------------------------------
-
-
-def test_untouched_draws_without_doubles_and_forgets_what_was_fired() -> None:
-    untouched = Untouched(["b", "c"], SALVO.grid, generator(1))
-    left = 200
-    while left:
-        drawn = untouched.sample(7)
-        assert len(set(drawn)) == len(drawn) == min(7, left)
-        untouched.discard([*drawn, *drawn, Shot("nobody", 1, 1)])
-        left -= len(drawn)
-        assert len(untouched) == left == len(list(untouched))
-        assert not any(shot in untouched for shot in drawn)
-    assert untouched.sample(3) == []
-
-
-def test_untouched_forgets_a_whole_board() -> None:
-    untouched = Untouched(["b", "c"], SALVO.grid, generator(1))
-    untouched.discard_player("b")
-    assert {shot.player for shot in untouched} == {"c"}
-    assert untouched.of("b") == []
 
 
 def test_a_bot_is_found_by_file_by_name_in_a_file_or_in_the_house(tmp_path: Path) -> None:
@@ -313,12 +219,3 @@ def test_a_file_without_the_bot_says_what_is_wrong(tmp_path: Path, text: str, su
     with pytest.raises(BotError) as raised:
         load(f"{file}{suffix}")
     assert error in raised.value.text
-
-
-def test_a_team_is_called_like_its_file_made_legal() -> None:
-    assert [team_name(x) for x in ("my bot.py", "a/b/fire.py", "x.py:Y", "hunter")] == [
-        "my-bot",
-        "team-fire",
-        "x",
-        "hunter",
-    ]

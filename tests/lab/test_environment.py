@@ -12,7 +12,6 @@ from pettingzoo.test import api_test, seed_test
 from salvo.errors import BotError
 from salvo.player import Bot
 from salvo.rules import BOOKS
-from salvo.rules.files import RuleFileError
 from salvo.view import Shot, View
 from salvo_lab import environment
 from salvo_lab.arena import play
@@ -120,32 +119,9 @@ def test_an_observation_has_no_more_than_the_rules_announce() -> None:
     assert planes[4].sum() == len(view.fleet.cells)
 
 
-def test_games_without_a_seed_follow_from_the_seed_before() -> None:
-    def fleets() -> list[str]:
-        game = Battleship("standard")
-        game.reset(seed=5)
-        game.reset()
-        return [str(game.view(agent).fleet.placements) for agent in game.possible_agents]
-
-    assert fleets() == fleets()
-
-
-def test_an_environment_of_one_player_or_of_no_ruleset_is_refused() -> None:
-    with pytest.raises(BotError, match="1 players; a game has two or more"):
-        env("standard", players=1)
-    with pytest.raises(RuleFileError, match="standart"):
-        env("standart")
-
-
 def test_the_loop_of_the_docstring_plays_a_whole_game() -> None:
     loop = (environment.__doc__ or "").partition("players.\n\n")[2].partition("\nOne step")[0]
     names: dict[str, Any] = {}
     exec(compile(inspect.cleandoc(loop), "docstring", "exec"), names)
     assert names["over"]
     assert not names["game"].agents
-
-
-def test_boards_are_rendered_as_text() -> None:
-    game = Battleship("standard", render_mode="ansi")
-    game.reset(seed=1)
-    assert game.render() == str(game.view(game.agent_selection))

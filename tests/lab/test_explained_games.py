@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, play
 from kit.proofs import OTHERS, SMALL
 from salvo.errors import SalvoError
-from salvo.rules import SALVO, Fleet, Grid, RuleBook, ShipClass
+from salvo.rules import Fleet, RuleBook
 from salvo_display.replay import REFEREE, Replay
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.commands.explain import explain as command
@@ -91,34 +91,6 @@ def test_a_turn_is_told_with_what_was_known_the_heat_map_and_the_best_salvo() ->
     assert "\x1b" not in told
 
 
-def test_a_turn_by_itself_is_the_same_as_among_all() -> None:
-    replay = _replay("2-players-small")
-    assert explain(replay, Explainer(fleets=100), turn=9) == explain(replay, Explainer(fleets=100))[8:9]
-
-
-def test_where_chances_are_no_shares_of_fleets_the_game_says_so(tmp_path: Path) -> None:
-    book = replace(SALVO, name="six", grid=Grid(6, 6), fleet=(*SALVO.fleet[1:], *(ShipClass(name, 1) for name in "xy")))
-    _, header, steps = play_at_table({"a": RandomBot(), "b": RandomBot()}, book=book)
-    file = tmp_path / "six.jsonl"
-    write_transcript(file, header, steps)
-    told = CliRunner().invoke(command, [str(file), *FEW], catch_exceptions=False).stdout
-    turns = open_recordings(str(file)).replay().turns
-    assert f"; estimated ship by ship, without an error, in {turns} of {turns} salvos; " in told
-    assert "(+- " not in told
-
-
-@pytest.mark.long
-def test_the_last_line_counts_the_salvos_whose_answers_are_left_out(tmp_path: Path) -> None:
-    book = replace(SALVO, name="pool", grid=Grid(6, 6), fleet=SALVO.fleet[2:])
-    _, header, steps = play_at_table({name: RandomBot() for name in "abc"}, book=book)
-    file = tmp_path / "three.jsonl"
-    write_transcript(file, header, steps)
-    told = CliRunner().invoke(command, [str(file), *FEW], catch_exceptions=False).stdout.rstrip()
-    turns = open_recordings(str(file)).replay().turns
-    rough = rf"; luck is rough in \d+ of {turns} salvos: answers that are too hard to take in are left out$"
-    assert re.search(rough, told)
-
-
 def test_the_game_that_is_cut_is_told_so_far(tmp_path: Path) -> None:
     lines = gzip.decompress((GOLDEN / "2-players-1.jsonl.gz").read_bytes()).splitlines(keepends=True)
     part = tmp_path / "part.jsonl"
@@ -140,26 +112,6 @@ def test_the_game_that_is_cut_is_told_so_far(tmp_path: Path) -> None:
         CliRunner().invoke(command, [str(part), *FEW], catch_exceptions=False)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("--turn", "99"), r"unknown_turn: no turn 99; there are 1 to \d+$"),
-        (("--turn", "0"), r"unknown_turn: no turn 0; there are 1 to \d+$"),
-        (("--fleets", "99"), r"bad_fleets: 99 fleets to sample; 100\.\.100000$"),
-        (
-            ("--turn", "1", "--html", "/dev/null/page.html"),
-            r"html_unwritable: /dev/null/page.html: Not a directory; name another",
-        ),
-    ],
-)
-def test_what_is_not_there_is_named_with_what_is(arguments: tuple[str, ...], says: str) -> None:
-    second = _replay("2-players-1").frame(REFEREE, 2).result
-    assert second is not None
-    given = [second.player if each == "SECOND" else each for each in arguments]
-    with pytest.raises(SalvoError, match=says):
-        _run("2-players-1", *given)
-
-
 def test_a_page_has_the_maps_of_the_salvos(tmp_path: Path) -> None:
     page = tmp_path / "turn.html"
     _run("2-players-1", "--turn", "6", "--html", str(page))
@@ -173,14 +125,6 @@ def test_a_page_has_the_maps_of_the_salvos(tmp_path: Path) -> None:
     assert "<script" not in written
 
 
-def test_a_terminal_has_colours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_lab.commands.explain.has_terminal", lambda: True)
-    arguments = [str(GOLDEN / "2-players-1.jsonl.gz"), *FEW, "--turn", "6"]
-    shown = CliRunner().invoke(command, arguments, color=True, catch_exceptions=False).stdout
-    assert shown.count("\x1b[38;5;") == 100
-    assert "●" in shown
-
-
 # --- nothing leaks ------------------------------------------------------------------------------------------------
 
 
@@ -192,18 +136,3 @@ def test_what_is_explained_of_two_games_that_differ_only_in_hidden_cells_is_the_
     assert [each.player for each in one] == ["alice", "bob"]
     assert one == other
     assert one[0].hits == 2
-
-
-def test_every_column_is_headed_by_a_word_of_its_own_which_the_legend_explains() -> None:
-    lines = _run("2-players-small").splitlines()
-    headings = lines[1].split()
-    assert len(set(headings)) == len(headings)
-    legend = lines[_replay("2-players-small").turns + 2]
-    assert re.findall(r"(\w+):", legend) == ["expected", "best", "luck"]
-
-
-@pytest.mark.long
-def test_percent_is_written_one_way() -> None:
-    told = _run("2-players-1") + _run("2-players-1", "--turn", "6")
-    assert re.search(r"\d%", told)
-    assert not re.search(r"\d %", told)

@@ -11,7 +11,6 @@ import pytest
 
 from kit.layouts import layouts
 from salvo import Bot
-from salvo.errors import SalvoError
 from salvo.messages import SalvoResolved
 from salvo.rules import (
     SALVO,
@@ -136,21 +135,6 @@ def test_luck_and_skill_of_a_game_by_hand_are_what_one_reckons() -> None:
     assert found.luck.error == 0  # so few fleets are all looked at, and none is drawn
 
 
-def test_nobody_is_praised_for_hitting_again_or_for_hitting_itself() -> None:
-    book = replace(PUDDLE, grid=Grid(4, 1), fleet=(ShipClass("b", 2), ShipClass("a", 1)))
-    view = view_of(book)
-    [mine] = shots_at(list(view.fleet.cells)[:1], book, "me")
-    [there] = shots_at([0], book)
-    told = fire(view, 1, [there, there], [True, True])
-    assert (told.hits, [each.fresh for each in told.shots]) == (2, [True, False])
-    assert told.expected.value == pytest.approx(4 / 3, abs=0.05)
-    assert told.promised == pytest.approx(2 / 3, abs=0.03)
-    told = fire(view, 3, [there, mine], [True, True])
-    assert (told.hits, told.expected.value, told.promised) == (1, 1, 0)
-    assert [each.chance for each in told.shots] == [1, 1]
-    assert told.luck.value == 0
-
-
 def test_where_a_repeated_shot_is_a_miss_it_has_no_chance() -> None:
     book = replace(PUDDLE, repeats=Repeats.MISS, announce=Announce.EACH_SHOT)
     view = view_of(book)
@@ -173,15 +157,6 @@ def test_shots_that_were_not_fired_are_lost_unless_the_game_was_over() -> None:
     assert last.loss.value == pytest.approx(0, abs=0.03)
     passed = outlook.judge([], answered(view, 1, [], []))
     assert (passed.expected.value, passed.spread) == (0, 0)
-
-
-def test_where_few_fleets_are_left_each_counts_once() -> None:
-    view = view_of(PUDDLE)
-    Feed(view).begin_turn(1, 1)
-    shots = shots_at([0], PUDDLE)
-    told = Explainer().look(view).judge(shots, answered(view, 1, shots, [False]))
-    assert told.maps["you"].note == "the share of 3 fleets that agree with all answers"
-    assert told.expected == (1 / 3, 0)
 
 
 # --- what cannot be exact -----------------------------------------------------------------------------------------
@@ -208,14 +183,6 @@ def test_a_number_of_hits_on_two_boards_together_is_left_out() -> None:
     assert clear.known["you"].answers == ((1, None), (2, None))
 
 
-def test_an_answer_that_others_shots_blur_is_said_to_be_left_out() -> None:
-    view = view_of(replace(POND, repeats=Repeats.MISS), ("you", "they"))
-    fire(view, 1, shots_at([0, 5]), [True, False])
-    told = fire(view, 4, shots_at([1, 2]), [True, False])
-    assert told.known["you"].unused == 1
-    assert told.maps["you"].note.endswith(", 1 left out")
-
-
 def test_draws_for_a_turn_do_not_depend_on_turns_viewed_before() -> None:
     def told(looks: Sequence[int]) -> tuple[Explanation, ...]:
         view, explainer, found = view_of(POND, ("you", "they")), Explainer(5, 100), []
@@ -231,12 +198,6 @@ def test_draws_for_a_turn_do_not_depend_on_turns_viewed_before() -> None:
         return tuple(found)
 
     assert told([5]) == told([2, 3, 5])[-1:]
-
-
-@pytest.mark.parametrize("fleets", [0, 99, 100_001])
-def test_how_many_fleets_to_draw_has_a_range(fleets: int) -> None:
-    with pytest.raises(SalvoError, match=f"bad_fleets: {fleets} fleets to sample; 100..100000"):
-        Explainer(fleets=fleets)
 
 
 # --- whole games --------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -15,7 +14,6 @@ from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS, SALVO, SMACKDOWN, Grid, Repeats, RuleBook, ShipClass, generator
 from salvo.view import Feed, Shot, View
 from salvo_display.boards import HeatMap
-from salvo_display.boards.heat_map import percentage
 from salvo_display.boards.marks import Mark
 from salvo_lab import arena
 from salvo_lab.bots.chances import heat_map
@@ -40,11 +38,6 @@ def test_text_has_coordinates_percentages_marks_and_the_salvo() -> None:
         "[ ] aimed at, ✖ hit, ○ miss, ● fired at before, and not told",
         "a guess",
     ]
-
-
-@pytest.mark.parametrize(("fleets", "says"), [(0, "0"), (1, "<1"), (199, ">99"), (200, "100")])
-def test_only_what_is_impossible_has_none_and_only_what_is_certain_has_all(fleets: int, says: str) -> None:
-    assert percentage(fleets / 200) == says
 
 
 def test_chances_are_those_of_all_fleets_counted_one_by_one() -> None:
@@ -117,14 +110,3 @@ def test_an_answer_that_others_shots_blur_is_said_to_be_left_out() -> None:
 def test_a_map_of_nobodys_board_is_refused(target: str) -> None:
     with pytest.raises(BotError, match=f"unknown_target: '{target}' is none of those that still stand: you"):
         heat_map(view_of(), target)
-
-
-def test_a_draw_of_no_fleets_is_refused() -> None:
-    with pytest.raises(BotError, match="bad_fleets: 0 fleets to sample; 1 or more"):
-        heat_map(view_of(), "you", fleets=0)
-
-
-def test_a_map_goes_to_another_process_and_is_short_when_it_is_only_named() -> None:
-    drawn = HeatMap(POND, CHANCES, marks={0: Mark.FIRED})
-    assert pickle.loads(pickle.dumps(drawn)) == drawn
-    assert "0.25" not in repr(drawn)

@@ -9,10 +9,10 @@ import pytest
 
 from salvo.errors import BotError
 from salvo.rules import BOOKS
-from salvo.sources import load, team_name
+from salvo.sources import load
 from salvo_lab import arena
 from salvo_lab.commands.climbing import lines, record
-from salvo_lab.ladder import Ladder, Rung, climb, frozen, points
+from salvo_lab.ladder import Ladder, Rung, climb, frozen
 from salvo_lab.solo import Target
 
 #: By rung, a digest of its shots in one game. A rung that plays otherwise is another one: give it a new version.
@@ -84,12 +84,6 @@ def test_a_bot_that_is_a_rung_is_not_told_from_it_and_beats_those_below() -> Non
     assert "beats rung 1, random-v1, and is not told from rung 2, hunter-v1" in found.in_words
 
 
-def test_points_are_those_of_a_share_of_games() -> None:
-    assert points(0.5) == 0
-    assert points(10 / 11) == pytest.approx(400)
-    assert (points(0.0), points(1.0)) == (-float("inf"), float("inf"))
-
-
 @pytest.mark.parametrize(
     ("source", "error"),
     [
@@ -102,8 +96,3 @@ def test_points_are_those_of_a_share_of_games() -> None:
 def test_a_mixture_that_is_none_is_refused_with_what_would_do(source: str, error: str) -> None:
     with pytest.raises(BotError, match=error):
         load(source)
-
-
-def test_a_mixture_has_a_team_name_with_its_share() -> None:
-    assert team_name("hunter@0.25") == "hunter-0-25"
-    assert team_name("/home/me@work/mybot.py") == "mybot"

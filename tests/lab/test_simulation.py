@@ -16,19 +16,17 @@ from typing import Any
 
 import pytest
 
-import salvo_lab
 from salvo.errors import BotError
 from salvo.player import Bot
 from salvo.programs import linux
 from salvo.programs.linux import is_single_threaded
-from salvo.replay_command import again
 from salvo.rules import BOOKS, SALVO, Fleet, RuleBook, Starter
 from salvo.view import Shot, View
 from salvo_lab import arena
 from salvo_lab.arena import Supervision
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_lab.simulation import Seats, Simulation, simulate, stream
+from salvo_lab.simulation import Seats, simulate, stream
 from salvo_lab.simulation.seats import places_alike, seating
 
 
@@ -145,18 +143,6 @@ def test_a_bot_may_fail_anywhere(method: str, ends: str, tmp_path: Path) -> None
         assert simulation.wins["random"] == 1
 
 
-def test_the_others_play_on_to_their_end() -> None:
-    class Raises(RandomBot):
-        def choose_salvo(self, view: View) -> Sequence[Shot]:
-            if view.turn > 6:
-                raise ValueError
-            return super().choose_salvo(view)
-
-    simulation = simulate({"bad": Raises, "a": "random", "b": "random"}, games=8, seed=1, jobs=0)
-    assert simulation.places["bad"] == [0, 0, 8]
-    assert simulation.ties == 0
-
-
 def test_without_supervision_the_arena_stops_as_it_did() -> None:
     with pytest.raises(BotError, match=r"bot_raised: .*\(bad, turn .*; seed 1, game 7\)$"):
         arena.play({"bad": Fickle(), "good": RandomBot()}, seed=1, game=7)
@@ -242,26 +228,6 @@ def _children() -> set[int]:
     return {int(number) for number in path.read_text().split()}
 
 
-def test_progress_is_told_to_the_end() -> None:
-    told: list[tuple[int, int]] = []
-    simulate(["random", "random"], games=300, jobs=2, progress=lambda done, all_: told.append((done, all_)))
-    assert told[-1] == (300, 300)
-    assert [done for done, _ in told] == sorted({done for done, _ in told})
-
-
-def test_decisions_are_timed() -> None:
-    class Slow(RandomBot):
-        def choose_salvo(self, view: View) -> Sequence[Shot]:
-            time.sleep(0.01)
-            return super().choose_salvo(view)
-
-    simulation = simulate({"slow": Slow, "quick": "random"}, games=3, jobs=1)
-    slow, quick = simulation.decisions["slow"], simulation.decisions["quick"]
-    assert slow.count == sum(played.stats["slow"].turns for played in simulation)
-    assert slow.worst >= slow.mean >= 0.01
-    assert quick.mean > 0
-
-
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -276,15 +242,6 @@ def test_numbers_out_of_range_are_told_with_the_range(arguments: dict[str, Any],
     with pytest.raises(BotError) as raised:
         simulate(["random", "random"], **arguments)
     assert (raised.value.code, raised.value.text) == ("bad_simulation", text)
-
-
-def test_no_games_are_no_error() -> None:
-    nothing = simulate(["random", "random"], games=0)
-    assert len(nothing) == 0
-    with pytest.raises(ValueError, match="no game"):
-        nothing.rate("random")
-    with pytest.raises(BotError, match="too_few_players"):
-        simulate(["random"])
 
 
 # --- seats --------------------------------------------------------------------------------------------------------
@@ -314,17 +271,6 @@ def test_fleets_laid_with_a_purpose_stay_with_their_bot() -> None:
     laid = simulate({"a": Corner, "b": RandomBot}, games=2, seed=1, seats="paired", jobs=0)
     drawn = simulate({"a": RandomBot, "b": RandomBot}, games=2, seed=1, seats="paired", jobs=0)
     assert list(laid) != list(drawn)
-
-
-def test_the_command_names_seats_rules_and_game() -> None:
-    simulation = simulate(["hunter", "random"], games=1, seed=7, rules="xbs", seats="rotated", jobs=0)
-    assert simulation.again(4) == "salvo play hunter random --seed 7 --rules xbs --seats rotated --game 4"
-    assert again(["hunter", "a b.py"], 7, games=9) == "salvo play hunter 'a b.py' --seed 7 --games 9"
-
-
-def test_it_is_part_of_the_sdk() -> None:
-    assert salvo_lab.simulate is simulate
-    assert isinstance(salvo_lab.simulate([Hunter, RandomBot], games=2, jobs=0), Simulation)
 
 
 def test_games_with_the_same_fleets_count_as_one_in_the_error() -> None:

@@ -14,12 +14,12 @@ from click.testing import CliRunner
 from salvo.errors import BotError
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
-from salvo.rules import BOOKS, SALVO, XBS, RuleBook
+from salvo.rules import BOOKS, XBS, RuleBook
 from salvo.view import Shot, View
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.commands.solo import solo
-from salvo_lab.solo import Cleared, Summary, clear, summary
+from salvo_lab.solo import Summary, clear, summary
 
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=lambda book: book.name)
@@ -72,14 +72,6 @@ def test_one_who_passes_or_never_ends_is_told_so() -> None:
         clear(Stuck, 1)
 
 
-def test_an_async_bot_is_waited_for() -> None:
-    class Later(Bot):
-        async def choose_salvo(self, view: View) -> Sequence[Shot]:
-            return view.untouched.sample(view.shots)
-
-    assert isinstance(clear(Later, 1), Cleared)
-
-
 def test_figures_are_those_of_the_counts() -> None:
     found = summary([3, 5, 5, 9])
     assert (found.mean, found.median) == (5.5, 5)
@@ -119,36 +111,6 @@ def test_the_figures_are_the_same_whatever_the_number_of_jobs() -> None:
 
 
 @pytest.mark.long
-def test_lines_tell_the_figures_and_the_command_that_counts_again() -> None:
-    lines = run("random", "--boards", "3", "--rules", "streak", "--jobs", "1").splitlines()
-    assert lines[-1] == "again:  salvo solo random --boards 3 --seed 0 --rules streak"
-    assert lines[0] == "  shots boards"
-    assert lines[-2].startswith("legend: salvos and shots to clear a board, ")
-    assert lines[-4].startswith("shots:  ")
-    assert all(len(line.split()) >= 2 for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        (("nobody", "--boards", "1"), "no bot 'nobody'"),
-        (("rude", "--boards", "1"), "(solo, turn 1; seed 0, game 1)"),
-    ],
-)
-def test_what_is_wrong_is_said_in_one_line(arguments: tuple[str, ...], text: str) -> None:
-    done = CliRunner().invoke(solo, list(arguments))
-    assert text in str(done.exception)
-
-
-@pytest.mark.long
-def test_a_team_s_file_is_counted_in_processes_of_its_own(tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text("import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n")
-    record = json.loads(run(str(file), "--boards", "16", "--jobs", "1", "--json"))
-    assert 15 < record["salvos"]["mean"] <= SALVO.grid.size / 5
-
-
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("boards", "ends", "told"),
     [
@@ -181,14 +143,3 @@ def test_of_boards_that_fail_the_first_is_told_even_if_a_later_one_fails_before_
     with pytest.raises(BotError, match=r"bot_raised: mine\.py:14: .*; seed 0, game 8\)$") as raised:
         run(str(file), "--boards", "20", "--jobs", "2")
     assert "1 / 0" in raised.value.trace
-
-
-@pytest.mark.long
-def test_what_a_bot_prints_goes_nowhere(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text(
-        "import salvo\nprint('loaded')\n\n\n@salvo.bot\ndef fire(view):\n"
-        "    print('thinking')\n    return view.untouched.sample(view.shots)\n"
-    )
-    assert json.loads(run(str(file), "--boards", "2", "--json"))["boards"] == 2
-    assert capfd.readouterr() == ("", "")

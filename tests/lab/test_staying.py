@@ -17,10 +17,6 @@ import pytest
 from click.testing import CliRunner
 
 from kit.programs import needs
-from salvo.programs import process_pool
-from salvo.programs.exec_bot import ExecBot
-from salvo.programs.process_pool import ProgramPool
-from salvo.rules import SALVO
 from salvo.sources import load
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.commands.solo import solo
@@ -135,14 +131,6 @@ def test_a_fault_is_its_game_s_own_and_the_next_has_a_new_process(
     assert badly.are_gone()
 
 
-def test_a_line_between_two_games_is_no_answer_and_the_failure_says_so(told: Callable[[str], Told]) -> None:
-    *_, third, fourth = play(told("chatty").by("chats", 2), games=4)
-    [failure] = third.failures
-    assert "game 3, fleet: bot_unreadable: its answer is 'good game!'" in failure.text
-    assert "first line since the game before, and none is asked for between games" in failure.text
-    assert fourth.failures == ()
-
-
 def test_one_that_hears_neither_its_end_nor_a_signal_is_killed(told: Callable[[str], Told]) -> None:
     lingering = told("lingers")
     play(lingering.by("lingers"), games=2)
@@ -172,24 +160,6 @@ def test_programs_of_a_process_that_dies_or_is_killed_end_with_it(told: Callable
     assert next(playing).game == 1
     playing.close()
     assert hanging.are_gone()
-
-
-def test_many_commands_do_not_stay_all(told: Callable[[str], Told], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_pool, "MAX_WAITING", 1)
-    held, told_to = ProgramPool(), told("some")
-    kinds = [load(told_to.by(name), staying=held) for name in ("one", "other")]
-    processes = []
-    for kind in (*kinds, kinds[1]):
-        bot = kind()
-        assert isinstance(bot, ExecBot)
-        bot.prepare("ann", "7")
-        bot.place_fleet(SALVO)
-        bot.on_game_over("ann", {})
-        bot.close()
-        processes.append(told_to.games[-1][0])
-    assert processes[0] != processes[1] == processes[2]
-    held.close()
-    assert told_to.are_gone()
 
 
 @pytest.mark.long

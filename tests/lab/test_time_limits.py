@@ -81,18 +81,6 @@ def test_a_bank_is_for_all_turns_of_a_game_and_full_in_the_next_one(caplog: pyte
     assert all(shots_of(bot, game=2))
 
 
-def test_the_view_tells_what_is_left() -> None:
-    clock = Clock()
-    bot = Thinks(clock, 1.0)
-    limit_time(bot, TimeLimits(bank_seconds=100), clock)
-    shots_of(bot)
-    (_, first), (_, second), *_ = bot.left
-    assert first is not None
-    assert second is not None
-    assert 99 < first <= 100
-    assert 98 < second <= 99
-
-
 def test_one_that_is_async_is_not_waited_for(caplog: pytest.LogCaptureFixture) -> None:
     class Waits(RandomBot):
         async def choose_salvo(self, view: View) -> Any:  # type: ignore[override]
@@ -111,25 +99,6 @@ def test_nobody_is_late_under_a_debugger(monkeypatch: pytest.MonkeyPatch, caplog
     assert all(shots_of(limit_time(bot, TimeLimits(turn_seconds=1, bank_seconds=1), clock)))
     assert {left for _, left in bot.left} == {None}
     assert caplog.messages == []
-
-
-def test_a_turn_that_stopped_at_a_breakpoint_costs_nothing(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    stopped = []
-    monkeypatch.setattr(sys, "breakpointhook", lambda: stopped.append(True))
-    clock = Clock()
-
-    class Stops(Thinks):
-        def choose_salvo(self, view: View) -> Any:
-            if len(view.salvos) == 1:
-                breakpoint()
-            return super().choose_salvo(view)
-
-    bot = limit_time(Stops(clock, 0.5, 60.0, 0.6), TimeLimits(bank_seconds=1), clock)
-    assert shots_of(bot)[:3] == [5, 5, 0]
-    assert stopped == [True]
-    assert len(caplog.messages) >= 1
 
 
 def test_a_debugger_is_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
