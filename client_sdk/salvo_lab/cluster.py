@@ -1,7 +1,7 @@
 """Work of the laboratory on several hosts: blocks of it travel by Dask, and each host plays them on its own processes.
 
-    salvo lab scheduler --listen HOST:PORT         on one host
-    salvo lab worker tls://HOST:PORT --tls DIR     on each that plays
+    salvo lab scheduler --listen HOST:PORT --tls DIR    on one host
+    salvo lab worker tls://HOST:PORT --tls DIR          on each that plays
     salvo compare A B --scheduler tls://HOST:PORT --tls DIR
 
 Dask knows no bot: it queues blocks, moves them to hosts, and gives those of a lost host to another one. Bots run where
@@ -9,21 +9,18 @@ they always do, in processes that a host may end. Results come in the order of t
 cannot tell how many hosts there were.
 
 Anyone who can connect to a scheduler or to a worker can run code there, other users of this machine, too: both want
-certificates. On one machine alone these are the user's own, made once, in a folder that nobody else may read.
+certificates, those of ``salvo tls``.
 """
 
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 import logging
 import os
 import queue
-import shutil
 import socket
 import ssl
 import sys
-import tempfile
 import threading
 import time
 import warnings
@@ -43,10 +40,9 @@ from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo.programs.linux import cores
 from salvo.sources import is_program
 from salvo.text_files import missing_file
-from salvo.user_folders import private_folder, user_folder
 from salvo.versions import code_files, contents_of, keep_content, path_of, split
 from salvo_lab.programs.worker_process import LOOK_SECONDS
-from salvo_server.commands.tls import CA, CERTIFICATE, KEY, make_certificates
+from salvo_server.commands.tls import CA, CERTIFICATE, KEY
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Security
@@ -269,7 +265,7 @@ class Cluster:
 
         Args:
             url: of the scheduler, ``tls://HOST:PORT``.
-            tls: the folder of ``salvo tls``; not needed on this machine.
+            tls: the folder of ``salvo tls``.
 
         Raises:
             SalvoError: ``bad_lab_url``, ``lab_without_tls``, ``bad_tls``; ``no_scheduler``; ``host_versions``.
@@ -497,8 +493,8 @@ def security_for(url: str, tls: Path | None) -> Security:
     """Return the certificates for a URL.
 
     Raises:
-        SalvoError: ``bad_lab_url``; ``lab_without_tls``: a URL without TLS, or of another machine and without a folder;
-            ``bad_tls``: a file is missing.
+        SalvoError: ``bad_lab_url``; ``lab_without_tls``: a URL without TLS, or no folder; ``bad_tls``: a file is
+            missing.
         MissingExtra: ``cluster`` is not installed.
     """
     parts = urlsplit(url)
@@ -508,15 +504,10 @@ def security_for(url: str, tls: Path | None) -> Security:
         there = False
     if not there or parts.path or parts.username:
         raise SalvoError("bad_lab_url", f"{url!r} is no tls://HOST:PORT")
-    assert parts.hostname is not None
-    host = parts.hostname
-    is_here = is_loopback(host)
-    if parts.scheme == "tcp" or (tls is None and not is_here):
-        fix = "" if is_here else f"salvo tls DIR --host {host}; copy DIR to all hosts, and "
-        given = f"give tls://{parts.netloc}{'' if is_here else ' --tls DIR'}"
-        raise SalvoError("lab_without_tls", f"{url}: anyone who reaches it could run code without TLS. {fix}{given}")
-    folder = _own_certificates() if tls is None else tls
-    ca, certificate, key = (str(folder / name) for name in (CA, CERTIFICATE, KEY))
+    if parts.scheme == "tcp" or tls is None:
+        fix = f"salvo tls DIR --host {parts.hostname}; copy DIR to all hosts, and give tls://{parts.netloc} --tls DIR"
+        raise SalvoError("lab_without_tls", f"{url}: anyone who reaches it could run code without TLS. {fix}")
+    ca, certificate, key = (str(tls / name) for name in (CA, CERTIFICATE, KEY))
     for file in (ca, certificate, key):
         if not os.access(file, os.R_OK):
             raise SalvoError("bad_tls", f"{file} cannot be read; salvo tls DIR makes it, with the others")
@@ -534,34 +525,11 @@ def security_for(url: str, tls: Path | None) -> Security:
     )
 
 
-def _own_certificates() -> Path:
-    """Return the folder with this user's certificates for this machine alone, which are made where there are none."""
-    state = user_folder("XDG_STATE_HOME", ".local/state", "the certificates of the lab")
-    folder = state / "lab"
-    if not folder.is_dir():
-        private_folder(state)
-        made = Path(tempfile.mkdtemp(prefix="lab-", dir=state))  # which has the mode 0700
-        make_certificates(made, ["localhost", "127.0.0.1", "::1"])
-        try:
-            made.rename(folder)
-        except OSError:  # somebody else of ours was quicker
-            shutil.rmtree(made)
-    return folder
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address or name."""
-    with suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"
-
-
-async def schedule(url: str, tls: Path | None, pages: str, listening: Callable[[str, str], object]) -> None:
+async def schedule(url: str, tls: Path | None, listening: Callable[[str], object]) -> None:
     """Be a scheduler until this is cancelled.
 
     Args:
-        pages: HOST:PORT of its dashboard.
-        listening: called with the addresses of scheduler and dashboard once it listens.
+        listening: called with its address once it listens.
 
     Raises:
         SalvoError: as in :func:`security_for`; ``bad_lab_url``: the address cannot be used.
@@ -579,15 +547,13 @@ async def schedule(url: str, tls: Path | None, pages: str, listening: Callable[[
     parts = urlsplit(url)
     try:
         scheduler = await distributed.Scheduler(
-            host=url.removesuffix(f":{parts.port}"), port=parts.port, security=security, dashboard_address=pages
+            host=url.removesuffix(f":{parts.port}"), port=parts.port, security=security, dashboard=False
         )
     except (OSError, RuntimeError) as error:
         cause = error.__cause__ or error
         raise SalvoError("bad_lab_url", f"{url} cannot be listened at: {getattr(cause, 'strerror', cause)}") from None
     async with scheduler:
-        shown = scheduler.http_server
-        port = shown.port if shown is not None else 0
-        listening(scheduler.address, f"http://{pages.rpartition(':')[0]}:{port}/status")
+        listening(scheduler.address)
         await scheduler.finished()
 
 

@@ -3,22 +3,25 @@
 The rival is a :class:`Target`: it has a fleet drawn evenly from all legal layouts and passes every turn, so the bot
 always has the shots of a whole fleet. Otherwise it is an ordinary game in the arena. Board and bot are seeded from the
 seed and the board's number: all bots get the same boards, whatever the order and the number of processes.
+:class:`Boards` is what processes play, here and on other hosts.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Any, Final, NamedTuple
 
-from salvo.adapter import Adapter, closing
+from salvo.adapter import Adapter, closing, made
 from salvo.errors import BotError
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.view import Shot, View
 from salvo_lab import arena
+from salvo_lab.arena import Failure
+from salvo_lab.simulation.worker import Batch, Player, Run
 
 #: Names of the players in a solo game.
 SHOOTER: Final = "solo"
@@ -80,6 +83,38 @@ def clear(
     if outcome.winners != (SHOOTER,):
         raise BotError("not_cleared", f"board {board}, seed {seed}: the bot passed its turns after {stats.shots} shots")
     return Cleared(board, stats.turns, stats.shots, clock.seconds, "".join(trouble))
+
+
+@dataclass(frozen=True, slots=True)
+class Boards(Run[Cleared]):
+    """What is the same for all boards; a board that is not cleared is a failure of its game, whose number it has."""
+
+    bots: Mapping[str, str | type[Bot]]
+    seed: str
+    book: RuleBook
+    strict: bool = False
+
+    def player(self, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None) -> Player[Cleared]:
+        """Return what clears the boards."""
+        return _Clearing(self, mark, kinds)
+
+    def at_table(self, game: int) -> Iterable[str]:
+        """Return the bot's name."""
+        return self.bots
+
+
+class _Clearing(Player[Cleared]):
+    def __init__(self, boards: Boards, mark: memoryview | None, kinds: Mapping[str, type[Bot]] | None) -> None:
+        super().__init__(boards, mark, kinds)
+        self._boards = boards
+
+    def _play(self, game: int, batch: Batch[Cleared]) -> Cleared:
+        [(name, kind)] = self._kinds.items()
+        try:
+            return clear(lambda: made(kind), game, seed=self._boards.seed, book=self._boards.book)
+        except BotError as error:
+            batch.failures.append(Failure(name, game, 0, error.code, error.text, error.trace))
+            return Cleared(game, 0, 0, [])
 
 
 class _Clock:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from math import floor, log10
 from pathlib import Path
 from typing import Any, Final
@@ -45,7 +45,7 @@ _CODE: Final = ("client_sdk/salvo/rules", "client_sdk/salvo_lab/bots")
 
 Row = dict[str, Any]
 #: Clears the boards of these numbers with a bot.
-Clear = Callable[[str, RuleBook, Sequence[int]], Generator[Cleared, None, None]]
+Clear = Callable[[str, RuleBook, range], Generator[Cleared, None, None]]
 
 
 def main() -> None:
@@ -60,7 +60,7 @@ def main() -> None:
     given = parser.parse_args()
     with connected(given.scheduler, given.tls) as cluster, contextlib.suppress(KeyboardInterrupt):
 
-        def clear(bot: str, book: RuleBook, boards: Sequence[int]) -> Generator[Cleared, None, None]:
+        def clear(bot: str, book: RuleBook, boards: range) -> Generator[Cleared, None, None]:
             return clear_all(bot, boards, SEED, book, given.jobs, cluster)
 
         pairs = [(BOOKS[rules], bot) for rules in given.rules for bot in given.bots]

@@ -82,7 +82,7 @@ class Laboratory:
         self._run(("tls", str(folder / "keys")))
         listen = f"0.0.0.0:{port.number}"
         self.scheduler = Process(
-            [*SALVO, "lab", "scheduler", "--listen", listen, "--dashboard", "127.0.0.1:0", *self._tls],
+            [*SALVO, "lab", "scheduler", "--listen", listen, *self._tls],
             folder / "scheduler.log",
         )
         self.workers = [self._worker(host, name) for host, name in enumerate(HOSTS)]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,6 +13,7 @@ from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo.versions import MAX_FILES
 from salvo_lab import cluster
 from salvo_lab.cluster import Cluster, security_for, ship
+from salvo_server.commands.tls import make_certificates
 
 BOT = "import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n"
 
@@ -66,7 +64,7 @@ def test_what_other_hosts_cannot_have_is_refused(tmp_path: Path) -> None:
         ("tcp://lab.example:8786", None, "lab_without_tls"),
         ("tls://192.0.2.1:8786", None, "lab_without_tls"),
         ("tcp://127.0.0.1:8786", Path(), "lab_without_tls"),
-        ("tcp://127.0.0.1:8786", None, "lab_without_tls"),
+        ("tls://127.0.0.1:8786", None, "lab_without_tls"),
         ("tls://127.0.0.1:8786", Path("nowhere"), "bad_tls"),
     ],
 )
@@ -76,35 +74,19 @@ def test_an_address_that_anybody_could_use_to_run_code_is_refused(url: str, tls:
     assert raised.value.code == code
 
 
-def test_on_this_machine_alone_certificates_are_its_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    before = os.umask(0)
-    try:
-        found: list[Any] = [security_for(f"tls://{host}:8786", None) for host in ("127.0.0.1", "localhost", "[::1]")]
-    finally:
-        os.umask(before)
-    assert {(security.require_encryption, security.tls_ca_file) for security in found} == {
-        (True, str(tmp_path / "salvo" / "lab" / "ca.pem"))
-    }
-    assert [path.name for path in (tmp_path / "salvo").iterdir()] == ["lab"]
-    assert stat.S_IMODE((tmp_path / "salvo" / "lab").stat().st_mode) == 0o700
-
-
 def test_without_dask_the_command_that_installs_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in ("distributed", "dask")]:
         monkeypatch.delitem(sys.modules, name)
     hide("distributed", monkeypatch)
     monkeypatch.setattr(cluster, "_knock", lambda *_: None)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    make_certificates(tmp_path, ["localhost"])
     with pytest.raises(MissingExtra, match=r"battleship-salvo\[cluster\]"):
-        Cluster("tls://127.0.0.1:1")
+        Cluster("tls://127.0.0.1:1", tmp_path)
 
 
-def test_without_a_scheduler_the_command_that_starts_one_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    found = run("play", "hunter", "random", "--games", "2", "--scheduler", "tls://127.0.0.1:1")
+def test_without_a_scheduler_the_command_that_starts_one_is_said(tmp_path: Path) -> None:
+    make_certificates(tmp_path, ["localhost"])
+    found = run("play", "hunter", "random", "--games", "2", "--scheduler", "tls://127.0.0.1:1", "--tls", str(tmp_path))
     assert found.returncode == 1
     assert "error: no_scheduler: no scheduler answers at tls://127.0.0.1:1" in found.stderr
     assert "salvo lab scheduler" in found.stderr

@@ -15,7 +15,7 @@ import click
 
 from salvo.cli.checked import Suggesting
 from salvo.cli.options import JOBS
-from salvo_lab.cluster import is_loopback, schedule, serve_blocks
+from salvo_lab.cluster import schedule, serve_blocks
 from salvo_lab.commands.on_hosts import TLS
 
 
@@ -24,27 +24,21 @@ def lab() -> None:
     """Play on several hosts: one scheduler, a worker on each host, and --scheduler URL of the commands that play.
 
     Anyone who can connect to a scheduler or a worker can run code on its host. So they want certificates of each other:
-    salvo tls makes them, in a folder to copy to all hosts. On one machine alone they have some of their own.
+    salvo tls makes them, in a folder to copy to all hosts.
     """
 
 
 @lab.command()
 @click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:8786", help="Where workers and commands connect.")
 @TLS
-@click.option("--dashboard", metavar="HOST:PORT", default="127.0.0.1:8787", help="Dask's pages, which need no key.")
-def scheduler(listen: str, tls: Path | None, dashboard: str) -> None:
+def scheduler(listen: str, tls: Path | None) -> None:
     """Hand blocks of games to workers, until Ctrl-C."""
-    if not is_loopback(dashboard.rpartition(":")[0].strip("[]")):
-        text = f"anyone who reaches {dashboard} sees on the dashboard what is played, without a key"
-        click.echo(f"warning: {text}", err=True)
 
-    def listening(address: str, pages: str) -> None:
-        more = "" if tls is None else f" --tls {shlex.quote(str(tls))}"
+    def listening(address: str) -> None:
         click.echo(f"scheduler: {address}")
-        click.echo(f"dashboard: {pages}")
-        click.echo(f"on each host: salvo lab worker {address}{more}")
+        click.echo(f"on each host: salvo lab worker {address} --tls {shlex.quote(str(tls))}")
 
-    _until_ended(schedule(f"tls://{listen}", tls, dashboard, listening))
+    _until_ended(schedule(f"tls://{listen}", tls, listening))
 
 
 @lab.command()

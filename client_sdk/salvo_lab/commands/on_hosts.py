@@ -21,7 +21,7 @@ TLS: Final = click.option(
     "--tls",
     type=click.Path(path_type=Path, file_okay=False),
     envvar="SALVO_LAB_TLS",
-    help="The folder of salvo tls, the same on all hosts; none on one machine alone.  [env var: SALVO_LAB_TLS]",
+    help="The folder of salvo tls, the same on all hosts.  [env var: SALVO_LAB_TLS]",
 )
 #: Rules for options that have no effect with these, or without.
 UNUSED: Final = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shlex
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -16,14 +16,15 @@ import click
 from salvo.cli.checked import Checked
 from salvo.cli.options import JOBS, RULES, TRACEBACK, json_option
 from salvo.cli.output import Integer, has_terminal, progress_bar
+from salvo.errors import BotError
 from salvo.programs.linux import cores
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
-from salvo_lab.clearers import Clearers
 from salvo_lab.commands.failures import repeated_by
 from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
 from salvo_lab.intervals import DEVIATIONS
-from salvo_lab.solo import Cleared, Summary, summary
+from salvo_lab.simulation import played
+from salvo_lab.solo import SHOOTER, Boards, Cleared, Summary, summary
 
 if TYPE_CHECKING:
     from salvo_lab.cluster import Cluster
@@ -84,21 +85,21 @@ def solo(
 
 
 def clear_all(
-    bot: str, boards: Sequence[int], seed: str, book: RuleBook, jobs: int | None, cluster: Cluster | None
+    bot: str, boards: range, seed: str, book: RuleBook, jobs: int | None, cluster: Cluster | None
 ) -> Generator[Cleared, None, None]:
     """Clear the boards of these numbers, in their order, on the hosts of a cluster or on processes here.
 
     Raises:
-        BotError: as :func:`salvo_lab.solo.clear`.
+        BotError: of the first board that fails, as :func:`salvo_lab.solo.clear`; ``bad_bot``; ``bot_crashed``: the bot
+            ended its process.
     """
-    if cluster is not None:
-        from salvo_lab.commands.solo_on_hosts import Boards
-
-        for cleared in cluster.play(Boards.shipped(bot, seed, book), boards):
-            yield from cleared
-        return
-    with Clearers(bot, seed, book, jobs or cores()) as clearers:
-        yield from clearers.clear(boards)
+    run = Boards({SHOOTER: bot}, seed, book)
+    for batch in played(run, [bot], boards, jobs=cores() if jobs is None else jobs, cluster=cluster):
+        failures = {failure.game: failure for failure in batch.failures}
+        for cleared in batch.rows:
+            if (failed := failures.get(cleared.board)) is not None:
+                raise BotError(failed.code, failed.text, failed.trace)
+            yield cleared
 
 
 def _with_progress(cleared: Generator[Cleared, None, None], count: int, *, plain: bool) -> Iterator[Cleared]:

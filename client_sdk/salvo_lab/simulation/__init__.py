@@ -15,7 +15,7 @@ import inspect
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import fsum
+from math import fsum, inf
 from statistics import fmean
 from typing import TYPE_CHECKING, overload
 
@@ -30,7 +30,7 @@ from salvo_lab.arena import Decisions, Failure, Placed
 from salvo_lab.intervals import rate_and_error
 from salvo_lab.simulation.pool import Pool, play_here
 from salvo_lab.simulation.seats import Seats, seating
-from salvo_lab.simulation.worker import Batch, Row, Spec
+from salvo_lab.simulation.worker import Batch, R, Row, Run, Spec
 
 if TYPE_CHECKING:
     from salvo_lab.cluster import Cluster
@@ -305,20 +305,39 @@ def _begin(
         decisions={name: Decisions() for name in names},
         _book=book,
     )
+    numbers = range(first, first + games)
+    batches = played(spec, written, numbers, jobs=jobs, turn_seconds=turn_seconds, waiting=waiting, cluster=cluster)
+    return simulation, batches
+
+
+def played(
+    run: Run[R],
+    written: Sequence[str],
+    games: range,
+    *,
+    jobs: int,
+    turn_seconds: float = inf,
+    waiting: Callable[[], object] | None = None,
+    cluster: Cluster | None = None,
+) -> Iterator[Batch[R]]:
+    """Play the games of these numbers; the arguments are those of :func:`simulate`.
+
+    Args:
+        written: the sources of the run's bots; a class has that of its file.
+    """
     if cluster is not None:
         from salvo_lab.simulation.on_hosts import Games
 
-        shipped = Games.shipped(spec, written, turn_seconds)
-        blocks = cluster.play(shipped, range(first, first + games), waiting)
-        return simulation, (batch for block in blocks for batch in block)
+        shipped: Games[R] = Games.shipped(run, written, turn_seconds)
+        return (batch for block in cluster.play(shipped, games, waiting) for batch in block)
     if jobs == 0:
-        return simulation, play_here(spec, first, games)
-    return simulation, _pooled(Pool(spec, min(jobs, games), turn_seconds), first, games, waiting)
+        return play_here(run, games.start, len(games))
+    return _pooled(Pool(run, min(jobs, len(games)), turn_seconds), games, waiting)
 
 
-def _pooled(pool: Pool[Row], first: int, games: int, waiting: Callable[[], object] | None) -> Iterator[Batch[Row]]:
+def _pooled(pool: Pool[R], games: range, waiting: Callable[[], object] | None) -> Iterator[Batch[R]]:
     with pool:
-        yield from pool.play(first, games, waiting)
+        yield from pool.play(games.start, len(games), waiting)
 
 
 def _check(what: str, number: int, least: int) -> None:

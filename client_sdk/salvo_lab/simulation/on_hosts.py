@@ -1,4 +1,4 @@
-"""Games of a simulation on other hosts, where they are played as on this one."""
+"""Games of a run on other hosts, where they are played as on this one."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Generic
 
 from salvo.errors import BotError
 from salvo_lab.arena import Failure
 from salvo_lab.cluster import Carrying, Shipped, Work, ship
 from salvo_lab.simulation.pool import Pool
-from salvo_lab.simulation.worker import Batch, Row, Spec
+from salvo_lab.simulation.worker import Batch, R, Run
 
 
 @dataclass(frozen=True, slots=True)
-class Games(Work[int, Batch[Row]]):
+class Games(Work[int, Batch[R]], Generic[R]):
     """Plays the games of these numbers, which are consecutive."""
 
-    spec: Spec
+    run: Any  # which is a dataclass; without its bots
     bots: dict[str, Shipped]
     turn_seconds: float
 
     @classmethod
-    def shipped(cls, spec: Spec, written: Sequence[str], turn_seconds: float) -> Games:
-        """Pack a simulation's bots.
+    def shipped(cls, run: Any, written: Sequence[str], turn_seconds: float) -> Games[R]:
+        """Pack a run's bots.
 
         Args:
             written: the bots' sources; a class has that of its file.
@@ -32,19 +33,19 @@ class Games(Work[int, Batch[Row]]):
         Raises:
             BotError: as in :func:`salvo_lab.cluster.ship`; ``bad_bot``: a class that is in no file.
         """
-        for name, bot, source in zip(spec.bots, spec.bots.values(), written, strict=True):
+        for name, bot, source in zip(run.bots, run.bots.values(), written, strict=True):
             if not isinstance(bot, str) and ".py:" not in source:
                 raise BotError("bad_bot", f"{name} is a class that no other host finds; give its file.py")
-        return cls(replace(spec, bots={}), dict(zip(spec.bots, ship(written), strict=True)), turn_seconds)
+        return cls(replace(run, bots={}), dict(zip(run.bots, ship(written), strict=True)), turn_seconds)
 
     @contextmanager
-    def begin(self, jobs: int) -> Iterator[Carrying[int, Batch[Row]]]:
+    def begin(self, jobs: int) -> Iterator[Carrying[int, Batch[R]]]:
         """Start a pool, which plays block after block."""
-        spec = replace(self.spec, bots={name: bot.unpacked() for name, bot in self.bots.items()})
-        with Pool(spec, jobs, self.turn_seconds) as pool:
+        run: Run[R] = replace(self.run, bots={name: bot.unpacked() for name, bot in self.bots.items()})
+        with Pool(run, jobs, self.turn_seconds) as pool:
             yield partial(self._play, pool)
 
-    def _play(self, pool: Pool[Row], games: Sequence[int], waiting: Callable[[], None]) -> list[Batch[Row]]:
+    def _play(self, pool: Pool[R], games: Sequence[int], waiting: Callable[[], None]) -> list[Batch[R]]:
         try:
             batches = list(pool.play(games[0], len(games), waiting))
         except BotError as error:

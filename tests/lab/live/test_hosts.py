@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 
 from kit.processes import processes, started, without_settings
 from kit.waiting import until
+from salvo_server.commands.tls import make_certificates
 
 SALVO = [sys.executable, "-m", "salvo"]
 #: Reads a file beside it, raises, and ends its process, now and then.
@@ -49,7 +51,8 @@ raft = 1
 
 
 def _environment(cache: Path) -> dict[str, str]:
-    return without_settings(PYTHONUNBUFFERED="1", XDG_CACHE_HOME=str(cache))
+    tls = os.environ["SALVO_LAB_TLS"]
+    return without_settings(PYTHONUNBUFFERED="1", XDG_CACHE_HOME=str(cache), SALVO_LAB_TLS=tls)
 
 
 class Hosts:
@@ -64,7 +67,7 @@ class Hosts:
 
     def schedule(self, listen: str) -> tuple[subprocess.Popen[str], str]:
         """Start a scheduler; return it and its URL."""
-        scheduler = self._start("scheduler", "--listen", listen, "--dashboard", "127.0.0.1:0", *self._options)
+        scheduler = self._start("scheduler", "--listen", listen, *self._options)
         assert scheduler.stdout is not None
         return scheduler, scheduler.stdout.readline().split()[1]
 
@@ -88,8 +91,9 @@ class Hosts:
 
 
 @pytest.fixture(autouse=True)
-def _own_certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+def _certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_certificates(tmp_path / "keys", ["localhost", "127.0.0.1"])
+    monkeypatch.setenv("SALVO_LAB_TLS", str(tmp_path / "keys"))
 
 
 @pytest.fixture
@@ -249,21 +253,10 @@ def test_another_user_of_the_machine_reaches_no_host(
         [sys.executable, "-c", connect, hosts.url.replace("tls", "tcp")], capture_output=True, text=True, check=False
     )
     assert (plain.returncode, plain.stdout) == (1, ""), plain.stderr
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "theirs"))
+    make_certificates(tmp_path / "theirs", ["localhost", "127.0.0.1"])
+    monkeypatch.setenv("SALVO_LAB_TLS", str(tmp_path / "theirs"))
     play = ("play", "hunter", "random", "--games", "2", "--scheduler", hosts.url)
     stranger = _run(home, *play)
     assert (stranger.returncode, "error: bad_tls: the scheduler at" in stranger.stderr) == (1, True), stranger.stderr
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("SALVO_LAB_TLS", str(tmp_path / "keys"))
     assert "wins:" in _run(home, *play).stdout
-
-
-def test_a_dashboard_that_others_reach_is_announced(home: Path) -> None:
-    with started(
-        [*SALVO, "lab", "scheduler", "--listen", "127.0.0.1:0", "--dashboard", "0.0.0.0:0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=home,
-        env=_environment(home / "cache"),
-    ) as scheduler:
-        assert scheduler.stderr is not None
-        assert scheduler.stderr.readline().startswith("warning: anyone who reaches 0.0.0.0:0 sees on the dashboard")
