@@ -525,6 +525,9 @@ class Connection:
 class _Client(paho.Client):
     """paho's client on a buffered socket; over WebSocket on paho's own, which frames each packet.
 
+    paho has no public way to bring a socket, to close one at once, or to learn what is not acknowledged yet: hence its
+    private methods here, ``_sock_close`` and ``_out_messages`` above, and the bound on its version.
+
     Attributes:
         plain: the socket of the latest attempt, below paho's WebSocket and our buffer.
     """
@@ -547,8 +550,8 @@ class _Client(paho.Client):
 
     def _ssl_wrap_socket(self, tcp_sock: socket.socket) -> ssl.SSLSocket:
         assert self._ssl_context is not None
-        sock = self._ssl_context.wrap_socket(tcp_sock, server_hostname=self._host, do_handshake_on_connect=False)
+        sock = self._ssl_context.wrap_socket(tcp_sock, server_hostname=self.host, do_handshake_on_connect=False)
         self.plain = sock
-        sock.settimeout(self._connect_timeout)
+        sock.settimeout(self.connect_timeout)
         sock.do_handshake()
         return sock

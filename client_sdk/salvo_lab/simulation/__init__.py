@@ -328,7 +328,7 @@ def played(
     if cluster is not None:
         from salvo_lab.simulation.on_hosts import Games
 
-        shipped: Games[R] = Games.shipped(run, written, turn_seconds)
+        shipped = Games.shipped(run, written, turn_seconds)
         return (batch for block in cluster.play(shipped, games, waiting) for batch in block)
     if jobs == 0:
         return play_here(run, games.start, len(games))

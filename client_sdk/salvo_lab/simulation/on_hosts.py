@@ -24,7 +24,7 @@ class Games(Work[int, Batch[R]], Generic[R]):
     turn_seconds: float
 
     @classmethod
-    def shipped(cls, run: Any, written: Sequence[str], turn_seconds: float) -> Games[R]:
+    def shipped(cls, run: Run[R], written: Sequence[str], turn_seconds: float) -> Games[R]:
         """Pack a run's bots.
 
         Args:
@@ -36,7 +36,8 @@ class Games(Work[int, Batch[R]], Generic[R]):
         for name, bot, source in zip(run.bots, run.bots.values(), written, strict=True):
             if not isinstance(bot, str) and ".py:" not in source:
                 raise BotError("bad_bot", f"{name} is a class that no other host finds; give its file.py")
-        return cls(replace(run, bots={}), dict(zip(run.bots, ship(written), strict=True)), turn_seconds)
+        bare: Any = run
+        return cls(replace(bare, bots={}), dict(zip(run.bots, ship(written), strict=True)), turn_seconds)
 
     @contextmanager
     def begin(self, jobs: int) -> Iterator[Carrying[int, Batch[R]]]:
