@@ -21,6 +21,8 @@ _ALWAYS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-cache",  # a page and its files are of one version
 }
+#: Pages and files that are reached through a cache, which may be of two versions for as long after an update.
+_CACHED: Final = "public, max-age=10"
 #: Of a stream of pictures: none of it is stored on the way.
 STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
@@ -33,23 +35,27 @@ def static_files(package: str) -> StaticFiles:
 class Guarded:
     """Adds the policy to every answer, also to refusals; the first of these is of other names than this server's."""
 
-    def __init__(self, app: ASGIApp, knows: Callable[[str], bool], refusal: str) -> None:
+    def __init__(self, app: ASGIApp, knows: Callable[[str], bool], refusal: str, cached: str = "") -> None:
         """Guard an application.
 
         Args:
             knows: whether a request's ``Host`` is a name of this server.
             refusal: what a browser reads that used another one.
+            cached: the ``Host`` of a cache in front, which may store what is not new every time; empty without one.
         """
-        self._app, self._knows, self._refusal = app, knows, refusal
+        self._app, self._knows, self._refusal, self._cached = app, knows, refusal, cached
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        host = Headers(scope=scope).get("host", "")
+
         async def guarded(message: Message) -> None:
             if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 headers = MutableHeaders(scope=message)
+                if self._cached and host == self._cached and message.get("status") == 200:
+                    headers.setdefault("Cache-Control", _CACHED)
                 for name, value in _ALWAYS.items():
                     headers.setdefault(name, value)
             await send(message)
 
-        known = self._knows(Headers(scope=scope).get("host", ""))
-        answer = self._app if known else PlainTextResponse(f"{self._refusal}\n", 421)
+        answer = self._app if self._knows(host) else PlainTextResponse(f"{self._refusal}\n", 421)
         await answer(scope, receive, guarded)

@@ -21,6 +21,7 @@ PACKAGES: Final = {
     "chromium": "chromium chromium-driver",
     "haproxy": "haproxy",
     "prometheus": "prometheus",
+    "nginx": "nginx-light",
     "mqtt.js": "node-mqtt",
     "mosquitto_sub": "mosquitto-clients",
     "bwrap": "bubblewrap",

@@ -8,9 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from salvo_watch.web import relay
-from salvo_watch.web.relay import Channel
+from salvo_watch.web.relay import Channel, frame_of
 
 _ALIVE = b"event: alive\ndata:\n\n"
+_NEWS = frame_of(b'"news"')
 
 
 def test_a_stream_without_news_says_that_it_is_alive_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,8 +21,8 @@ def test_a_stream_without_news_says_that_it_is_alive_and_goes_on(monkeypatch: py
         channel = Channel()
         stream = channel.follow(b"first")
         assert [await anext(stream) for _ in range(3)] == [b"first", _ALIVE, _ALIVE]
-        channel.send(b"news")
-        assert [await anext(stream) for _ in range(2)] == [b"news", _ALIVE]
+        channel.send("news")
+        assert [await anext(stream) for _ in range(2)] == [_NEWS, _ALIVE]
 
     asyncio.run(run())
 
@@ -31,11 +32,11 @@ def test_a_slow_browser_gets_the_newest_of_what_came_while_it_was_busy() -> None
         channel = Channel()
         stream = channel.follow(b"first")
         assert await anext(stream) == b"first"
-        channel.send(b"1")
-        assert await anext(stream) == b"1"
-        channel.send(b"2")
-        channel.send(b"3")
-        assert await anext(stream) == b"3"
+        channel.send("1")
+        assert await anext(stream) == frame_of(b'"1"')
+        channel.send("2")
+        channel.send("3")
+        assert await anext(stream) == frame_of(b'"3"')
 
     asyncio.run(run())
 
@@ -55,11 +56,11 @@ def test_a_browser_that_goes_takes_nothing_from_the_others() -> None:
         going.cancel()
         await asyncio.wait([going])
         assert channel.watchers == 1
-        channel.send(b"news")
+        channel.send("news")
         await _until(lambda: len(heard) == 3)
-        channel.send(b"more")
+        channel.send("more")
         await _until(lambda: len(heard) == 4)
-        assert heard[2:] == [b"news", b"more"]
+        assert heard[2:] == [_NEWS, frame_of(b'"more"')]
         staying.cancel()
 
     asyncio.run(run())

@@ -8,7 +8,7 @@ import os
 import socket
 from pathlib import Path
 from random import Random
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import click
 
@@ -73,6 +73,12 @@ MAX_CONNECTIONS = 4000
     help="A name by which browsers reach these pages, besides this machine's own; may be repeated.",
 )
 @click.option(
+    "--public",
+    metavar="URL",
+    help="The address of a cache in front of these pages, which carries a crowd: pages reached there poll small files "
+    "that it stores, instead of a stream each.",
+)
+@click.option(
     "--mqtt/--no-mqtt", default=True, help="Lead teams to the broker, the first of several, at /mqtt.  [default: mqtt]"
 )
 @click.option(
@@ -91,6 +97,7 @@ def web(
     games: tuple[str, ...],
     join: str | None,
     hosts: tuple[str, ...],
+    public: str | None,
     mqtt: bool,
     proxy_protocol: bool,
     ca: str | None,
@@ -120,8 +127,9 @@ def web(
     pages = _addresses(listen, sock, secure=tls_cert is not None)
     relay = Relay(sources, boards=delay is not None, delay_seconds=delay or 0)
     address = join or str(next(iter(brokers.values())))
-    names = {host_of(listen), urlsplit(address).hostname or "", *hosts} - {""}
-    front = Front(pages[0].rstrip("/"), address, frozenset(names))
+    cached = _public(public)
+    names = {host_of(listen), urlsplit(address).hostname or "", cached.hostname or "", *hosts} - {""}
+    front = Front((public or pages[0]).rstrip("/"), address, frozenset(names), cached.netloc)
     upstream = Upstream(next(iter(brokers.values())), ca, proxy_protocol)
     leads_on = mqtt and upstream.address.scheme in ("mqtt", "mqtts")
     app = application(
@@ -142,6 +150,13 @@ def web(
         click.echo("all boards are shown at once: who sees this page can help a player", err=True)
     open_files.allow(2 * MAX_CONNECTIONS)
     asyncio.run(_serve(server, sock, relay))
+
+
+def _public(url: str | None) -> SplitResult:
+    parts = urlsplit(url or "")
+    if url is not None and (parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/")):
+        raise click.BadParameter(f"{url!r} is no http://HOST or https://HOST[:PORT]", param_hint="'--public'")
+    return parts
 
 
 def _source(cell: str, address: BrokerUrl, secret: str | None, ca: str | None) -> Source:

@@ -21,6 +21,7 @@ from salvo_display.web_page.qr import qr_code
 from salvo_display.web_page.rendering import render
 from salvo_server.brokers.embedded.addresses import is_known_host
 from salvo_server.web_pages import STREAM_HEADERS, Guarded, static_files
+from salvo_watch.web.chunks import CHUNK_CACHE, HEAD_CACHE
 from salvo_watch.web.mqtt_channel import MqttChannels, Upstream
 from salvo_watch.web.relay import Relay
 from salvo_watch.web.sdk import wheel
@@ -29,6 +30,7 @@ from salvo_watch.web.sdk import wheel
 MAX_STREAMS: Final = 512
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
 _PAGE: Final = re.compile(r"/|/games/at/[A-Za-z0-9_-]{1,32}/[0-9]{1,9}")
+_NEVER: Final = {"Cache-Control": "no-store"}
 _LOOPBACK: Final = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:|$)")
 
 
@@ -40,11 +42,13 @@ class Front:
         address: ``http://HOST:PORT`` as other machines reach it.
         join: the broker's address that teams type; empty where it is not known.
         hosts: names by which browsers reach it, besides its addresses and this machine's own.
+        cached: ``HOST`` or ``HOST:PORT`` of a cache before it; empty without one.
     """
 
     address: str
     join: str
     hosts: frozenset[str] = frozenset()
+    cached: str = ""
 
 
 def application(
@@ -62,6 +66,8 @@ def application(
         Route("/director", pages.hall),
         Route("/tables", pages.tables),
         Route("/events", pages.events),
+        Route("/live/head.json", pages.head),
+        Route("/live/{name:int}.json", pages.chunk),
         Route("/sdk", pages.sdk),
         Route("/sdk/{name}", pages.wheel),
         Route("/qr.svg", pages.qr),
@@ -72,7 +78,7 @@ def application(
     ]
     app = Starlette(routes=routes, exception_handlers={404: pages.missing})
     refusal = "no name of this server; its operator can add it to `hosts`, or as --host of salvo web"
-    return Guarded(app, lambda host: is_known_host(host, front.hosts), refusal)
+    return Guarded(app, lambda host: is_known_host(host, front.hosts), refusal, front.cached)
 
 
 def _mqtt(upstream: Upstream, front: Front) -> list[BaseRoute]:
@@ -110,7 +116,9 @@ class _Pages:
 
     def _page(self, name: str, request: Request, status: int = 200, **given: object) -> Response:
         about = {"broker": self._front.join, "version": __version__, "has_games": self._has_games}
-        page = render(f"salvo_watch/web/templates/{name}.html.j2", **about, host=self._address(request), **given)
+        cached = bool(self._front.cached) and request.headers.get("host") == self._front.cached
+        about |= {"cached": cached, "host": self._address(request)}
+        page = render(f"salvo_watch/web/templates/{name}.html.j2", **about, **given)
         return HTMLResponse(page, status)
 
     def _address(self, request: Request) -> str:
@@ -136,7 +144,7 @@ class _Pages:
     async def health(self, request: Request) -> Response:
         """Answer 200 while the broker is reached, else 503."""
         reached = self._relay.reached
-        return PlainTextResponse("ok\n" if reached else "the broker does not answer\n", 200 if reached else 503)
+        return PlainTextResponse("ok\n" if reached else "the broker does not answer\n", 200 if reached else 503, _NEVER)
 
     async def events(self, request: Request) -> Response:
         table = request.query_params.get("table")
@@ -148,6 +156,20 @@ class _Pages:
         stream = self._counted(address, self._relay.follow(table))
         return StreamingResponse(stream, media_type="text/event-stream", headers=STREAM_HEADERS)
 
+    async def head(self, request: Request) -> Response:
+        """Answer with the names of a table's newest chunks, or of those of all tables."""
+        table = request.query_params.get("table")
+        if (refusal := _refused(table)) is not None:
+            return refusal
+        return _stored(self._relay.head(table), HEAD_CACHE, f"there is no table {table}")
+
+    async def chunk(self, request: Request) -> Response:
+        table = request.query_params.get("table")
+        if (refusal := _refused(table)) is not None:
+            return refusal
+        chunk = self._relay.chunk(table, request.path_params["name"])
+        return _stored(chunk, CHUNK_CACHE, "no such chunk; /live/head.json names the newest")
+
     async def _counted(self, address: str, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         self._streams[address] += 1
         try:
@@ -157,6 +179,13 @@ class _Pages:
             self._streams[address] -= 1
             if not self._streams[address]:
                 del self._streams[address]
+
+
+def _stored(value: bytes | None, cache: str, missing: str) -> Response:
+    """Return what a cache may store; for None what it may not."""
+    if value is None:
+        return PlainTextResponse(f"{missing}\n", 404, _NEVER)
+    return Response(value, media_type="application/json", headers={"Cache-Control": cache})
 
 
 def _refused(table: str | None) -> Response | None:

@@ -11,6 +11,7 @@ import contextlib
 import json
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from salvo import messages as m
@@ -24,6 +25,7 @@ from salvo_display.web_page.badges import Badges
 from salvo_server.places import cell_of, place_of, table_of
 from salvo_server.screen_users import ScreenUsers
 from salvo_watch.web.chances import chances
+from salvo_watch.web.chunks import Chunks
 from salvo_watch.web.tables import BOARDS_SECONDS, PLAY_OUT_SECONDS, Arrived, Table, read
 
 #: Tables that are followed; on an open broker any client may make some up.
@@ -41,19 +43,29 @@ class Channel:
     """The newest frame of a stream, for any number of browsers.
 
     Attributes:
-        watchers: how many follow it.
+        watchers: how many browsers have a stream of it.
+        chunks: the same pictures, for browsers behind a cache.
     """
 
     def __init__(self) -> None:
         self.watchers = 0
+        self.chunks = Chunks()
         self._frame = b""
         self._count = 0
         self._next: asyncio.Future[None] | None = None
         self._alive: asyncio.TimerHandle  # ends it, if no frame does
 
-    def send(self, frame: bytes) -> None:
-        """Replace the frame, and wake everybody who waits for one."""
-        self._frame = frame
+    @property
+    def followed(self) -> bool:
+        """Whether anybody sees what is sent."""
+        return self.watchers > 0 or self.chunks.followed
+
+    def send(self, picture: object) -> None:
+        """Replace the frame by one of this picture, and wake everybody who waits for one."""
+        value = json_of(picture)
+        self._frame = frame_of(value)
+        if self.chunks.followed:
+            self.chunks.add(value)
         self._count += 1
         self._wake()
 
@@ -87,9 +99,14 @@ class Channel:
             self.watchers -= 1
 
 
-def frame_of(value: object) -> bytes:
-    """Return a value as an event of a stream."""
-    return b"data: " + json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode() + b"\n\n"
+def json_of(picture: object) -> bytes:
+    """Return a picture as JSON, on one line."""
+    return json.dumps(picture, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def frame_of(value: bytes) -> bytes:
+    """Return a JSON value as an event of a stream."""
+    return b"data: " + value + b"\n\n"
 
 
 class Source:
@@ -314,10 +331,12 @@ class Relay:
         self._drawn[name] = now
         self._advance(table, now)
         channel = self._channels.get(name)
-        if channel is not None and channel.watchers:
-            channel.send(frame_of(self.picture(name)))
+        if channel is not None and channel.followed:
+            channel.send(self.picture(name))
             self._think(table)
-        if self._overview.watchers and self._overview_timer is None:
+        elif channel is not None:
+            del self._channels[name]
+        if self._overview.followed and self._overview_timer is None:
             self._overview_timer = self._loop.call_later(OVERVIEW_SECONDS, self._send_overview)
         due = table.next_due()
         if due is not None and name not in self._timers:
@@ -325,7 +344,7 @@ class Relay:
 
     def _send_overview(self) -> None:
         self._overview_timer = None
-        self._overview.send(frame_of(self.overview()))
+        self._overview.send(self.overview())
 
     def _think(self, table: Table) -> None:
         """Work out the chances on another thread, a table at a time; where that is too slow, some salvos have none."""
@@ -395,16 +414,43 @@ class Relay:
 
     async def follow(self, name: str | None) -> AsyncIterator[bytes]:
         """Yield the frames of a table, as pages name it; of all tables with None."""
-        name = None if name is None else self.place(name)
-        channel = self._overview if name is None else self._channels.setdefault(name, Channel())
-        if name is not None and not channel.watchers and name in self.tables:
-            self._think(self.tables[name])
+        place = None if name is None else self.place(name)
+        channel, picture = self._followed(place)
         try:
-            async for frame in channel.follow(frame_of(self.overview() if name is None else self.picture(name))):
+            async for frame in channel.follow(frame_of(json_of(picture()))):
                 yield frame
         finally:
-            if name is not None and not channel.watchers:
-                self._channels.pop(name, None)
+            if place is not None and not channel.followed:
+                self._channels.pop(place, None)
+
+    def head(self, name: str | None) -> bytes | None:
+        """Return the head of the chunks of a table, as pages name it, or of all tables; None if there is no such table.
+
+        Until somebody asks there are no chunks; the first one begins with the picture as it is now.
+        """
+        place = None if name is None else self.place(name)
+        if name and place not in self.tables:
+            return None
+        channel, picture = self._followed(place)
+        followed = channel.chunks.followed
+        head = channel.chunks.head()
+        if not followed:
+            channel.chunks.add(json_of(picture()))
+        return head
+
+    def chunk(self, name: str | None, number: int) -> bytes | None:
+        """Return a chunk of a table, or of all tables; None if it is too old or not there yet."""
+        channel = self._overview if name is None else self._channels.get(self.place(name))
+        return None if channel is None else channel.chunks.chunk(number)
+
+    def _followed(self, place: str | None) -> tuple[Channel, Callable[[], dict[str, Any]]]:
+        """Return the channel of a table, or of all tables, and what makes its picture."""
+        if place is None:
+            return self._overview, self.overview
+        channel = self._channels.setdefault(place, Channel())
+        if not channel.followed and place in self.tables:
+            self._think(self.tables[place])
+        return channel, partial(self.picture, place)
 
 
 def _table_of(status_topic: str) -> str:

@@ -1,7 +1,7 @@
 // The director goes from table to table: every twenty seconds to the next game, and at once to a defeat or an end.
 
 import { atKey, byName, find } from "./dom.js";
-import { follow } from "./stream.js";
+import { live } from "./live.js";
 
 const STAY_MS = 20_000;
 const LEAST_MS = 4000;
@@ -36,8 +36,8 @@ export function director(watch) {
     show(choice[Math.max(0, at)]);
   }
 
-  follow(
-    "/events",
+  live(
+    undefined,
     (overview) => {
       tables = overview.tables;
       const news = tables.find(isNews);

@@ -4,8 +4,8 @@ import { cellsOf } from "./boards.js";
 import { atKey, badge, byName, colourOf, counted, fill, find, fit, keep, kept, make, nameOf, plain, say, still, titleOf } from "./dom.js";
 import { director } from "./director.js";
 import { arrange, cast } from "./layout.js";
+import { live } from "./live.js";
 import { play, toggle } from "./sound.js";
-import { follow } from "./stream.js";
 import { Tile } from "./tiles.js";
 import { volley } from "./volley.js";
 import { aiming, hostLine, news, outcome, ownLine, progress, reason, spoken, trouble, victory, waiting } from "./words.js";
@@ -454,8 +454,8 @@ function watch(table) {
   leave();
   endVolley();
   closeSplash();
-  leave = follow(
-    `/events?table=${encodeURIComponent(table)}`,
+  leave = live(
+    table,
     take,
     (is) => {
       away = is;
@@ -475,7 +475,7 @@ function choose(table) {
 function followOwn() {
   let here = null;
   const rank = (table) => (table ? ["over", "lobby", "turn"].indexOf(table.state) : -2);
-  follow("/events", ({ tables }) => {
+  live(undefined, ({ tables }) => {
     const found = tables.filter(({ players }) => players.some(({ name }) => name === own));
     const [best] = [...found].sort((a, b) => rank(b) - rank(a));
     if (here !== null && rank(best) <= rank(found.find(({ table }) => table === here))) return;

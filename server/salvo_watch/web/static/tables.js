@@ -1,7 +1,7 @@
 // All tables, each as a card that leads to its hall.
 
 import { badge, byName, colourOf, counted, fill, find, make, nameOf, plain, say, titleOf } from "./dom.js";
-import { follow } from "./stream.js";
+import { live } from "./live.js";
 import { trouble } from "./words.js";
 
 const PLAYERS = 32; // of a card
@@ -53,8 +53,8 @@ function draw() {
   find("trouble").hidden = !words;
 }
 
-follow(
-  "/events",
+live(
+  undefined,
   (overview) => {
     last = overview;
     draw();
