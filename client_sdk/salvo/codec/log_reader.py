@@ -36,6 +36,7 @@ class Fault(StrEnum):
     INCOMPLETE = "incomplete"  # no lie; something is missing
     UNDECIDED = "undecided"  # unsigned evidence contradicts the log
     STRANGER = "stranger"  # not the server that was expected
+    LATER = "later"  # written by a later version, which this one cannot judge
     NO_PROOF = "no_proof"  # no log at all
 
 
@@ -72,7 +73,8 @@ def _check_form(value: Any) -> None:
     opening = value.get("open") if isinstance(value, dict) else None
     version = opening.get("log") if isinstance(opening, dict) else None
     if type(version) is int and version > form.LOG_VERSION:
-        text = f"a log of form {str(version)[:40]}; this one reads the forms 1..{form.LOG_VERSION}"
+        known = f"this version reads the forms 1..{form.LOG_VERSION}"
+        text = f"a log of form {str(version)[:40]}; {known}; install a later one to check it"
         raise WireError("unknown_version", text)
 
 
@@ -167,8 +169,9 @@ def read_signed(payload: bytes, key: bytes | None) -> tuple[bytes, Entry]:
         text, signature = take_apart(payload)
         key = key or _key_of(read_entry(text))
     except WireError as error:
-        code = error.code if error.code == "unknown_version" else "log_unreadable"
-        raise LogError(code, error.text, Fault.FILE) from None
+        if error.code == "unknown_version":
+            raise LogError(error.code, error.text, Fault.LATER) from None
+        raise LogError("log_unreadable", error.text, Fault.FILE) from None
     try:
         seal.verify(key, form.DOMAIN + text, signature)
     except SealError as error:
@@ -177,7 +180,7 @@ def read_signed(payload: bytes, key: bytes | None) -> tuple[bytes, Entry]:
         entry = read_entry(text)
     except WireError as error:
         if error.code == "unknown_version":
-            raise LogError(error.code, error.text, Fault.FILE) from None
+            raise LogError(error.code, error.text, Fault.LATER) from None
         raise LogError("log_wrong", f"signed by the server, and no entry: {error.text}", Fault.SERVER) from None
     if isinstance(entry.body, Opening) and entry.body.key != key:
         raise LogError("log_wrong", "the opening names another key than the one that signed it", Fault.SERVER)

@@ -23,10 +23,11 @@ BLAME: Final = {
     Fault.INCOMPLETE: "the file is incomplete",
     Fault.UNDECIDED: "log and notes do not fit, and the notes are unsigned",
     Fault.STRANGER: "another server signed it",
+    Fault.LATER: "a later version of Salvo wrote it",
     Fault.NO_PROOF: "this is no proof",
 }
 #: Of these nothing is known about the game; the others are reproaches.
-UNPROVEN: Final = frozenset({Fault.INCOMPLETE, Fault.UNDECIDED, Fault.STRANGER, Fault.NO_PROOF})
+UNPROVEN: Final = frozenset(set(Fault) - {Fault.FILE, Fault.SERVER})
 
 
 class LogVerdict(StrEnum):

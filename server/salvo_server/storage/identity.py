@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Final
@@ -22,8 +23,9 @@ from salvo.seal import fingerprint, open_sealed
 from salvo.text_files import text_of
 from salvo.user_folders import private_folder
 
-#: First line of the file; the number is the form's version.
+#: First line of the file, with the version of its form.
 TITLE: Final = "salvo identity 1"
+_ANY_TITLE: Final = re.compile(rb"salvo identity (\d{1,9})\n")
 #: Rights of the group and of others.
 _NOT_THE_OWNERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
@@ -111,6 +113,9 @@ def _read(path: Path) -> bytes:
 
 
 def _seed_of(content: bytes, path: Path) -> bytes:
+    if (found := _ANY_TITLE.match(content)) and int(found[1]) > 1:
+        text = f"{path} has form {int(found[1])}, of a later version of Salvo; use that one, or restore an earlier copy"
+        raise IdentityError(text)
     try:
         text = text_of(content).rstrip(" \n")
         seed = base64.b64decode(text.splitlines()[1], validate=True)

@@ -172,7 +172,8 @@ class Roster:
         """Return all names, in the order in which they were added.
 
         Raises:
-            RosterError: ``roster_missing``, ``roster_corrupt``, ``roster_unreadable`` or ``roster_key``.
+            RosterError: ``roster_missing``, ``roster_corrupt``, ``roster_version``, ``roster_unreadable`` or
+                ``roster_key``.
         """
         return tuple(
             Member(each.name, Role(each.role), each.since, each.screens, self._open(each, number), each.door)
@@ -249,6 +250,9 @@ class Roster:
                 check_name(member.name)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
+            if first["loc"] == ("roster",) and isinstance(first["input"], int) and first["input"] > _FORM:
+                text = f"{self.path} has form {first['input']}, of a later version of Salvo"
+                raise RosterError("roster_version", f"{text}; use that one, or restore an earlier copy") from None
             where = ".".join(map(str, first["loc"])) or "the whole"
             raise RosterError(
                 "roster_corrupt", f"{self.path}: {where}: {first['msg'].lower()}; restore it from a copy"

@@ -404,6 +404,9 @@ class JournalReader:
             if not Path(self.name).is_file():
                 raise JournalError("journal_missing", f"no journal at {self.name}")
         self._engine = _make_engine(url, power_safe=False, poolclass=sql.NullPool)
+        with explained(self.name), self._engine.connect() as connection:
+            if (_version(connection) or HEAD) > HEAD:
+                raise _later(self.name)
 
     def games(self) -> list[tuple[GameOpened, int]]:
         """Return every game with the number of its steps, the oldest first."""
@@ -492,8 +495,7 @@ def migrate(connection: sql.Connection, name: str) -> None:
     Raises:
         JournalError: ``journal_version`` when a later version has written it.
     """
-    known = sql.inspect(connection).has_table(VERSION_TABLE)
-    if known and connection.scalar(sql.text(f"SELECT version_num FROM {VERSION_TABLE}")) == HEAD:
+    if _version(connection) == HEAD:
         connection.commit()
         return
     # Only now: it takes longer to import than all the rest of a restart.
@@ -508,11 +510,22 @@ def migrate(connection: sql.Connection, name: str) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     try:
         alembic.command.upgrade(config, "head")
-    except alembic.util.CommandError as error:
-        raise JournalError(
-            "journal_version", f"{name} was written by a later version of Salvo ({error}); use that one, or {_NEW_ONE}"
-        ) from None
+    except alembic.util.CommandError:
+        raise _later(name) from None
     connection.commit()
+
+
+def _version(connection: sql.Connection) -> str | None:
+    """Return the version of the schema, which are in order as text; None before there is any."""
+    if not sql.inspect(connection).has_table(VERSION_TABLE):
+        return None
+    found: str | None = connection.scalar(sql.text(f"SELECT version_num FROM {VERSION_TABLE}"))
+    return found
+
+
+def _later(name: str) -> JournalError:
+    text = f"{name} was written by a later version of Salvo; use that one, or {_NEW_ONE}"
+    return JournalError("journal_version", text)
 
 
 def _step_row(step: StepTaken) -> tuple[Any, ...]:
