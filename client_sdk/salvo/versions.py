@@ -1,9 +1,8 @@
-"""A bot as it was: kept as it is now, to be played later, or as git has it, ``HEAD:mybot.py``.
+"""A bot as git has it, ``HEAD:mybot.py``, or as another machine has it: a copy of the folder of its file.
 
-A version is a copy of the folder of the bot's real file: its files, so that old code plays with its old helpers and
-weights, and the packages in it. Large files and folders without code are not copied but linked to their current place;
-hidden files are left out. Versions are stored under ``~/.cache/salvo/versions`` (``XDG_CACHE_HOME``), named after their
-content, so that a command plays the same version tomorrow, until it has not been used for 90 days.
+So old code plays with its old helpers and weights. Versions are stored under ``~/.cache/salvo/versions``
+(``XDG_CACHE_HOME``), named after their content, so that a command plays the same version tomorrow, until it has not
+been used for 90 days.
 """
 
 from __future__ import annotations
@@ -29,8 +28,6 @@ from salvo.user_folders import private_folder, user_folder
 #: For one version; a larger folder is not a bot's.
 MAX_FILES: Final = 1000
 MAX_BYTES: Final = 20_000_000
-#: Larger files that are not code are not copied.
-LARGE_BYTES: Final = 1_000_000
 #: A version that was not used for this long is deleted.
 FORGOTTEN_SECONDS: Final = 90 * 86_400
 #: How files of code end, compiled ones included.
@@ -76,23 +73,6 @@ def pinned(source: str) -> str:
     return f"{commit}:{plain}" + (f":{name}" if name else "")
 
 
-def stored_copy(source: str) -> str:
-    """Keep a bot as it is now, ``file.py`` or ``file.py:Name``, and return the source of the copy.
-
-    Raises:
-        BotError: ``bad_version``: more than 1,000 Python files or 20 MB of them, or no place to keep them.
-    """
-    file, name = split(source)
-    path = Path(file).resolve()
-    folder = path.parent
-    try:
-        contents = {str(path.relative_to(folder)): path.read_bytes() for path in _worth_keeping(folder)}
-    except OSError as error:
-        raise BotError("bad_version", f"{error.filename}: {error.strerror}") from None
-    version = _keep(folder, contents)
-    return str(version / path.name) + (f":{name}" if name else "")
-
-
 def contents_of(folder: Path) -> dict[str, bytes]:
     """Return all files of a folder and of those in it, by path in it, but for hidden and compiled ones.
 
@@ -109,15 +89,6 @@ def contents_of(folder: Path) -> dict[str, bytes]:
         return {str(file.relative_to(folder)): file.read_bytes() for file in found}
     except OSError as error:
         raise BotError("bad_version", f"{error.filename}: {error.strerror}") from None
-
-
-def keep_content(contents: Mapping[str, bytes]) -> Path:
-    """Return the folder of what :func:`contents_of` has returned, on another machine maybe.
-
-    Raises:
-        BotError: ``bad_version``: no place to keep it.
-    """
-    return _keep(None, contents)
 
 
 def code_files(folder: Path) -> Iterator[Path]:
@@ -144,21 +115,6 @@ def _is_package(folder: str) -> bool:
     return False
 
 
-def _worth_keeping(folder: Path) -> list[Path]:
-    """Return the content of a folder's version: all code, and whatever else is small."""
-    files = list(code_files(folder))
-    size = sum(file.stat().st_size for file in files)
-    _check(folder, len(files), size)
-    for path in sorted(path for each in {file.parent for file in files} for path in each.iterdir()):
-        if path.name.endswith(_CODE) or path.name.startswith(".") or not path.is_file():
-            continue
-        more = path.stat().st_size
-        if more <= LARGE_BYTES and size + more <= MAX_BYTES and len(files) < MAX_FILES:
-            files.append(path)
-            size += more
-    return files
-
-
 def _check(folder: Path, files: int, size: int) -> None:
     if files > MAX_FILES or size > MAX_BYTES:
         raise BotError(
@@ -168,10 +124,14 @@ def _check(folder: Path, files: int, size: int) -> None:
         )
 
 
-def _keep(folder: Path | None, contents: Mapping[str, bytes]) -> Path:
-    """Return the folder of a version, which is either complete or absent."""
+def keep_content(contents: Mapping[str, bytes]) -> Path:
+    """Return the folder of a version, by the path of each file in it; it is either complete or absent.
+
+    Raises:
+        BotError: ``bad_version``: no place to keep it.
+    """
     home = user_folder("XDG_CACHE_HOME", ".cache", "versions of bots") / "versions"
-    version = home / _digest(folder, contents)
+    version = home / _digest(contents)
     try:
         if not version.is_dir():
             private_folder(home.parent)
@@ -187,8 +147,6 @@ def _keep(folder: Path | None, contents: Mapping[str, bytes]) -> Path:
                 shutil.rmtree(part)
                 if not version.is_dir():
                     raise
-        if folder is not None:
-            _link(folder, version)
         os.utime(version)
     except OSError as error:
         raise BotError(
@@ -204,22 +162,11 @@ def _forget(home: Path) -> None:
                 shutil.rmtree(version, ignore_errors=True)
 
 
-def _digest(folder: Path | None, contents: Mapping[str, bytes]) -> str:
-    digest = hashlib.sha256(os.fsencode(folder or ""))
+def _digest(contents: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256()
     for name, data in sorted(contents.items()):
         digest.update(f"\n{name} {len(data)}\n".encode("utf-8", "surrogateescape") + data)
     return digest.hexdigest()[:16]
-
-
-def _link(folder: Path, version: Path) -> None:
-    """Link whatever is next to a version's files today, unless it is Python code or hidden."""
-    for inside in [version, *(path for path in version.rglob("*") if path.is_dir())]:
-        today = folder / inside.relative_to(version)
-        for path in today.iterdir() if today.is_dir() else ():
-            other = inside / path.name
-            if path.suffix != ".py" and not path.name.startswith((".", "__pycache__")) and not other.exists():
-                with contextlib.suppress(FileExistsError):  # another process was quicker, or it is gone
-                    other.symlink_to(path)
 
 
 # --- git ----------------------------------------------------------------------------------------------------------
@@ -241,7 +188,7 @@ def _from_git(revision: str, file: Path) -> Path:
             f"no file {file} in revision {revision!r}; files are as seen from here, not from the repository's top",
         )
     _check(folder, len(listed), sum(int(line.split()[3]) for line in listed if line.split()[3].isdigit()))
-    return _keep(folder, dict(_unpacked(_git(top, "archive", "--format=tar", tree)))) / file.name
+    return keep_content(dict(_unpacked(_git(top, "archive", "--format=tar", tree)))) / file.name
 
 
 def _commit(folder: Path, revision: str) -> str:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from salvo import versions
 from salvo.errors import BotError
 from salvo.sources import load
-from salvo.versions import pinned, stored_copy
+from salvo.versions import contents_of, keep_content, pinned
 
 BOT = """\
 from pathlib import Path
@@ -58,49 +57,31 @@ def _what(source: str) -> tuple[int, str]:
 # --- kept ---------------------------------------------------------------------------------------------------------
 
 
+def _kept(bot: Path) -> Path:
+    return keep_content(contents_of(bot.parent))
+
+
 def test_a_kept_bot_plays_with_its_old_helpers_and_weights(bot: Path) -> None:
-    old = stored_copy(f"{bot}:Mine")
+    old = _kept(bot)
     _write(bot.parent, 2)
-    assert _what(old) == (1, "weight 1")
+    assert _what(f"{old / 'mine.py'}:Mine") == (1, "weight 1")
     assert _what(str(bot)) == (2, "weight 2")
-    assert old.endswith("mine.py:Mine")
 
 
-def test_what_nobody_has_taken_for_90_days_is_thrown_away(bot: Path) -> None:
-    old, used = Path(stored_copy(str(bot))).parent, Path(stored_copy(str(_written(bot, 2)))).parent
+def test_a_version_that_was_not_used_for_90_days_is_deleted(bot: Path) -> None:
+    old, used = _kept(bot), _kept(_written(bot, 2))
     for version in (old, used):
         os.utime(version, (0, 0))
-    assert Path(stored_copy(str(bot))).parent == used
-    stored_copy(str(_written(bot, 3)))
+    assert _kept(bot) == used
+    _kept(_written(bot, 3))
     assert (old.exists(), used.exists()) == (False, True)
-
-
-def test_what_is_large_or_no_package_is_that_of_today(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(versions, "LARGE_BYTES", 100)
-    folder = bot.parent
-    (folder / "book").mkdir()
-    (folder / "book" / "openings.txt").write_text("a1")
-    (folder / "model.bin").write_bytes(bytes(101))
-    (folder / "brain").mkdir()
-    (folder / "brain" / "__init__.py").write_text("")
-    (folder / "brain" / "deep.py").write_text("")
-    (folder / "round").symlink_to(folder)
-    (folder / "gone.py").symlink_to(folder / "nowhere.py")
-    (folder / ".secret").write_text("hidden")
-    version = Path(stored_copy(str(bot))).parent
-    assert (version / "book").is_symlink()
-    assert (version / "model.bin").is_symlink()
-    assert not (version / "brain").is_symlink()
-    assert not (version / "brain" / "deep.py").is_symlink()
-    assert (version / "round").resolve() == folder
-    assert {path.name for path in version.iterdir()} & {"gone.py", ".secret"} == set()
 
 
 def test_a_cache_that_cannot_be_written_is_named(bot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(BotError, match=r"bad_version: .*file.*; XDG_CACHE_HOME names a folder for versions"):
-        stored_copy(str(bot))
+        _kept(bot)
 
 
 # --- git ----------------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
@@ -12,10 +11,9 @@ from salvo.cli.checked import Checked
 from salvo.cli.options import JOBS, RULES, TRACEBACK, json_option
 from salvo.cli.output import SECONDS, Integer, has_terminal
 from salvo.errors import BotError
-from salvo.sources import is_program
 from salvo.unused import Unused, is_set
 from salvo.versions import pinned
-from salvo_lab.commands.dev_bench import BEFORE, Bench, Signature, Trial, file_of, saved
+from salvo_lab.commands.dev_bench import Bench, Signature, Trial, file_of, saved
 from salvo_lab.commands.dev_report import lines, record
 from salvo_lab.simulation import TURN_SECONDS
 
@@ -34,7 +32,7 @@ GAMES = 200
     "--against",
     multiple=True,
     default=("hunter",),
-    help=f"An opponent, or several: a file, HEAD:file.py, a built-in bot, or {BEFORE}: BOT as it was at the start.",
+    help="An opponent, or several: a file, a built-in bot, or HEAD:file.py, as git has it.",
 )
 @click.option(
     "--games",
@@ -69,15 +67,14 @@ def dev(
     For a program, file.js or exec:COMMAND, it watches the files in its folder that have the same ending.
 
     It plays the same games every time, and compares them with those of the last save that was played to the end: the
-    first line says what this save has changed: better, worse, undecided or unchanged. With --against before, BOT plays
-    against itself as it was at the start, with the files next to it. The first error ends the games and is shown with
-    its line. +- is a 95% interval. Bot output is discarded.
+    first line says what this save has changed: better, worse, undecided or unchanged. The first error ends the games
+    and is shown with its line. +- is a 95% interval. Bot output is discarded.
     """
     file = file_of(bot)
     if not file.is_file():
         raise BotError("bad_bot", f"no file {file}; salvo dev plays a file whenever it is saved")
     share = _share(games, against)
-    opponents = [_opponent(name, bot, file) for name in against]
+    opponents = [(name, pinned(name)) for name in against]
     bench = Bench(bot, opponents, share, rules, seed, jobs, turn_seconds)
 
     def report(trial: Trial, last: Trial | None) -> None:
@@ -115,24 +112,3 @@ def _share(games: int, against: Sequence[str]) -> int:
         if against.count(name) > 1:
             raise click.UsageError(f"--against {name}: named {against.count(name)} times")
     return games // len(against) // 2 * 2
-
-
-def _opponent(name: str, bot: str, file: Path) -> tuple[str, str]:
-    """Return an opponent as it is called and as it is played.
-
-    Raises:
-        BotError: ``bad_bot``: ``before`` could be two things; ``bad_version``.
-    """
-    if name != BEFORE:
-        return name, pinned(name)
-    if is_program(bot):
-        raise BotError("bad_version", f"--against {BEFORE} is of bots in Python; keep a copy of {file} and play that")
-    for folder in (Path(), file.parent):
-        if (folder / f"{BEFORE}.py").exists():
-            other = folder / f"{BEFORE}.py"
-            raise BotError(
-                "bad_bot",
-                f"--against {BEFORE} is {file.name} as it is now, and there is {other} too: --against {other} is "
-                "the file; for the version call it otherwise",
-            )
-    return name, ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
@@ -13,13 +13,11 @@ from salvo.cli.output import progress_bar
 from salvo.errors import BotError, SalvoError
 from salvo.replay_command import again, seat_names
 from salvo.sources import is_program, script_of
-from salvo.versions import code_files, split, stored_copy
+from salvo.versions import code_files, split
 from salvo_lab.arena import Failure
 from salvo_lab.highlights import Score, score_of
 from salvo_lab.simulation import Seats, stream
 
-#: The opponent that is the bot as it was when the command began.
-BEFORE = "before"
 #: Seconds between two looks whether a file was saved.
 LOOK_SECONDS = 0.1
 #: Seconds without a further change until what an editor saves is taken for whole; it may write several times.
@@ -37,17 +35,12 @@ def file_of(bot: str) -> Path:
 
 
 class Failed(Exception):
-    """A bot failed in a game; the command shows it.
+    """A bot failed in a game; the command shows it."""
 
-    Attributes:
-        against: which opponent it was; empty when it was the bot itself.
-    """
-
-    def __init__(self, failure: Failure, command: str, against: str) -> None:
+    def __init__(self, failure: Failure, command: str) -> None:
         super().__init__(failure.text)
         self.failure = failure
         self.command = command
-        self.against = against
 
 
 class SavedAgain(Exception):
@@ -95,11 +88,6 @@ class Trial:
         return [fmean(scores) for scores in zip(*(played.pairs for played in self.rounds), strict=True)]
 
     @property
-    def played(self) -> Trial:
-        """This without the games against itself, which tell nothing when it is the version that is kept."""
-        return replace(self, rounds=[played for played in self.rounds if played.against != BEFORE])
-
-    @property
     def games(self) -> int:
         """Of all rounds."""
         return sum(len(played.scores) for played in self.rounds)
@@ -135,11 +123,7 @@ class Bench:
         self._seed = seed
         self._jobs = jobs
         self._turn_seconds = turn_seconds
-        self._before = ""
         for name, source in opponents:
-            if name == BEFORE:
-                stored_copy(bot)
-                continue
             while True:
                 with suppress(SavedAgain):  # perhaps the opponent, which is next to the bot
                     self._try(name, source)
@@ -152,24 +136,16 @@ class Bench:
             signature: of the folder when it was saved.
         """
         start = time.monotonic()
-        before = self._before
         rounds: list[Round] = []
         wrong: Failed | SalvoError | None = None
         try:
-            if not before and any(name == BEFORE for name, _ in self._opponents):
-                before = stored_copy(self._bot)
-            rounds = self._rounds(before, signature)
+            rounds = self._rounds(signature)
         except SavedAgain:
             return None
         except (Failed, SalvoError) as error:
             wrong = error
         if _signature(self.file) != signature:
             return None
-        if not wrong:
-            if not self._before:
-                # Against itself any bot is worth 1/2; these games have shown only that the stored version plays, too.
-                rounds = [_halves(played) if played.against == BEFORE else played for played in rounds]
-            self._before = before
         return Trial(time.monotonic() - start, rounds, wrong)
 
     def again(self, source: str, game: int) -> str:
@@ -193,14 +169,14 @@ class Bench:
             if failures:
                 raise BotError(failures[0].code, failures[0].text)
 
-    def _rounds(self, before: str, signature: Signature) -> list[Round]:
+    def _rounds(self, signature: Signature) -> list[Round]:
         """Play against each opponent.
 
         Raises:
             Failed: a bot fails.
             SavedAgain: the folder has changed.
         """
-        rounds = [Round(name, source or before, []) for name, source in self._opponents]
+        rounds = [Round(name, source, []) for name, source in self._opponents]
         with progress_bar(self._games * len(rounds), "games", plain=True) as show:
             waiting = self._waiting(signature, lambda: show(sum(len(played.scores) for played in rounds)))
             for played in rounds:
@@ -234,13 +210,8 @@ class Bench:
             for game in played:
                 if game.failures:
                     failure = game.failures[0]
-                    whose = "" if failure.player == name or not self._before else rival.against
-                    raise Failed(failure, self.again(rival.source, game.game), whose)
+                    raise Failed(failure, self.again(rival.source, game.game))
                 yield score_of(game, name)
-
-
-def _halves(played: Round) -> Round:
-    return replace(played, scores=[Score(score.game, 0.5, score.hits, score.hits) for score in played.scores])
 
 
 def _watched(file: Path) -> Iterable[Path]:

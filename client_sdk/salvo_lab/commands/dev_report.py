@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import indent
 
 from salvo.errors import BotError, SalvoError
-from salvo_lab.commands.dev_bench import BEFORE, Bench, Failed, Round, Trial
+from salvo_lab.commands.dev_bench import Bench, Failed, Trial
 from salvo_lab.commands.failures import traced
 from salvo_lab.highlights import Lost, lost_by_most, lost_since
 from salvo_lab.intervals import change_and_error, rate_and_error
@@ -39,7 +39,7 @@ def _worth_seeing(trial: Trial, last: Trial | None) -> Iterator[tuple[Lost, str]
 
 
 def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = False) -> Iterator[str]:
-    """Yield what came of a save for people: what it has changed, by opponent, and what is better since dev began.
+    """Yield what came of a save for people: what it has changed, by opponent.
 
     Args:
         last: what it is compared with.
@@ -48,8 +48,7 @@ def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = F
     trace = _trace(trial.wrong)
     if isinstance(trial.wrong, Failed):
         text, where = _text_and_place(bench, trial.wrong)
-        whose = where or trial.wrong.against
-        yield f"{trial.at}  {whose + ': ' if whose else ''}{trial.wrong.failure.code}: {text}"
+        yield f"{trial.at}  {where + ': ' if where else ''}{trial.wrong.failure.code}: {text}"
         yield from _whole_trace(trace if traceback else "")
         yield f"{INDENT}again: {traced(trial.wrong.command, trace)}"
         return
@@ -59,16 +58,10 @@ def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = F
         yield f"{trial.at}  {problem}".replace("\n", f"\n{INDENT}")
         yield from _whole_trace(trace if traceback else "")
         return
-    shown = trial if last is not None else trial.played
-    games = f"{shown.games} games in " if shown.rounds else ""
-    yield f"{trial.at}  {_first_line(trial, last, bench)}  ({games}{trial.seconds:.1f} s)"
-    if shown.rounds:
-        yield from (f"{INDENT}{row}" for row in _table(trial, last))
-        if last is None:
-            yield f"{INDENT}a tie is half a win; +- is the 95% interval"
-    for played in trial.rounds if last is not None else ():
-        if played.against == BEFORE:
-            yield f"{INDENT}{_since_before(played)}"
+    yield f"{trial.at}  {_first_line(trial, last)}  ({trial.games} games in {trial.seconds:.1f} s)"
+    yield from (f"{INDENT}{row}" for row in _table(trial, last))
+    if last is None:
+        yield f"{INDENT}a tie is half a win; +- is the 95% interval"
     for lost, source in _worth_seeing(trial, last):
         yield f"{INDENT}{lost.in_words}: {bench.again(source, lost.score.game)}"
 
@@ -82,36 +75,25 @@ def _whole_trace(trace: str) -> Iterator[str]:
         yield indent(trace.rstrip(), INDENT)
 
 
-def _first_line(trial: Trial, last: Trial | None, bench: Bench) -> str:
+def _first_line(trial: Trial, last: Trial | None) -> str:
     if last is None:
-        if not trial.played.rounds:
-            return f"{bench.file.name} plays; {BEFORE} means this version"
-        remembered = f", and {BEFORE} means this version" if len(trial.rounds) > len(trial.played.rounds) else ""
-        return f"baseline; the next save is compared with it{remembered}"
+        return "baseline; the next save is compared with it"
     verdict = _verdict(trial.pairs, last.pairs)
     return f"{verdict} by this save: {_change(trial.pairs, last.pairs)}"
 
 
 def _table(trial: Trial, last: Trial | None) -> Iterator[str]:
     """Yield a row for each opponent and one for all, under one of headings."""
-    rounds = trial.rounds if last is not None else trial.played.rounds
-    olds = [played.pairs for played in last.rounds] if last is not None else [played.pairs for played in rounds]
-    rows = [(played.against, played.pairs, old) for played, old in zip(rounds, olds, strict=True)]
+    olds = [played.pairs for played in (last or trial).rounds]
+    rows = [(played.against, played.pairs, old) for played, old in zip(trial.rounds, olds, strict=True)]
     if len(rows) > 1:
-        rows.append(("all", trial.pairs if last is not None else trial.played.pairs, last.pairs if last else []))
+        rows.append(("all", trial.pairs, last.pairs if last else []))
     width = max(len("against"), *(len(against) for against, _, _ in rows))
     headings = f"{'against':{width}}  {'games won':>15}"
     yield headings if last is None else f"{headings}  {'at ' + last.at:>11}  by this save"
     for against, pairs, old in rows:
         row = f"{against:{width}}  {_rate(pairs):>15}"
         yield (row if last is None else f"{row}  {f'{rate_and_error(old)[0]:.1%}':>11}  {_change(pairs, old)}")
-
-
-def _since_before(played: Round) -> str:
-    """Return what games of the bot against itself show directly."""
-    verdict = _verdict(played.pairs, [0.5] * len(played.pairs))
-    found = f"{verdict} than {BEFORE}" if verdict in ("better", "worse") else verdict
-    return f"since dev began: {found}, {_rate(played.pairs)} of the games against that version won"
 
 
 def _rate(pairs: Sequence[float]) -> str:
@@ -131,7 +113,7 @@ def _text_and_place(bench: Bench, wrong: Failed | SalvoError) -> tuple[str, str]
     """Return a text without the line that it names, and the line as editors open it, where it is the bot's."""
     text = wrong.failure.text if isinstance(wrong, Failed) else wrong.text
     found = _PLACE.match(text)
-    if found is None or (isinstance(wrong, Failed) and wrong.against):
+    if found is None:
         return text, ""
     file = bench.file.parent / found["file"]
     return (text[found.end() :], f"{file}:{found['line']}") if file.is_file() else (text, "")
@@ -150,14 +132,11 @@ def record(trial: Trial, last: Trial | None, bench: Bench) -> dict[str, object]:
     if trial.wrong is not None:
         text, where = _text_and_place(bench, trial.wrong)
         return values | {"error": {"code": trial.wrong.code, "text": text, "where": where}}
-    shown = trial if last is not None else trial.played
-    if not shown.rounds:
-        return values | {"games": 0, "opponents": [], "lost": []}
-    olds = [None] * len(shown.rounds) if last is None else [played.pairs for played in last.rounds]
-    values |= {"games": shown.games} | _figures(shown.pairs, None if last is None else last.pairs)
+    olds = [None] * len(trial.rounds) if last is None else [played.pairs for played in last.rounds]
+    values |= {"games": trial.games} | _figures(trial.pairs, None if last is None else last.pairs)
     values["opponents"] = [
         {"against": played.against, "games": len(played.scores)} | _figures(played.pairs, old)
-        for played, old in zip(shown.rounds, olds, strict=True)
+        for played, old in zip(trial.rounds, olds, strict=True)
     ]
     values["lost"] = [
         {"why": lost.why, "game": lost.score.game, "hits": lost.score.hits, "rival_hits": lost.score.rival_hits}

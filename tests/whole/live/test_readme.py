@@ -45,7 +45,7 @@ THREE_LINES, CLASS, TESTING, HEAT_MAP, PROGRAM = PYTHON
 #: Commands that another test runs for real: (where, what it says there).
 ELSEWHERE = {
     "make test": (".ci/run", "make check"),
-    "salvo dev mybot.py --against hunter --against before": ("tests/lab/live/test_laboratory.py", '"before"'),
+    "salvo dev mybot.py --against hunter": ("tests/lab/live/test_laboratory.py", '"hunter"'),
     "SALVO_ADDRESS=0.0.0.0 SALVO_PLAYERS=2 docker compose up --detach": ("tests/compose/run.py", "docker-compose.yml"),
     "docker compose exec server salvo teams add red blue": (
         "tests/compose/run.py",
