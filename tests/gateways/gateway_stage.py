@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kit.waiting import until
 from salvo.rules import RuleBook
-from salvo_gateways.accounts import OpenAccounts
+from salvo_gateways.accounts import Accounts
 from salvo_gateways.host import GatewayDoor, Host
 from salvo_gateways.table_watch import TableWatch
 from salvo_server.recordings import RecordedCourse, Recording, open_recordings
@@ -25,10 +25,10 @@ def hosting(door: GatewayDoor) -> Iterator[Host]:
 
 @contextlib.contextmanager
 def open_door(
-    url: str, folder: Path, door: Callable[[TableWatch, RuleBook], GatewayDoor], *, table: str = ""
+    url: str, accounts: Accounts, door: Callable[[TableWatch, RuleBook], GatewayDoor]
 ) -> Iterator[tuple[str, int]]:
-    """Run a gateway to a table of an open broker; yield where it listens."""
-    watch = TableWatch(url, table, OpenAccounts(folder / "gateway.key", "xbs"), pin=False)
+    """Run a gateway to a table; yield where it listens."""
+    watch = TableWatch(url, "", accounts, pin=False)
     with contextlib.closing(watch), hosting(door(watch, watch.open())) as host:
         yield host.address
 

@@ -72,13 +72,11 @@ class Client:
         self.struck: set[Cell] = set()
         self.wrong: dict[int, int] = {}  # status -> how many wrong messages got it
         self.won = False
-        self.shots = 0
         self.seen = False  # whether the server can know how cells are written
         self._address = address
         self.connect()
 
-    def connect(self, address: tuple[str, int] | None = None) -> None:
-        self._address = address or self._address
+    def connect(self) -> None:
         self.socket = socket.create_connection(self._address, timeout=60)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._rest = ""
@@ -140,29 +138,18 @@ class Client:
     def lost(self) -> bool:
         return all(self.struck.issuperset(ship) for ship in self.fleet)
 
-    @property
-    def winner(self) -> str:
-        return "client" if self.won else "server"
-
     def targets(self) -> Iterator[Cell]:
         cells = [(row, column) for row in range(10) for column in range(10)]
         self.draw.shuffle(cells)
         return iter(cells)
 
-    def play(
-        self,
-        *,
-        stammer: float = 0.0,
-        before_shot: Callable[[int], None] = lambda _: None,
-    ) -> None:
+    def play(self, *, stammer: float = 0.0) -> None:
         """Play one game.
 
         Args:
-            before_shot: called with the number of shots before each.
             stammer: how likely something wrong is said before each message.
         """
         self.struck = set()
-        self.shots = 0
         while self.say("GAME_INVITATION")["status"] == 1:
             time.sleep(0.1)
         if stammer:  # each wrong thing once at least, whatever is drawn later
@@ -174,9 +161,7 @@ class Client:
             answer = "HIT"
             while answer != "MISS" and sunk < len(LENGTHS):
                 self.stammer(stammer, mine=True)
-                before_shot(self.shots)
                 answer = self.good("SHOT", self.cell(next(targets)))
-                self.shots += 1
                 sunk += answer == "SINKING"
                 if self.alternate:
                     break
@@ -192,7 +177,10 @@ class Client:
                     break
         self.won = sunk == len(LENGTHS)
         told = self.say("BOARD", board_of(self.fleet))
-        assert (told["status"], told["message"]) == (0, f"The {self.winner} has won." if self.xy else None)
+        assert (told["status"], told["message"]) == (
+            0,
+            f"The {'client' if self.won else 'server'} has won." if self.xy else None,
+        )
 
     # --- what is wrong --------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """A program of Code Smackdown, written from the protocol's text alone: the standard library, nothing of ours.
 
-As a child process: ``python smackdown_client.py [--mistake KIND] OWN_NAME OPPONENT_NAME``, on standard streams.
+As a child process: ``python smackdown_client.py OWN_NAME OPPONENT_NAME``, on standard streams.
 Over TCP a test calls :meth:`Program.play`. Whatever the text does not have is a ``Complaint``.
 """
 
@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 Cell = tuple[int, int]
 
-#: What a program may do wrong, once in a game. Those in the second half are still good answers.
-FORFEITS = ("nonsense", "oversized", "not_text", "too_many", "no_shots", "bad_fleet", "short_fleet", "late")
+#: What a program may do once in a game: answers that are still good, or one that is a forfeit.
+FORFEIT = "not_text"
 HARMLESS = ("partial", "fewer", "repeated", "off_grid", "ahead")
 
 
@@ -37,15 +37,13 @@ class Program:
         rng: random.Random,
         mistake: str = "",
         when: int = 1,
-        patience: float = 1.0,
     ) -> None:
         """Take ``read()``, which returns a line as bytes, and ``write(bytes)``.
 
-        ``mistake`` is one of FORFEITS or HARMLESS, made in round ``when`` or as soon after as it can be;
-        ``late`` waits for twice ``patience`` seconds.
+        ``mistake`` is FORFEIT or one of HARMLESS, made in round ``when`` or as soon after as it can be.
         """
         self.read, self.write, self.rng = read, write, rng
-        self.mistake, self.when, self.patience = mistake, when, patience
+        self.mistake, self.when = mistake, when
         self.erred = self.result = ""
         self.told_of: list[bytes] = []  # everything, for who wants to look
         self.width = self.height = self.ships = 0
@@ -108,7 +106,7 @@ class Program:
 
     def check_end(self) -> None:
         won, lost = len(self.met) == sum(self.sizes), bool(self.fleet) and self.afloat() == 0
-        if self.erred in FORFEITS:
+        if self.erred == FORFEIT:
             self.expect(self.result == "lost", f"{self.erred} is a forfeit")
         else:
             expected = {(True, True): "tie", (True, False): "won", (False, True): "lost", (False, False): "won"}
@@ -118,7 +116,7 @@ class Program:
         return sum(not ship <= self.struck for ship in self.fleet)
 
     def asked(self, about: str, values: list[str]) -> None:
-        self.expect(self.erred not in FORFEITS, "nobody is asked again after a forfeit")
+        self.expect(self.erred != FORFEIT, "nobody is asked again after a forfeit")
         if about == "ship locations":
             self.place()
             return
@@ -152,12 +150,6 @@ class Program:
             taken |= cells
             self.fleet.append(cells)
             texts.append(f"{x} {y} {'H' if flat else 'V'}")
-        if self.mistake == "bad_fleet":
-            texts[1] = texts[0]
-        elif self.mistake == "short_fleet":
-            texts.pop()
-        if self.mistake in ("bad_fleet", "short_fleet"):
-            self.erred = self.mistake
         self.answer("ship locations", texts)
 
     def shoot(self, most: int) -> None:
@@ -168,14 +160,8 @@ class Program:
         shots = list(dict.fromkeys(near + free))[:most]
         mistake = self.mistake if self.round >= self.when and not self.erred else ""
         ahead = False
-        if mistake in ("nonsense", "oversized", "not_text", "late", "partial"):
+        if mistake in (FORFEIT, "partial"):
             self.erred = mistake
-        elif mistake == "too_many":
-            self.erred = mistake
-            shots = (shots * 2)[: most + 1]
-        elif mistake == "no_shots":
-            self.erred = mistake
-            shots = []
         elif mistake == "fewer" and most > 1:
             self.erred = mistake
             shots = shots[:1]
@@ -188,7 +174,7 @@ class Program:
         elif mistake == "ahead":
             self.erred = mistake
             ahead = True
-        if self.erred not in FORFEITS:
+        if self.erred != FORFEIT:
             self.waiting += shots
             self.tried |= set(shots)
         self.answer("shots", [f"{x} {y}" for x, y in shots])
@@ -204,20 +190,8 @@ class Program:
     def answer(self, about: str, values: list[str]) -> None:
         line = "|".join(["", "RESPONSE", about, *values, "END", ""]).encode() + b"\n"
         mistake = self.erred if self.erred == self.mistake else ""
-        if mistake == "nonsense":
-            wrong = [
-                b"hello\n",
-                b"|RESPONSE|shots|1;2|END|\n",
-                b"|RESPONSE|shots|a b|END|\n",
-                line[: len(line) // 2] + b"\n",
-            ]
-            line = self.rng.choice([*wrong, b"|QUERY|shots|0 0|END|\n"])
-        elif mistake == "oversized":
-            line = b"|RESPONSE|shots|" + b"0 0|" * 20000 + b"END|\n"
-        elif mistake == "not_text":
+        if mistake == FORFEIT:
             line = b"|RESPONSE|shots|\xff\xfe 0|END|\n"
-        elif mistake == "late":
-            time.sleep(2 * self.patience)
         elif mistake == "partial":
             for piece in (line[:3], line[3:-1]):
                 self.write(piece)
@@ -227,7 +201,7 @@ class Program:
         try:
             self.write(line)
         except OSError:
-            self.expect(self.erred in FORFEITS, "only after a forfeit a program is hung up on")
+            self.expect(self.erred == FORFEIT, "only after a forfeit a program is hung up on")
 
 
 def _cell(text: str) -> Cell:
@@ -237,7 +211,6 @@ def _cell(text: str) -> Cell:
 
 def main() -> None:
     own, opponent = sys.argv[-2:]
-    mistake = sys.argv[2] if sys.argv[1] == "--mistake" else ""
     rng = random.Random(f"{own}:{opponent}")
     out = sys.stdout.buffer
 
@@ -245,7 +218,7 @@ def main() -> None:
         out.write(data)
         out.flush()
 
-    program = Program(sys.stdin.buffer.readline, write, rng, mistake=mistake, when=2)
+    program = Program(sys.stdin.buffer.readline, write, rng)
     print(f"{own} against {opponent}: {program.play()}", file=sys.stderr)
 
 

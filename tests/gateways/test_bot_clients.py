@@ -16,7 +16,6 @@ from salvo.player import Answer, Bot
 from salvo.rules import Fleet, Orientation, Placement, RuleBook, generator, own_seed
 from salvo.rules.books.alternate import ALTERNATE
 from salvo.rules.books.streak import STREAK
-from salvo.rules.books.xbs import XBS
 from salvo.rules.game import begin
 from salvo.view import Shot, View
 from salvo_gateways.bot_clients import TryLater
@@ -25,9 +24,7 @@ from salvo_gateways.bot_clients.jsonline import JsonBotClient
 from salvo_gateways.bot_clients.smackdown import SmackdownBotClient
 from salvo_gateways.bot_clients.xbs import XbsBotClient
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.xbs.protocol_text import complete
 from salvo_lab.bots.hunter import Hunter
-from salvo_server.brokers.embedded.addresses import BrokerError
 
 
 class Scripted(Bot):
@@ -124,15 +121,6 @@ def test_the_example_run_of_smackdowns_text_is_played() -> None:
     assert bot.winner == "two"
     assert client.report is not None
     assert client.report.place == 1
-
-
-def test_a_referee_that_cannot_be_followed_is_named() -> None:
-    client = SmackdownBotClient(Hunter(), "me", "it", "seed")
-    with pytest.raises(GatewayError, match="before it has asked for ships"):
-        client.receive("|QUERY|shots|5|END|")
-    with pytest.raises(GatewayError, match="where numbers belong"):
-        client.receive("|INFO|grid size|ten|END|")
-    assert client.receive("|INFO|something new|END|") == ()
 
 
 # --- JSON lines -------------------------------------------------------------------------------------------------------
@@ -297,43 +285,6 @@ def test_a_salvo_on_an_xbs_server_is_read_from_the_boards(older: bool) -> None:
     assert Shot("ann", 3, 1) not in bot.view.untouched
 
 
-def test_a_game_on_an_xbs_server_ends_with_places_and_a_tie_has_no_winner() -> None:
-    for points, winner, place in ((17, "", 1), (16, "we", 1), (18, "ann", 2)):
-        bot = Scripted()
-        client = _at_table(bot)
-        client.receive("F|finished|40|2")
-        client.receive(f"R|{'ann' if points > 17 else 'we'}|{max(points, 17)}|0|40|")
-        assert client.report is None
-        client.receive(f"R|{'we' if points > 17 else 'ann'}|{min(points, 17)}|0|40|")
-        assert client.report is not None
-        assert (client.report.winner, client.report.place, bot.winner) == (winner, place, winner)
-
-
-def test_a_bot_comes_back_to_an_xbs_game_with_its_fleet_and_what_the_boards_show() -> None:
-    bot = Scripted([(5, 5)])
-    client = XbsBotClient(bot, "we", "seed")
-    client.receive(GREETING.replace("|N|", "|Y|"))
-    fleet = XBS.random_fleet(generator("another", "fleet"))
-    for line in (
-        "J|we",
-        f"Y|{complete(fleet, [(1, 1)]).lower()}",
-        "J|ann",
-        f"B|ann||{_board(_0='X', _1='0')}|4|0",
-        "S|ann|we",
-    ):
-        assert client.receive(line) == []
-    assert client.receive("N|we") == ["S|ann|5|5"]
-    client.receive(f"B|we||{_board(_0='0')}|1|0")
-    assert client.receive("M||we reconnected|") == []
-    view = bot.view
-    assert view is not None
-    assert view.fleet.cells == fleet.cells
-    assert view.marks("ann") == {(1, 1): True, (2, 1): False}
-    assert view.incoming == [(1, 1)]
-    assert bot.results == []
-    assert len(view.untouched) == 97
-
-
 @pytest.mark.parametrize("line", ["game is full", "game is already started", "E|name in use"])
 def test_a_table_without_room_is_tried_later(line: str) -> None:
     with pytest.raises(TryLater):
@@ -359,19 +310,6 @@ def test_what_an_xbs_server_says_and_cannot_be_followed_ends_the_visit(lines: li
         client.receive(line)
     with pytest.raises(GatewayError, match=why):
         client.receive(last)
-
-
-def test_a_bot_chats_on_an_xbs_server() -> None:
-    class Chatty(Scripted):
-        def on_message(self, sender: str, text: str, private: bool) -> None:
-            super().on_message(sender, text, private)
-            self.say("one|two", "ann" if private else "")
-
-    bot = Chatty()
-    client = _at_table(bot)
-    assert client.receive("M|ann|hello|All") == ["M||one/two"]
-    assert client.receive("M|ann|psst") == ["M|ann|one/two"]
-    assert bot.heard == [("ann", "hello", False), ("ann", "psst", True)]
 
 
 # --- whatever a server does when the game is over ---------------------------------------------------------------------
@@ -500,9 +438,3 @@ def test_the_url_of_a_json_lines_server_may_say_how_it_writes_cells(query: str, 
     with elsewhere(talk) as where, pytest.raises(GatewayError, match="refuses SHOT"):
         next(play(f"jsonline://{where}{query}", Hunter(), "me", (), "seed", 1))
     assert first in shots[0]
-
-
-@pytest.mark.parametrize("url", ["jsonline://h:1?cells=yx", "jsonline://h:1?dialect=xy", "xbs://h:1?cells=xy"])
-def test_another_query_of_a_url_is_refused(url: str) -> None:
-    with pytest.raises(BrokerError, match="there may be"):
-        next(play(url, Hunter(), "me", (), "seed", 1))

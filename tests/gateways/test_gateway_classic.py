@@ -62,18 +62,6 @@ def test_everything_else_is_not_understood(text: str) -> None:
         w.read(text, SPACED)
 
 
-def test_every_shot_and_every_reply_is_read_as_it_is_written() -> None:
-    grid = SPACED.grid
-    for at in range(grid.size):
-        assert w.read(w.shoot(at, grid), SPACED) == w.Shoot(at)
-        for outcome in (ShotOutcome.MISS, ShotOutcome.HIT):
-            assert w.read(w.reply(at, outcome, "", False, grid), SPACED) == w.Reply(at, outcome)
-        for ship in SPACED.fleet:
-            for last in (False, True):
-                reply = w.read(w.reply(at, ShotOutcome.SUNK, ship.name, last, grid), SPACED)
-                assert reply == w.Reply(at, ShotOutcome.SUNK, ship.name.rstrip("12"), last)
-
-
 @pytest.mark.parametrize(
     ("own", "other"),
     [

@@ -81,13 +81,6 @@ def test_anything_else_is_no_message(line: str) -> None:
     assert protocol_text.read(line) is None
 
 
-@pytest.mark.parametrize(("text", "number"), [("7", 7), ("07", 7), ("-1", 0), ("1e2", 0), ("", 0), ("\u0667", 0)])
-def test_a_number_is_plain_digits(text: str, number: int) -> None:
-    said = protocol_text.read(f"S|ann|{text}")
-    assert said is not None
-    assert said.number(2) == number
-
-
 @pytest.mark.parametrize(
     ("name", "fault"),
     [

@@ -200,21 +200,6 @@ def test_a_program_that_asks_to_save_the_winner_reads_who_won_by_our_game() -> N
         assert saved() == {"type": "SAVE_WINNER", "status": "OK", "message": None, "body": "CLIENT WINS !"}
 
 
-def be_sunk(client: Client) -> None:
-    """Miss twice, and be hit by the picture's bot, which knows the board of the text's example."""
-    ships = "B3 B4 B5 B6,E10 F10 G10,F3 G3 H3,A9 B9,D7 D8,I6 I7,D2,D5,F7,I9"
-    client.fleet = [
-        [("ABCDEFGHIJ".index(cell[0]), int(cell[1:]) - 1) for cell in ship.split()] for ship in ships.split(",")
-    ]
-    for cell in ("J10", "J9"):
-        assert client.good("SHOT", {"row": cell[0], "column": int(cell[1:])}) == "MISS"
-        while not client.lost:
-            answer = client.result_at(client.cell_of(client.good("SHOT_REQUEST")))
-            client.good("RESULT", answer)
-            if answer == "MISS":
-                break
-
-
 @pytest.mark.parametrize(
     "book", [book for book in BOOKS.values() if book not in (STREAK, ALTERNATE)], ids=lambda book: book.name
 )

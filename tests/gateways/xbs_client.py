@@ -1,7 +1,7 @@
 """A client of Xterm Boat Sinker, written from its protocol's text alone: the standard library and nothing of ours.
 
-It plays at random, remembers nothing but what the server says, and comes back when it was sent away. With mischief it
-does before some of its shots what a client should not do, and notes as a fault whatever the text does not allow for.
+It plays at random, remembers nothing but what the server says, comes back when it was sent away, and notes as a fault
+whatever the text does not allow for.
 """
 
 from __future__ import annotations
@@ -13,11 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 SECONDS = 60.0
-#: What is wrong and not worth a connection: the answer is a text message from the server, and the turn stays.
-REFUSED = ("off the board", "own board", "nobody's board", "shot before", "no numbers", "nothing", "doubled")
-#: What the server ends a connection for.
-FATAL = ("unknown type", "small letter", "oversized", "joined already", "silence")
-HARMLESS = ("partial", "ping", "game info", "carriage return", "skip out of turn", "late")
 
 
 class Gone(Exception):
@@ -46,13 +41,10 @@ class Outcome:
 class Client:
     """One player."""
 
-    def __init__(self, host: str, port: int, name: str, seed: int = 0, mischief: float = 0.0) -> None:
+    def __init__(self, host: str, port: int, name: str, seed: int = 0) -> None:
         self.name = name
         self.random = random.Random(seed)
-        self._next_misdeed = seed
-        self.mischief = mischief
         self.faults: list[str] = []
-        self.tried: list[str] = []
         self.lines: list[str] = []  # all that was heard
         self.players: dict[str, Player] = {}
         self.order: list[str] = []
@@ -81,13 +73,10 @@ class Client:
             self._socket.close()
             self._socket = None
 
-    def send(self, line: str, end: str = "\n") -> None:
-        self.send_bytes((line + end).encode())
-
-    def send_bytes(self, data: bytes) -> None:
+    def send(self, line: str) -> None:
         assert self._socket is not None
         try:
-            self._socket.sendall(data)
+            self._socket.sendall(f"{line}\n".encode())
         except OSError:
             raise Gone from None
 
@@ -253,84 +242,4 @@ class Client:
         return f"S|{name}|{cell % self.width + 1}|{cell // self.width + 1}"
 
     def take_turn(self) -> None:
-        shot = self.choose()
-        if shot[0] == "S" and self.random.random() < self.mischief:
-            misdeeds = REFUSED + FATAL + HARMLESS
-            self._next_misdeed += 1
-            shot = self.be_naughty(misdeeds[self._next_misdeed % len(misdeeds)], shot)
-        elif self.random.random() < self.mischief / 10:
-            shot = "K|thinking of something else"
-        if shot:
-            self.send(shot)
-
-    def be_naughty(self, what: str, shot: str) -> str:
-        """Do something else before a shot, or with it; return what is still to be sent, empty for nothing."""
-        self.tried.append(what)
-        other = next(name for name in self.players if name != self.name)
-        refused = {
-            "off the board": f"S|{other}|{self.width + 1}|1",
-            "own board": f"S|{self.name}|1|1",
-            "nobody's board": "S|nobody at all|1|1",
-            "no numbers": f"S|{other}|C|\u0663",
-            "nothing": "S",
-        }
-        if what == "shot before":
-            shots = [
-                f"S|{name}|{cell % self.width + 1}|{cell // self.width + 1}"
-                for name, player in self.players.items()
-                for cell, letter in enumerate(player.board)
-                if letter != "." and name != self.name
-            ]
-            if shots:
-                refused[what] = self.random.choice(shots)
-        if what in refused:
-            self.send(refused[what])
-            self.hear_until(lambda message: message[:2] == ["M", ""])
-        elif what == "doubled":
-            self.send_bytes(f"{shot}\n{shot}\n".encode())  # both are there before an answer can be
-            if self.hear_until(lambda message: message[:2] == ["M", ""] or message[0] == "F")[0] == "F":
-                raise AssertionError("the game ended before the second shot was refused")
-            return ""
-        elif what in FATAL:
-            self.commit_fatal(what)
-        elif what == "partial":
-            for piece in (shot[:1], shot[1:4], shot[4:] + "\n"):
-                self.send_bytes(piece.encode())
-                time.sleep(0.002)
-            return ""
-        elif what == "ping":
-            text = f"P|{self.random.random()}|x  y|"
-            self.send(text + " \t\r")
-            self.hear_until(lambda message: "|".join(message) == text)
-        elif what == "game info":
-            self.send("G")
-            self.hear_until(lambda message: message == ["G", *self.info[:2], "Y", *message[4:]])
-        elif what == "carriage return":
-            return shot + "  \t\f\r"
-        elif what == "skip out of turn":
-            self.send(shot)
-            self.send("K|nobody asked")
-            return ""
-        elif what == "late":
-            time.sleep(0.05)
-        return shot
-
-    def commit_fatal(self, what: str) -> None:
-        if what == "silence":
-            self.close()
-            raise Gone
-        self.send(
-            {
-                "unknown type": "Z|what is this",
-                "small letter": "s|anybody|1|1",
-                "oversized": "M||" + "x" * 5000,
-                "joined already": f"J|{self.name}|{self.own}",
-            }[what]
-        )
-        while (message := self.hear()) != ["protocol error"]:
-            self.note(message)
-        try:
-            self.check(False, f"after an error message: {self.hear()}")
-        except Gone:
-            self.close()
-            raise
+        self.send(self.choose())

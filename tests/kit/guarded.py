@@ -18,6 +18,7 @@ from salvo.client import play as play_contest
 from salvo.messages import Limits
 from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
+from salvo.rules import SALVO
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.attached import AttachedLink
@@ -28,7 +29,6 @@ from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.core.server_status import last_will
 from salvo_server.referee_view import RefereeViews
 from salvo_server.service import Service
-from salvo_server.settings import ServerSettings
 from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import SERVER_USER, Roster
 from salvo_server.storage.roster_watcher import RosterWatcher
@@ -99,7 +99,7 @@ def guarded(
                 access.replace(accounts, tables)
         else:
             broker = stack.enter_context(mosquitto(roster.server, roster.keeper, tuple(tables)))
-            ships = [ship.name for ship in ServerSettings().book.fleet]
+            ships = [ship.name for ship in given.get("book", SALVO).fleet]
             security = DynamicSecurity(broker.url, roster.keeper, ships=ships).start()
             stack.callback(security.close)
 
