@@ -30,7 +30,6 @@ PARTS: Final = {
             "tests/server/test_referee_table.py",
             "tests/server/test_pace.py",
             "tests/server/test_referee_books.py",
-            "tests/server/test_time_bank.py",
             "tests/server/test_leaving.py",
             "tests/server/test_referee_view.py",
             "tests/server/test_repetitions.py",
@@ -39,7 +38,7 @@ PARTS: Final = {
     ),
     "authenticator": Part(
         tuple(f"server/salvo_server/core/{name}.py" for name in ("authenticator", "keyring", "rate_limit", "recaps")),
-        tuple(f"tests/server/test_{name}.py" for name in ("authenticator", "fates", "keyring", "rate_limit", "recaps")),
+        tuple(f"tests/server/test_{name}.py" for name in ("authenticator", "fates", "keyring", "rate_limit")),
     ),
     "outages": Part(("server/salvo_server/core/outages.py",), ("tests/server/test_outages.py",)),
     "session": Part(
@@ -60,13 +59,15 @@ PARTS: Final = {
                 "table",
             )
         ),
-        tuple(f"tests/server/test_{name}.py" for name in ("service", "recovery", "chat", "resend", "refused_requests")),
+        tuple(
+            f"tests/server/test_{name}.py" for name in ("service", "recovery", "chat", "signed_log", "refused_requests")
+        ),
     ),
     "storage": Part(
         ("server/salvo_server/storage/*.py", "server/salvo_server/storage/journal/*.py"),
         tuple(
             f"tests/server/test_{name}.py"
-            for name in ("journal", "identity", "roster", "roster_csv", "transcript", "transcripts", "backup")
+            for name in ("journal", "identity", "roster", "roster_csv", "transcripts", "backup")
         ),
     ),
     "rules": Part(
@@ -87,7 +88,7 @@ PARTS: Final = {
             "tests/sdk/test_strict_json.py",
             "tests/conformance/test_vectors.py::test_vector",
             "tests/server/test_log.py",
-            "tests/server/test_transcript.py",
+            "tests/server/test_transcripts.py",
         ),
     ),
     "witness": Part(("client_sdk/salvo/fairness/witness.py",), ("tests/sdk/test_witness.py",)),

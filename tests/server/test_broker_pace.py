@@ -176,25 +176,3 @@ def test_a_team_that_comes_again_and_again_leaves_no_connection_behind() -> None
         assert sum(peer() is not None for peer in peers) <= 2
 
     run(play())
-
-
-def test_a_bot_and_its_four_screens_begin_at_a_hundred_tables_without_a_rest() -> None:
-    async def play() -> None:
-        hall = contest(tables=100)
-        lines = hall.connect(*TEAM)
-        for line in lines:
-            ask_for_a_page(line)
-        await hall.settle()
-        assert not any(line.peer.is_held for line in lines)
-        assert all(line.heard.count(b"/game/state") == 101 for line in lines)
-
-    run(play())
-
-
-def ask_for_a_page(line: Line) -> None:
-    """What a watcher asks for: the tables, and all of the first one."""
-    line.send(subscribe_packet("/game/state", "/+/game/state", "/game/server", "/+/game/server"))
-    line.send(subscribe_packet("/game/rules", "/game/state", "/game/turn", "/game/result", "/game/winner"))
-    line.send(subscribe_packet("/game/stats/+", "/game/chat", "/game/referee", "/players/list"))
-    line.send(subscribe_packet("/players/+/ships/+/approved", "/players/+/ships/+/sunk"))
-    line.send(subscribe_packet("/players/+/defeated", "/players/+/board", "/players/+/fleet"))

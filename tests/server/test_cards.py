@@ -78,19 +78,6 @@ def test_secrets_are_shown_when_their_page_cannot_be_written_after_all(
     assert roster.members()[0].secret in done.stdout
 
 
-def test_new_secrets_are_on_cards_and_with_a_name_that_is_not_there_none_is_new(roster: Roster) -> None:
-    before = [roster.add(name) for name in ("red", "blue")]
-    refused = teams(roster, "rotate", "red", "nobody", "--cards", "cards.html")
-    assert refused.stderr.startswith("error: not_in_roster: ")
-    assert [member.secret for member in roster.members()] == before
-    assert teams(roster, "rotate", "blue", "--cards", "cards.html").returncode == 0
-    red, blue = roster.members()
-    assert (red.secret, blue.secret != before[1]) == (before[0], True)
-    text = shown((roster.path.parent / "cards.html").read_text())
-    assert f">{blue.secret}<" in text
-    assert red.secret not in text
-
-
 @pytest.mark.parametrize(
     "web",
     [

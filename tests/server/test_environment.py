@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from salvo import script
-from salvo.errors import SalvoError
-from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.settings import VARIABLES_OF_OTHERS, RecordedSettings, ServerSettings, SettingsError, load_settings
 
 ROOT = Path(__file__).parents[2]
@@ -104,26 +101,3 @@ def test_nearly_the_name_of_a_setting_is_refused_with_the_one_that_was_meant(
     assert str(refused.value) == (
         f"unknown_setting: environment variable SALVO_{name} is no setting; did you mean SALVO_{meant}?"
     )
-
-
-@pytest.mark.parametrize("games", ["ten", "1.5", "0", "-1", "1e3", "²", "", "3", "0003"])
-def test_a_bots_number_of_games_is_whole_and_at_least_one_or_not_set(
-    games: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[object] = []
-
-    def play(*_: object, games: object, **__: object) -> list[object]:
-        asked.append(games)
-        return []
-
-    monkeypatch.setattr("salvo.client.play", play)
-    monkeypatch.setattr("sys.argv", ["mybot.py"])
-    monkeypatch.setenv("SALVO_URL", "mqtt://127.0.0.1:1")
-    monkeypatch.setenv("SALVO_GAMES", games)
-    if games in ("", "3", "0003"):
-        script._run_contest(RandomBot)
-        assert asked == [int(games) if games else None]
-    else:
-        with pytest.raises(SalvoError, match=f"bad_setting: SALVO_GAMES is {games!r}: give a whole number from 1 on"):
-            script._run_contest(RandomBot)
-        assert not asked

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from kit.deriver import Deriver
 from kit.services import serve
 from kit.unbrokered import Wire
-from kit.waiting import until
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_reader import SealedPlacement, read_command
@@ -76,28 +73,6 @@ def test_the_first_message_of_a_foreseen_team_opens_at_once_and_its_key_is_worth
     assert [(known.name, known.salt) for known in gate.keyring.take_learned()] == [("ann", salt_of("ann", SERVER_KEY))]
     assert isinstance(gate.open(placement("ann", "ann's"), ["ann"], NOW), Opened)
     assert gate.keyring.take_learned() == []
-
-
-def test_teams_that_have_come_are_served_before_those_of_the_roster(
-    gate: Authenticator, lanes: Deriver, derived: list[str]
-) -> None:
-    foresight = gate.keyring.foresight
-    assert foresight is not None
-    foresight.foresee([(name, f"{name}'s") for name in ("ann", "bob", "cy")])
-    until(lambda: lanes.waiting)  # the roster's teams have to wait for a rest
-    gate.keyring.admit("", "cy", "cy's", NOW)
-    for _ in range(2):
-        lanes.work()
-    assert derived == ["ann's", "cy's", "bob's"]
-    while lanes.work():
-        pass
-    foresight.foresee([("ann", "ann's"), ("bob", "another"), ("dan", "dan's")])
-    until(lambda: lanes.waiting)  # the roster's teams have to wait for a rest
-    while lanes.work():
-        pass
-    assert derived == ["ann's", "cy's", "bob's", "another", "dan's"]
-    gate.keyring.admit("blue", "ann", "ann's", NOW)  # its key is there already
-    assert isinstance(gate.open(replace(placement("ann", "ann's"), table="blue"), ["ann"], NOW), Opened)
 
 
 def test_a_server_with_a_key_foresees_its_roster_and_closes_what_it_began(derived: list[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from kit.lengths import turns, turns_of_game
 from salvo.rules import BOOKS
-from salvo_server.game_lengths import TURNS, duration, longest, turns_of
+from salvo_server.game_lengths import TURNS, longest, turns_of
 
 
 @pytest.mark.long
@@ -34,11 +34,3 @@ def test_a_round_is_as_long_as_the_longest_of_its_games() -> None:
     for games in (1, 2, 3):
         rounds = [max(lengths[first : first + games]) for first in range(0, 60, games)]
         assert mean(rounds) / mean(lengths) == pytest.approx(longest(games), rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "told"),
-    [(0, "1 s"), (44, "44 s"), (60, "a minute"), (89, "a minute"), (600, "10 minutes"), (5400, "1.5 hours")],
-)
-def test_a_time_is_rounded_for_people(seconds: float, told: str) -> None:
-    assert duration(seconds) == told

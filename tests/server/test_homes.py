@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pwd
-import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -14,7 +13,6 @@ import pytest
 from kit.command_line import run
 from salvo.errors import SalvoError
 from salvo.fairness.known_servers import KnownServers
-from salvo.user_folders import private_folder
 from salvo.versions import keep_content
 from salvo_server.contest import open_identity, open_journal
 from salvo_server.settings import ServerSettings, roster_path
@@ -121,26 +119,3 @@ def test_an_open_folder_of_another_user_is_refused_with_what_to_do(
     assert f"anyone may replace the files in {folder}: chmod o-w {folder}, or use" in refused.value.text
     assert not list(folder.iterdir())
     OPENERS[kind](folder / "salvo")  # as the text says
-
-
-@pytest.mark.parametrize(
-    ("name", "before", "after"),
-    [
-        ("salvo", 0o777, 0o755),
-        ("salvo", 0o775, 0o755),
-        ("salvo", 0o755, 0o755),
-        ("data", 0o777, 0o775),
-        ("data", 0o775, 0o775),
-        ("data", 0o1777, 0o1777),
-        ("salvo", 0o700, 0o700),
-    ],
-)
-def test_an_open_folder_of_ones_own_is_closed_with_one_line(
-    name: str, before: int, after: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    folder = tmp_path / name
-    folder.mkdir()
-    folder.chmod(before)
-    private_folder(folder)
-    assert stat.S_IMODE(folder.stat().st_mode) == after
-    assert len(caplog.messages) == (before != after)

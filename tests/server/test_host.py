@@ -262,16 +262,3 @@ def test_what_a_host_sets_holds_for_the_next_game_alone() -> None:
     referee.handle_timer(NOW + 7_000)
     assert (referee.number, referee.limits) == (3, former)
     assert not referee.next_differs
-
-
-@pytest.mark.parametrize(
-    "later", [m.NextGame(players=3), m.NextGame(teams=("a", "b"))], ids=["players after teams", "teams after players"]
-)
-def test_a_game_for_some_teams_never_waits_for_more_than_these(later: m.NextGame) -> None:
-    referee = Referee(7, book=small(SALVO), limits=Limits(players=5))
-    act(referee, Do.SET, settings=m.NextGame(players=4))
-    act(referee, Do.SET, settings=m.NextGame(teams=("a", "b")))
-    act(referee, Do.SET, settings=later)
-    act(referee, Do.NEXT)
-    sit(referee, "a", "b")
-    assert referee.state is State.TURN

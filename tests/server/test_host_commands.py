@@ -186,10 +186,6 @@ def world(tmp_path: Path) -> Iterator[HostedWorld]:
     world.journal.close()
 
 
-def hosted(world: HostedWorld) -> list[bytes]:
-    return [payload for topic, payload in world.wire.said if topic == "/game/hosted"]
-
-
 def test_a_lobby_that_a_host_has_set_is_the_same_after_a_restart(world: HostedWorld) -> None:
     """Nothing has happened in it yet; an operator's new settings hold for such a lobby, but not against the host's."""
     world.act(Do.SET, settings=m.NextGame(turn_seconds=5, teams=("ann", "bob")))

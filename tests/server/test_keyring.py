@@ -1,11 +1,15 @@
-"""The teams at the tables: their secrets, their keys, what they may spend, and what is left when they go."""
+"""The teams at the tables: their secrets, their keys, their recaps, and what is left when they go."""
 
 from __future__ import annotations
 
 import pytest
 
+from kit.deriver import Deriver
+from kit.stage import TEAMS, Stage
 from salvo import messages as m
-from salvo_server.core.keyring import Keyring, Member
+from salvo.seal import derive_key, key_to_team, make_blob, open_blob, parse_blob
+from salvo_server.core.keyring import MAX_DERIVED, Keyring, KeyWorker, Member
+from salvo_server.core.recaps import Recaps
 
 NOW = 1_000_000
 
@@ -77,3 +81,60 @@ def test_who_leaves_is_forgotten_with_what_was_to_be_written_of_it(keyring: Keyr
     assert keyring.teams("blue") == [("ann", "ann's")]
     assert [(each.table, each.name) for each in keyring.learned] == [("blue", "ann"), ("", "bob")]
     assert keyring.member("", "ann") is None
+
+
+# --- the thread that derives keys -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def worker() -> Deriver:
+    return Deriver(held=True)
+
+
+def test_so_many_derived_keys_of_a_team_are_kept_and_no_more(keyring: Keyring, worker: Deriver) -> None:
+    for number in range(MAX_DERIVED + 1):
+        noise = parse_blob(make_blob(b"{}", bytes(32), salt(number)))
+        worker.worker.find(noise, [member(keyring)])
+    worker.work()
+    assert list(member(keyring).derived) == [salt(number) for number in range(1, MAX_DERIVED + 1)]
+    assert not member(keyring, "bob").derived
+
+
+def test_the_server_is_woken_after_each_derivation(worker: Deriver) -> None:
+    woken: list[bool] = []
+    KeyWorker(lambda: woken.append(True), worker).derive("ann's", salt(1))
+    assert woken == []
+    worker.work()
+    assert woken == [True]
+
+
+# --- recaps ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def recaps(keyring: Keyring, worker: Deriver) -> Recaps:
+    return Recaps(Stage(TEAMS).service.tables, keyring, worker.worker)
+
+
+def test_a_recap_waits_for_one_key_when_none_is_known(recaps: Recaps, keyring: Keyring, worker: Deriver) -> None:
+    assert recaps.recall("", "ann") == []
+    assert recaps.recall("", "ann") == []
+    assert recaps.take_due() == []
+    assert worker.work() == 1
+    [(topic, payload, retain)] = recaps.take_due()
+    assert (topic, retain) == ("/players/ann/recap", False)
+    blob = parse_blob(payload.decode(), 100_000)
+    assert b'"fleet"' in open_blob(blob, key_to_team(derive_key("ann's", blob.salt)))
+    assert [each.salt for each in keyring.take_learned()] == [blob.salt]
+    assert recaps.take_due() == []
+
+
+def test_a_team_that_does_not_play_or_has_left_has_no_recap(recaps: Recaps, keyring: Keyring, worker: Deriver) -> None:
+    assert recaps.recall("", "nobody") == []
+    recaps.recall("", "ann")
+    keyring.retain("", ("bob",))
+    worker.work()
+    assert recaps.take_due() == []
+    assert keyring.learned == []
+    assert recaps.seal("", "ann", b"{}") is None
+    assert worker.waiting == []

@@ -8,17 +8,14 @@ from typing import Any
 import pytest
 
 from kit.proofs import SMALL, Played, verify
-from kit.scripted_server import ScriptedServer
 from kit.stage import TEAMS, Stage, fleet
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_writer import write_leave, write_placement
-from salvo.codec.commands import ParticipationRequest
 from salvo.codec.log_reader import Fault
 from salvo.fairness.proof import write_sent
 from salvo.messages import State
 from salvo.seal import Sealer
-from salvo.session import Session
 
 ANN, BOB, CY = TEAMS
 
@@ -28,9 +25,8 @@ def stage() -> Stage:
     return Stage(TEAMS, play=False)
 
 
-def leave(stage: Stage, name: str, game: int | None = 1, by: str = "") -> None:
-    payload = write_leave(game, stage.sealers[by or name])
-    stage.say(topics.LEAVE.of(player=name), payload)
+def leave(stage: Stage, name: str, game: int | None = 1) -> None:
+    stage.say(topics.LEAVE.of(player=name), write_leave(game, stage.sealers[name]))
 
 
 def place(stage: Stage, name: str, number: int) -> None:
@@ -102,30 +98,3 @@ def test_a_team_that_has_not_noted_that_it_left_is_told_of_it() -> None:
     report = verify([*played.proof(), *lines, noted + b"\n"])
     assert report.finding is None
     assert any("1 leaves fit the log" in remark for remark in report.remarks)
-
-
-# --- the session ------------------------------------------------------------------------------------------------------
-
-SEALER = Sealer("secret", bytes(16))
-
-
-def seated() -> tuple[Session, ScriptedServer]:
-    session = Session("me", "secret", Played(1).random, sealer=SEALER)
-    server = ScriptedServer(session, "secret", SMALL)
-    session.connected()
-    server.open_lobby("me", "you")
-    session.place(SMALL.random_fleet(Played(1).random), server.now)
-    session.take_outbox()
-    return session, server
-
-
-def test_a_session_that_wants_to_play_again_asks_for_a_new_place() -> None:
-    session, server = seated()
-    session.leave()
-    session.wants_to_play = True
-    assert server.commands(SEALER) == [m.Leave("me", 1)]
-    server.say(m.PlayersListed(("you",)))
-    [asked] = server.commands(SEALER)
-    assert isinstance(asked, ParticipationRequest)
-    [wanted] = server.say(m.PlayersListed(("you", "me")))
-    assert type(wanted).__name__ == "FleetWanted"

@@ -12,7 +12,20 @@ from typing import Any
 
 import pytest
 
-from kit.proofs import BOOKS, LOOSE, SMALL, Entries, Played, cheated, entries_of, notes_of, signed, verify
+from kit.proofs import (
+    BOOKS,
+    IDENTITY,
+    LOOSE,
+    SMALL,
+    Entries,
+    Played,
+    cheated,
+    entries_of,
+    notes_of,
+    random_games,
+    signed,
+    verify,
+)
 from salvo import messages as m
 from salvo.codec.log import message_digest
 from salvo.codec.log_reader import Fault
@@ -199,7 +212,7 @@ def test_a_teams_message_has_a_say_in_the_draw() -> None:
     assert starters == {"team0", "team1"}
 
 
-# --- two stories ------------------------------------------------------------------------------------------------------
+# --- two stories -------------------------------------------------------------------------------------------------
 
 
 def test_a_server_that_tells_two_stories_of_a_game_is_found_out_though_both_are_consistent() -> None:
@@ -227,7 +240,7 @@ def test_the_same_story_twice_is_one_story_and_a_cut_one_is_none_of_its_own() ->
     assert compare_stories(reports) == []
 
 
-# --- a team's own commands --------------------------------------------------------------------------------------------
+# --- a team's own commands ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.long
@@ -264,7 +277,7 @@ def test_a_note_has_nothing_secret() -> None:
     assert json.loads(placed) == {"sent": body}
 
 
-# --- proof files in the making ----------------------------------------------------------------------------------------
+# --- proof files in the making -----------------------------------------------------------------------------------
 
 
 def test_a_file_of_wrong_lines_is_given_up_after_a_thousand_and_the_first_is_named() -> None:
@@ -304,7 +317,7 @@ def test_a_bot_that_was_killed_goes_on_with_its_proof(tmp_path: Path, killed: in
     assert lines == LINES
 
 
-# --- any order --------------------------------------------------------------------------------------------------------
+# --- any order ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -342,10 +355,7 @@ def test_two_entries_of_a_number_in_one_file(draw: Draw) -> None:
     assert finding.fault is (Fault.SERVER if draw is Draw.FAIR else Fault.UNDECIDED)
 
 
-# --- as a recording ---------------------------------------------------------------------------------------------------
-
-
-# --- a team that goes from table to table -----------------------------------------------------------------------------
+# --- a team that goes from table to table ------------------------------------------------------------------------
 
 
 def _own(*parts: list[bytes], team: str = "team0") -> list[bytes]:
@@ -372,30 +382,6 @@ def test_lobbies_of_which_a_team_heard_a_part_are_no_fault_of_its_proof() -> Non
         assert spectators.fault is Fault.INCOMPLETE
 
 
-def test_a_team_that_left_the_lobby_is_not_in_its_game_unless_it_returns() -> None:
-    played = Played("left", SMALL, players=3, number=2)
-    played.names.append("left")
-    for name in played.names:
-        played.do(m.Participate(name, b""))
-    played.do(m.Leave("left", 2))
-    heard = len(played.proof()) - 1
-    played.names.pop()
-    for name in played.names:
-        for placement in SMALL.random_fleet(Random(1)).placements:
-            played.place(name, placement)
-    lines = played.fight().proof()
-    own = [line.replace(b"team0", b"left") for line in notes_of(HONEST, "team0")]
-    note = write_sent("left", "/players/left/leave", b'{"data":{"g":2},"signature":"x"}')
-    again = write_sent("left", "/players/left/ships/raft0/place", b"blob")
-    assert note is not None
-    assert again is not None
-    part = [*lines[:heard], note + b"\n", *lines[-4:]]
-    assert verify([*LINES, *own, *part]).finding is None
-    came_back = [*lines[:heard], note + b"\n", again + b"\n", *lines[-4:]]
-    assert verify([*LINES, *own, *lines[:heard], *lines[-4:]]).finding is not None
-    assert verify([*LINES, *own, *came_back]).finding is not None
-
-
 def test_a_forgery_in_a_partly_heard_lobby_is_found() -> None:
     elsewhere = Played("elsewhere", SMALL, number=2).play().proof()
     begun = _begun(elsewhere)
@@ -412,3 +398,53 @@ def test_a_forgery_in_a_partly_heard_lobby_is_found() -> None:
     assert finding.fault is Fault.FILE
     compared = compare_stories([verify(_own(elsewhere[3:begun])), verify(other)])
     assert any("two stories of game 2: entry 3 " in each.text and each.fault is Fault.SERVER for each in compared)
+
+
+# --- random games -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_honest_games_pass() -> None:
+    told = 0
+    for played in random_games(30):
+        report = verify(played.proof())
+        assert report.finding is None, report.finding
+        assert report.key == IDENTITY.signing_key
+        [game] = report.games
+        assert game.winner in game.players
+        assert sum(bool(step.announcements) for step in game.steps) <= len(played.steps)
+        told += len(game.published_steps)
+    assert told > 600
+
+
+@pytest.mark.long
+def test_a_changed_byte_is_found_and_its_line_named() -> None:
+    random = Random(0)
+    for played in random_games(40):
+        lines = played.proof()
+        for _ in range(3):
+            number = random.randrange(len(lines))
+            changed = bytearray(lines[number])
+            place = random.randrange(len(changed))
+            changed[place] ^= random.randrange(1, 256)
+            finding = verify(_split(b"".join([*lines[:number], bytes(changed), *lines[number + 1 :]]))).finding
+            assert finding is not None, (number, place)
+            assert finding.line == number + 1, (number, place, finding)
+            assert finding.fault is not Fault.SERVER, (number, place, finding)
+
+
+def _split(file: bytes) -> list[bytes]:
+    """As a file is read: line feeds end lines, carriage returns do not."""
+    parts = file.split(b"\n")
+    return [part + b"\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+
+
+def test_a_file_that_was_cut_anywhere_is_not_taken_for_a_whole_one() -> None:
+    lines = Played("b", SMALL, trouble=0.2).play().proof()
+    for count in range(len(lines)):
+        finding = verify(lines[:count]).finding
+        assert finding is not None
+        assert (finding.line, finding.fault) == (count + 1, Fault.INCOMPLETE)
+        finding = verify([*lines[:count], lines[count][:40]]).finding
+        assert finding is not None
+        assert (finding.line, finding.fault) == (count + 1, Fault.INCOMPLETE)

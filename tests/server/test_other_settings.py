@@ -197,6 +197,3 @@ def test_a_transcript_that_is_written_behind_the_next_lobby_ends_with_its_game(t
     assert steps == len(evening.journal.game("", 1).steps) - 1
     assert verify(file.with_name("game-1.proof.jsonl").read_bytes().splitlines(keepends=True)).finding is None
     evening.journal.close()
-
-
-# --- what holds when --------------------------------------------------------------------------------------------------

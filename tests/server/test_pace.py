@@ -1,30 +1,24 @@
-"""A pause after each result: what is refused in it, whose time runs, and what an outage makes of it."""
+"""A pause after each result, and a bank of time for each player: whose time runs, and what it counts."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import click
 import pytest
 
 from kit.paced import PACED, set_by_a_host
+from kit.recovery import LoggedWorld
 from kit.referees import NOW, current, drawn
 from salvo import messages as m
-from salvo import topics
-from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.recap_writer import write_recap
-from salvo.events import Event, SalvoWanted
 from salvo.messages import Limits
-from salvo.rules import SMACKDOWN, XBS
-from salvo.seal import Sealer, key_to_team, make_blob
-from salvo.session import Session
+from salvo.rules import SMACKDOWN
 from salvo_server.commands.control import read_arguments
 from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table
+from salvo_server.service import Service
 from salvo_server.settings import load_settings
 
 
@@ -51,9 +45,6 @@ def test_every_result_of_a_round_has_its_pause_and_none_is_between_its_turns() -
     assert referee.deadline() == NOW + 1_600
 
 
-# --- what comes in it -----------------------------------------------------------------------------------------------
-
-
 # --- whose time runs ------------------------------------------------------------------------------------------------
 
 
@@ -74,55 +65,6 @@ def test_no_time_of_a_pause_is_taken_off_a_turn_or_a_bank() -> None:
     referee.receive(m.TurnDelivered(2), NOW + 3_000)
     salvo(referee, NOW + 3_500)
     assert [referee.match.players[name].bank_ms for name in (me, rival)] == [9_000, 10_500]
-
-
-# --- kept and verified ----------------------------------------------------------------------------------------------
-
-
-# --- who looks on ---------------------------------------------------------------------------------------------------
-
-
-def test_a_client_that_comes_back_in_a_pause_fires_when_its_turn_begins_and_not_before() -> None:
-    book, secret = XBS, "secret"
-    table = Table(drawn(PACED, book), lambda _: m.ServerStatus(True, "1", 1, "open"))
-    referee = table.referee
-    table.open()
-    me = current(referee)
-    salvo_of(table, NOW)
-    table.carry_out(m.TimePassed(), NOW + 800)
-    rival = current(referee)
-    salvo_of(table, NOW + 900)
-    assert referee.current is None
-    sealer = Sealer(secret, bytes(16))
-    session = Session(me, secret, Random(1), sealer=sealer)
-    session.connected()
-    kept = table.retained | {
-        "/game/rules": write_announcement(referee.rules, "")[0].payload,
-        "/players/list": json.dumps(list(referee.players)).encode(),
-        "/game/state": b"turn",
-    }
-    wanted: list[Event] = []
-    for topic, payload in kept.items():
-        wanted += session.receive(topic, payload, True, 0.0)
-    recap = referee.recap(me)
-    assert recap is not None
-    blob = make_blob(write_recap(recap, book.grid), key_to_team(sealer.key), bytes(16), bytes(range(24)))
-    wanted += session.receive(topics.RECAP.of(player=me), blob.encode(), False, 0.1)
-    assert not any(isinstance(event, SalvoWanted) for event in wanted)
-    assert session.view is not None
-    assert session.view.shots == 0
-    for topic, payload, retain in table.carry_out(m.TimePassed(), NOW + 1_700).publications:
-        wanted += session.receive(topic, payload, retain, 1.0)
-    [asked] = [event for event in wanted if isinstance(event, SalvoWanted)]
-    assert (asked.view.turn, asked.view.shots, len(asked.view.results)) == (3, 1, 2)
-    assert rival != me
-
-
-def salvo_of(table: Table, now: int) -> None:
-    """The player whose turn it is fires the one shot that it has."""
-    me = current(table.referee)
-    rival = next(name for name in table.referee.players if name != me)
-    table.carry_out(m.Fire(me, rival, 1, 1), now)
 
 
 # --- the setting ----------------------------------------------------------------------------------------------------
@@ -150,3 +92,98 @@ def test_a_pace_may_have_decimals_wherever_it_is_set(
 def test_a_pace_that_is_no_number_is_refused_before_it_is_sent(seconds: str) -> None:
     with pytest.raises(click.UsageError, match="is not a number of seconds"):
         read_arguments(m.HostAction.SET, (f"pace_seconds={seconds}",))
+
+
+# --- a bank of time ------------------------------------------------------------------------------------------------
+
+BANK = Limits(players=2, bank_ms=10_000, increment_ms=1_000)
+
+
+def whole_turn(referee: Referee, now: int) -> m.TurnBegan:
+    """The player fires all that it has; return the turn that follows."""
+    assert referee.current is not None
+    assert referee.game is not None
+    me = referee.current.name
+    said: list[m.Announcement] = []
+    for column in range(1, referee.game.shots_left + 1):
+        said += referee.receive(m.Fire(me, "bob" if me == "ann" else "ann", column, 10), now)
+    [turn] = [each for each in said if isinstance(each, m.TurnBegan)]
+    return turn
+
+
+def test_the_bank_counts_from_the_broker_s_confirmation_to_the_last_shot() -> None:
+    referee = drawn(BANK)
+    first = referee.current
+    assert first is not None
+    assert first.bank_ms == 11_000  # with the increment of this turn
+    referee.receive(m.TurnDelivered(1), NOW + 400)
+    whole_turn(referee, NOW + 3_400)
+    assert first.bank_ms == 8_000
+    whole_turn(referee, NOW + 9_000)  # of a turn that was not confirmed before its end nothing is taken
+    assert [player.bank_ms for player in referee.match.players.values() if player is not first] == [11_000]
+    assert first.bank_ms == 9_000
+    assert referee.awaits_delivery() == 3
+
+
+@pytest.mark.parametrize(("bank_ms", "code"), [(4_999, "bank_empty"), (5_000, "turn_timeout")])
+def test_of_two_ends_in_the_same_millisecond_the_deadline_is_the_one_that_counts(bank_ms: int, code: str) -> None:
+    referee = drawn(Limits(turn_ms=5_000, bank_ms=bank_ms))
+    first = referee.current
+    assert first is not None
+    referee.receive(m.TurnDelivered(1), NOW)
+    assert referee.deadline() == NOW + bank_ms
+    assert referee.receive(m.TimePassed(), NOW + bank_ms - 1) == []
+    [refused, *_] = referee.receive(m.TimePassed(), NOW + bank_ms)
+    assert isinstance(refused, m.CommandRefused)
+    assert (refused.code, first.bank_ms) == (code, 0)
+
+
+def test_a_second_confirmation_of_a_turn_takes_no_time_back() -> None:
+    referee = drawn(BANK)
+    first = referee.current
+    assert first is not None
+    referee.receive(m.TurnDelivered(1), NOW)
+    assert referee.receive(m.TurnDelivered(1), NOW + 5_000) == []
+    assert referee.deadline() == NOW + 11_000
+    whole_turn(referee, NOW + 6_001)
+    assert first.bank_ms == 4_999
+
+
+class BankWorld(LoggedWorld):
+    """A server with a bank on a journal that outlives it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, limits=BANK)
+
+    def confirm(self) -> None:
+        """The broker acknowledges all that was published."""
+        self.wire.delivered = self.wire.published
+        self.run()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[BankWorld]:
+    world = BankWorld(tmp_path / "a.journal")
+    yield world
+    world.journal.close()
+
+
+def banks(service: Service) -> dict[str, int]:
+    return {player.name: player.bank_ms for player in service.tables[""].referee.match.players.values()}
+
+
+def test_the_way_to_the_broker_and_back_is_credited(world: BankWorld) -> None:
+    world.join()
+    assert json.loads(world.table.retained["/game/rules"])["bank_seconds"] == 10
+    assert world.table.referee.current is not None
+    first = world.table.referee.current.name
+    world.now += 700  # the broker takes its time
+    world.confirm()
+    world.now += 2_000
+    world.fire(5)
+    assert banks(world.service)[first] == 9_000
+    world.now += 2_500  # shots that come with the confirmation of their turn cost nothing
+    world.wire.give(*world.shot(1, 1))
+    world.confirm()
+    world.fire(4)
+    assert set(banks(world.service).values()) == {10_000, 11_000}

@@ -72,6 +72,3 @@ def test_an_empty_lobby_says_0_and_an_empty_list_from_the_start_and_after_every_
         stage.wait(61)
     assert (stage.referee.state, stage.referee.number) == (State.LOBBY, 2)
     assert [stage.edge.retained[f"/players/{name}"] for name in ("count", "list")] == [b"0", b"[]"]
-
-
-# --- kept and verified ----------------------------------------------------------------------------------------------

@@ -143,14 +143,6 @@ def test_who_skips_is_not_gone() -> None:
         referee.receive(m.Skip(name), now)
 
 
-def test_a_bank_counts_in_short_turns_too() -> None:
-    referee, name, _, now = gone(bank_ms=61_000)
-    assert referee.receive(m.TurnDelivered(5), now + 100) == []
-    assert referee.deadline() == now + 2000
-    referee.receive(m.TimePassed(), now + 2000)
-    assert referee.match.players[name].bank_ms == 61_000 - 1900
-
-
 # --- the others ---------------------------------------------------------------------------------------------------
 
 

@@ -585,6 +585,3 @@ def test_a_void_shot_is_a_repetition_once_all_void_ones_have_come() -> None:
     others: list[m.Input] = [m.Fire("a", "b", 2, 2), m.Fire("b", "b", 2, 2, winning), m.Skip("a"), m.Leave("a")]
     others += [replace(shot, context=replace(winning, game=2)), replace(shot, context=replace(winning, turn=2))]
     assert not any(referee.has_had(other) for other in others)
-
-
-# --- what is said of the table itself -------------------------------------------------------------------------------

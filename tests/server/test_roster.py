@@ -110,16 +110,3 @@ def test_the_number_of_screens_changes_and_the_secret_stays(roster: Roster) -> N
     assert {account.secret for account in users} == {secret}
     roster.give_screens("hall", 1)
     assert roster.members()[0].screens == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "screens", "expected"),
-    [("hall", 0, "bad_screens"), ("hall", 201, "bad_screens"), ("red", 5, "bad_screens"), ("blue", 5, "not_in_roster")],
-)
-def test_screens_that_cannot_be_given_change_nothing(roster: Roster, name: str, screens: int, expected: str) -> None:
-    roster.add("hall", Role.WATCHER)
-    roster.add("red")
-    before = roster.path.read_bytes()
-    with pytest.raises(RosterError, match=expected):
-        roster.give_screens(name, screens)
-    assert roster.path.read_bytes() == before

@@ -8,7 +8,7 @@ import pytest
 
 from kit import command_line
 from salvo.permissions import Role
-from salvo_server.storage.roster import SCREENS, Roster, RosterEntry, RosterError
+from salvo_server.storage.roster import SCREENS, Roster, RosterEntry
 from salvo_server.storage.roster_csv import read_entries
 
 
@@ -69,20 +69,6 @@ def test_a_bad_line_is_named_and_nobody_is_added(
     assert text in done.stderr
     assert done.stdout == ""
     assert roster.path.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        (b"name,role\n\n", "no names"),
-        ("name\nré\n".encode("latin-1"), "export it as CSV UTF-8"),
-        (b"\xff\xfen", "UTF-8"),
-    ],
-)
-def test_a_file_without_names_or_in_another_encoding_is_refused(tmp_path: Path, content: bytes, text: str) -> None:
-    with pytest.raises(RosterError, match=text) as caught:
-        entries(tmp_path, content)
-    assert caught.value.code == "bad_csv"
 
 
 def test_names_of_the_command_line_and_of_the_file_are_added_together(tmp_path: Path) -> None:

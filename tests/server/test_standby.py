@@ -12,9 +12,8 @@ from kit.command_line import run
 from kit.ports import Port
 from salvo_server import standby
 from salvo_server.core.journal_interface import Batch, GameOpened, Holding, Journal, JournalError
-from salvo_server.running import announced, running_servers
-from salvo_server.settings import ServerSettings, SettingsError, load_settings
-from salvo_server.standby import ServerConnection, Standby, StandDown
+from salvo_server.settings import SettingsError, load_settings
+from salvo_server.standby import ServerConnection, StandDown
 from salvo_server.storage.journal.database import DatabaseJournal
 
 OPENED = GameOpened(1, "", 1, 1_795_000_000_000, "{}")
@@ -42,24 +41,6 @@ def test_a_standby_that_could_take_nothing_over_is_refused(given: dict[str, str]
 def port() -> Iterator[Port]:
     with Port() as taken:
         yield taken
-
-
-def test_it_waits_for_the_broker_and_says_once_what_for(port: Port, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(standby, "ASK_SECONDS", 0)
-    monkeypatch.setattr(standby, "PROBE_SECONDS", 0.01)
-    said: list[str] = []
-    waiting = Standby(f"mqtt://{port.address}", said.append)
-    assert [waiting() for _ in range(3)] == [False] * 3
-    assert waiting.waited
-    with socket.create_server(("127.0.0.1", port.number)):
-        while not waiting():
-            pass
-        for _ in range(3):
-            assert waiting()
-    while waiting():
-        pass
-    waiting()
-    assert said == ["broker", "journal", "broker"]
 
 
 def test_the_wait_for_a_file_ends_with_its_owner(tmp_path: Path) -> None:
@@ -141,20 +122,3 @@ def test_a_server_that_may_have_been_replaced_does_not_throw_out_the_other(port:
             with pytest.raises(BlockingIOError):  # nobody has called there
                 broker.accept()
             connection.close()
-
-
-# --- who knows of it ----------------------------------------------------------------------------------------------
-
-
-def test_a_standby_is_told_from_a_server_that_serves(tmp_path: Path) -> None:
-    roster = tmp_path / "roster.json"
-    settings = ServerSettings(roster=roster, broker=BROKER, journal=str(tmp_path / "a.journal"))
-    ask = ("health", "--standby", BROKER, "--roster", str(roster))
-    assert "error: no_standby: " in run(*ask).stderr
-    with announced(settings, BROKER, None):
-        assert run(*ask).returncode == 1
-        with announced(settings, BROKER, None, standby=True):
-            assert [each.standby for each in running_servers(roster)] == [False]
-            assert [each.standby for each in running_servers(roster, standby=True)] == [True]
-            assert run(*ask).stdout == "standby: waits for the end of another server\n"
-            assert run(*ask[:2], "mqtt://127.0.0.1:1884", *ask[3:]).returncode == 1

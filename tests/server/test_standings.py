@@ -25,16 +25,12 @@ from salvo_server.core.journal_interface import (
 from salvo_server.core.table import Follower
 from salvo_server.standings.chronicle import MOST_ROWS, MOST_UNCOUNTED, Chronicle
 from salvo_server.standings.live import CountedJournal, LiveStandings
-from salvo_server.standings.page import page
 
 TOPIC = "/game/standings"
 
 
 def points(table: m.StandingsTable) -> dict[str, int]:
     return {row.team: row.points for row in table.rows}
-
-
-# --- what counts ----------------------------------------------------------------------------------------------------
 
 
 # --- what is published ----------------------------------------------------------------------------------------------
@@ -129,18 +125,3 @@ def test_a_result_that_is_not_durable_does_not_count(start: type[Server]) -> Non
     server.kept.full = False
     server.journal.commit(batch)
     assert server.heard().overall.games == 2  # once
-
-
-# --- the page -------------------------------------------------------------------------------------------------------
-
-
-def test_the_page_shows_the_table_who_met_whom_and_what_does_not_count() -> None:
-    chronicle = Chronicle([result(1, "ann", "bob"), result(2, "ann", "<b>"), result(3, "bob", "ann", aborted=True)])
-    chronicle.annul(annulled(2))
-    made = page(chronicle.standings()[0], "An evening")
-    assert "1 game, and 2 that do not count" in made
-    assert "desk annulled it" in made
-    assert "it ended without a winner" in made
-    assert "1 of 1" in made
-    assert "<b>," not in made.replace("&lt;b&gt;", "")
-    assert made.count("does not count</span>") == 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,26 +28,6 @@ def accounts(*names: str, **secrets: str) -> list[Account]:
 @pytest.fixture
 def register() -> Register:
     return Register(accounts(*TEAMS))
-
-
-@pytest.fixture
-def stage(register: Register) -> Stage:
-    return Stage(TEAMS, play=False, register=register)
-
-
-def list_said(stage: Stage) -> list[Any]:
-    return [json.loads(payload) for topic, payload in stage.heard if topic == "/players/list"]
-
-
-def test_it_leaves_the_list_and_everybody_hears_of_it(stage: Stage, register: Register) -> None:
-    stage.hush()
-    register.replace(accounts(*TEAMS[1:]))
-    stage.wait(0)
-    assert list_said(stage) == [list(TEAMS[1:])]
-    assert TEAMS[0] not in dict(stage.gate.keyring.teams(""))
-    stage.hush()
-    stage.wait(0)
-    assert stage.heard == []  # nothing is new
 
 
 def test_in_a_game_it_plays_on_with_its_new_secret_and_the_former_one_is_worth_nothing(register: Register) -> None:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kit.accounts import KEEPER, SERVER, contest, team
-from kit.certificates import Certificate, make_certificate
 from kit.mosquitto import ContestMosquitto
 from kit.programs import BROKERS, needs
 from kit.secured import SECONDS, Client, Secured, secured
 from salvo_server.brokers.mosquitto import config
-from salvo_server.brokers.mosquitto.config import MosquittoTls
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 
 TABLES = ("",)
@@ -185,14 +182,3 @@ def test_a_server_that_comes_first_gets_its_account_before_any_other_changes() -
             assert "red" not in users_of(mosquitto)
             with Client(mosquitto.port, team("blue")[0]) as blue:
                 assert blue.refusal is None
-
-
-@needs("mosquitto")
-def test_the_plugin_is_commanded_through_tls(tmp_path: Path) -> None:
-    certificate: Certificate = make_certificate(tmp_path)
-    tls = MosquittoTls(certificate.cert, certificate.key)
-    with ContestMosquitto(SERVER, KEEPER, tls=tls) as mosquitto:
-        with DynamicSecurity(mosquitto.url, KEEPER, ca=str(certificate.cert)) as security:
-            security.sync(contest("red"), TABLES)
-            security.wait(SECONDS)
-        assert "red" in users_of(mosquitto)

@@ -111,6 +111,3 @@ def test_another_server_at_the_same_address_gets_no_secret(broker: Broker) -> No
     assert asked == []
     assert later
     assert not any(b"secret" in payload for payload in later), "sealed, whoever listens"
-
-
-# --- a broker that wants to know who comes ------------------------------------------------------------------------

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from prometheus_client import generate_latest
@@ -142,22 +140,3 @@ def test_a_journal_that_takes_nothing_shows_in_all_that_depends_on_it(watched: W
     watched.full = False
     until(lambda: watched.value("salvo_paused") == 0)
     until(lambda: watched.value("salvo_uncommitted_steps") == 0)
-
-
-@pytest.mark.parametrize(
-    ("path", "host", "status"),
-    [
-        ("/metrics", "127.0.0.1", 200),
-        ("/metrics?name=x", "server", 200),
-        ("/metrics", "metrics.example", 200),
-        ("/metrics", "evil.example", 421),
-        ("/", "127.0.0.1", 404),
-        ("/metrics/", "127.0.0.1", 404),
-    ],
-)
-def test_metrics_are_at_one_path_and_for_names_of_the_server(path: str, host: str, status: int) -> None:
-    with Metrics().served("127.0.0.1:0", ["metrics.example"]) as url:
-        asked = http.client.HTTPConnection(urlsplit(url).netloc, timeout=SECONDS)
-        with contextlib.closing(asked):
-            asked.request("GET", path, headers={"Host": host})
-            assert asked.getresponse().status == status

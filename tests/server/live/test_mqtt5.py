@@ -63,9 +63,6 @@ def subscribe(topic: str, options: int = 1, properties: bytes = b"") -> bytes:
     return packet(0x82, b"\0\1" + bytes((len(properties),)) + properties + text(topic) + bytes((options,)))
 
 
-# --- a real client ------------------------------------------------------------------------------------------------
-
-
 # --- greetings ----------------------------------------------------------------------------------------------------
 
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
 from kit.players import Heard, join, over, retained_of
 from salvo import messages as m
-from salvo.codec.recap_writer import write_recap
-from salvo.messages import SalvoResolved
-from salvo.net.mqtt import Connection
 from salvo.player import Bot
-from salvo.rules import SALVO, STREAK
+from salvo.rules import STREAK
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.brokers.embedded import EmbeddedBroker
-from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
 from salvo_server.contest import Contest
 from salvo_server.recordings import open_recordings
 from salvo_server.settings import ServerSettings
@@ -59,26 +54,3 @@ def test_the_same_seed_is_the_same_game_in_the_arena_and_over_mqtt(tmp_path: Pat
     written = tmp_path / "game.jsonl.gz"
     open_recordings(journal).export(written)
     assert list(open_recordings(str(written)).check()) == [checked]
-
-
-def test_a_team_gets_the_recap_of_a_long_game_from_the_embedded_broker() -> None:
-    """Where every shot is told a recap has more than the 16 KiB that others may send in a packet."""
-    results = tuple(SalvoResolved(1, turn, "ann", 1, 0, (), (), (False,), (("bob", 1, 1),)) for turn in range(1, 2001))
-    recap = write_recap(m.Recap("ann", 1, 2001, (), (), (), results, ("ann", "bob")), SALVO.grid)
-    with EmbeddedBroker() as broker:
-        server, team = (Connection(broker.url, name, clean_session=True) for name in (SERVER_CLIENT_ID, "salvo-ann"))
-        team.on_connect = lambda _: team.subscribe(["/players/ann/recap"])
-        for connection in (team, server):
-            connection.connect(60)
-        assert team.flush(60)
-        server.publish("/players/ann/recap", recap)
-        assert server.flush(60)
-        heard: list[bytes] = []
-        end = time.monotonic() + 60
-        while not heard and time.monotonic() < end:
-            heard += [message.payload for message in team.poll(0.1)]
-        assert heard == [recap]
-        team.publish("/players/bob/fire", recap)  # nobody else may
-        assert not team.flush(1)
-        for connection in (server, team):
-            connection.close()

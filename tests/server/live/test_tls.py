@@ -1,9 +1,10 @@
-"""TLS: whom a client believes, and what it says when it does not."""
+"""TLS: whom a client believes, the operator's mistakes, and connections that never finish."""
 
 from __future__ import annotations
 
 import contextlib
-import datetime
+import socket
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,12 +12,14 @@ from pathlib import Path
 import pytest
 import trustme
 
+from kit.certificates import make_certificate
 from salvo import client
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.brokers.embedded import EmbeddedBroker
-from salvo_server.brokers.embedded.tls import ServerTls
+from salvo_server.brokers.embedded.limits import BrokerLimits
+from salvo_server.brokers.embedded.tls import ServerTls, TlsError
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
@@ -32,8 +35,8 @@ class Authority:
         self.file = str(folder / "ca.pem")
         self._ca.cert_pem.write_to_path(self.file)
 
-    def issue(self, *hosts: str, not_after: datetime.datetime | None = None) -> tuple[Path, Path]:
-        made = self._ca.issue_cert(*hosts, not_after=not_after)
+    def issue(self, *hosts: str) -> tuple[Path, Path]:
+        made = self._ca.issue_cert(*hosts)
         certificate, key = self._folder / "server.pem", self._folder / "server.key"
         certificate.write_bytes(b"".join(pem.bytes() for pem in made.cert_chain_pems))
         made.private_key_pem.write_to_path(key)
@@ -50,8 +53,8 @@ def start_broker(authority: Authority) -> StartBroker:
     """Start a broker with a certificate for these hosts."""
 
     @contextlib.contextmanager
-    def start(*hosts: str, not_after: datetime.datetime | None = None) -> Iterator[EmbeddedBroker]:
-        certificate, key = authority.issue(*hosts, not_after=not_after)
+    def start(*hosts: str) -> Iterator[EmbeddedBroker]:
+        certificate, key = authority.issue(*hosts)
         with EmbeddedBroker(websocket="127.0.0.1:0", tls=ServerTls(certificate, key)) as running:
             yield running
 
@@ -121,3 +124,40 @@ def test_who_speaks_tls_to_a_plain_port_is_told_not_to() -> None:
             error = refusal(url.replace("mqtt:", "mqtts:").replace("ws:", "wss:"))
             assert error.code == "tls_not_spoken", error
             assert str(BrokerUrl.parse(url)).removesuffix("/mqtt") in error.text
+
+
+def test_half_open_handshakes_end_and_leave_room_for_others(authority: Authority) -> None:
+    """Eight connections say nothing, and a ninth is turned away; a second later there is room again."""
+    hasty = BrokerLimits(connect_seconds=1.0, connections=8)
+    with (
+        EmbeddedBroker(limits=hasty, tls=ServerTls(*authority.issue("127.0.0.1"))) as broker,
+        contextlib.ExitStack() as stack,
+    ):
+        address = "127.0.0.1", broker.port
+        silent = [stack.enter_context(socket.create_connection(address, 60)) for _ in range(8)]
+        with contextlib.suppress(ConnectionError), socket.create_connection(address, 60) as ninth:
+            assert ninth.recv(1) == b""
+        for one in silent:
+            with contextlib.suppress(ConnectionError):
+                assert one.recv(1) == b""  # within the minute that the socket waits
+        connection = Connection(broker.url, "", clean_session=True, ca=authority.file)
+        connection.connect(60)
+        connection.close()
+
+
+def test_a_certificate_that_cannot_be_used_is_named_with_what_is_wrong(tmp_path: Path) -> None:
+    good, other = make_certificate(tmp_path), make_certificate(tmp_path, "other")
+    junk, locked = tmp_path / "junk.pem", tmp_path / "locked.key"
+    junk.write_text("no certificate")
+    command = ["openssl", "pkey", "-in", str(good.key), "-aes256", "-passout", "pass:x", "-out", str(locked)]
+    subprocess.run(command, check=True, capture_output=True)
+    for cert, key, named in (
+        (tmp_path / "missing.pem", good.key, r"missing\.pem: No such file"),
+        (good.cert, tmp_path / "missing.key", r"missing\.key: No such file"),
+        (good.cert, other.key, r"other\.key is not the one of certificate"),
+        (junk, good.key, r"junk\.pem .* must be PEM"),
+        (good.cert, locked, r"locked\.key has a passphrase"),
+    ):
+        broker = EmbeddedBroker(tls=ServerTls(cert, key))
+        with pytest.raises(TlsError, match=f"bad_tls: .*{named}"):
+            broker.start()

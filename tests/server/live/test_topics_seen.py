@@ -118,9 +118,3 @@ def _check_order(names: list[str], count: int) -> None:
         salvo.append(order[name])
     assert salvo == sorted(salvo)
     assert salvos > 10
-
-
-# --- the same game everywhere -------------------------------------------------------------------------------------
-
-
-# --- the log --------------------------------------------------------------------------------------------------------

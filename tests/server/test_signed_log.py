@@ -1,4 +1,4 @@
-"""Entries of the log that a team has missed, said again by a service that a test holds in its hands."""
+"""The signed log at the server: entries that a team has missed, and a server that ends anywhere."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kit.proofs import IDENTITY
+from kit.proofs import IDENTITY, entries_of, verify
 from kit.recovery import LoggedWorld
 from salvo.codec.command_writer import write_resend
+from salvo.messages import Draw
 from salvo_server.core.journal_interface import Batch, JournalUnavailable
 from salvo_server.core.log import MAX_ENTRIES, PAUSE_MS, Resends, TableLog
 from salvo_server.service import JOURNAL_RETRY_MS
@@ -94,3 +95,56 @@ def test_many_tables_share_a_portion(world: AskedWorld) -> None:
     assert resends.take_due(PAUSE_MS - 1, MAX_ENTRIES, MAX_ENTRIES) == []
     assert len(resends.take_due(PAUSE_MS, MAX_ENTRIES, MAX_ENTRIES)) == 8
     assert resends.deadline(2 * MAX_ENTRIES) is None
+
+
+# --- a server that ends anywhere ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def logged(tmp_path: Path) -> Iterator[LoggedWorld]:
+    world = LoggedWorld(tmp_path / "a.journal")
+    yield world
+    world.journal.close()
+
+
+def test_the_log_over_many_kills_is_the_one_of_the_journal_and_fair(logged: LoggedWorld) -> None:
+    logged.restart()
+    logged.join()
+    for fired in range(7):
+        logged.restart(away=100)
+        logged.fire(fired)
+    logged.play()
+    lines = [payload + b"\n" for payload in logged.first_heard()]
+    assert lines == logged.from_journal()
+    report = verify(lines)
+    assert report.finding is None
+    assert sum("resume" in entry.get("step", {}).get("input", {}) for entry in entries_of(lines)) == 7
+
+
+def test_a_game_of_before_goes_on_and_only_the_next_one_is_drawn_otherwise(tmp_path: Path) -> None:
+    """A journal that a server without an identity has begun, with headers that name no draw."""
+    world = LoggedWorld(tmp_path / "a.journal", identity=None, draw="seed")
+    world.join()
+    world.fire(2)
+    assert '"draw"' not in world.journal.load().games[0].opened.header
+    world.given = {"identity": IDENTITY, "draw": "fair"}
+    world.restart()
+    assert world.table.header.draw is Draw.SEED
+    assert world.table.referee.current is not None
+    world.play()
+    assert verify(world.from_journal()).finding is None
+    world.now += 300_000
+    world.run()
+    assert world.table.header.draw.value == "fair"
+    world.journal.close()
+
+
+def test_a_game_that_one_version_began_is_logged_alike_by_the_next_one(
+    logged: LoggedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged.join()
+    before = logged.first_heard()
+    monkeypatch.setattr("salvo_server.core.table.__version__", "9.9")
+    logged.restart()
+    assert logged.first_heard()[: len(before)] == before
+    assert b'"version":"9.9"' not in b"".join(logged.heard)
