@@ -563,7 +563,7 @@ def show_deaths(used: Engine, steps: Steps, outside: Outside) -> None:
 
 
 def show_backup(used: Engine, steps: Steps, outside: Outside) -> None:
-    """The commands of docs/brokers.md, "Upgrade and restore with Docker"."""
+    """The commands of docs/docker.md, "Upgrade and restore"."""
     archive = "/var/lib/salvo/evening.tar.gz"
     run = ("run", "--rm", "--no-deps", "-T")
     with steps.step("backup, all volumes deleted, restore: red and blue play with their old secrets"):

@@ -17,8 +17,9 @@ TEAMS = tuple(
 ORGANISERS = tuple(
     DOCS / f"{name}.md"
     for name in (
-        *("evening", "accounts", "brokers", "watching", "host", "monitoring", "settings", "recovery", "standby"),
-        *("standings", "fairness", "troubleshooting", "attacks", "gateways", "league", "tournament"),
+        *("evening", "accounts", "brokers", "docker", "watching", "host", "monitoring", "settings"),
+        *("recovery", "standby", "standings", "fairness", "troubleshooting", "attacks", "gateways"),
+        *("league", "tournament"),
     )
 )
 #: Those whose commands are run.
