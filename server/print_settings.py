@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from salvo_server.reference import reference
 from salvo_server.settings import ServerSettings
+from salvo_server.settings_reference import reference
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
 

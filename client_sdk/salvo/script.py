@@ -18,7 +18,7 @@ from salvo.player import Bot
 from salvo.streams import until_unread
 
 #: Plays where there is no contest; loaded by name, so that a bot in a contest needs nothing of it.
-_LABORATORY: Final = "salvo_lab.here"
+_LABORATORY: Final = "salvo_lab.local_game"
 
 _ran = False
 

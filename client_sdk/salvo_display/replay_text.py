@@ -9,7 +9,7 @@ from typing import Any, Final
 from salvo.codec.announcements import RESULT
 from salvo.messages import Fate
 from salvo.rules import Grid
-from salvo_display.boards import terminal_lines
+from salvo_display.boards import text_boards
 from salvo_display.boards.marks import PLAIN, Mark
 from salvo_display.replay import REFEREE, Frame, Replay, Sea
 
@@ -66,13 +66,13 @@ def salvo_line(frame: Frame, name_width: int = 0, turn_width: int = 0) -> str:
     if result is None:
         return f"turn {0:>{turn_width}}  before the first salvo"
     of_allowed = "" if result.shots == frame.allowed else f" of {frame.allowed}"
-    return terminal_lines.salvo_line(result, name_width, turn_width, of_allowed, news(frame))
+    return text_boards.salvo_line(result, name_width, turn_width, of_allowed, news(frame))
 
 
 def news(frame: Frame) -> list[str]:
     """Return what a salvo brought about: sunk ships, defeated players, the end of the game."""
     removed = [name for name, sea in frame.seas.items() if sea.fate is Fate.REMOVED]
-    return [] if frame.result is None else [*terminal_lines.news(frame.result, removed), *_end(frame)]
+    return [] if frame.result is None else [*text_boards.news(frame.result, removed), *_end(frame)]
 
 
 def _end(frame: Frame) -> list[str]:
@@ -95,7 +95,7 @@ def frame_lines(replay: Replay, frame: Frame, view: str) -> list[str]:
         f"{salvo_line(frame)}   clock {clock(frame)}   {_what_next(frame)}".rstrip(),
         *frame.notes,
         "",
-        *terminal_lines.board_lines({name: (_state(sea), sea.marks) for name, sea in frame.seas.items()}, grid),
+        *text_boards.board_lines({name: (_state(sea), sea.marks) for name, sea in frame.seas.items()}, grid),
         *sunk,
         f"view: {view}   {legend}",
     ]

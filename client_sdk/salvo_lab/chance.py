@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import zip_longest
 
 from salvo.programs.debugger import is_debugged
-from salvo_display.boards.terminal_lines import Boards
+from salvo_display.boards.text_boards import Boards
 from salvo_lab.arena import Outcome
 
 

@@ -12,7 +12,7 @@ from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.step import Step
 from salvo.topics import check_name
 from salvo.view import Shot
-from salvo_display.boards.terminal_lines import Boards
+from salvo_display.boards.text_boards import Boards
 from salvo_lab import arena
 from salvo_lab.arena import Outcome
 from salvo_server.core.referee import Referee

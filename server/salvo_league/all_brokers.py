@@ -14,7 +14,7 @@ from salvo.net.mqtt import BrokerUrl
 from salvo_league.director import TableCommand
 from salvo_league.one_broker import OneBroker
 from salvo_league.table_views import TableView
-from salvo_server.places import cell_of
+from salvo_server.table_places import cell_of
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class AllBrokers:
         """Prepare everything; nothing is sent before the first :meth:`look`.
 
         Args:
-            brokers: by the cell's name, as :func:`~salvo_server.places.cells_of` returns them.
+            brokers: by the cell's name, as :func:`~salvo_server.table_places.cells_of` returns them.
             name: the host's, on the roster.
             places: all tables.
 

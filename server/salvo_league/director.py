@@ -19,10 +19,10 @@ from salvo_lab.tournament.schedule import Match
 from salvo_league.league_file import OVER_SECONDS, LeagueError, LeagueFormat
 from salvo_league.league_record import Annulled, Assigned, Back, Began, Closing, LeagueLine, LeagueResult, Plain, Voided
 from salvo_league.league_state import LeagueState
-from salvo_league.pairing import next_on_ladder, next_round
+from salvo_league.next_matches import next_on_ladder, next_round
 from salvo_league.seating import best_place
 from salvo_league.table_views import TableView
-from salvo_server.places import cell_of, place_of
+from salvo_server.table_places import cell_of, place_of
 
 #: The default table: where teams come in, and where those play whose clients know no seats. Each cell has its own.
 HALL: Final = ""

@@ -22,8 +22,8 @@ from salvo_league.league_record import (
     Plain,
     Voided,
 )
-from salvo_server.places import table_of
 from salvo_server.standings.points_and_ratings import Counting, Rating, Score
+from salvo_server.table_places import table_of
 
 #: A team that did not come this often in a row is not seated until it is back.
 MAX_MISSES: Final = 2

@@ -17,7 +17,7 @@ from salvo_league.league_file import LeagueError
 from salvo_league.seating import seat_at
 from salvo_league.table_views import TableView, Views
 from salvo_server.hosting import HostDesk
-from salvo_server.places import table_of
+from salvo_server.table_places import table_of
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from salvo.codec.announcements import Publication
 from salvo.messages import State
 from salvo.step import Step
 from salvo.table_state import TableState
-from salvo_display.boards.terminal_lines import news
+from salvo_display.boards.text_boards import news
 from salvo_display.replay_text import counted, outcome
 from salvo_server.core.log import is_public
 from salvo_server.core.table import Follower, Table

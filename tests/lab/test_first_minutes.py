@@ -22,8 +22,8 @@ from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.view import Shot, View
 from salvo_display.boards.marks import Mark
-from salvo_display.boards.terminal_game import Watched
-from salvo_display.boards.terminal_lines import Boards
+from salvo_display.boards.text_boards import Boards
+from salvo_display.boards.watched_game import Watched
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot

@@ -15,7 +15,7 @@ from salvo_league.league_file import League
 from salvo_league.league_record import Assigned, Drawn, LeagueLine, LeagueResult, Voided
 from salvo_league.league_state import LeagueState
 from salvo_league.table_views import TableView
-from salvo_server.places import cell_of, place_of
+from salvo_server.table_places import cell_of, place_of
 
 STEP_SECONDS = 0.5
 HOST = "desk"

@@ -17,9 +17,9 @@ from salvo_league.league_file import League, LeagueError
 from salvo_league.league_record import Annulled, Drawn, LeagueResult, Voided
 from salvo_league.seating import seat_at
 from salvo_server.core.journal_interface import Result as Ended
-from salvo_server.places import cell_of, place_of, table_of
 from salvo_server.standings.chronicle import Chronicle
 from salvo_server.standings.points_and_ratings import Counting, Score
+from salvo_server.table_places import cell_of, place_of, table_of
 
 NAMES = [f"bot{number:02}" for number in range(16)]
 FORMATS: list[dict[str, Any]] = [

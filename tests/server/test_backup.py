@@ -15,7 +15,7 @@ import pytest
 
 from kit import command_line
 from salvo_server.core.journal_interface import Batch, GameOpened
-from salvo_server.running import announced
+from salvo_server.local_servers import announced
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.backup import MANIFEST, BackupError, read_backup
 from salvo_server.storage.identity import load_identity

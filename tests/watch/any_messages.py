@@ -14,7 +14,7 @@ from salvo.rules import BOOKS, Grid, Order, RuleBook, ShipClass, Sinkings
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.storage.transcript import no_status
-from salvo_watch.terminal_views import Watcher
+from salvo_watch.live_views import Watcher
 from watch.watchers import connected
 
 SHIPS = (ShipClass("destroyer", 2), ShipClass("patrolboat", 1), ShipClass("dinghy", 1))

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from kit.guarded import Guarded, wait_for_users
 from salvo.fairness.proof import ProofConnection
-from salvo_watch import terminal_views
-from salvo_watch.terminal_views import Watcher
+from salvo_watch import live_views
+from salvo_watch.live_views import Watcher
 
 SECONDS = 60.0
 
@@ -23,9 +23,9 @@ def onlooker(contest: Guarded, user: str, secret: str, kind: type[Watcher], *giv
     return watcher
 
 
-def until(holds: Callable[[], bool], *watchers: Watcher) -> dict[Watcher, list[terminal_views.News]]:
+def until(holds: Callable[[], bool], *watchers: Watcher) -> dict[Watcher, list[live_views.News]]:
     """Let everybody look on until something holds; return what was news to each."""
-    heard: dict[Watcher, list[terminal_views.News]] = {watcher: [] for watcher in watchers}
+    heard: dict[Watcher, list[live_views.News]] = {watcher: [] for watcher in watchers}
     end = time.monotonic() + SECONDS
     while not holds():
         assert time.monotonic() < end

@@ -35,7 +35,7 @@ from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.referee_view import RefereeViews
 from salvo_server.storage.transcript import no_status
-from salvo_watch.terminal_views import RefereeWatcher, TeamWatcher, Watcher
+from salvo_watch.live_views import RefereeWatcher, TeamWatcher, Watcher
 from watch.watchers import Held, connected
 
 SEALER = Sealer("secret", bytes(16))

@@ -10,7 +10,7 @@ import pytest
 from kit.followed_tables import CASES, Case, Outside
 from salvo.net.inbound import Inbound
 from salvo.table_state import NewConnection
-from salvo_watch.terminal_views import RefereeWatcher, Watcher
+from salvo_watch.live_views import RefereeWatcher, Watcher
 from salvo_watch.web.tables import END_SECONDS, Arrived, Table
 from watch.told import tell
 from watch.watchers import connected

@@ -16,8 +16,8 @@ from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import SALVO, Grid, Orientation, Placement, generator, random_fleet
 from salvo_display.boards.marks import Mark
-from salvo_watch import terminal_views
-from salvo_watch.terminal_views import (
+from salvo_watch import live_views
+from salvo_watch.live_views import (
     EVERYBODY,
     REFEREE,
     RefereeWatcher,
@@ -47,7 +47,7 @@ def page(watcher: Watcher) -> str:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits has waited long enough."""
-    monkeypatch.setattr(terminal_views, "PATIENCE_SECONDS", -1.0)
+    monkeypatch.setattr(live_views, "PATIENCE_SECONDS", -1.0)
 
 
 def kept(*announcements: m.Announcement) -> list[tuple[str, bytes]]:
@@ -140,7 +140,7 @@ def test_the_referee_sees_ships_hits_and_the_last_salvo() -> None:
     begin(held)
     held.say(AFTER)
     assert lines(referee)[-1] == "turn 1: alice fired at bob A1 hit, A4 miss"
-    boards = terminal_views.boards_of(AFTER, SALVO)
+    boards = live_views.boards_of(AFTER, SALVO)
     assert boards["bob"].marks[:5] == f"{Mark.HIT}{Mark.HIT}{Mark.SHIP}{Mark.MISS}{Mark.BLANK}"
     assert boards["bob"].latest == {0, 3}
     assert boards["bob"].ships == {

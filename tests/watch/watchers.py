@@ -16,7 +16,7 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO
-from salvo_watch.terminal_views import Watcher
+from salvo_watch.live_views import Watcher
 
 
 class Held:

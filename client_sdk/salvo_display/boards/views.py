@@ -8,7 +8,7 @@ from typing import Final
 from salvo.rules import Announce, Ending, Sinkings
 from salvo.view import View
 from salvo_display.boards.marks import PLAIN, Mark, picture
-from salvo_display.boards.terminal_lines import board_lines
+from salvo_display.boards.text_boards import board_lines
 
 #: What each mark on a board means.
 _WORDS: Final[Mapping[Mark, str]] = {

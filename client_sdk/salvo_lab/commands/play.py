@@ -36,8 +36,8 @@ from salvo.rules.files import load_book
 from salvo.rules.starter import draw_starter
 from salvo.sources import is_program, make
 from salvo.unused import Unused, is_set
-from salvo_display.boards.terminal_game import Watched
-from salvo_display.boards.terminal_lines import Boards
+from salvo_display.boards.text_boards import Boards
+from salvo_display.boards.watched_game import Watched
 from salvo_lab import arena
 from salvo_lab.arena import Outcome
 from salvo_lab.chance import warn_of_chance

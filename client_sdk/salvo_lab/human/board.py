@@ -15,7 +15,7 @@ from textual.widgets import Static
 from salvo.errors import printable
 from salvo.rules import Grid
 from salvo_display.boards.marks import Mark
-from salvo_display.terminal_screen import Board, cell_at, draw_board
+from salvo_display.boards.rich_boards import Board, cell_at, draw_board
 from salvo_lab.human.snapshot import SUNK
 
 #: Colours by mark; every mark reads without them.

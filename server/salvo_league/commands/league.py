@@ -39,9 +39,9 @@ from salvo_league.league_record import (
 from salvo_league.league_state import LeagueState
 from salvo_league.run import play_league, release_tables
 from salvo_server.game_lengths import duration
-from salvo_server.places import cells_of, place_name, table_of
 from salvo_server.standings.points_and_ratings import score_cells, score_record
 from salvo_server.supervisor import programs_beside
+from salvo_server.table_places import cells_of, place_name, table_of
 
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "missed", "rating", "95%")
 

@@ -13,7 +13,7 @@ from salvo.distribution import __version__
 from salvo.net.mqtt import without_password
 from salvo.unused import UnusedOption
 from salvo_server.commands.setting_options import setting_options
-from salvo_server.running import only_server
+from salvo_server.local_servers import only_server
 from salvo_server.settings import ServerSettings, identity_path, load_settings, roster_path
 from salvo_server.storage.backup import (
     IDENTITY,

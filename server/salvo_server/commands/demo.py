@@ -22,8 +22,8 @@ from salvo.rules import Fleet, RuleBook
 from salvo.rules.files import load_book
 from salvo.sources import load
 from salvo.table_state import SalvoCounted, TableState
-from salvo_display.boards.terminal_lines import news
-from salvo_display.terminal_screen import Board, draw_boards, draw_page
+from salvo_display.boards.rich_boards import Board, draw_boards, draw_page
+from salvo_display.boards.text_boards import news
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity

@@ -21,7 +21,7 @@ from salvo_server.commands.setting_options import setting_options
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.core.journal_interface import Journal
 from salvo_server.gateway_calls import GatewayCall, read_gateway, with_rules_of_gateways
-from salvo_server.running import announced, reached_at
+from salvo_server.local_servers import announced, reached_at
 from salvo_server.service import Listener
 from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.standby import Interrupted, Standby

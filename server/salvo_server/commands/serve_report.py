@@ -19,7 +19,7 @@ from salvo.codec.announcements import HOSTED
 from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.messages import State
 from salvo.table_state import GameForgotten, SalvoCounted, TableState
-from salvo_display.boards.terminal_lines import OUT
+from salvo_display.boards.text_boards import OUT
 from salvo_server.contest import Contest
 from salvo_server.core.journal_interface import GameOpened
 from salvo_server.core.referee import Referee

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from salvo_server.reference import SettingRow, reference
 from salvo_server.settings import ServerSettings
+from salvo_server.settings_reference import SettingRow, reference
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

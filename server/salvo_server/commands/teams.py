@@ -19,7 +19,7 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
 from salvo.unused import Unused, is_unset
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses
-from salvo_server.running import RunningServer, reached_at, running_servers
+from salvo_server.local_servers import RunningServer, reached_at, running_servers
 from salvo_server.settings import identity_path, roster_path
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.roster import MAX_SCREENS, ROLES, SCREENS, Member, Roster, RosterEntry

@@ -22,7 +22,7 @@ from salvo.fairness.proof import Proof, ProofConnection
 from salvo.net.mqtt import BrokerUrl
 from salvo.topics import check_name
 from salvo_server.screen_users import ScreenUsers
-from salvo_watch.terminal_views import EVERYBODY, REFEREE, News, RefereeWatcher, TeamWatcher, Watcher, screen_account
+from salvo_watch.live_views import EVERYBODY, REFEREE, News, RefereeWatcher, TeamWatcher, Watcher, screen_account
 
 
 @click.command(

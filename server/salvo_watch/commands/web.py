@@ -26,10 +26,10 @@ from salvo_server.brokers.embedded.addresses import (
     reachable,
     split_address,
 )
-from salvo_server.places import cells_of
 from salvo_server.screen_users import ScreenUsers
+from salvo_server.table_places import cells_of
 from salvo_watch.archive import Archive
-from salvo_watch.terminal_views import EVERYBODY, screen_account
+from salvo_watch.live_views import EVERYBODY, screen_account
 
 try:
     import uvicorn

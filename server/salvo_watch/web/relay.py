@@ -22,8 +22,8 @@ from salvo.net.mqtt import Connection
 from salvo.table_state import Fact, NewConnection
 from salvo.topics import Reader
 from salvo_display.web_page.badges import Badges
-from salvo_server.places import cell_of, place_of, table_of
 from salvo_server.screen_users import ScreenUsers
+from salvo_server.table_places import cell_of, place_of, table_of
 from salvo_watch.web.chances import chances
 from salvo_watch.web.chunks import Chunks
 from salvo_watch.web.tables import BOARDS_SECONDS, PLAY_OUT_SECONDS, Arrived, Table, read

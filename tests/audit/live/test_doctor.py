@@ -22,7 +22,7 @@ from salvo.seal import fingerprint
 from salvo_audit.doctor import CheckFinding, CheckVerdict, ExaminedContest, examine
 from salvo_server.commands.tls import make_certificates
 from salvo_server.contest import Contest
-from salvo_server.running import announced
+from salvo_server.local_servers import announced
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.roster import Roster

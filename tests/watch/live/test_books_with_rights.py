@@ -18,7 +18,7 @@ from salvo.view import Shot, View
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.log_verification import compare_stories, verify_file
 from salvo_server.storage.identity import Identity
-from salvo_watch.terminal_views import RefereeWatcher
+from salvo_watch.live_views import RefereeWatcher
 from watch.onlookers import onlooker, until
 
 #: The one has turns that go on, the other several winners.

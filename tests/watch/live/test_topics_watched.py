@@ -12,7 +12,7 @@ from salvo import messages as m
 from salvo.fairness.proof import Proof, ProofConnection
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.log_verification import compare_stories, verify_file
-from salvo_watch.terminal_views import Watcher
+from salvo_watch.live_views import Watcher
 
 
 def test_a_team_and_a_watcher_write_proofs_that_hold(

@@ -21,8 +21,8 @@ from salvo.messages import State
 from salvo.permissions import Role
 from salvo.rules import SALVO, Fleet
 from salvo_server.core.match import Player
-from salvo_watch import terminal_views
-from salvo_watch.terminal_views import RefereeWatcher, TeamWatcher
+from salvo_watch import live_views
+from salvo_watch.live_views import RefereeWatcher, TeamWatcher
 from watch.onlookers import onlooker, until
 
 KINDS = BROKERS
@@ -32,7 +32,7 @@ KINDS = BROKERS
 def test_each_onlooker_of_a_real_game_sees_his_own_view(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terminal_views, "PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(live_views, "PATIENCE_SECONDS", 0.5)
     with guarded(kind, tmp_path, referee_delay_ms=0) as contest:
         secrets = {name: contest.roster.add(name) for name in ("red", "blue")}
         judge = onlooker(contest, "judge.1", contest.roster.add("judge", Role.REFEREE), RefereeWatcher)

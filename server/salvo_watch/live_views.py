@@ -39,10 +39,10 @@ from salvo.table_state import (
 )
 from salvo.topics import Reader
 from salvo_display.boards.marks import Mark, picture
-from salvo_display.boards.terminal_lines import OUT
+from salvo_display.boards.rich_boards import Board, draw_boards, draw_page, draw_players
+from salvo_display.boards.text_boards import OUT
 from salvo_display.replay import ship_letter
 from salvo_display.replay_text import won_line
-from salvo_display.terminal_screen import Board, draw_boards, draw_page, draw_players
 
 #: The view from public topics alone.
 EVERYBODY: Final = "everybody"

@@ -12,8 +12,8 @@ from salvo.adapter import Adapter, closing, made
 from salvo.errors import BotError
 from salvo.player import Bot
 from salvo.sources import team_name
-from salvo_display.boards.terminal_game import Watched
-from salvo_display.boards.terminal_lines import Boards
+from salvo_display.boards.text_boards import Boards
+from salvo_display.boards.watched_game import Watched
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.chance import warn_of_chance

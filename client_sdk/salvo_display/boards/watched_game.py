@@ -16,7 +16,7 @@ from salvo.messages import SalvoResolved
 from salvo.rules import Fleet, Grid
 from salvo.view import Shot
 from salvo_display.boards.marks import PLAIN, Mark
-from salvo_display.boards.terminal_lines import Boards, news, salvo_line
+from salvo_display.boards.text_boards import Boards, news, salvo_line
 
 #: Between two salvos: the pace of ``salvo replay``.
 PAUSE_SECONDS: Final = 0.5
