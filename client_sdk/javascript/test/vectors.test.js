@@ -1,8 +1,8 @@
 // The vectors of the protocol, as far as they are about what a player writes or reads: of `refusals` and `book_refusals`,
-// which are for a server, the answers. `standings`, `referee_views` and `hosts` are for others than players.
+// which are for a server, the answers.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { readAnnouncement, readPlacement, readRecap } from "../src/announcements.js";
 import { fromBase64, fromHex, sodium, toBytes, toText } from "../src/bytes.js";
@@ -19,7 +19,16 @@ import { View } from "../src/view.js";
 import { Witness } from "../src/witness.js";
 
 const folder = new URL("../../../proto/", import.meta.url);
-const casesOf = (name) => JSON.parse(readFileSync(new URL(`vectors/${name}.json`, folder), "utf8")).cases;
+/** What no player reads or writes, and for whom it is. */
+const FOR_OTHERS = { hosts: "a server, of a host", referee_views: "referees", ships: "a server, which reads short names", standings: "spectators" };
+const tried = new Set();
+
+/** The cases of a file. */
+function casesOf(name) {
+  tried.add(name);
+  return JSON.parse(readFileSync(new URL(`vectors/${name}.json`, folder), "utf8")).cases;
+}
+
 const keys = new Map();
 
 /** The keys of a secret, each derived once. */
@@ -171,6 +180,11 @@ describe("a player reads the server's refusals", () => {
       }
     });
   }
+});
+
+test("every file of vectors is tried here, unless it is for others than players", () => {
+  const files = readdirSync(new URL("vectors/", folder)).filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -5));
+  assert.deepEqual(files.toSorted(), [...tried, ...Object.keys(FOR_OTHERS)].toSorted());
 });
 
 test("a ship's name may be a number, and the fleet keeps its order", () => {

@@ -1046,3 +1046,7 @@ CLAIMS: Final = {
     "tables": "it plays at the table that SALVO_TABLE names",
     "versions": "it ends at a server of another major version",
 } | {name: f"it plays by the ruleset {name}" for name in BOOKS if name != "salvo"}
+
+#: What ``all`` stands for: what the protocol adds. ``basics`` says that a client gets by without that, which the
+#: protocol demands of none, because each of its servers publishes all of it.
+ADDITIONS: Final = frozenset(CLAIMS) - {"basics"}

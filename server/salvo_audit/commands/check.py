@@ -15,7 +15,7 @@ import click
 
 from salvo.distribution import __version__
 from salvo_audit.check import report
-from salvo_audit.check.catalog import CASES, CLAIMS
+from salvo_audit.check.catalog import ADDITIONS, CASES, CLAIMS
 from salvo_audit.check.run import check as try_cases
 from salvo_audit.check.run import select
 from salvo_audit.check.scenario import Scenario
@@ -32,7 +32,7 @@ def _read_claims(ctx: click.Context, param: click.Parameter, value: Sequence[str
     given = {each.strip() for part in value for each in part.split(",") if each.strip()}
     if unknown := sorted(given - CLAIMS.keys() - {_ALL}):
         raise click.BadParameter(f"{unknown[0]!r} is none of {', '.join(CLAIMS)} and all")
-    return frozenset(CLAIMS) if _ALL in given else frozenset(given)
+    return frozenset(given - {_ALL}) | (ADDITIONS if _ALL in given else frozenset())
 
 
 def _read_cases(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> list[str]:
@@ -52,7 +52,7 @@ def _read_cases(ctx: click.Context, param: click.Parameter, value: Sequence[str]
     metavar="NAME,...",
     multiple=True,
     callback=_read_claims,
-    help="What the client does beyond what every client has to; all for everything.",
+    help="What the client does beyond what every client has to; all for all but basics.",
 )
 @click.option("--listen", metavar="HOST:PORT", help="Wait here for a client that is started by hand.")
 @click.option("--list", "as_list", is_flag=True, help="List the cases, a line each, and the claims.")

@@ -15,7 +15,7 @@ import click.testing
 import pytest
 
 from audit.client_mutants import FORGETS, MUTANTS, PLAYS_ON, USUAL, Mutant
-from salvo_audit.check.catalog import CLAIMS
+from salvo_audit.check.catalog import ADDITIONS
 from salvo_audit.check.results import CaseOutcome, CaseVerdict
 from salvo_audit.check.run import check, select
 from salvo_audit.check.scenario import SCENARIOS
@@ -24,8 +24,6 @@ from salvo_audit.commands.check import check as command_line
 
 ROOT: Final = Path(__file__).parents[3]
 FORTY_LINES: Final = ROOT / "examples" / "spec_client_40_lines.py"
-#: What the SDK does beyond what every client has to.
-CLAIMS_OF_THE_SDK: Final = frozenset(CLAIMS) - {"basics"}
 
 
 def _command(script: Path) -> tuple[str, ...]:
@@ -76,7 +74,7 @@ def _write(mutant: Mutant, folder: Path) -> tuple[str, ...]:
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.requirement} {mutant.mistake}")
 def test_a_wrong_client_fails_the_case_about_its_mistake(mutant: Mutant, tmp_path: Path) -> None:
-    claims = CLAIMS_OF_THE_SDK if mutant.patch else frozenset[str]()
+    claims = ADDITIONS if mutant.patch else frozenset[str]()
     subject = Subject(_write(mutant, tmp_path), claims, WaitLimits(60.0, 20.0, 20.0, 15.0))
     special = any(mutant.case in each.cases for each in SCENARIOS)
     only = [mutant.scenario] if mutant.scenario else [] if special else [USUAL]
@@ -106,7 +104,7 @@ def test_a_client_in_c_passes_everything(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_sdk_passes_everything_that_it_claims() -> None:
+def test_the_sdk_passes_everything_that_the_protocol_adds() -> None:
     command = (sys.executable, "-m", "salvo", "join", "{url}", "hunter")
-    outcomes = _try(command, claims=CLAIMS_OF_THE_SDK)
+    outcomes = _try(command, claims=ADDITIONS)
     assert _not_passed(outcomes) == []

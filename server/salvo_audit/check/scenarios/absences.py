@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from salvo import topics
 from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.joining import play_on
-from salvo_audit.check.scenarios.turns import HARMLESS
+from salvo_audit.check.scenarios.turns import HARMLESS, judge_count
 from salvo_audit.check.stage import Stage
 from salvo_server.brokers.embedded.packets import Reason
 
@@ -237,8 +237,7 @@ async def a_restart_with_losses(stage: Stage) -> None:
     await stage.quiet()
     table.end_turn()
     await stage.own_turn("back/restart-with-losses")
-    fired = len(stage.shots)
-    stage.judge("back/restart-with-losses", fired == 3, f"{fired} shots", expected="3 shots")
+    judge_count(stage, "back/restart-with-losses", 0, 3)
 
 
 @scenario("back/restart-in-lobby")

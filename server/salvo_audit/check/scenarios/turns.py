@@ -37,21 +37,22 @@ async def a_whole_game(stage: Stage) -> None:
         assert salvo.sunk
         before = len(stage.shots)
         await stage.own_turn()
-        await _judge_count(stage, "turn/count-falls", before, 4 - number)
+        judge_count(stage, "turn/count-falls", before, 4 - number)
     table.give_turn("blue")
     table.current = stage.team
     table.fired = [("blue", cell) for cell in blue.ships["submarine"]]
     table.announce(table.resolve())
     before = len(stage.shots)
     await stage.own_turn()
-    await _judge_count(stage, "turn/count-own-ships", before, 2)
+    judge_count(stage, "turn/count-own-ships", before, 2)
     await stage.over("blue")
 
 
-async def _judge_count(stage: Stage, case: str, before: int, expected: int) -> None:
+def judge_count(stage: Stage, case: str, before: int, expected: int) -> None:
+    """Judge the shots of a turn; a client whose shots have contexts may send a whole salvo again (SALVO-FIRE-13)."""
     fired = len(stage.shots) - before
     contexts = any(shot.body and "g" in shot.body for shot in stage.shots)
-    fine = fired == expected or (contexts and fired % expected == 0)  # repetitions come as whole salvos
+    fine = fired == expected or (contexts and fired % expected == 0)
     stage.judge(case, fine, f"{fired} shots", expected=f"{expected} shots")
 
 
@@ -182,7 +183,7 @@ async def old_news_in_a_turn(stage: Stage) -> None:
     stage.answers.lenient = False
     before = len(stage.shots)
     await stage.own_turn("read/current-twice")
-    await _judge_count(stage, "read/current-twice", before, 4)
+    judge_count(stage, "read/current-twice", before, 4)
 
     table.rival_turn("blue", stage.team, HARMLESS)
     old = table.salvos[1]
@@ -191,7 +192,7 @@ async def old_news_in_a_turn(stage: Stage) -> None:
     table.say("/game/hits", str(old.hits), retain=False)
     table.say_result(old)
     await stage.wait_for_salvo("read/late-result", before)
-    await _judge_count(stage, "read/late-result", before, 4)
+    judge_count(stage, "read/late-result", before, 4)
     table.end_turn()
 
 
