@@ -191,17 +191,12 @@ class ServerAnswers:
         if not given:
             return True
         mine = table.current == self.team
-        if len(given) == len(_CONTEXT) and (given["g"], given["t"]) != (table.game, table.turn):
-            late = (
-                given["g"] == table.game
-                and given["t"] < table.turn
-                and any(
-                    salvo.player == self.team and (command.player, cell) in salvo.shots and salvo.turn == given["t"]
-                    for salvo in table.salvos
-                )
-            )
-            if late:
-                return False  # a repetition, which is not answered (SALVO-FIRE-13)
+        ended = any(
+            salvo.player == self.team and (command.player, cell) in salvo.shots and salvo.turn == given.get("t")
+            for salvo in table.salvos
+        )
+        if len(given) == len(_CONTEXT) and given["g"] == table.game and ended:
+            return False  # a repetition, which is not answered, also between two turns (SALVO-FIRE-13)
         known = (
             (command.player, cell) in table.fired
             and 1 <= given.get("n", 0) <= len(table.fired)
