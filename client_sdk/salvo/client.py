@@ -72,7 +72,7 @@ class Contestant(Team):
     The owner calls :meth:`step` in a loop. Nothing happens in between, and time comes from the given clock.
 
     Attributes:
-        reports: one for each game that is over.
+        reports: one for each game that is over, and was not when this team came.
     """
 
     def __init__(
@@ -218,12 +218,13 @@ class Contestant(Team):
                 self._answer(view)
             case e.SalvoReported(result):
                 self._call(f"turn {result.turn}, on_result", self._adapter.on_result, result)
-            case e.GameEnded(game, winner, stats, aborted):
+            case e.GameEnded(game, winner, stats, aborted, missed):
                 self._call("on_game_over", self._adapter.on_game_over, None if aborted else winner, stats)
                 place = stats[name].place if name in stats else 0
-                self.reports.append(GameReport(game, winner, place, stats, aborted))
+                if not missed:
+                    self.reports.append(GameReport(game, winner, place, stats, aborted))
                 ended = "aborted by the host" if aborted else f"won by {winner or 'several'}, place {place}"
-                log.info("%s: game %d %s", name, game, ended)
+                log.info("%s: game %d %s%s", name, game, "was over already: " * missed, ended)
             case e.Seated(seat):
                 self._seated(seat)
             case e.HostSeen(acted):

@@ -55,12 +55,14 @@ class GameEnded(Event):
 
     Attributes:
         winner: empty after a tie, and after a host has aborted the game.
+        missed: whether it was over when this session came.
     """
 
     game: int
     winner: str
     stats: Mapping[str, m.PlayerStats]
     aborted: bool = False
+    missed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1327,7 +1327,7 @@ def test_a_session_that_comes_back_into_an_aborted_game_is_told_how_it_ended(
     events += server.say_recap(m.Recap("me", 1, 1, FLEET.placements, shots, (), (), ("me", "you")), SEALER)
     [ended] = events
     assert isinstance(ended, GameEnded)
-    assert ended.aborted
+    assert (ended.aborted, ended.missed) == (True, False)
     assert session.state is State.OVER
 
 
@@ -1341,7 +1341,7 @@ def test_a_program_that_starts_again_in_an_aborted_game_takes_it_up_and_is_told(
     taken, ended = server.say_recap(recap, SEALER)
     assert taken == GameTakenUp(1)
     assert isinstance(ended, GameEnded)
-    assert (ended.aborted, ended.winner) == (True, "")
+    assert (ended.aborted, ended.winner, ended.missed) == (True, "", True)
 
 
 @pytest.mark.parametrize("code", ["removed", "not_invited"])

@@ -315,11 +315,13 @@ class Contestant {
       case "salvoHeard":
         await this.#call(`turn ${event.result.turn}, onResult`, () => this.bot.onResult(event.result));
         break;
-      case "gameEnded":
+      case "gameEnded": {
         await this.#call("onGameOver", () => this.bot.onGameOver(event.aborted ? null : event.winner, event.stats));
-        this.#reports.push({ ...event, place: event.stats.get(team)?.place ?? 0 });
-        this.log(`${team}: ${reportLine({ ...event, place: event.stats.get(team)?.place ?? 0 }, team)}`);
+        const report = { ...event, place: event.stats.get(team)?.place ?? 0 };
+        if (!event.missed) this.#reports.push(report);
+        this.log(`${team}: ${reportLine(report, team)}${event.missed ? "; this was over already" : ""}`);
         break;
+      }
       case "seated": return this.#seated(event.seat);
       case "refused":
         if (FINAL.has(event.code)) throw new SalvoError(event.code, event.text);

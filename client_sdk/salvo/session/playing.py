@@ -195,7 +195,7 @@ def report_end(session: SessionState) -> None:
     view, winners = session.game_in_play(), session.play.winners or ()
     winner = winners[0] if len(winners) == 1 else ""
     stats = {player: session.play.stats[player] for player in view.players}
-    session.events.append(GameEnded(view.game, winner, stats, aborted=not winners))
+    session.events.append(GameEnded(view.game, winner, stats, not winners, session.play.missed))
 
 
 def forget(session: SessionState) -> None:

@@ -74,6 +74,8 @@ def recalled(session: SessionState, payload: bytes) -> None:
     if fleet is None:
         _complete_fleet(session, recap)
         return
+    if session.table_state is State.OVER and not session.has_fleet:
+        session.play.missed = True
     placing.recall(session, fleet)
     if recap.turn:
         _take_up(session, recap, table.rules, fleet, awaited=state is not ReturningState.CURRENT)

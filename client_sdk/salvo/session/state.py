@@ -71,6 +71,7 @@ class GameProgress:
         due: when to send the salvo again; None: not before the next tick.
         stats: what each player has achieved, as far as it was announced.
         winners: who has won; none of an aborted game, None before it was announced.
+        missed: whether it was over when the session took it up.
     """
 
     turn: m.TurnBegan | None = None
@@ -79,6 +80,7 @@ class GameProgress:
     due: float | None = None
     stats: dict[str, m.PlayerStats] = field(default_factory=dict)
     winners: tuple[str, ...] | None = None
+    missed: bool = False
 
 
 class SessionState:

@@ -166,6 +166,8 @@ class Person:
         self._desk.tell(
             Over(ended.game, ended.winner, places, dict(view.revealed) if view else {}, aborted=ended.aborted)
         )
+        if ended.missed:
+            return
         place = places.get(self._session.name, 0)
         self.reports.append(GameReport(ended.game, ended.winner, place, ended.stats, ended.aborted))
 

@@ -27,7 +27,7 @@ import { begin, next } from "./tables.js";
  *   | {type: "gameTakenUp", game: number}
  *   | {type: "salvoWanted", view: View}
  *   | {type: "salvoHeard", result: import("../announcements.js").Result}
- *   | {type: "gameEnded", game: number, winner: string, stats: Map<string, Stats>, aborted: boolean}
+ *   | {type: "gameEnded", game: number, winner: string, stats: Map<string, Stats>, aborted: boolean, missed: boolean}
  *   | {type: "hostSeen", by: string, do: string, text: string}
  *   | {type: "seated", seat: import("../announcements.js").Seat | null}
  *   | {type: "refused", code: string, text: string}
@@ -86,6 +86,8 @@ export class Session {
   #stats = new Map();
   /** @type {string[] | null} */
   #winners = null;
+  /** Whether the game was over when the session took it up. */
+  #missed = false;
   /** @type {Turn | null} */
   #turn = null;
   #deadline = 0;
@@ -228,6 +230,7 @@ export class Session {
     forgetView: () => {
       this.view = this.#turn = this.#begun = this.#winners = null;
       this.#stats = new Map();
+      this.#missed = false;
     },
     askRecap: () => this.#ask(),
     openLobby: () => {
@@ -718,7 +721,7 @@ export class Session {
     const winners = this.#winners ?? [];
     const stats = new Map([...this.#stats].filter(([player]) => this.view?.players.includes(player)));
     const winner = winners.length === 1 ? winners[0] : "";
-    this.#events.push({ type: "gameEnded", game: this.view.game, winner, stats, aborted: winners.length === 0 });
+    this.#events.push({ type: "gameEnded", game: this.view.game, winner, stats, aborted: winners.length === 0, missed: this.#missed });
   }
 
   /** Send shots after those of this turn that the view has as fired. @param {View} view @param {readonly Shot[]} shots */
@@ -761,6 +764,7 @@ export class Session {
     this.#handle("returning", "takenUp");
     this.#handle("joining", "answered");
     if (fleet === null) return this.#completeFleet(recap);
+    if (this.state === "over" && this.fleet === null) this.#missed = true;
     this.fleet = fleet;
     this.#approved = new Set(rules.fleet.map((ship) => ship.name));
     this.#handle("placing", "recalled");
