@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,13 @@ from kit.programs import path_of
 
 ROOT: Final = Path(__file__).parents[2]
 PACKAGE: Final = ROOT / "client_sdk" / "javascript"
+FIVE_LINES: Final = """\
+import * as salvo from "battleship-salvo";
+function fire(view) {
+  return view.untouched.sample(view.shots);
+}
+salvo.run(fire);
+"""
 
 
 def run(folder: Path, program: str, *words: str) -> str:
@@ -60,3 +68,10 @@ def installed(factory: pytest.TempPathFactory) -> tuple[Path, Path]:
             install(checkout, folder)
             done.touch()
     return checkout, folder
+
+
+def bot_of_five_lines(factory: pytest.TempPathFactory) -> Path:
+    """Write a bot into a folder of its own, where the package is installed."""
+    file = Path(tempfile.mkdtemp(dir=installed(factory)[1])) / "mybot.js"
+    file.write_text(FIVE_LINES)
+    return file

@@ -1,41 +1,97 @@
-"""The client of the tutorial, killed and started again in every state of a table: it plays its game to the end.
+"""Clients that are killed and started again in every state of a table: they play their games to the end.
 
-The story: a client subscribed in the order that the tutorial printed. After a restart in mid-game it knew that it was
-its turn before it knew who plays, fired at nobody, and lost the turn; and it placed its ships in a game that was on.
+They are the client of the tutorial and a bot of the SDK in JavaScript; that in Python is killed in other tests, too.
+
+The story: the tutorial's client subscribed in the order that the tutorial printed. After a restart in mid-game it knew
+that it was its turn before it knew who plays, fired at nobody, and lost the turn; and it placed its ships in a game
+that was on.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from kit import javascript
 from kit.brokers import Broker, StartServer
-from kit.players import SECONDS, Heard, join, over
+from kit.players import SECONDS, Heard, join
+from kit.programs import needs, path_of
 from salvo import messages as m
 from salvo.net.mqtt import Connection
 from salvo.player import Answer, Bot
 from salvo.view import View
 from salvo_server.contest import Contest
 
-PLAIN = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
+TUTORIAL = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
 #: Runs it, and says when the broker has taken its subscription: what is retained comes right behind.
 PROGRAM = f"""
-import runpy
+import runpy, sys
 import paho.mqtt.client as mqtt
 loop = mqtt.Client.loop_forever
 def announced(client):
-    client.on_subscribe = lambda *_: print("subscribed", flush=True)
+    client.on_subscribe = lambda *_: print("subscribed", file=sys.stderr, flush=True)
     return loop(client)
 mqtt.Client.loop_forever = announced
-runpy.run_path({str(PLAIN)!r})
+runpy.run_path({str(TUTORIAL)!r})
 """
+
+
+class Client(NamedTuple):
+    """A program that plays one game as ``plain``.
+
+    Attributes:
+        command: with ``{port}``, or ``SALVO_URL`` and the other variables tell it.
+        there: what it says when the broker has taken its subscription.
+        result: how the line begins that it prints in the end.
+    """
+
+    command: tuple[str, ...]
+    there: str
+    result: str
+
+    def start(self, port: int) -> subprocess.Popen[str]:
+        """Return its process, once it has subscribed."""
+        where = {"SALVO_URL": f"mqtt://127.0.0.1:{port}", "SALVO_TEAM": "plain", "SALVO_SECRET": "secret plain"}
+        command = [word.replace("{port}", str(port)) for word in self.command]
+        pipe, environment = subprocess.PIPE, os.environ | where | {"SALVO_GAMES": "1"}
+        process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)
+        until_said(process, self.there)
+        return process
+
+
+def until_said(process: subprocess.Popen[str], words: str) -> None:
+    assert process.stderr is not None
+    said: list[str] = []
+    while words not in (line := process.stderr.readline()):
+        assert line, said
+        said.append(line)
+
+
+def tutorial(factory: pytest.TempPathFactory) -> Client:
+    command = (sys.executable, "-c", PROGRAM, "127.0.0.1", "{port}", "plain", "secret plain")
+    return Client(command, "subscribed", "winner: {winner}\n")
+
+
+def sdk_in_python(factory: pytest.TempPathFactory) -> Client:
+    command = (sys.executable, "-m", "salvo", "join", "mqtt://127.0.0.1:{port}", "random", "--games", "1")
+    return Client(command, "the server is online", "game {game}: {winner} wins, ")
+
+
+def sdk_in_javascript(factory: pytest.TempPathFactory) -> Client:
+    command = (path_of("node"), str(javascript.bot_of_five_lines(factory)))
+    return Client(command, "the server is online", "game {game}: {winner} wins, ")
+
+
+SDK_IN_JAVASCRIPT = pytest.param(sdk_in_javascript, marks=[needs("node"), needs("npm")])
 
 
 class Rival(Bot):
@@ -60,7 +116,8 @@ def _is_pause(news: object) -> bool:
 class Stage:
     """A table, the client and its rival."""
 
-    def __init__(self, broker: Broker, contest: Contest, heard: Heard) -> None:
+    def __init__(self, program: Client, broker: Broker, contest: Contest, heard: Heard) -> None:
+        self.program = program
         self.broker = broker
         self.contest = contest
         self.heard = heard
@@ -69,16 +126,28 @@ class Stage:
         self.client: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        command = [sys.executable, "-c", PROGRAM, "127.0.0.1", str(self.broker.port), "plain", "secret plain"]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.client = self.processes.enter_context(process)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "subscribed\n"
+        self.client = self.processes.enter_context(self.program.start(self.broker.port))
 
     def kill(self) -> None:
         assert self.client is not None
         self.client.kill()
         self.client.wait(SECONDS)
+
+    def play(self) -> None:
+        """Play a whole game."""
+        self.start()
+        self.call_rival()
+        self.rival.may_fire.set()
+        self.ends(1)
+
+    def ends(self, game: int) -> None:
+        """Wait until a game is over, and the client has printed how it has ended."""
+        self.heard.until(lambda said: sum(isinstance(each, m.GameWon) for each in said) == game)
+        assert self.client is not None
+        assert self.client.stdout is not None
+        self.client.wait(SECONDS)
+        winner = self.heard.of(m.GameWon)[-1].winner
+        assert self.client.stdout.read().startswith(self.program.result.format(game=game, winner=winner))
 
     def call_rival(self) -> None:
         join(self.broker.url, "rival", self.rival)
@@ -172,21 +241,13 @@ def _between_two_turns(stage: Stage) -> None:
     stage.host(m.HostAction.RESUME)
 
 
-def _after_the_end(stage: Stage) -> None:
-    stage.start()
-    stage.call_rival()
-    stage.rival.may_fire.set()
-    stage.heard.until(over)
-    assert stage.client is not None
-    stage.client.wait(SECONDS)
-    stage.start()
-
-
 @pytest.fixture
-def stage(broker: Broker, start_server: StartServer) -> Iterator[Stage]:
+def stage(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, broker: Broker, start_server: StartServer
+) -> Iterator[Stage]:
     heard = Heard()
     with start_server(heard, players=2, pace_seconds=0.02) as contest:
-        found = Stage(broker, contest, heard)
+        found = Stage(request.param(tmp_path_factory), broker, contest, heard)
         with found.processes:
             yield found
             found.kill()
@@ -203,21 +264,35 @@ def stage(broker: Broker, start_server: StartServer) -> Iterator[Stage]:
         (_in_its_own_turn, set()),
         (_while_a_host_has_paused_its_turn, set()),
         (_between_two_turns, {"not_your_turn", "too_many_shots"}),
-        (_after_the_end, set()),
     ],
     ids=lambda value: value.__name__.strip("_").replace("_", " ") if callable(value) else "",
 )
+@pytest.mark.parametrize("stage", [tutorial, SDK_IN_JAVASCRIPT], indirect=True)
 def test_a_client_that_was_killed_plays_its_game_to_the_end(
     stage: Stage, restart: Callable[[Stage], None], refused: set[str]
 ) -> None:
     restart(stage)
     stage.rival.may_fire.set()
-    assert stage.client is not None
-    stage.heard.until(over)
-    [won] = stage.heard.of(m.GameWon)
-    stage.client.wait(SECONDS)
-    assert stage.client.stdout is not None
-    assert stage.client.stdout.read() == f"winner: {won.winner}\n"
+    stage.ends(1)
     refusals = [*stage.heard.of(m.CommandRefused), *stage.heard.of(m.PlacementRefused)]
     told = [refusal for refusal in refusals if refusal.to == "plain" and refusal.code not in refused]
     assert not told, stage.heard.all
+
+
+@pytest.mark.parametrize("stage", [tutorial], indirect=True)
+def test_a_client_of_one_game_that_comes_after_the_end_learns_the_winner(stage: Stage) -> None:
+    stage.play()
+    stage.start()
+    stage.ends(1)
+
+
+@pytest.mark.parametrize("stage", [sdk_in_python, SDK_IN_JAVASCRIPT], indirect=True)
+def test_a_game_that_is_over_on_arrival_is_none_of_those_that_a_bot_is_to_play(stage: Stage) -> None:
+    """A bot that was to play one game ended as soon as it was started again, with the result of the last one."""
+    stage.play()
+    stage.start()
+    assert stage.client is not None
+    until_said(stage.client, "over already")
+    stage.host(m.HostAction.NEXT)
+    stage.call_rival()
+    stage.ends(2)
