@@ -355,9 +355,9 @@ class Contest:
         opened.callback(self._security.close)
         return partial(self._security.sync, tables=tables)
 
-    def run(self) -> None:
-        """Serve until :meth:`end` is called, then say goodbye; the broker goes last."""
-        with self._opened:
+    def run(self, beside: contextlib.AbstractContextManager[None] | None = None) -> None:
+        """Serve until :meth:`end` is called, then say goodbye; the broker goes last, also after what runs beside."""
+        with self._opened, beside or contextlib.nullcontext():
             self.service.run(self.stop)
 
     def end(self) -> None:

@@ -168,7 +168,7 @@ class ServerSettings(BaseSettings):
         Literal["text", "json"],
         says("events and log as JSON, an object a line, instead of text", option="--json", flag="json"),
     ] = "text"
-    games: Annotated[int | None, says("end after this many games at every table", "no limit", ge=1)] = None
+    games: Annotated[int | None, says("end after this many games of this run at every table", "no limit", ge=1)] = None
 
     @classmethod
     def settings_customise_sources(

@@ -36,6 +36,19 @@ def test_missed_turns_and_defeats_are_told_as_they_happen(capsys: pytest.Capture
     ]
 
 
+def test_a_server_ends_after_its_own_games_however_many_earlier_runs_had() -> None:
+    """One for two games, with the journal of a contest of four, ended after its first."""
+    ended: list[bool] = []
+    report, referee = ServeReport(False, 2), Referee(7)
+    report.contest = SimpleNamespace(  # type: ignore[assignment]
+        service=SimpleNamespace(tables={"": SimpleNamespace(referee=referee)}), seed="7", end=lambda: ended.append(True)
+    )
+    report("", 0, None, [m.TableOpened(5), m.GameWon("ann")])
+    assert not ended
+    report("", 0, None, [m.TableOpened(6), m.GameWon("ann")])
+    assert ended
+
+
 # --- where teams come to ------------------------------------------------------------------------------------------
 
 

@@ -69,6 +69,8 @@ class Progress(Protocol):
 def end_with_input() -> None:
     """End this process at the end of its standard input if a server has started it, and ends it so."""
     if os.environ.pop(WITH_INPUT, ""):  # for this process, not for those that it starts
+        # Not as by Ctrl-C, after which click prints the end of a line.
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
         threading.Thread(target=_wait_for_end, daemon=True).start()
 
 

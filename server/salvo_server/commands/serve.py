@@ -91,15 +91,13 @@ def serve(config: Path | None, **given: Any) -> None:
     report.report_resumed_games()
     if report.folder is not None and settings.journal not in (None, "none"):
         report.folder.complete(str(settings.journal))
+    programs = [*_web_front(contest, settings), *_gateways(contest, gateways, settings)]
     with (
         announced(settings, contest.url, contest.websocket_url),
         _scraped(metrics, contest, settings, report),
-        programs_beside(
-            [*_web_front(contest, settings), *_gateways(contest, gateways, settings)], report.report_output
-        ),
         host_keys(contest, report.say_to_person) if settings.log_format == "text" else contextlib.nullcontext(),
     ):
-        contest.run()
+        contest.run(programs_beside(programs, report.report_output))
     report.report_unfinished_games(settings)
     if report.folder is not None:
         report.folder.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -48,7 +48,7 @@ class ServeReport:
         self._as_json = as_json
         self._games = games
         self._tables: defaultdict[str, TableState] = defaultdict(TableState)
-        self._ended: dict[str, int] = {}
+        self._ended: Counter[str] = Counter()  # games by table
         self._absent: set[tuple[str, str]] = set()  # table and player
         self._advised: dict[str, int] = {}  # for how many teams, by table
         self.contest: Contest | None = None
@@ -274,9 +274,9 @@ class ServeReport:
             places=places,
             seed=self.contest.seed,
         )
-        self._ended[table] = game
+        self._ended[table] += 1
         tables = self.contest.service.tables
-        if self._games is not None and all(self._ended.get(name, 0) >= self._games for name in tables):
+        if self._games is not None and all(self._ended[name] >= self._games for name in tables):
             self.contest.end()
 
 

@@ -67,10 +67,11 @@ def _until_said(server: subprocess.Popen[str], words: str) -> str:
     raise AssertionError(f"{words} is not said")
 
 
-def test_a_server_ends_cleanly_on_a_signal() -> None:
-    with _serve("--players", "2") as (server, url):
+def test_a_server_ends_cleanly_on_a_signal_with_the_programs_beside_it() -> None:
+    """Its web front outlived the broker, and warned that it could not reach it."""
+    with _serve("--players", "2", "--web", "127.0.0.1:0") as (server, url):
         assert url.startswith("mqtt://127.0.0.1:")
-        _until_said(server, '"lobby"')
+        _until_said(server, '"web"')
         assert run("health", url).stdout.startswith("online")
         server.send_signal(signal.SIGTERM)
         out, err = server.communicate(timeout=60)
