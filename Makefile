@@ -72,8 +72,8 @@ simulate: $(READY)       ## contests with faults from SEEDS seeds; SEED=17 shows
 	PYTHONPATH=tests $(BIN)/python -m simulation.run --seeds $(SEEDS) --first $(FIRST) --jobs $(JOBS) \
 		$(if $(SEED),--seed $(SEED) --trace) $(if $(RULES),--rules $(RULES)) $(if $(filter undefined,$(origin FAULTS)),,--faults '$(FAULTS)')
 
-chaos: $(READY)          ## 200 kills of the server and 50 of mosquitto over 50 games, 40 with 300 accounts on either broker (about twenty minutes)
-	$(BIN)/python tests/chaos/run.py
+chaos: $(READY)          ## 200 kills of the server and 50 of mosquitto over 50 games, two bots of four in JavaScript; 40 with 300 accounts on either broker (about twenty minutes)
+	$(BIN)/python tests/chaos/run.py --javascript 2 --team-kills 20
 	$(BIN)/python tests/chaos/run.py --accounts 300
 	$(BIN)/python tests/chaos/run.py --accounts 300 --broker embedded
 
