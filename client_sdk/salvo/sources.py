@@ -98,16 +98,16 @@ def _guessed(source: str) -> str:
     return next(iter(difflib.get_close_matches(source, plugins.found(plugins.BOTS), n=1)), "")
 
 
-def make(source: str, *, staying: ProgramPool | None = None) -> Bot:
+def make(source: str, *, strict: bool = False) -> Bot:
     """Return an instance of :func:`load`'s class.
 
     Args:
-        staying: see :func:`load`.
+        strict: see :func:`load`.
 
     Raises:
         BotError: ``bad_bot``: see :func:`load`, or its class cannot be called.
     """
-    kind = load(source, staying=staying)
+    kind = load(source, strict=strict)
     try:
         return adapter.made(kind)
     except BotError as error:

@@ -318,10 +318,9 @@ def test_a_program_that_places_no_legal_fleet_plays_with_a_drawn_one(
 def test_nobody_is_left_when_we_are_told_to_end(number: signal.Signals) -> None:
     salvo = str(Path(sysconfig.get_path("scripts")) / "salvo")
     command = f"{PYTHON} {RUDE} deaf-to-all 1"
-    words = [salvo, "--log-level", "info", "play", f"exec:{command}", "random"]
-    with started(words, stderr=subprocess.PIPE) as play:
-        assert play.stderr is not None
-        program = int(play.stderr.readline().rpartition(" ")[2])
+    with started([salvo, "play", f"exec:{command}", "random"], stdout=subprocess.PIPE) as play:
+        assert play.stdout is not None
+        program = int(play.stdout.readline())
         play.send_signal(number)
         play.communicate(timeout=60)
     assert play.returncode == {signal.SIGTERM: 143, signal.SIGINT: 130}[number]

@@ -71,6 +71,7 @@ class ExecBot(Bot):
     Attributes:
         command: the program and its arguments.
         strict: whether a failure is raised, instead of costing the turn.
+        show: takes each line that the program writes to standard error; by default, it is logged.
         staying: where processes wait between games; None ends each with its bot.
         most_files: how many of its command's failures are kept as files.
         most_lines: how many are reported in a line each; :meth:`close` reports the number of the others. None
@@ -91,7 +92,8 @@ class ExecBot(Bot):
     def __init__(self) -> None:
         waiting = self.staying.take(self.command) if self.staying is not None else None
         self._program = waiting or Program(self.command)
-        self._program.attend(self._show, self._tell_waiting)
+        self.show: Callable[[str], None] = self._log
+        self._program.attend(lambda line: self.show(line), self._tell_waiting)
         self._seed: int | str = 0
         self._game = 0
         self._asked = ""
@@ -335,7 +337,7 @@ class ExecBot(Bot):
             return f"cannot be kept as a file: {error.strerror}"
         return f"{shlex.join(self.command)} < {shlex.quote(path)}"
 
-    def _show(self, line: str) -> None:
+    def _log(self, line: str) -> None:
         log.info("%s: %s", self.name, line)
 
 

@@ -30,11 +30,12 @@ from salvo.cli.output import (
     winner_line,
 )
 from salvo.errors import BotError, SalvoError
+from salvo.programs.exec_bot import ExecBot
 from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.rules.starter import draw_starter
-from salvo.sources import is_program, make
+from salvo.sources import EXEC, is_program, make
 from salvo.unused import Unused, is_set
 from salvo_display.boards.text_boards import Boards
 from salvo_display.boards.watched_game import Watched
@@ -157,7 +158,7 @@ def play(
     """Play BOTS (files, file.py:Name, HEAD:file.py, exec:CMD, or built-in bots) against each other, in play order.
 
     One of them may be human: you, at this terminal, or with --browser by clicking. CMD is a program in any language,
-    which reads JSON lines and answers with them; if it fails, it loses the turn. A file.js is one, run by node.
+    which reads JSON lines and answers with them; if it fails, it loses the turn. A file.js is run by node.
 
     A single game stops at the error of a bot, and shows where it is. Several games use all cores, discard bot output,
     and continue without a bot that fails. In a single game with --json, bot output goes to standard error.
@@ -205,7 +206,7 @@ def play(
             elif MCP in bots or (as_json and HUMAN not in bots):
                 leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
             table = _Table(load_book(rules), seed, game, games, Seats(seats), recording, supervised, open_page)
-            outcomes = _seat(bots, table, partial(_make, limits, leaving, _warn), boards)
+            outcomes = _seat(bots, table, partial(_make, limits, leaving, _warn, games == 1), boards)
             leaving.enter_context(repeated_by(command))
             if watch:
                 with boards:
@@ -213,7 +214,7 @@ def play(
             warning = ""
             if games == 1 and recording is None and limits is None and not programs and not _has_person(bots):
                 outcome = next(outcomes)
-                once_more = partial(_make, limits, leaving, lambda text: None)
+                once_more = partial(_make, limits, leaving, lambda text: None, True)
                 warning = warn_of_chance(outcome, boards, lambda other: next(_seat(bots, table, once_more, other)))
                 outcomes = iter((outcome,))
             if not (as_json or _has_person(bots)) and has_terminal():
@@ -242,11 +243,22 @@ def _with_boards(outcomes: Iterator[Outcome], boards: Boards) -> Iterator[Outcom
 
 
 def _make(
-    limits: TimeLimits | None, leaving: contextlib.ExitStack, report: Callable[[str], object], source: str
+    limits: TimeLimits | None,
+    leaving: contextlib.ExitStack,
+    report: Callable[[str], object],
+    alone: bool,
+    source: str,
 ) -> Adapter:
-    """Return a bot that is closed when all games are over; what goes wrong then is reported."""
+    """Return a bot that is closed when all games are over; what goes wrong then is reported.
+
+    Args:
+        alone: whether it plays a single game, which stops at the error of a bot, but not of a foreign program.
+    """
     [name] = seat_names([source])
-    adapter = leaving.enter_context(closing(make(source), name, report))
+    bot = make(source, strict=alone and not source.startswith(EXEC))
+    if isinstance(bot, ExecBot):
+        bot.show = click.echo
+    adapter = leaving.enter_context(closing(bot, name, report))
     if limits is not None:
         limit_time(adapter.bot, limits)
     leaving.enter_context(telling_of_waits(adapter.bot, name))

@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -34,13 +33,6 @@ from salvo import messages as m
 from salvo.net.mqtt import BrokerUrl
 from salvo_lab.bots.random_bot import RandomBot
 
-FIVE_LINES = """\
-import * as salvo from "battleship-salvo";
-function fire(view) {
-  return view.untouched.sample(view.shots);
-}
-salvo.run(fire);
-"""
 pytestmark = [needs("node"), needs("npm"), pytest.mark.long]
 
 
@@ -51,11 +43,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def mybot(folder: Path) -> Path:
+def mybot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bot of five lines, each test's own."""
-    file = Path(tempfile.mkdtemp(dir=folder)) / "mybot.js"
-    file.write_text(FIVE_LINES)
-    return file
+    return javascript.bot_of_five_lines(tmp_path_factory)
 
 
 CUP = """\
@@ -115,6 +105,19 @@ def test_a_new_bot_hunts_and_its_file_is_played_by_each_command(mybot: Path) -> 
     assert ran.returncode == 0, ran.stderr
     compared = command_line.run("compare", "hunting.js", "random", "--seed", "1", "--games", "40", cwd=folder)
     assert "better than" in compared.stdout, compared
+
+
+def test_a_single_game_shows_what_a_bot_prints_and_stops_where_it_fails(mybot: Path) -> None:
+    """What it printed was nowhere to be seen, and the game went on without it to the other's victory."""
+    failing = 'console.log("turn", view.turn);\n  if (view.turn > 2) view.nothing();\n  return'
+    mybot.write_text(mybot.read_text().replace("return", failing))
+    done = command_line.run("play", "mybot.js", "random", "--seed", "7", cwd=mybot.parent)
+    assert done.returncode == 1
+    assert done.stdout.startswith("turn 2\nturn 4\nerror: bot_raised: turn 4, chooseSalvo: TypeError: ")
+    assert "winner" not in done.stdout
+    assert "mybot.js:4:" in done.stderr
+    several = command_line.run("play", "mybot.js", "random", "--seed", "7", "--games", "2", cwd=mybot.parent)
+    assert several.stdout.startswith("wins:   mybot 0 of 2 ")
 
 
 @contextlib.contextmanager
