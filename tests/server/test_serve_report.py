@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,7 @@ from salvo import messages as m
 from salvo_server.brokers.embedded import addresses
 from salvo_server.brokers.embedded.addresses import lan_addresses
 from salvo_server.commands.serve_report import ServeReport
+from salvo_server.core.referee import Referee
 
 LATE = m.CommandRefused("ann", "turn_timeout", "turn 3 ended after 30 s with 5 shots not fired")
 FALL = m.SalvoResolved(1, 3, "ann", 0, 0, (), ("ann",), None, None)
