@@ -136,7 +136,7 @@ class Contestant(Team):
     def step(self, longest_seconds: float) -> None:
         """Wait at most this long for the next message, and handle it."""
         try:
-            self.hear(longest_seconds)
+            self.receive(longest_seconds)
         except ConnectionLost as error:
             if not self._brokers or error.code == "account_in_use":
                 raise
@@ -316,9 +316,9 @@ class Contestant(Team):
         while bot.unsaid:
             line = bot.unsaid.popleft()
             if self.session.chat:
-                self._say(line)
+                self._chat(line)
 
-    def _say(self, line: Line) -> None:
+    def _chat(self, line: Line) -> None:
         try:
             self.say(line.text, line.to)
         except Exception as error:

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 class Team:
     """A session on a connection.
 
-    The owner calls :meth:`hear` and then :meth:`act` in a loop, all on one thread. Placing, firing and skipping are the
+    The owner calls :meth:`receive`, then :meth:`act`, in a loop, all on one thread. Placing, firing, skipping are the
     session's own methods; the next :meth:`act` sends their messages.
     """
 
@@ -49,10 +49,10 @@ class Team:
         self._meet = meet
         link.on_connect = self._connected
 
-    def hear(self, longest_seconds: float) -> None:
+    def receive(self, longest_seconds: float) -> None:
         """Wait at most this long for the next message, and handle everything that has arrived."""
         for message in self._link.poll(longest_seconds):
-            self._tell(self._read(message))
+            self._handle_events(self._read(message))
             self._link.acknowledge(message)
 
     def act(self) -> None:
@@ -61,7 +61,7 @@ class Team:
         Nothing is due while the connection is down: repetitions would only pile up.
         """
         if self._link.connected:
-            self._tell(self.session.handle_timer(self._clock()))
+            self._handle_events(self.session.handle_timer(self._clock()))
         for publication in self.session.take_outbox():
             self._link.publish(publication.topic, publication.payload)
 
@@ -89,7 +89,7 @@ class Team:
         line = self.session.say(text, to)
         self._link.publish(line.topic, line.payload)
 
-    def _tell(self, events: Iterable[Event]) -> None:
+    def _handle_events(self, events: Iterable[Event]) -> None:
         for event in events:
             if isinstance(event, ServerMet) and self._meet is not None:
                 self._meet(event.keys)

@@ -171,17 +171,17 @@ class Onlooker(ABC):
         self._removed: set[str] = set()
         self._allowed: dict[int, int] = {}  # shots by turn
 
-    def hear(self, at: int, news: Iterable[News]) -> None:
+    def receive(self, at: int, news: Iterable[News]) -> None:
         """Take in the news of a time, epoch ms."""
         self._next = replace(self._next, at=at, clock=at - (at if self._begun_at is None else self._begun_at))
         hosted = False
         for announcement in news:
             hosted = hosted or isinstance(announcement, m.HostActed)
             if not (hosted and isinstance(announcement, m.TurnResumed)):
-                self._hear(announcement)
+                self._apply(announcement)
         self._draw()
 
-    def _hear(self, news: News) -> None:
+    def _apply(self, news: News) -> None:
         match news:
             case m.PlayersListed(names):
                 self.names = names
@@ -297,7 +297,7 @@ class RefereeOnlooker(Onlooker):
         self._fired: dict[str, list[Shot]] = {}  # not resolved yet, by player
         self._salvo_of: dict[str, set[int]] = {}
 
-    def _hear(self, news: News) -> None:
+    def _apply(self, news: News) -> None:
         match news:
             case m.PlayerLeft(player):
                 self._ships.pop(player, None)
@@ -307,7 +307,7 @@ class RefereeOnlooker(Onlooker):
                 self._draw()
                 self._fired.setdefault(player, []).append(shot)
             case _:
-                super()._hear(news)
+                super()._apply(news)
 
     def _begin(self) -> None:
         super()._begin()
@@ -344,7 +344,7 @@ class PlayerOnlooker(Onlooker):
         self._landed = 0
         self._salvo_of: dict[str, set[int]] = {}
 
-    def _hear(self, news: News) -> None:
+    def _apply(self, news: News) -> None:
         match news:
             case m.PlayerLeft(player) if player == self._me:
                 self._ships.clear()
@@ -359,7 +359,7 @@ class PlayerOnlooker(Onlooker):
                 assert self._view is not None
                 Feed(self._view).landed(Shot(to, x, y))
             case _:
-                super()._hear(news)
+                super()._apply(news)
 
     def _begin(self) -> None:
         super()._begin()
@@ -479,10 +479,10 @@ class Replay:
         return frames[turn]
 
     def show(self, onlookers: Mapping[str, Onlooker]) -> None:
-        """Let onlookers hear the whole game in parallel, each the news of its view."""
+        """Let onlookers receive the whole game in parallel, each the news of its view."""
         for step in self._steps:
             for view, onlooker in onlookers.items():
-                onlooker.hear(step.at, news_for(view, step, self.header.rules.book))
+                onlooker.receive(step.at, news_for(view, step, self.header.rules.book))
 
     def _look(self, onlooker: Onlooker, view: str) -> Onlooker:
         self.show({view: onlooker})

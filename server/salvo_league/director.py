@@ -49,7 +49,7 @@ OPEN_HALL: Final = m.NextGame(players=MAX_TEAMS, placement_seconds=OVER_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
+class Store:
     """A line is to be on the disk before what follows is done."""
 
     line: LeagueLine
@@ -63,7 +63,7 @@ class TableCommand:
     command: m.HostCommand
 
 
-Output = Keep | TableCommand
+Output = Store | TableCommand
 
 
 @dataclass(slots=True)
@@ -175,7 +175,7 @@ class Director:
             if at in views:
                 self._tend(at, views, now)
             else:
-                self._keep(Voided(line.assigned, "its table is none of this league's any more"))
+                self._store(Voided(line.assigned, "its table is none of this league's any more"))
         self._annul(views)
         for at in self._halls:
             self._greet(at, views[at])
@@ -226,13 +226,13 @@ class Director:
     def _desk(self, at: str) -> _Desk:
         return self._desks.setdefault(at, _Desk())
 
-    def _keep(self, line: LeagueLine) -> None:
+    def _store(self, line: LeagueLine) -> None:
         away = self.book.away
         self.book.add(line)
         if not self.book.away <= away:
             for at in self._halls:  # who is away may still be listed there: a new lobby shows who is back
                 self._desk(at).hall = 0
-        self._out.append(Keep(line))
+        self._out.append(Store(line))
 
     def _command(
         self,
@@ -273,7 +273,7 @@ class Director:
         line, view, desk = self.book.assigned[at], views[at], self._desk(at)
         if not view.here:
             if self._is_lost(at, views, now):
-                self._keep(Voided(line.assigned, "its server does not answer"))
+                self._store(Voided(line.assigned, "its server does not answer"))
             return
         ours = view.game == line.game and view.over_seconds == OVER_SECONDS  # else the server has opened it by itself
         odd = not ours and view.game != line.game - 1
@@ -282,9 +282,9 @@ class Director:
         elif ours:
             self._follow(at, line, views, now)
         elif view.game == line.game + 1 and line.assigned in self.book.closing:
-            self._keep(self._forfeit(self.book.matches[line.assigned], at, line.game))
+            self._store(self._forfeit(self.book.matches[line.assigned], at, line.game))
         elif desk.odd_since is not None and now - desk.odd_since >= ODD_SECONDS:
-            self._keep(Voided(line.assigned, f"game {line.game} was to be played, and the table is at {view.game}"))
+            self._store(Voided(line.assigned, f"game {line.game} was to be played, and the table is at {view.game}"))
         if not odd:
             desk.odd_since = None
         elif desk.odd_since is None:
@@ -310,11 +310,11 @@ class Director:
             self._wait_for_fleets(at, line, views, now)
         elif over_since is not None and now - view.received_at >= SETTLED_SECONDS:
             if view.winners == ():
-                self._keep(Voided(line.assigned, "a host has aborted it"))
+                self._store(Voided(line.assigned, "a host has aborted it"))
             elif (result := self._result(at, line, view)) is not None:
-                self._keep(result)
+                self._store(result)
             elif now - over_since >= ODD_SECONDS:
-                self._keep(Voided(line.assigned, "its result is not there"))
+                self._store(Voided(line.assigned, "its result is not there"))
 
     def _wait_for_fleets(self, at: str, line: Assigned, views: Mapping[str, TableView], now: float) -> None:
         view, desk, placement = views[at], self._desk(at), self._league.placement_seconds
@@ -324,8 +324,8 @@ class Director:
                 return
             if staying:
                 for team in staying:
-                    self._keep(Plain(team))
-                self._keep(Voided(line.assigned, f"{', '.join(staying)} did not follow the seat"))
+                    self._store(Plain(team))
+                self._store(Voided(line.assigned, f"{', '.join(staying)} did not follow the seat"))
                 return
         quiet = now - desk.quiet_since > placement + LATE_SECONDS
         too_long = now - desk.opened > placement * (len(line.teams) + 1) + LATE_SECONDS
@@ -336,7 +336,7 @@ class Director:
             self._command(at, HostAction.START, view, now)
             return
         if line.assigned not in self.book.closing:
-            self._keep(Closing(line.assigned, there))
+            self._store(Closing(line.assigned, there))
         self._command(at, HostAction.NEXT, view, now)
 
     def _staying(self, at: str, line: Assigned, views: Mapping[str, TableView], now: float) -> list[str] | None:
@@ -393,7 +393,7 @@ class Director:
             for game, by in view.annulled.items():
                 match = self.book.played.get((at, game))
                 if match is not None and match not in self.book.annulled:
-                    self._keep(Annulled(match, by))
+                    self._store(Annulled(match, by))
 
     # --- the hall -------------------------------------------------------------------------------------------------
 
@@ -414,7 +414,7 @@ class Director:
             if name in self._league.fill or (self._league.teams and name not in self._league.teams):
                 continue
             if name in self.book.away:
-                self._keep(Back(name))
+                self._store(Back(name))
             self._seen[name] = at
             self._home[name] = cell_of(at)
 
@@ -498,7 +498,7 @@ class Director:
                 return
             if not self._all_are_known(views, now):
                 return
-            self._keep(Began(int(epoch)))
+            self._store(Began(int(epoch)))
         if self._league.format is LeagueFormat.LADDER:
             self._draw_ladder(views, now, epoch)
         elif not self.book.open_matches and self._are_enough(self.teams) and self._halls_were_open(views, now):
@@ -506,7 +506,7 @@ class Director:
             if drawn is None:
                 self.over = True
             else:
-                self._keep(drawn)
+                self._store(drawn)
 
     def _are_enough(self, teams: Sequence[str]) -> bool:
         return len(teams) >= (1 if self.book.filling else 2)
@@ -552,7 +552,7 @@ class Director:
         free = sum(self._is_free(at, views, now) for at in self._tables) - len(self.book.pending)
         while free > 0 and self._is_time(now) and not self._is_closed(epoch):
             drawn = next_on_ladder(self.book, self._free_since)
-            self._keep(drawn)
+            self._store(drawn)
             self._free_since = {team: since for team, since in self._free_since.items() if team not in drawn.matches[0]}
             free -= 1
 
@@ -576,13 +576,13 @@ class Director:
         for match in self.book.pending:
             teams = tuple(team for team in match.bots if team not in self.book.away)
             if len(teams) < 2:
-                self._keep(Closing(match.number, teams))
-                self._keep(self._forfeit(match, HALL, 0))
+                self._store(Closing(match.number, teams))
+                self._store(self._forfeit(match, HALL, 0))
                 continue
             free = [at for at in self._places(teams, views, now) if self._is_free(at, views, now)]
             if free:
                 at = best_place(free, list(self.book.assigned), [self._home.get(team, "") for team in teams])
-                self._keep(Assigned(match.number, at, views[at].game + 1, teams))
+                self._store(Assigned(match.number, at, views[at].game + 1, teams))
                 self._home |= dict.fromkeys(teams, cell_of(at))
 
     def _places(self, teams: Sequence[str], views: Mapping[str, TableView], now: float) -> list[str]:

@@ -89,7 +89,7 @@ class OneBroker:
         return {at: replace(view, here=False) for at, view in views.items()}
 
     def _receive(self, address: topics.Address, announcement: m.Announcement | None, *, retained: bool) -> None:
-        answer = self._host.hear(address.table, announcement, retained=retained)
+        answer = self._host.receive(address.table, announcement, retained=retained)
         if answer is not None and isinstance(answer.outcome, m.CommandRefused):
             where = answer.table or "the default table"
             log.info("refused at %s: %s: %s", where, answer.outcome.code, answer.outcome.text)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from salvo_league.all_brokers import AllBrokers
-from salvo_league.director import Director, Keep
+from salvo_league.director import Director, Store
 from salvo_league.league_record import LeagueLine, LeagueRecord
 
 #: How often it looks at the tables when nothing is heard.
@@ -37,7 +37,7 @@ def play_league(
     while not director.over:
         views = cells.look(_LOOK_SECONDS)
         for output in director.step(time.monotonic(), time.time(), views):
-            if isinstance(output, Keep):
+            if isinstance(output, Store):
                 record.add(output.line)
                 report(output.line)
             else:

@@ -33,7 +33,7 @@ class HostDesk:
     """
 
     def __init__(self, name: str, secret: str) -> None:
-        """Prepare; :meth:`command` works once the status of its table was heard."""
+        """Prepare; :meth:`command` works once the status of its table was read."""
         self.name = name
         self.statuses: dict[str, m.ServerStatus] = {}
         self._secret = secret
@@ -41,14 +41,14 @@ class HostDesk:
 
     def filters(self, tables: Iterable[str]) -> list[str]:
         """Return the topics to subscribe to."""
-        heard = (topics.SERVER, topics.HOSTED, topics.ERROR)
-        return [topic.filter(table, player=self.name) for table in tables for topic in heard]
+        read = (topics.SERVER, topics.HOSTED, topics.ERROR)
+        return [topic.filter(table, player=self.name) for table in tables for topic in read]
 
     def command(self, table: str, do: m.HostAction, **arguments: Any) -> tuple[m.HostCommand, Publication]:
         """Return a command for the game that a table has now, and its message.
 
         Raises:
-            LookupError: nothing was heard of the table.
+            LookupError: nothing was read of the table.
             WireError: see :func:`salvo.codec.commands.check_host`.
         """
         command = m.HostCommand(self.name, do, context=self.statuses[table].game, **arguments)
@@ -62,7 +62,7 @@ class HostDesk:
             self._sealers[key] = Sealer(self._secret, salt_of(self.name, key))
         return Publication(topics.HOST.of(table), write_host(command, self._sealers[key]), False)
 
-    def hear(self, table: str, announcement: m.Announcement | None, *, retained: bool) -> HostAnswer | None:
+    def receive(self, table: str, announcement: m.Announcement | None, *, retained: bool) -> HostAnswer | None:
         """Take in what was said at a table; return the answer to a command if it is one."""
         match announcement:
             case m.ServerStatus():

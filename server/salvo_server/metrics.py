@@ -57,7 +57,7 @@ class Countable(Protocol):
 class Metrics(Collector):
     """Counts what happens, and collects it with what the server knows.
 
-    :meth:`timed` and :meth:`heard` go into the contest; :meth:`watch` takes what it is made of.
+    :meth:`timed` and :meth:`counting` go into the contest; :meth:`watch` takes what it is made of.
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Metrics(Collector):
         self._journal = _TimedJournal(journal, self._commits)
         return self._journal
 
-    def heard(self, listener: Listener) -> Listener:
+    def counting(self, listener: Listener) -> Listener:
         """Return a listener that counts what it hears and passes it on."""
 
         def hear(table: str, at: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:

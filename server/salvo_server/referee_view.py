@@ -90,18 +90,18 @@ class RefereeViews(Follower):
         announcements = list(step.announcements)
         forgotten = next((n for n, each in enumerate(announcements) if isinstance(each, m.TableReset)), None)
         if forgotten is None:
-            self._hear(table, step)
+            self._chart(table, step)
             return []
         cleared = self._forget(table.name)
-        self._hear(table, step._replace(announcements=announcements[forgotten + 1 :]))
+        self._chart(table, step._replace(announcements=announcements[forgotten + 1 :]))
         return cleared
 
-    def _hear(self, table: Table, step: Step) -> None:
+    def _chart(self, table: Table, step: Step) -> None:
         if table.name not in self._charts:
             self._charts[table.name] = Charts(table.header)
             self._games[table.name] = table.header.game
         charts = self._charts[table.name]
-        charts.hear(step.at, news_for(REFEREE, step, table.header.rules.book))
+        charts.receive(step.at, news_for(REFEREE, step, table.header.rules.book))
         for frame in charts.take_frames():
             self._wait(table.name, snapshot(self._games[table.name], charts, frame), over=bool(frame.places))
 

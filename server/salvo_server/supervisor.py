@@ -20,7 +20,7 @@ from salvo.cli.output import WITH_INPUT
 
 log = logging.getLogger(__name__)
 
-#: How long a program may take to say goodbye to its guests.
+#: How long a program may take to report goodbye to its guests.
 END_SECONDS: Final = 10.0
 #: Pause before a gateway is started again; longer each time that it ends at once.
 AGAIN_SECONDS: Final = 0.5
@@ -28,7 +28,7 @@ MAX_PAUSE_SECONDS: Final = 30.0
 _AT_ONCE_SECONDS: Final = 10.0
 
 #: Told the program's name, and a line that it has printed.
-Say = Callable[[str, str], None]
+Report = Callable[[str, str], None]
 
 
 class SupervisedProgram(NamedTuple):
@@ -48,15 +48,15 @@ class SupervisedProgram(NamedTuple):
 
 
 @contextlib.contextmanager
-def programs_beside(programs: Sequence[SupervisedProgram], say: Say) -> Iterator[None]:
+def programs_beside(programs: Sequence[SupervisedProgram], report: Report) -> Iterator[None]:
     """Run programs for the length of a ``with`` block.
 
     Args:
-        say: called on other threads.
+        report: called on other threads.
     """
     with contextlib.ExitStack() as running:
         for each in programs:
-            program = _Running(each, say)
+            program = _Running(each, report)
             program.start()
             running.callback(program.join)
             running.callback(program.end)
@@ -64,9 +64,9 @@ def programs_beside(programs: Sequence[SupervisedProgram], say: Say) -> Iterator
 
 
 class _Running:
-    def __init__(self, program: SupervisedProgram, say: Say) -> None:
+    def __init__(self, program: SupervisedProgram, report: Report) -> None:
         self._program = program
-        self._say = say
+        self._report = report
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
@@ -120,5 +120,5 @@ class _Running:
         assert self._process.stdout is not None
         with self._process.stdout as lines:
             for line in lines:
-                self._say(self._program.name, line.rstrip())
+                self._report(self._program.name, line.rstrip())
         return self._process.wait()

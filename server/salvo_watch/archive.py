@@ -94,7 +94,7 @@ class Query(NamedTuple):
         return (self.since is None or self.since <= day) and (self.until is None or day <= self.until)
 
 
-class _Kept(NamedTuple):
+class _Indexed(NamedTuple):
     """What is known of a recording.
 
     Attributes:
@@ -125,8 +125,8 @@ class Archive:
         self._places = [str(place) for place in places]
         self._rest = rest
         self._clock = clock
-        self._kept: dict[object, _Kept] = {}
-        self._by_id: dict[str, _Kept] = {}
+        self._indexed: dict[object, _Indexed] = {}
+        self._by_id: dict[str, _Indexed] = {}
         self._listed: tuple[Entry, ...] = ()
         self._unread = 0
         self._looked = float("-inf")
@@ -149,25 +149,27 @@ class Archive:
     def _look(self, seconds: float | None) -> None:
         end = float("inf") if seconds is None else self._clock() + seconds
         there = dict(self._recordings())
-        self._kept = {key: kept for key, kept in self._kept.items() if key in there}
+        self._indexed = {key: indexed for key, indexed in self._indexed.items() if key in there}
         changed = [key for key, new in there.items() if self._stamp_of(key) != new.stamp]
         for key in changed:  # it is another game until it is read, such as one that is being played
-            self._kept.pop(key, None)
+            self._indexed.pop(key, None)
         changed.sort(key=lambda key: there[key].stamp, reverse=True)
         while changed and self._clock() < end:
             key = changed.pop(0)
-            self._kept[key] = _read(there[key])
+            self._indexed[key] = _read(there[key])
         self._unread = len(changed)
-        in_order = [self._kept[key] for key in there if key in self._kept]
-        self._by_id = {kept.entry.id: kept for kept in reversed(in_order) if kept.entry and kept.entry.id}
-        troubles = [kept.entry for kept in in_order if kept.entry is not None and kept.entry.trouble]
-        readable = [kept.entry for kept in self._by_id.values() if kept.entry is not None]
+        in_order = [self._indexed[key] for key in there if key in self._indexed]
+        self._by_id = {
+            indexed.entry.id: indexed for indexed in reversed(in_order) if indexed.entry and indexed.entry.id
+        }
+        troubles = [indexed.entry for indexed in in_order if indexed.entry is not None and indexed.entry.trouble]
+        readable = [indexed.entry for indexed in self._by_id.values() if indexed.entry is not None]
         self._listed = tuple(sorted([*readable, *troubles], key=_newest_first))
 
     def _stamp_of(self, key: object) -> tuple[int, ...] | None:
-        return self._kept[key].stamp if key in self._kept else None
+        return self._indexed[key].stamp if key in self._indexed else None
 
-    def _recordings(self) -> Iterator[tuple[object, _Kept]]:
+    def _recordings(self) -> Iterator[tuple[object, _Indexed]]:
         """Return all recordings that are there, not read."""
         for place in self._places:
             if Path(place).is_dir():
@@ -181,14 +183,14 @@ class Archive:
                 if not isinstance(found, JournalGames) and not Path(place).exists():
                     raise SalvoError("transcript_missing", missing_file(Path(place)))
             except SalvoError as error:
-                yield place, _Kept((0,), name, None, _trouble(error, name, 0), None)
+                yield place, _Indexed((0,), name, None, _trouble(error, name, 0), None)
                 continue
             if not isinstance(found, JournalGames):
                 yield from _file(Path(place))
                 continue
             for opened, steps, game in found.games():
                 stamp = (opened.at, opened.id, steps)
-                yield (place, opened.id), _Kept(stamp, f"{name}, game {opened.number}", game, None, None)
+                yield (place, opened.id), _Indexed(stamp, f"{name}, game {opened.number}", game, None, None)
 
     # --- the list ---------------------------------------------------------------------------------------------------
 
@@ -238,11 +240,11 @@ class Archive:
         proof = proof_path(path)
         return proof if proof.is_file() else None
 
-    def _one(self, id_: str) -> _Kept:
-        kept = self._by_id.get(id_)
-        if kept is None:
+    def _one(self, id_: str) -> _Indexed:
+        indexed = self._by_id.get(id_)
+        if indexed is None:
             raise _no_such_game()
-        return kept
+        return indexed
 
 
 def transcript_of(replay: Replay) -> bytes:
@@ -254,14 +256,14 @@ def _no_such_game() -> SalvoError:
     return SalvoError("no_such_game", "there is no such game, or it is not over yet")
 
 
-def _file(path: Path) -> Iterator[tuple[object, _Kept]]:
+def _file(path: Path) -> Iterator[tuple[object, _Indexed]]:
     try:
         stat = path.stat()
     except OSError:
         return  # it is gone
     if stat.st_size:  # a server has made the file and not written it yet
         stamp = (stat.st_mtime_ns // 1_000_000, stat.st_mtime_ns, stat.st_size)
-        yield path, _Kept(stamp, path.name, None, None, path)
+        yield path, _Indexed(stamp, path.name, None, None, path)
 
 
 def _may_be_game(path: Path) -> bool:
@@ -274,7 +276,7 @@ def _may_be_game(path: Path) -> bool:
     return not any(path.with_name(transcript + ending).is_file() for ending in _ENDINGS)
 
 
-def _read(new: _Kept) -> _Kept:
+def _read(new: _Indexed) -> _Indexed:
     """Return a recording with its entry."""
     if new.entry is not None:
         return new

@@ -617,14 +617,14 @@ def _limit_no_lines(patch: Patch) -> None:
 
 
 def _know_everybody(patch: Patch) -> None:
-    hear = Chat.hear
+    receive = Chat.receive
 
     class Anybody:
         def __contains__(self, name: object) -> bool:
             return True
 
     patch.setattr(
-        Chat, "hear", lambda self, address, payload, players, now: hear(self, address, payload, Anybody(), now)
+        Chat, "receive", lambda self, address, payload, players, now: receive(self, address, payload, Anybody(), now)
     )
 
 
@@ -633,7 +633,7 @@ def _read_no_senders(patch: Patch) -> None:
         body = json.loads(payload)
         return Line(body["text"], body.get("to", ""))
 
-    patch.setattr("salvo_server.core.chat_relay.read_say", lax)
+    patch.setattr("salvo_server.core.chat_relay.read_chat", lax)
 
 
 def _check_no_text(patch: Patch) -> None:

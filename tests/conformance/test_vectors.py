@@ -26,12 +26,12 @@ from salvo.codec.command_reader import (
     SignedLeave,
     SignedShot,
     SignedSkip,
+    read_chat,
     read_command,
     read_host,
     read_leave,
     read_participation,
     read_placement,
-    read_say,
     read_shot,
     read_skip,
 )
@@ -94,7 +94,7 @@ def _hosts(given: Any) -> Any:
 
 
 def _lines(given: Any) -> Any:
-    line = read_say(_payload(given))
+    line = read_chat(_payload(given))
     return [line.text, line.to]
 
 

@@ -32,14 +32,14 @@ from salvo.codec.command_reader import (
     SignedHost,
     SignedLeave,
     SignedShot,
+    read_chat,
     read_command,
     read_host,
     read_leave,
     read_placement,
-    read_say,
     read_shot,
 )
-from salvo.codec.command_writer import write_participation, write_say
+from salvo.codec.command_writer import write_chat, write_participation
 from salvo.codec.commands import HOST, PLACE, read_ship
 from salvo.codec.header import Header, read_first_line, read_header, write_header
 from salvo.codec.program_lines import answered_fleet, read_answer, read_told
@@ -157,8 +157,8 @@ def _command(data: bytes) -> None:
 
 def _line(data: bytes) -> None:
     with _refused(WireError):
-        line = read_say(data)
-        assert read_say(write_say(line.text, line.to)) == line
+        line = read_chat(data)
+        assert read_chat(write_chat(line.text, line.to)) == line
         [said] = write_announcement(m.ChatPublished("ann", line.text))
         assert read_announcement(topics.parse(said.topic), said.payload) == m.ChatPublished("ann", line.text)
 

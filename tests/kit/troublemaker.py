@@ -35,11 +35,11 @@ from salvo import topics
 from salvo.client import FINAL
 from salvo.codec.command_reader import SignedShot, read_command
 from salvo.codec.command_writer import (
+    write_chat,
     write_leave,
     write_participation,
     write_placement,
     write_resend,
-    write_say,
     write_shot,
 )
 from salvo.codec.strict_json import MAX_PAYLOAD_BYTES
@@ -456,7 +456,7 @@ def _flood_with_single_bytes(rude: Troublemaker) -> bool:
 
 def _talk_without_end(rude: Troublemaker) -> bool:
     for number in range(LINES):
-        rude.say(topics.SAY, write_say(f"listen, {number}"), player=rude.name)
+        rude.say(topics.SAY, write_chat(f"listen, {number}"), player=rude.name)
     return True
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from salvo import messages as m
 from salvo.messages import HostAction, PlayerStats, State
-from salvo_league.director import HALL, Director, Keep, TableCommand
+from salvo_league.director import HALL, Director, Store, TableCommand
 from salvo_league.league_file import League
 from salvo_league.league_record import Assigned, Drawn, LeagueLine, LeagueResult, Voided
 from salvo_league.league_state import LeagueState
@@ -285,7 +285,7 @@ class World:
             if self.random.random() < self.deaths:
                 self._restart()
                 return
-            if isinstance(output, Keep):
+            if isinstance(output, Store):
                 self.lines.append(output.line)
                 if self.random.random() < self.deaths:
                     self._restart()

@@ -13,7 +13,7 @@ from salvo import messages as m
 from salvo import permissions
 from salvo.client import Contestant
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.command_reader import read_say
+from salvo.codec.command_reader import read_chat
 from salvo.codec.commands import Line
 from salvo.errors import BotError, WireError
 from salvo.events import Said
@@ -53,7 +53,7 @@ def test_a_session_says_a_line_at_its_table() -> None:
     session = Session("me", "secret", generator(2), table="blue", sealer=SEALER)
     line = session.say(" Ahoy! ", "you")
     assert (line.topic, line.retain) == ("/blue/players/me/say", False)
-    assert read_say(line.payload) == Line(" Ahoy!", "you")
+    assert read_chat(line.payload) == Line(" Ahoy!", "you")
     assert permissions.may(permissions.Role.TEAM, "me", ["blue"], permissions.Action.PUBLISH, line.topic)
     with pytest.raises(WireError, match="bad_text"):
         session.say("two\nlines")
@@ -111,7 +111,7 @@ def listed(playing: Contestant, edge: Wire, *, chat: bool = True) -> None:
 
 
 def said(edge: Wire) -> list[Line]:
-    return [read_say(payload) for topic, payload in edge.said if topic == "/players/me/say"]
+    return [read_chat(payload) for topic, payload in edge.said if topic == "/players/me/say"]
 
 
 def test_a_bot_says_something_hears_the_others_and_not_itself(

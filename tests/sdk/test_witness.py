@@ -46,7 +46,7 @@ class Team:
         for moment in moments:
             self.send(moment.command, game)
             for announcement in moment.said:
-                self.witness.heard(announcement, now)
+                self.witness.receive(announcement, now)
             for payload in moment.log:
                 self.found += self.witness.logged(payload, now)
         return self
@@ -387,7 +387,7 @@ def test_what_is_no_entry_is_noise(noise: bytes) -> None:
 def test_news_that_the_log_never_confirms_are_told_once() -> None:
     team = Team().hear(play()[:20])
     for hits in (4, 5, 5):
-        team.witness.heard(m.SalvoResolved(1, 1, "you", 5, hits, (), ()), 100.0)
+        team.witness.receive(m.SalvoResolved(1, 1, "you", 5, hits, (), ()), 100.0)
     assert team.witness.doubts(109.0) == []
     [doubt] = team.witness.doubts(111.0)
     assert isinstance(doubt, LogDoubted)
@@ -411,7 +411,7 @@ def salvo(hits: int) -> m.SalvoResolved:
 
 def test_the_log_has_ten_seconds_to_confirm_what_was_said() -> None:
     team = Team().hear(play()[:20])
-    team.witness.heard(salvo(4), 100.0)
+    team.witness.receive(salvo(4), 100.0)
     assert team.witness.doubts(110.0) == []
     [doubt] = team.witness.doubts(110.5)
     assert "more" not in doubt.text
@@ -420,7 +420,7 @@ def test_the_log_has_ten_seconds_to_confirm_what_was_said() -> None:
 def test_doubts_are_told_once_in_ten_seconds() -> None:
     team = Team().hear(play()[:20])
     for hits, heard in ((3, 100.0), (4, 105.0), (5, 110.0)):
-        team.witness.heard(salvo(hits), heard)
+        team.witness.receive(salvo(hits), heard)
     told = {now: len(team.witness.doubts(now)) for now in (111.0, 116.0, 121.0)}
     assert told == {111.0: 1, 116.0: 0, 121.0: 1}
 
@@ -435,7 +435,7 @@ def test_news_that_come_after_the_log_are_confirmed_already() -> None:
 
 def test_news_that_are_never_confirmed_are_doubted_though_the_log_goes_on() -> None:
     team = Team().hear(play()[:20])
-    team.witness.heard(salvo(4), 0.0)
+    team.witness.receive(salvo(4), 0.0)
     assert len(team.hear(play()[20:25]).witness.doubts(1000.0)) == 1
 
 
@@ -451,32 +451,32 @@ def test_news_are_not_doubted_once_entries_are_missing_that_may_confirm_them() -
 def test_news_of_a_game_that_is_gone_are_not_doubted() -> None:
     """A server that starts again without a journal opens another lobby, without a word about the old game."""
     team = Team().hear(play()[:20])
-    team.witness.heard(salvo(4), 0.0)
+    team.witness.receive(salvo(4), 0.0)
     assert team.hear(play(2, "22")[:1], game=2).witness.doubts(1000.0) == []
 
 
 def test_news_of_the_next_lobby_may_come_before_the_log_of_the_last_game_ends() -> None:
     moments = play()
     team = Team().hear(moments[:-1])
-    team.witness.heard(m.StateChanged(m.State.LOBBY), 0.0)
+    team.witness.receive(m.StateChanged(m.State.LOBBY), 0.0)
     assert team.hear(moments[-1:]).witness.doubts(1000.0) == []
 
 
 def test_news_after_an_end_that_came_before_the_rest_are_in_no_log() -> None:
     team = Team().hear(play()[:20]).hear(unheard(play()[20:26])).hear(play()[26:])
-    team.witness.heard(m.StateChanged(m.State.LOBBY), 0.0)
+    team.witness.receive(m.StateChanged(m.State.LOBBY), 0.0)
     assert team.witness.doubts(1000.0) == []
 
 
 def test_news_of_the_next_lobby_are_expected_in_its_log() -> None:
     team = Team().hear(play()).hear(play(2, "22")[:1], game=2)
-    team.witness.heard(m.PlayersListed(("mallory",)), 0.0)
+    team.witness.receive(m.PlayersListed(("mallory",)), 0.0)
     assert len(team.witness.doubts(1000.0)) == 1
 
 
 def test_what_was_cut_off_by_a_lost_connection_is_not_doubted() -> None:
     team = Team().hear(play()[:20])
-    team.witness.heard(m.SalvoResolved(1, 1, "you", 5, 4, (), ()), 100.0)
+    team.witness.receive(m.SalvoResolved(1, 1, "you", 5, 4, (), ()), 100.0)
     team.witness.connected_anew()
     assert team.witness.doubts(999.0) == []
 
@@ -484,15 +484,15 @@ def test_what_was_cut_off_by_a_lost_connection_is_not_doubted() -> None:
 def test_a_flood_of_false_news_is_bounded() -> None:
     team = Team().hear(play()[:20])
     for turn in range(10_000):
-        team.witness.heard(m.SalvoResolved(1, turn, "you", 5, 77, (), ()), 100.0 + turn / 1000)
+        team.witness.receive(m.SalvoResolved(1, turn, "you", 5, 77, (), ()), 100.0 + turn / 1000)
     assert len(team.witness._pending) == 256
     assert len([d for now in range(110, 140) for d in team.witness.doubts(now)]) == 1
 
 
 def test_news_between_the_end_and_the_next_opening_are_in_no_log() -> None:
     team = Team().hear(play())
-    team.witness.heard(m.StateChanged(m.State.LOBBY), 0.0)
-    team.witness.heard(m.PlayersListed(()), 0.0)
+    team.witness.receive(m.StateChanged(m.State.LOBBY), 0.0)
+    team.witness.receive(m.PlayersListed(()), 0.0)
     assert team.witness.doubts(1000.0) == []
 
 

@@ -61,7 +61,7 @@ def contest(screens: int = 4, tables: int = 1) -> Hall:
     for prefix in ("", *(f"/{name}" for name in names[1:])):
         for name in ("state", "current", "turn", "rules", "result", "server", "winner", "hits"):
             topic = f"{prefix}/game/{name}"
-            hall.broker.retained.keep(topic, RetainedMessage(Message(with_length(topic), b"something"), 1, ""), True)
+            hall.broker.retained.store(topic, RetainedMessage(Message(with_length(topic), b"something"), 1, ""), True)
     return hall
 
 

@@ -15,8 +15,8 @@ from kit.stage import Stage
 from kit.unbrokered import Wire
 from salvo import chat_text, topics
 from salvo.codec.announcement_reader import read_announcement
-from salvo.codec.command_reader import read_say
-from salvo.codec.command_writer import write_participation, write_say
+from salvo.codec.command_reader import read_chat
+from salvo.codec.command_writer import write_chat, write_participation
 from salvo.codec.commands import Line
 from salvo.errors import WireError
 from salvo_server.core.chat_relay import LINES_AT_ONCE, TABLE_LINES_AT_ONCE
@@ -134,7 +134,7 @@ def test_what_may_be_said_may_be_shown_and_said_again(text: str) -> None:
     assert len(clean.splitlines()) == 1
     assert unicodedata.is_normalized("NFC", clean)
     assert chat_text.clean_text(clean) == clean
-    assert read_say(write_say(text, "bob")) == Line(clean, "bob")
+    assert read_chat(write_chat(text, "bob")) == Line(clean, "bob")
 
 
 @pytest.mark.parametrize(

@@ -302,14 +302,14 @@ def test_a_bot_that_was_killed_goes_on_with_its_proof(tmp_path: Path, killed: in
     first = Proof(path)
     first.sent("team0", "/players/team0/ships/raft0/place", b"blob")
     for line in LINES[:killed]:
-        first.hear(line[:-1])
+        first.receive(line[:-1])
     with path.open("ab") as file:
         file.write(LINES[killed][:50])  # it was writing
     first._file.close()
     with closing(Proof(path)) as proof:
         assert proof.games == 0
         for line in [*LINES[killed + 3 :], *LINES]:
-            proof.hear(line[:-1])
+            proof.receive(line[:-1])
         assert proof.games == 1
         assert proof.summary() == f"{path}: game 1 is whole"
     noted, *lines = path.read_bytes().splitlines(keepends=True)

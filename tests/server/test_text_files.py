@@ -109,7 +109,7 @@ def _gone_on_with(path: Path) -> Any:
     lines = Played("honest", SMALL).play().proof()
     with closing(Proof(path)) as proof:
         for line in lines[len(lines) // 2 :]:
-            proof.hear(line[:-1])
+            proof.receive(line[:-1])
         games = proof.games
     return games, _verdict(path)
 

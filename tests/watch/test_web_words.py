@@ -100,7 +100,7 @@ def views_of(recording: Path) -> list[m.RefereeView]:
     replay = open_recordings(str(recording)).replay()
     charts, views = Charts(replay.header), []
     for step in replay.steps:
-        charts.hear(step.at, news_for(REFEREE, step, replay.header.rules.book))
+        charts.receive(step.at, news_for(REFEREE, step, replay.header.rules.book))
         views += [snapshot(1, charts, frame) for frame in charts.take_frames()]
     return views
 

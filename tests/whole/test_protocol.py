@@ -137,7 +137,7 @@ def test_a_log_with_what_a_newer_server_added_is_not_taken_for_unfair() -> None:
     with pytest.raises(WireError, match=r"^unknown_version: .*no longer compared"):
         witness.logged(grown(entries[1], IDENTITY), 0.0)
     assert [found for payload in entries for found in witness.logged(payload, 0.0)] == []
-    witness.heard(m.StateChanged(State.TURN), 0.0)
+    witness.receive(m.StateChanged(State.TURN), 0.0)
     assert witness.doubts(1000.0) == []
     assert witness.missed(1000.0) is None
 

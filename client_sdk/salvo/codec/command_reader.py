@@ -92,7 +92,7 @@ Request = ParticipationRequest | SealedParticipation | ResendRequest | Sealed
 
 
 def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
-    """Read a command of the game; chat lines are none, see :func:`read_say`.
+    """Read a command of the game; chat lines are none, see :func:`read_chat`.
 
     Raises:
         WireError: any code of SALVO-WIRE, ``bad_name``, ``sealed_unreadable``, ``unknown_ship`` or
@@ -199,7 +199,7 @@ def read_host(request: SignedHost, plaintext: bytes) -> m.HostCommand:
     return check_host(commands.HOST.validate(plaintext))
 
 
-def read_say(payload: bytes) -> Line:
+def read_chat(payload: bytes) -> Line:
     """Read a player's chat line, ready to be shown (SALVO-CHAT-1).
 
     Raises:

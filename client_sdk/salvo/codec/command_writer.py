@@ -56,7 +56,7 @@ def write_host(command: m.HostCommand, sealer: Sealer) -> bytes:
     return sealer.sign_text(body.HOST.write(check_host(command)))
 
 
-def write_say(text: str, to: str = "") -> bytes:
+def write_chat(text: str, to: str = "") -> bytes:
     """Return the payload of a player's chat line.
 
     Args:

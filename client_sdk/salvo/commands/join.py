@@ -137,7 +137,7 @@ def join(
     def play(secret: str | None) -> list[GameReport]:
         if person is not None:
             return _play_yourself(person, url, team, secret, games, seed, browser=browser, **seat)
-        own = {"games": games, "seed": seed, "listener": _say_open}
+        own = {"games": games, "seed": seed, "listener": _warn_open}
         return _play_bot(make(bot), url, team, secret, strict=strict, **seat, **own)
 
     for report in _with_secret(play, url, team, given_secret(secret_file)):
@@ -179,7 +179,7 @@ def _play_elsewhere(
             _print(report, team, as_json)
 
 
-def _say_open(event: Event) -> None:
+def _warn_open(event: Event) -> None:
     """Say that a wrong secret goes unnoticed."""
     if isinstance(event, ServerMet) and event.profile == "open":
         logging.getLogger("salvo.client").info("open server: secrets are not checked against a roster")

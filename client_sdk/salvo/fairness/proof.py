@@ -120,7 +120,7 @@ class Proof:
         """How many games are whole, of those heard since the file was opened."""
         return sum(self._games[of].whole for of in self._here)
 
-    def hear(self, payload: bytes) -> None:
+    def receive(self, payload: bytes) -> None:
         """Take in a payload of the log."""
         read = _read(payload)
         if read is None:
@@ -250,7 +250,7 @@ class ProofConnection(Connection):
         arrived = super().poll(timeout_seconds)
         for message in arrived:
             if self._proof is not None and message.topic == self._log and not message.retain:
-                self._proof.hear(message.payload)
+                self._proof.receive(message.payload)
         return arrived
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:

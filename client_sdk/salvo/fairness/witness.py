@@ -237,7 +237,7 @@ class Witness:
 
     # --- what it hears --------------------------------------------------------------------------------------------
 
-    def heard(self, announcement: m.Announcement | None, now: float) -> None:
+    def receive(self, announcement: m.Announcement | None, now: float) -> None:
         """Take in live news from a plain topic, not retained messages."""
         if not isinstance(announcement, _COMPARED) or (current := self._current) is None or current.over:
             return

@@ -82,7 +82,7 @@ class Outbox:
 
     def say(self, text: str, to: str) -> Publication:
         """Return a chat line; it is not part of the game."""
-        return self._own(topics.SAY, command_writer.write_say(text, to))
+        return self._own(topics.SAY, command_writer.write_chat(text, to))
 
     def _own(self, topic: topics.Topic, payload: bytes) -> Publication:
         return Publication(topic.of(self._table.name, player=self._table.team), payload, False)

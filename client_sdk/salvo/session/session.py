@@ -256,7 +256,7 @@ class Session:
         if self.tap is not None and announcement is not None:
             self.tap(announcement, retained)
         if not retained:
-            self.witness.heard(announcement, self._state.now)
+            self.witness.receive(announcement, self._state.now)
         if announcement is not None:
             _apply(self._state, announcement, retained)
 

@@ -81,7 +81,7 @@ class Person:
         try:
             while True:
                 self.show()
-                self._team.hear(MAX_WAIT_SECONDS)
+                self._team.receive(MAX_WAIT_SECONDS)
                 for answer in self._desk.answers():
                     self.take(answer)
                 self._session.wants_to_play = self._games is None or len(self.reports) < self._games

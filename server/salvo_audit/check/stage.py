@@ -440,18 +440,18 @@ class Stage:
         self.table.begin(*rivals, self.team)
 
     async def own_turn(
-        self, case: str = "turn/fires-when-current", *, shots: int | None = None, say_turn: bool = True
+        self, case: str = "turn/fires-when-current", *, shots: int | None = None, publish_turn: bool = True
     ) -> StagedSalvo:
         """Give the client a turn, and wait for its salvo; announce what came of it.
 
         Raises:
             Unreached: it does not fire.
         """
-        await self.fire(case, shots=shots, say_turn=say_turn)
+        await self.fire(case, shots=shots, publish_turn=publish_turn)
         return self.table.end_turn()
 
     async def fire(
-        self, case: str = "turn/fires-when-current", *, shots: int | None = None, say_turn: bool = True
+        self, case: str = "turn/fires-when-current", *, shots: int | None = None, publish_turn: bool = True
     ) -> None:
         """Give the client a turn, and wait for its salvo; nothing is announced yet.
 
@@ -459,7 +459,7 @@ class Stage:
             Unreached: it does not fire.
         """
         before = len(self.shots)
-        self.table.give_turn(self.team, shots=shots, say_turn=say_turn)
+        self.table.give_turn(self.team, shots=shots, publish_turn=publish_turn)
         await self.wait_for_salvo(case, before)
 
     async def wait_for_salvo(self, case: str, before: int) -> None:

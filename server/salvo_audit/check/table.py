@@ -129,11 +129,11 @@ class StagedTable:
     def open(self) -> None:
         """Announce the table as it is when a server begins."""
         self.say("/game/rules", self.rules)
-        self.say_server()
-        self._say_players()
+        self.publish_server()
+        self._publish_players()
         self.say("/game/state", self.phase)
 
-    def say_server(self, **changes: Any) -> None:
+    def publish_server(self, **changes: Any) -> None:
         """Announce the server, with other fields."""
         self.server |= changes
         self.say("/game/server", self.server)
@@ -142,13 +142,13 @@ class StagedTable:
         """List a player, as the last one."""
         player = StagedPlayer(name)
         self.players.append(player)
-        self._say_players()
+        self._publish_players()
         return player
 
     def drop_player(self, name: str) -> None:
         """Take a player from the list."""
         self.players = [player for player in self.players if player.name != name]
-        self._say_players()
+        self._publish_players()
 
     def add_rival(self, name: str) -> StagedPlayer:
         """List a rival with its fleet, which stands in every second column."""
@@ -162,7 +162,7 @@ class StagedTable:
             self.say(f"/players/{name}/ships/{ship}/approved", "true")
         return player
 
-    def _say_players(self) -> None:
+    def _publish_players(self) -> None:
         self.say("/players/count", len(self.players))
         self.say("/players/list", self.names)
 
@@ -193,21 +193,21 @@ class StagedTable:
         self.players.sort(key=lambda each: order.index(each.name) if each.name in order else len(order))
         self.phase = "turn"
         if order:
-            self._say_players()
+            self._publish_players()
         self.say("/game/state", "turn")
 
-    def give_turn(self, name: str, *, shots: int | None = None, say_turn: bool = True) -> None:
+    def give_turn(self, name: str, *, shots: int | None = None, publish_turn: bool = True) -> None:
         """Begin a player's turn."""
         player = self.player(name)
         assert player is not None
         self.turn += 1
         self.wanted = player.afloat if shots is None else shots
         self.current, self.fired = name, []
-        if say_turn:
-            self.say_turn()
+        if publish_turn:
+            self.publish_turn()
         self.say("/game/current", name)
 
-    def say_turn(self, seconds: float = 0) -> None:
+    def publish_turn(self, seconds: float = 0) -> None:
         """Announce the turn as it is, with its time from now on."""
         now = int(time.time() * 1000)
         deadline = now + int(1000 * (seconds or self.rules["turn_seconds"]))
@@ -263,7 +263,7 @@ class StagedTable:
     def announce(self, salvo: StagedSalvo) -> None:
         """Announce what came of a turn, in the protocol's order."""
         self.say("/game/hits", str(salvo.hits), retain=False)
-        self.say_result(salvo)
+        self.publish_result(salvo)
         for name, ship in salvo.sunk:
             self.say(f"/players/{name}/ships/{ship}/sunk", "true")
             self.say(f"/player/{name}/ships/{ship}/sunk", "true")
@@ -271,7 +271,7 @@ class StagedTable:
             self.say(f"/players/{name}/defeated", "true")
             self.say(f"/player/{name}/defeated", "true")
 
-    def say_result(self, salvo: StagedSalvo) -> None:
+    def publish_result(self, salvo: StagedSalvo) -> None:
         """Announce a result."""
         self.say(
             "/game/result",
@@ -325,8 +325,8 @@ class StagedTable:
                 self.publish(topic, b"", True)
         self.game += 1
         self.phase, self.players, self.turn, self.salvos, self.current = "lobby", [], 0, [], ""
-        self._say_players()
-        self.say_server(game=self.game)
+        self._publish_players()
+        self.publish_server(game=self.game)
         self.say("/game/state", "lobby")
 
     def recap(self, name: str) -> dict[str, Any]:

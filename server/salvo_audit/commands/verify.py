@@ -80,9 +80,9 @@ def verify(files: Sequence[Path], key: str | bytes | None, as_json: bool) -> Non
             _tell(report, bool(key))
     if not as_json:
         for story in stories:
-            _tell_finding(story)
+            _print_finding(story)
         for each in same:
-            _tell_agreement(each)
+            _print_agreement(each)
     if stories or any(report.finding for report in reports):
         sys.exit(1)
 
@@ -91,12 +91,12 @@ def _tell(report: ProofReport, pinned: bool) -> None:
     for game in report.games:
         if game.finding is not None:
             named = len(report.games) < 2 or str(game) in game.finding.text
-            _tell_finding(game.finding, "" if named else f" ({game})")
+            _print_finding(game.finding, "" if named else f" ({game})")
         elif game.verdict in _COLORS:
             told = click.style(game.verdict, fg=_COLORS[game.verdict], bold=True)
             click.echo(f"{report.file}: {told}: {_summary(game)}")
     if report.stray is not None:
-        _tell_finding(report.stray)
+        _print_finding(report.stray)
     for remark in report.remarks:
         click.echo(f"{report.file}: {click.style('note', fg='yellow')}: {remark}")
     if report.key is not None:
@@ -105,7 +105,7 @@ def _tell(report: ProofReport, pinned: bool) -> None:
         click.echo(f"{report.file}: signed by the server {fingerprint(report.key)}{known}")
 
 
-def _tell_finding(finding: Finding, of: str = "") -> None:
+def _print_finding(finding: Finding, of: str = "") -> None:
     where = f"{finding.file}, line {finding.line}"
     told = click.style(f"NOT FAIR: {BLAME[finding.fault]}", fg="red", bold=True)
     if finding.fault in UNPROVEN:
@@ -113,7 +113,7 @@ def _tell_finding(finding: Finding, of: str = "") -> None:
     click.echo(f"{where}: {told}: {finding.text}{of}")
 
 
-def _tell_agreement(found: Agreement) -> None:
+def _print_agreement(found: Agreement) -> None:
     told = click.style("the same story", fg="green", bold=True)
     if not found.compared:
         told = click.style("nothing to compare", fg="yellow", bold=True)

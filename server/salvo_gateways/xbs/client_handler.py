@@ -176,20 +176,20 @@ class XbsHandler(SeatedHandler):
         self._catch_up()
         view = self._report.view
         if self._stage is not ClientStage.PLAYING or view is None:
-            self._tell("game hasn't started" if self.watch.news.state is State.LOBBY else "it is not your turn!")
+            self._inform("game hasn't started" if self.watch.news.state is State.LOBBY else "it is not your turn!")
             return
         x, y = received.number(2), received.number(3)
         grid = self._book.grid
         if not self._is_my_turn(view):
-            self._tell("it is not your turn!")
+            self._inform("it is not your turn!")
         elif not (target := self._report.target(view, received.value(1))):
-            self._tell("invalid target player name")
+            self._inform("invalid target player name")
         elif target == self._me:
-            self._tell("don't shoot at yourself!")
+            self._inform("don't shoot at yourself!")
         elif not (1 <= x <= grid.width and 1 <= y <= grid.height):
-            self._tell("illegal coordinates")
+            self._inform("illegal coordinates")
         elif (x, y) in view.marks(target):
-            self._tell("that spot has already been shot")
+            self._inform("that spot has already been shot")
         else:
             self.session.fire([Shot(target, x, y)])
 
@@ -217,7 +217,7 @@ class XbsHandler(SeatedHandler):
         try:
             self.send_chat(text, hearer)
         except WireError as error:
-            self._tell("chat is off" if error.code == "chat_off" else speakable(error.text))
+            self._inform("chat is off" if error.code == "chat_off" else speakable(error.text))
 
     # --- what happens at the table --------------------------------------------------------------------------------
 
@@ -254,7 +254,7 @@ class XbsHandler(SeatedHandler):
                 self._refused(code, text)
             case ServerSeen(online):
                 if self._stage in (ClientStage.WAITING, ClientStage.PLAYING) and online is self._away:
-                    self._tell("the server is back" if online else "the server is away; the game waits for it")
+                    self._inform("the server is back" if online else "the server is away; the game waits for it")
                 self._away = not online
 
     def _hear_host(self, acted: m.HostActed) -> None:
@@ -263,7 +263,7 @@ class XbsHandler(SeatedHandler):
         if acted.do is m.HostAction.SKIP and turn is not None:
             self._door.company.note_skip(turn.player, turn.turn, "skipped by the host")
         elif self._stage in (ClientStage.WAITING, ClientStage.PLAYING):
-            self._tell(acted.text or str(acted))
+            self._inform(acted.text or str(acted))
 
     def tick(self, now: float) -> None:
         """Tell what has changed at the table, and give up what takes too long."""
@@ -352,7 +352,7 @@ class XbsHandler(SeatedHandler):
             elif code in ("not_in_roster", "sealed_required"):
                 self._sent_away = write("E", speakable(text))
         elif self._stage is ClientStage.PLAYING and code != "turn_timeout":  # of which the turn's result tells
-            self._tell(speakable(text))
+            self._inform(speakable(text))
 
     def _pass_on(self, sender: str, text: str, *, private: bool) -> None:
         """Pass on a line of chat, except the client's own."""
@@ -366,7 +366,7 @@ class XbsHandler(SeatedHandler):
 
     # --- the game -------------------------------------------------------------------------------------------------
 
-    def _tell(self, text: str) -> None:
+    def _inform(self, text: str) -> None:
         self.peer.send(notice(text))
 
     def _catch_up(self) -> None:

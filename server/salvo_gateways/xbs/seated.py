@@ -103,7 +103,7 @@ class SeatedHandler(ClientHandler):
         self._active_at = self.clock()
         self._team.act()
         try:
-            self._team.hear(MAX_WAIT_SECONDS)
+            self._team.receive(MAX_WAIT_SECONDS)
         except ConnectionLost as error:
             self._retry_admission(error)
 

@@ -113,7 +113,7 @@ def run(
         director = Director(LeagueState(record.league, record.lines, filling=bool(house)), team, list(brokers))
         cells = AllBrokers(brokers, team, secret, director.tables, ca=ca)
         if record.lines:
-            tell_what_goes_on(director.book, as_json)
+            report_progress(director.book, as_json)
         try:
             with programs_beside(house, lambda name, line: None):
                 play_league(director, record, cells, _teller(as_json, director), waiting(as_json))
@@ -225,7 +225,7 @@ def _game(result: LeagueResult) -> str:
     return f"{place_name(result.table)}, game {result.game}"
 
 
-def tell_what_goes_on(book: LeagueState, as_json: bool) -> None:
+def report_progress(book: LeagueState, as_json: bool) -> None:
     """Print what an earlier run has left."""
     games = list(book.assigned.values())
     if as_json:

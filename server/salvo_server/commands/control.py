@@ -170,7 +170,7 @@ def _connected(
         try:
             connection.connect(max(0.1, end - time.monotonic()))
             while not desk.statuses.keys() >= set(tables):
-                _hear(connection, desk, end, f"nothing is known of {_named(tables)} there; is the server online?")
+                _receive(connection, desk, end, f"nothing is known of {_named(tables)} there; is the server online?")
         except ConnectionLost as error:
             connection.close()
             users.go_on(error, time.monotonic())
@@ -187,14 +187,14 @@ def _act(
     command, message = desk.command(table, do, **given)
     connection.publish(message.topic, message.payload)
     while True:
-        for answer in _hear(
+        for answer in _receive(
             connection, desk, end, f"no answer: is the server online, and {desk.name} a host on its roster?"
         ):
             if answer.table == table and answer.is_to(command):
                 return answer
 
 
-def _hear(connection: Connection, desk: HostDesk, end: float, otherwise: str) -> list[HostAnswer]:
+def _receive(connection: Connection, desk: HostDesk, end: float, otherwise: str) -> list[HostAnswer]:
     """Return the answers that have arrived.
 
     Raises:
@@ -207,7 +207,7 @@ def _hear(connection: Connection, desk: HostDesk, end: float, otherwise: str) ->
     for message in connection.poll(left):
         if (received := read_published(message.topic, message.payload)) is not None:
             address, announcement = received
-            answers.append(desk.hear(address.table, announcement, retained=message.retain))
+            answers.append(desk.receive(address.table, announcement, retained=message.retain))
         connection.acknowledge(message)
     return [answer for answer in answers if answer is not None]
 

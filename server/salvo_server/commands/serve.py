@@ -80,14 +80,14 @@ def serve(config: Path | None, **given: Any) -> None:
     for call in gateways:
         if call.table is not None:
             tables[call.table] = tables.get(call.table, False) or call.for_people
-    listener: Listener = report if metrics is None else metrics.heard(report)
+    listener: Listener = report if metrics is None else metrics.counting(report)
     if metrics is not None:
         journal = metrics.timed(journal)
     contest = Contest(settings, listener, journal=journal, identity=identity, gateway_tables=tables)
     report.contest, report.games_in_play = contest, games_in_play
     contest.end_on_signals()
-    _tell_where(report, contest, settings)
-    _tell_how(report, contest, settings)
+    _report_addresses(report, contest, settings)
+    _report_rules(report, contest, settings)
     report.report_resumed_games()
     if report.folder is not None and settings.journal not in (None, "none"):
         report.folder.complete(str(settings.journal))
@@ -95,7 +95,7 @@ def serve(config: Path | None, **given: Any) -> None:
     with (
         announced(settings, contest.url, contest.websocket_url),
         _scraped(metrics, contest, settings, report),
-        host_keys(contest, report.say_to_person) if settings.log_format == "text" else contextlib.nullcontext(),
+        host_keys(contest, report.print_for_person) if settings.log_format == "text" else contextlib.nullcontext(),
     ):
         contest.run(programs_beside(programs, report.report_output))
     report.report_unfinished_games(settings)
@@ -215,7 +215,7 @@ def _fixed_number(gateway: GatewayCall, settings: ServerSettings) -> list[str]:
     return ["--players", str(settings.players)] if gateway.words[0] == "xbs" and settings.players else []
 
 
-def _tell_where(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
+def _report_addresses(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
     """Print where the contest is, and how teams on other machines reach it."""
     where = f"on the broker {contest.url}"
     others = reached_at(contest.url, settings)
@@ -231,7 +231,7 @@ def _tell_where(report: ServeReport, contest: Contest, settings: ServerSettings)
         report.say(f"teams: salvo join {others[0]} mybot.py{more}", event="reachable", urls=others)
 
 
-def _tell_how(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
+def _report_rules(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
     """Print the profile, the server's identity, and where its games are kept."""
     report.say(
         _profile_line(settings, guarded=contest.guarded),

@@ -125,7 +125,7 @@ class ServeReport:
         click.echo(json.dumps(record) if self._as_json else f"{now:%H:%M:%S} {line}")
         sys.stdout.flush()
 
-    def say_to_person(self, line: str) -> None:
+    def print_for_person(self, line: str) -> None:
         """Print a line that no event causes."""
         click.echo(f"{datetime.now().astimezone():%H:%M:%S} {line}")
 

@@ -14,7 +14,7 @@ from typing import Final
 from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
-from salvo.codec.command_reader import read_say
+from salvo.codec.command_reader import read_chat
 from salvo.codec.commands import Line
 from salvo.errors import WireError
 from salvo.topics import Address, is_name
@@ -45,7 +45,7 @@ class Chat:
         self._tables: Buckets[str] = Buckets(MAX_NAMES, Rate(TABLE_LINES_AT_ONCE, TABLE_LINES_A_SECOND))
         self._answers: Buckets[tuple[str, str]] = Buckets(MAX_NAMES, Rate(LINES_AT_ONCE, LINES_A_SECOND))
 
-    def hear(self, address: Address, payload: bytes, players: Container[str], now: int) -> list[Publication]:
+    def receive(self, address: Address, payload: bytes, players: Container[str], now: int) -> list[Publication]:
         """Return what comes of a payload on ``say``: the line for its readers, a refusal, or nothing.
 
         Args:
@@ -77,7 +77,7 @@ class Chat:
             )
         if not self._players.take((address.table, speaker), now):
             raise _too_much("you", LINES_AT_ONCE, LINES_A_SECOND)
-        line = read_say(payload)
+        line = read_chat(payload)
         if line.to == speaker or (line.to and line.to not in players):
             raise WireError(
                 "unknown_player", f"to {line.to[:40]!r}: name another player of this table, or no one to address all"

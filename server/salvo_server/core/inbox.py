@@ -93,7 +93,7 @@ class Inbox:
     def _read(self, table: Table, address: topics.Address, message: Inbound, now: int) -> Effects | Waiting:
         """Read a command of a table; ``WAITING`` when its key must be derived first."""
         if address.topic is topics.SAY:
-            return Effects(publications=self.chat.hear(address, message.payload, table.referee.players, now))
+            return Effects(publications=self.chat.receive(address, message.payload, table.referee.players, now))
         try:
             request = read_command(address, message.payload, table.referee.book)
             if sealed := isinstance(request, SealedParticipation):

@@ -117,14 +117,14 @@ class GameLog:
         if hidden and not public:
             return []
         self.begun = self.begun or m.StateChanged(m.State.TURN) in public
-        return [self._write(self._tell(step, public)), *self._reveal(public)]
+        return [self._write(self._logged(step, public)), *self._reveal(public)]
 
     def _hide(self, step: Step) -> None:
         text = write_hidden(step.at, step.text)
         self._waiting.append(blind(self._secret, len(self._texts), text))
         self._texts.append(text)
 
-    def _tell(self, step: Step, public: Sequence[m.Announcement]) -> LogStep:
+    def _logged(self, step: Step, public: Sequence[m.Announcement]) -> LogStep:
         self._steps += 1
         command = step.command if isinstance(step.command, PUBLIC_INPUTS) else None
         message = step.command.message if isinstance(step.command, m.PlaceShip) else b""

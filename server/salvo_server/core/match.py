@@ -304,9 +304,9 @@ class Match:
         self._defeat_removed()
         self.game.end_turn()
         resolved = self.game.salvos[len(self.results) :]
-        return [announcement for salvo in resolved for announcement in self._tell(salvo)], len(resolved)
+        return [announcement for salvo in resolved for announcement in self._announce(salvo)], len(resolved)
 
-    def _tell(self, salvo: Salvo) -> list[m.Announcement]:
+    def _announce(self, salvo: Salvo) -> list[m.Announcement]:
         """Return what is announced of a turn, and to the targets of a round that it resolves."""
         book = self.terms.book
         result = self._result(salvo)

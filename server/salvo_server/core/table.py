@@ -83,7 +83,7 @@ class Table:
 
     def write_status(self, status: m.ServerStatus) -> list[Publication]:
         """Write the server's status and keep it as retained."""
-        return [changed for each in write_announcement(status, self.name) if (changed := self._keep(each))]
+        return [changed for each in write_announcement(status, self.name) if (changed := self._retain(each))]
 
     @property
     def last_payloads(self) -> dict[str, bytes]:
@@ -138,11 +138,11 @@ class Table:
                     written += self._clear()
                 case _:
                     for publication in write_announcement(announcement, self.name):
-                        if self._keep(publication):
+                        if self._retain(publication):
                             written.append(publication)
         return written
 
-    def _keep(self, publication: Publication) -> Publication | None:
+    def _retain(self, publication: Publication) -> Publication | None:
         """Note what becomes retained; None for clearing what was not there."""
         topic, payload, retain = publication
         if retain:
@@ -159,7 +159,7 @@ class Table:
             address = topics.parse(topic)
             if address.topic not in _KEPT if player is None else address.player == player:
                 gone.append(topic)
-        return [changed for topic in gone if (changed := self._keep(Publication(topic, b"", True)))]
+        return [changed for topic in gone if (changed := self._retain(Publication(topic, b"", True)))]
 
 
 def header_check(header: Header) -> bytes:

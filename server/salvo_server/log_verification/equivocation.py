@@ -33,7 +33,7 @@ class _Story(NamedTuple):
 def compare_stories(reports: Sequence[ProofReport]) -> list[Finding]:
     """Return where the server told different files different things of one game."""
     findings = []
-    games = [(report, game) for report in reports for game in report.heard]
+    games = [(report, game) for report in reports for game in report.games_read]
     for number, (report, game) in enumerate(games):
         for other_report, other in games[:number]:
             if report is not other_report and not _one_after_the_other(report, game, other_report, other):
@@ -51,16 +51,16 @@ def agreements(reports: Sequence[ProofReport]) -> list[Agreement]:
     stories: dict[str, list[_Story]] = {}
     names: dict[str, str] = {}
     for report in reports:
-        for game in report.heard:
+        for game in report.games_read:
             names.setdefault(game.of, str(game))
             stories.setdefault(game.of, []).append(_whole(report, game))
     for game, parts in _loose(reports):
         stories[game.of] += [part for _, part in parts if part.file not in {each.file for each in stories[game.of]}]
     found = []
     for of, files in stories.items():
-        heard = [number for file in files for number in file.lines]
+        numbers = [number for file in files for number in file.lines]
         if len(files) > 1:
-            compared = sum(heard.count(number) > 1 for number in set(heard))
+            compared = sum(numbers.count(number) > 1 for number in set(numbers))
             found.append(Agreement(tuple(file.file for file in files), names[of], compared))
     return found
 
@@ -73,7 +73,7 @@ def _loose(reports: Sequence[ProofReport]) -> Iterator[tuple[LoggedGame, list[tu
     """What files without a game's opening have of it, once for each game, with a file that has the opening."""
     seen: set[str] = set()
     for report in reports:
-        for game in report.heard:
+        for game in report.games_read:
             if game.of not in seen:
                 seen.add(game.of)
                 others = [each for each in reports if each is not report]
@@ -95,13 +95,13 @@ def _part(report: ProofReport, game: LoggedGame) -> dict[int, tuple[int, bytes]]
 
 
 def _one_after_the_other(report: ProofReport, game: LoggedGame, other_report: ProofReport, other: LoggedGame) -> bool:
-    """Whether one team heard both games: then they are two, even if a clock was set back and their times overlap."""
+    """Whether one team numbers both games: then they are two, even if a clock was set back and their times overlap."""
     same = game.of == other.of
     return not same and (_has(report, other) or _has(other_report, game))
 
 
 def _has(report: ProofReport, game: LoggedGame) -> bool:
-    return any(each.of == game.of for each in report.heard)
+    return any(each.of == game.of for each in report.games_read)
 
 
 def _two_stories(mine: _Story, game: LoggedGame, theirs: _Story, other: LoggedGame) -> Finding | None:

@@ -203,7 +203,7 @@ class ProofReport:
     remarks: list[str] = field(default_factory=list)
 
     @property
-    def heard(self) -> list[LoggedGame]:
+    def games_read(self) -> list[LoggedGame]:
         """All games whose opening is in the file."""
         return [*self.games, *self.aside]
 

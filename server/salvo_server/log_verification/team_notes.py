@@ -59,7 +59,7 @@ def check_sent(report: ProofReport) -> list[Wrong]:
         for each game, the first command that counted without a note, as ``UNDECIDED``.
     """
     waiting = list(report.sent)
-    logged = {step.message for game in report.heard for step in game.published_steps if step.message}
+    logged = {step.message for game in report.games_read for step in game.published_steps if step.message}
     strays = [sent for sent in waiting if sent.message and sent.message not in logged]
     wrong: list[Wrong] = []
     for game in report.games:

@@ -86,7 +86,7 @@ def replay(
     elif html is not None:
         _write(recordings.replay(), view, turn, html)
     else:
-        _tell(recordings.replay(), view, turn, as_json)
+        _print(recordings.replay(), view, turn, as_json)
 
 
 def _write(shown: Replay, view: str, turn: int | None, path: Path) -> None:
@@ -95,7 +95,7 @@ def _write(shown: Replay, view: str, turn: int | None, path: Path) -> None:
     click.echo(f"{path}: {shown.turns} salvos, {whose}; open it in a browser")
 
 
-def _tell(shown: Replay, view: str, turn: int | None, as_json: bool) -> None:
+def _print(shown: Replay, view: str, turn: int | None, as_json: bool) -> None:
     grid = shown.header.rules.book.grid
     if turn is not None:
         frame = shown.frame(view, turn)

@@ -154,16 +154,16 @@ async def _send_on(socket: WebSocket, writer: asyncio.StreamWriter) -> None:
             message = await socket.receive()
             if message["type"] == "websocket.disconnect":
                 return
-            if not (said := message.get("bytes")):
+            if not (payload := message.get("bytes")):
                 await socket.close(_UNSUPPORTED, "MQTT comes in binary frames")
                 return
-            writer.write(said)
+            writer.write(payload)
             await writer.drain()
 
 
 async def _bring_back(reader: asyncio.StreamReader, socket: WebSocket) -> None:
     """Hand on what the broker sends, no faster than the visitor reads it, until one of them has gone."""
     with contextlib.suppress(WebSocketDisconnect, ClientDisconnected, OSError):
-        while said := await reader.read(MAX_MESSAGE_BYTES):
-            await socket.send_bytes(said)
+        while payload := await reader.read(MAX_MESSAGE_BYTES):
+            await socket.send_bytes(payload)
         await socket.close(_GONE, "the broker has ended the connection")

@@ -55,7 +55,7 @@ class Watched:
             commit(batch)
 
         journal.commit = commit_if_there_is_room  # type: ignore[method-assign]
-        self.contest = Contest(settings, self.metrics.heard(heard), journal=self.metrics.timed(journal))
+        self.contest = Contest(settings, self.metrics.counting(heard), journal=self.metrics.timed(journal))
         self.metrics.watch(self.contest.service, self.contest.connection, self.contest.embedded)
 
     def text(self) -> str:
@@ -127,7 +127,7 @@ def test_refusals_are_counted_by_place_and_code(watched: Watched, heard: Heard) 
     until(lambda: ("salvo_refusals_total", (("code", "not_json"), ("place", "inbox"))) in watched.samples())
     assert watched.value("salvo_refusals_total", code="not_json", place="inbox") == 1
     assert watched.value("salvo_refusals_total", code="forbidden", place="broker") == 1
-    watched.metrics.heard(heard)("", 0, None, [m.CommandRefused("ann", "turn_timeout", "turn 3 ended after 30 s")])
+    watched.metrics.counting(heard)("", 0, None, [m.CommandRefused("ann", "turn_timeout", "turn 3 ended after 30 s")])
     assert watched.value("salvo_refusals_total", code="turn_timeout", place="table") == 1
 
 

@@ -61,7 +61,7 @@ async def turns_without_additions(stage: Stage) -> None:
     await stage.game("blue")
     for _ in range(2):
         stage.table.rival_turn("blue", stage.team, HARMLESS)
-        await stage.own_turn("turn/current-alone", say_turn=False)
+        await stage.own_turn("turn/current-alone", publish_turn=False)
 
 
 @scenario("turn/refused", "turn/timed-out", "turn/strangers-refusal", "read/unknown-error")
@@ -78,7 +78,7 @@ async def refusals(stage: Stage) -> None:
     await stage.quiet()
     stage.judge("turn/refused", len(stage.shots) == before, f"{len(stage.shots) - before} more shots")
     stage.answers.refuses = lambda command: ""
-    table.say_result(table.salvos[-1])
+    table.publish_result(table.salvos[-1])
     table.rival_turn("blue", stage.team, HARMLESS)
     await stage.own_turn("turn/refused")
 
@@ -114,7 +114,7 @@ async def turns_in_a_row(stage: Stage) -> None:
     await stage.fire()
     before = {(shot.player, str(shot.body and (shot.body["x"], shot.body["y"]))) for shot in stage.shots}
     stage.answers.lenient = True
-    table.say_turn()
+    table.publish_turn()
     await stage.quiet()
     new = [
         shot for shot in stage.shots if shot.body and (shot.player, str((shot.body["x"], shot.body["y"]))) not in before
@@ -190,7 +190,7 @@ async def old_news_in_a_turn(stage: Stage) -> None:
     before = len(stage.shots)
     table.give_turn(stage.team)
     table.say("/game/hits", str(old.hits), retain=False)
-    table.say_result(old)
+    table.publish_result(old)
     await stage.wait_for_salvo("read/late-result", before)
     judge_count(stage, "read/late-result", before, 4)
     table.end_turn()

@@ -286,7 +286,7 @@ class HardenedBroker(Broker):
             text = f"{sender.client_id} published to {topic[:120]!r} as a retained message, which only the server may"
             self.seldom.warn("retained_of_others", f"{text}; dropped")
             return Reason.NOT_AUTHORISED
-        if retain and not self.retained.keep(topic, RetainedMessage(message, qos, sender.client_id), sender.is_server):
+        if retain and not self.retained.store(topic, RetainedMessage(message, qos, sender.client_id), sender.is_server):
             self.seldom.warn("retained", f"no room to retain {topic[:120]} of {sender.client_id}")
         # Not before its rights are known: to look up a topic of many levels costs as much as a hundred messages.
         for session, options in self.routes.receivers(message.topic):

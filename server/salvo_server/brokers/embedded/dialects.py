@@ -227,10 +227,10 @@ class Mqtt5(Mqtt311):
             case p.PUBACK | p.PUBREL as kind:
                 _read_reason(body, 2, kind)
             case p.DISCONNECT:
-                self._say_goodbye(_read_reason(body, 0, p.DISCONNECT), body[:1] == _WITH_WILL)
+                self._disconnected_by_peer(_read_reason(body, 0, p.DISCONNECT), body[:1] == _WITH_WILL)
         return body
 
-    def _say_goodbye(self, found: Mapping[int, int], keeps_will: bool) -> None:
+    def _disconnected_by_peer(self, found: Mapping[int, int], keeps_will: bool) -> None:
         self.keeps_will = keeps_will
         expiry = found.get(_SESSION_EXPIRY)
         if expiry and not self.session_stays:

@@ -31,7 +31,7 @@ class Retained:
         self._limits = limits
         self._of_others: dict[str, None] = {}
 
-    def keep(self, topic: str, new: RetainedMessage, from_server: bool) -> bool:
+    def store(self, topic: str, new: RetainedMessage, from_server: bool) -> bool:
         """Keep a message, one without payload clears the topic; return False when there is no room for it."""
         known = self.messages.get(topic)
         self._drop(topic)

@@ -320,7 +320,7 @@ class DynamicSecurity:
                 self._serve(connection)
             except SalvoError as error:
                 if not self._ended:
-                    self._tell(error)
+                    self._warn(error)
             finally:
                 with self._news:
                     self._connection = None
@@ -328,7 +328,7 @@ class DynamicSecurity:
             with self._news:
                 self._news.wait_for(lambda: self._ended, _PAUSE_SECONDS)
 
-    def _tell(self, error: SalvoError) -> None:
+    def _warn(self, error: SalvoError) -> None:
         """Log an error once, not at every attempt."""
         self.problem = error
         if self._reported != str(error):
@@ -352,7 +352,7 @@ class DynamicSecurity:
             try:
                 self._apply(connection, wanted)
             except ConnectionLost as error:  # while it was answering: reconnect
-                self._tell(error)
+                self._warn(error)
 
     def _apply(self, connection: Connection, wanted: _Wanted) -> None:
         state = self._state or self._read(connection)
