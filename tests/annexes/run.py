@@ -25,7 +25,7 @@ ROOT: Final = Path(__file__).parents[2]
 ANNEXES: Final = {
     "salvo_watch": ("tests/watch", ""),
     "salvo_league": ("tests/league", ""),
-    "salvo_gateways": ("tests/gateways", "docs/older-systems.md"),
+    "salvo_gateways": ("tests/gateways", "docs/gateways.md"),
     "salvo_audit": ("tests/audit", "docs/check.md"),
 }
 QUICK: Final = "not needs and not long and not slow"

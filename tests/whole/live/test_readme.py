@@ -127,6 +127,10 @@ ELSEWHERE = {
     "salvo join smackdown: mybot.py": ("tests/gateways/live/test_gateway_smackdown.py", "join smackdown: hunter"),
     "SALVO_TEAM=commentator SALVO_SECRET=the-one-of-the-commentator salvo web mqtt://HOST --delay 0 "
     "--listen 127.0.0.1:8081": ("tests/watch/live/test_web_front.py", '"--delay", str(delay)'),
+    "salvo web mqtt://HOST --listen 0.0.0.0:8080 --public https://battleship.example": (
+        "tests/watch/live/test_web_through_a_cache.py",
+        '"--json", "--public"',
+    ),
     "salvo league league.toml --new 12 2": (
         "tests/whole/live/test_readme.py",
         "test_the_guides_league_is_the_file_that_its_command_writes",
