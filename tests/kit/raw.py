@@ -88,18 +88,3 @@ def subscribe_packet(*filters: str) -> bytes:
 
 def publish_packet(topic: str, payload: bytes, mid: int = 1, retain: bool = False) -> bytes:
     return packet(0x32 | retain, text(topic) + struct.pack("!H", mid) + payload)
-
-
-def retained_at(port: int, topic: str) -> bytes | None:
-    """What a newcomer is sent on subscribing; None when there is nothing."""
-    with Raw(port) as reader:
-        assert reader.read() == b"\x20\2\0\0"
-        reader.send(subscribe_packet(topic, "/marker"))
-        got = reader.read() or b""
-        reader.send(publish_packet("/marker", b"end", 7))
-        while b"end" not in got and text(topic) not in got:  # stock amqtt waits for our PUBACK before the marker
-            chunk = reader.read()
-            assert chunk, "the broker fell silent"
-            got += chunk
-        head, found, rest = got.partition(text(topic))
-        return rest[2:][: head[-1] - len(text(topic)) - 2] if found else None

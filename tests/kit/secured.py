@@ -163,10 +163,6 @@ class Client:
         mids = [self._paho.publish(topic, payload, qos=1, retain=retain).mid for topic in topics]
         self._wait(lambda: self._done.issuperset(mids) or self.lost)
 
-    def publish_at_once(self, topic: str, payload: str) -> None:
-        """Publish at QoS 0, and wait for nothing."""
-        self._paho.publish(topic, payload)
-
     def subscribe(self, filters: Iterable[str]) -> list[int]:
         """Subscribe at QoS 1; return what was granted."""
         mid = self._paho.subscribe([(name, 1) for name in filters])[1]

@@ -102,17 +102,6 @@ def test_a_host_that_becomes_a_team_plays_and_acts_no_more(stage: Stage, registe
     assert list(stage.referee.players) == []
 
 
-def test_a_host_sets_no_team_that_the_roster_lacks(stage: Stage, register: Register) -> None:
-    settings = m.NextGame(teams=(*TEAMS, "nobody"))
-    stage.say(HOST, signed(command(Do.SET, settings=settings)))
-    assert acted(stage) == []
-    [error] = [payload for topic, payload in stage.heard if topic == "/players/desk/error"]
-    assert error == b"not_in_roster: the roster has no team 'nobody'"
-    register.replace(accounts("desk", teams=(*TEAMS, "nobody")))
-    stage.say(HOST, signed(command(Do.SET, settings=settings)))
-    assert acted(stage) == ["set"]
-
-
 # --- copies, context, floods ----------------------------------------------------------------------------------------
 
 

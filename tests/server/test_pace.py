@@ -10,16 +10,18 @@ from pathlib import Path
 import click
 import pytest
 
-from kit.paced import PACED, set_by_a_host
 from kit.recovery import LoggedWorld
 from kit.referees import NOW, current, drawn
 from salvo import messages as m
+from salvo.codec.commands import HOST, check_host
 from salvo.messages import Limits
 from salvo.rules import SMACKDOWN
 from salvo_server.commands.control import read_arguments
 from salvo_server.core.referee import Referee
 from salvo_server.service import Service
 from salvo_server.settings import load_settings
+
+PACED = Limits(players=2, pace_ms=800)
 
 
 def salvo(referee: Referee, now: int) -> list[m.Announcement]:
@@ -75,7 +77,11 @@ def _settings(seconds: str, tmp_path: Path) -> Limits:
 
 
 def _control(seconds: str, tmp_path: Path) -> Limits:
-    return set_by_a_host(read_arguments(m.HostAction.SET, (f"pace_seconds={seconds}",))["settings"])
+    settings: m.NextGame = read_arguments(m.HostAction.SET, (f"pace_seconds={seconds}",))["settings"]
+    sent = HOST.write(m.HostCommand("desk", m.HostAction.SET, settings=settings))
+    received = check_host(HOST.validate(sent)).settings
+    assert received == settings
+    return settings.limits(PACED)
 
 
 @pytest.mark.parametrize("place", [_settings, _control])

@@ -99,14 +99,3 @@ def test_a_sealed_secret_that_is_moved_to_another_name_does_not_open(roster: Ros
     kept["members"][1]["sealed"] = kept["members"][0]["sealed"]
     roster.path.write_text(json.dumps(kept))
     assert code(roster) == "roster_key"
-
-
-def test_the_number_of_screens_changes_and_the_secret_stays(roster: Roster) -> None:
-    """The story: whoever needed more screens was told that the name is in the roster."""
-    secret = roster.add("hall", Role.WATCHER)
-    roster.give_screens("hall", 60)
-    users = [account for account in roster.accounts() if account.name == "hall"]
-    assert [account.user for account in users] == ["hall", *(f"hall.{number}" for number in range(1, 61))]
-    assert {account.secret for account in users} == {secret}
-    roster.give_screens("hall", 1)
-    assert roster.members()[0].screens == 1

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
 
-from kit.results import HOUR, NOON, annulled, result
-from salvo import messages as m
+from kit.results import HOUR, NOON, result
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
@@ -22,18 +21,10 @@ from salvo_server.core.journal_interface import (
     Result,
     ResultAnnulled,
 )
-from salvo_server.core.table import Follower
 from salvo_server.standings.chronicle import MOST_ROWS, MOST_UNCOUNTED, Chronicle
 from salvo_server.standings.live import CountedJournal, LiveStandings
 
 TOPIC = "/game/standings"
-
-
-def points(table: m.StandingsTable) -> dict[str, int]:
-    return {row.team: row.points for row in table.rows}
-
-
-# --- what is published ----------------------------------------------------------------------------------------------
 
 
 def test_the_largest_standings_fit_into_a_message_and_say_how_many_teams_there_are() -> None:
@@ -56,72 +47,31 @@ def test_the_largest_standings_fit_into_a_message_and_say_how_many_teams_there_a
     assert table.uncounted[-1].game == results[-1].number  # the latest
 
 
-class RetainedMessage(Journal):
-    """A journal in memory; it takes nothing while it is full."""
+class Filling(Journal):
+    """A journal that takes nothing while it is full."""
 
-    def __init__(self, results: Sequence[Result] = ()) -> None:
-        self.full = False
-        self._results = list(results)
+    full = False
 
     def commit(self, batch: Batch) -> None:
         if self.full:
             raise JournalUnavailable("journal_full", "no room")
 
     def results(self) -> list[Result]:
-        return self._results
+        return [result(1, "ann", "bob")]
 
 
-class Server:
-    """What a contest does with standings, without the rest of it."""
-
-    def __init__(self, results: Sequence[Result] = ()) -> None:
-        self._woken = threading.Event()
-        self.kept = RetainedMessage(results)
-        self.live = LiveStandings(self.kept, "", self._woken.set)
-        self.journal = CountedJournal(self.kept, self.live)
-
-    def heard(self, follower: Follower | None = None) -> m.StandingsShown:
-        """Wait until the loop is woken, and return what it publishes."""
-        due: list[Publication] = []
-        while not due:
-            assert self._woken.wait(60)
-            self._woken.clear()
-            due = (follower or self.live).take_due(NOON)
-        [publication] = due
-        assert self.live.retained == {TOPIC: publication.payload}
-        return STANDINGS.read(publication.payload)
-
-
-@pytest.fixture
-def start() -> Iterator[type[Server]]:
-    started: list[Server] = []
-
-    class Started(Server):
-        def __init__(self, results: Sequence[Result] = ()) -> None:
-            super().__init__(results)
-            started.append(self)
-
-    yield Started
-    for server in started:
-        server.live.close()
-
-
-def test_a_server_publishes_the_standings_after_each_result_and_annulment(start: type[Server]) -> None:
-    server = start()
-    server.journal.commit(Batch(ended_games=[GameConcluded(1, result(1, "ann", "bob"))]))
-    assert points(server.heard().evening) == {"ann": 1000, "bob": 0}
-    server.journal.commit(Batch(annulled=[annulled(1)]))
-    assert server.heard().overall.uncounted == (m.Uncounted("", 1, NOON + 1, "desk"),)
-    server.journal.commit(Batch())
-    assert server.live.take_due(NOON) == []
-
-
-def test_a_result_that_is_not_durable_does_not_count(start: type[Server]) -> None:
-    server = start([result(1, "ann", "bob")])
+def test_a_result_counts_once_it_is_durable() -> None:
+    woken, kept = threading.Event(), Filling()
     batch = Batch(ended_games=[GameConcluded(2, result(2, "bob", "ann"))])
-    server.kept.full = True
-    with pytest.raises(JournalUnavailable):
-        server.journal.commit(batch)
-    server.kept.full = False
-    server.journal.commit(batch)
-    assert server.heard().overall.games == 2  # once
+    with contextlib.closing(LiveStandings(kept, "", woken.set)) as live:
+        journal = CountedJournal(kept, live)
+        kept.full = True
+        with pytest.raises(JournalUnavailable):
+            journal.commit(batch)
+        kept.full = False
+        journal.commit(batch)
+        assert woken.wait(60)
+        [publication] = live.take_due(NOON)
+        assert STANDINGS.read(publication.payload).overall.games == 2
+        journal.commit(Batch())
+        assert live.take_due(NOON) == []

@@ -6,10 +6,12 @@ import contextlib
 import json
 import subprocess
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kit.disks import small_disk
+import pytest
+
 from kit.observer import Observer
 from kit.players import Heard, Slower, join, over, salvos
 from kit.programs import needs
@@ -17,12 +19,19 @@ from salvo import messages as m
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
-__all__ = ["small_disk"]
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system with room for a whole game, to be filled."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", folder], check=True)
+    yield folder
+    subprocess.run(["umount", folder], check=True)
 
 
 @needs("root")
 def test_a_full_disk_stops_the_clock_and_not_the_contest(small_disk: Path) -> None:
-    subprocess.run(["mount", "-o", "remount,size=16m", small_disk], check=True)  # room for a whole game
     heard = Heard()
     journal = str(small_disk / "a.journal")
     contest = Contest(ServerSettings(listen="127.0.0.1:0", seed="7", players=2, turn_seconds=6, journal=journal), heard)
