@@ -5,8 +5,9 @@
     seating         which table a match gets, of one server or of several
     league_record   what is recorded of a league, one line after the other
     league_state    all that the record comes to: matches, tables, results, standings
-    pairing         who meets next
+    next_matches    who meets next
     director        decides what happens at the tables; no clock, no sockets
+    table_desk      one table: what follows from what is seen there, and its host's commands
     table_views     what is known of a table, from its topics
     one_broker      the connection to one broker: views in, a host's commands and seats out
     all_brokers     all of these as one

@@ -11,8 +11,8 @@ from typing import Final
 from salvo import messages as m
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
-from salvo_league.director import TableCommand
 from salvo_league.one_broker import OneBroker
+from salvo_league.table_desk import TableCommand
 from salvo_league.table_views import TableView
 from salvo_server.table_places import cell_of
 

@@ -42,8 +42,8 @@ def play_league(
                 report(output.line)
             else:
                 cells.act(output)
-        cells.seat(director.seats(views), last=director.over)
-        waiting(director.waiting, director.busy(views))
+        cells.seat(director.seats(), last=director.over)
+        waiting(director.waiting, director.busy())
 
 
 def release_tables(director: Director, cells: AllBrokers) -> bool:

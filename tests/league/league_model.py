@@ -10,10 +10,11 @@ from typing import Any
 
 from salvo import messages as m
 from salvo.messages import HostAction, PlayerStats, State
-from salvo_league.director import HALL, Director, Store, TableCommand
+from salvo_league.director import HALL, Director, Store
 from salvo_league.league_file import League
 from salvo_league.league_record import Assigned, Drawn, LeagueLine, LeagueResult, Voided
 from salvo_league.league_state import LeagueState
+from salvo_league.table_desk import TableCommand
 from salvo_league.table_views import TableView
 from salvo_server.table_places import cell_of, place_of
 
@@ -292,7 +293,7 @@ class World:
                     return
             elif isinstance(output, TableCommand) and self.online(output.table) and self.random.random() >= self.losses:
                 self.obey(output.table, output.command)
-        self.seats = self.director.seats(self.views())
+        self.seats = self.director.seats()
 
     def release(self) -> None:
         """Let the league give its tables back, and time pass until it has."""

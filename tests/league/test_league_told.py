@@ -25,7 +25,7 @@ def test_the_tables_where_others_play_are_waited_for_until_their_game_is_over() 
     world.tables["t1"].state, world.tables["t1"].ends = State.TURN, 60.0
     while not world.of(LeagueResult):
         world.step()
-        busy = world.director.busy(world.views())
+        busy = world.director.busy()
         shown = 60 + world.tables["t1"].limits.over_ms / 1000
         assert busy == (["t1"] if world.now < shown or (busy and world.now < shown + 1) else [])
 
