@@ -44,18 +44,6 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
     assert path.read_bytes() == b"new"
 
 
-def test_a_pipe_is_written_to(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        replace_file(pipe, b"page")
-        assert os.read(reader, 10) == b"page"
-    finally:
-        os.close(reader)
-    assert list(tmp_path.iterdir()) == [pipe]
-
-
 @pytest.mark.parametrize("links", [True, False])
 def test_a_file_is_created_once_on_a_memory_stick_too(
     links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -32,7 +32,6 @@ from salvo.rules import (
     ShipClass,
     Shots,
     Spacing,
-    Starter,
     UnplayableBook,
     generator,
     random_fleet,
@@ -313,34 +312,6 @@ def test_the_marks_of_a_board_are_the_truth_where_they_are_told() -> None:
                 occupied = {book.grid.xy(cell) for cell in outcome.fleets[player].cells}
                 assert known == {cell: cell in occupied for cell in known}
         assert views["a"].winners == outcome.winners
-
-
-def test_a_bot_may_not_shoot_at_itself_or_twice_where_the_rules_forbid_it() -> None:
-    class Selfish(Bot):
-        def choose_salvo(self, view: View) -> Sequence[tuple[str, int, int]]:
-            return [(view.me, 1, 1)]
-
-    class Stubborn(Bot):
-        def choose_salvo(self, view: View) -> Sequence[tuple[str, int, int]]:
-            return [("b", 1, 1)]
-
-    with pytest.raises(BotError, match="not allow shots at your own board"):
-        arena.play({"a": Selfish(), "b": RandomBot()}, book=XBS)
-    with pytest.raises(BotError, match="A1 of b was shot at before"):
-        arena.play({"a": Stubborn(), "b": RandomBot()}, book=XBS)
-
-
-def test_first_is_who_was_named_first() -> None:
-    assert STREAK.starter is Starter.FIRST
-    for game in range(1, 6):
-        heard: list[SalvoResolved] = []
-        arena.play(
-            {"z": RandomBot(), "a": RandomBot()},
-            game=game,
-            book=STREAK,
-            listener=lambda _, r, heard=heard: heard.append(r),  # type: ignore[misc]
-        )
-        assert heard[0].player == "z"
 
 
 @pytest.mark.parametrize(

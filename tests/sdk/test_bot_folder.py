@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import py_compile
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -160,35 +159,6 @@ def test_what_is_beside_a_bot_belongs_to_it(
         bots += [load(str(file)), load(str(file))]
     for bot in bots:
         assert _answer(bot) == 2
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("how", ["spawn", "forkserver"])
-def test_any_process_finds_the_functions_of_a_bot(tmp_path: Path, how: str) -> None:
-    """Not only a forked one, which has them already; and salvo.run at the end of the file starts no game in it."""
-    (tmp_path / "mine.py").write_text(_pool(how))
-    _package(tmp_path)
-    again = "import sys\nfrom salvo.sources import load\nload(sys.argv[1])\nprint(load(sys.argv[1]).function(None))"
-    asked = subprocess.run([sys.executable, "-c", again, tmp_path / "mine.py"], capture_output=True, text=True)
-    assert (asked.stdout, asked.stderr) == ("2\n", "")
-
-
-def test_a_folder_of_data_hides_no_library(tmp_path: Path) -> None:
-    (tmp_path / "pydantic").mkdir()
-    (tmp_path / "pydantic" / "boards.txt").write_text("")
-    (tmp_path / "mine.py").write_text(
-        "import pydantic\nimport salvo\n\n\n@salvo.bot\ndef fire(view):\n    return pydantic\n"
-    )
-    assert _answer(load(str(tmp_path / "mine.py"))) is sys.modules["pydantic"]
-
-
-def test_a_module_that_was_written_after_the_bot_was_loaded_is_found(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(LATE.replace("from tactics import aim", "import aim"))
-    bot = load(str(tmp_path / "mine.py"))
-    with pytest.raises(ModuleNotFoundError):
-        _answer(bot)
-    (tmp_path / "aim.py").write_text("def best(number):\n    return number\n")
-    assert _answer(bot) == 1
 
 
 def _answer(bot: type[Bot]) -> object:

@@ -22,7 +22,6 @@ from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook, generator
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo.view import View
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
 
@@ -164,15 +163,6 @@ def test_a_line_that_cannot_be_said_stops_the_bot_in_development_and_costs_nothi
     assert "bad_text" in caplog.text
 
 
-def test_chat_lines_of_a_bot_are_dropped_silently_where_chat_is_off(
-    session: Session, caplog: pytest.LogCaptureFixture
-) -> None:
-    playing, edge = contestant(Chatty(), session)
-    listed(playing, edge, chat=False)
-    assert said(edge) == []
-    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
-
-
 def test_a_bot_that_says_without_end_keeps_the_last_five_lines() -> None:
     bot = RandomBot()
     for number in range(1000):
@@ -190,21 +180,6 @@ def test_bots_hear_one_another_in_the_arena() -> None:
     heard = bots["ann"].heard
     assert heard[:2] == [("bob", "Ahoy!", False), ("cy", "Ahoy!", False)]
     assert sorted(heard[2:]) == [("bob", "hello ann", True), ("cy", "hello ann", True)]
-
-
-@pytest.mark.parametrize(
-    ("text", "to", "code"),
-    [("\n", "", "bad_text"), (None, "", "bad_text"), ("hi", "dan", "unknown_player"), ("hi", "ann", "unknown_player")],
-)
-def test_a_line_that_cannot_be_said_is_the_bots_error_in_the_arena(text: Any, to: str, code: str) -> None:
-    class Wrong(RandomBot):
-        def choose_salvo(self, view: View) -> Any:
-            self.say(text, to)
-            return super().choose_salvo(view)
-
-    with pytest.raises(BotError, match=code) as raised:
-        arena.play({"ann": Wrong(), "bob": RandomBot()}, seed=1)
-    assert "(ann; seed 1, game 1)" in raised.value.text
 
 
 # --- the operator -------------------------------------------------------------------------------------------------

@@ -176,14 +176,6 @@ def test_what_goes_wrong_costs_one_turn_and_is_told_in_one_line(misdeed: str, ca
     assert again.startswith(shlex.join(program.command) + " < ")
 
 
-def test_the_printed_command_shows_it_again(caplog: pytest.LogCaptureFixture) -> None:
-    with closing(rude("crash", 2)) as program:
-        play({"ann": program, "bob": RandomBot()})
-    again = caplog.messages[-1].partition("again: ")[2]
-    done = subprocess.run(again, shell=True, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (3, "the pond is dry\n")
-
-
 def test_an_answer_that_comes_late_is_passed_over(caplog: pytest.LogCaptureFixture) -> None:
     with closing(rude("late", 2)) as program:
         hurry(program, 2, 0.5)
@@ -267,13 +259,6 @@ def test_a_process_that_was_killed_is_told_all_again(monkeypatch: pytest.MonkeyP
     assert len(told[1].results) == 2
 
 
-def test_one_that_leaves_after_each_game_is_started_for_the_next(caplog: pytest.LogCaptureFixture) -> None:
-    with closing(rude("leaves")) as program:
-        games = [play({"ann": program, "bob": RandomBot()}, game=game) for game in (1, 2, 3)]
-    assert caplog.messages == []
-    assert len({len(salvos) for _, salvos in games}) > 1
-
-
 def test_it_says_what_can_be_said(caplog: pytest.LogCaptureFixture) -> None:
     heard: list[tuple[str, str, bool]] = []
 
@@ -285,13 +270,6 @@ def test_it_says_what_can_be_said(caplog: pytest.LogCaptureFixture) -> None:
         play({"ann": program, "bob": Listens()})
     assert heard == [("ann", "Ahoy!", False), ("ann", "you are next", True)]
     assert [message.partition("not said: ")[2][:8] for message in caplog.messages] == ["bad_text", "there is"]
-
-
-def test_a_failure_is_raised_where_that_is_wanted() -> None:
-    with closing(rude("crash", 1)) as program:
-        program.strict = True
-        with pytest.raises(BotError, match=r"bot_failed: ann, game 1, turn \d: bot_crashed: .*exit code 3"):
-            play({"ann": program, "bob": RandomBot()})
 
 
 def test_a_program_that_places_no_legal_fleet_plays_with_a_drawn_one(

@@ -63,11 +63,6 @@ def test_a_damaged_file_is_told_and_stays(known: KnownServers, content: str) -> 
     assert known.path.read_text() == content
 
 
-def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SalvoError, match=r"known_servers: .*: Is a directory"):
-        KnownServers(tmp_path).meet("a:1", KEY)
-
-
 def test_where_nothing_can_be_written_the_bot_plays_all_the_same(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -75,20 +70,6 @@ def test_where_nothing_can_be_written_the_bot_plays_all_the_same(
     with caplog.at_level(logging.WARNING):
         KnownServers(tmp_path / "file" / "known.json").meet("a:1", KEY)
     assert "cannot remember the server" in caplog.text
-
-
-def test_the_user_may_say_where_the_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert _path_of_user() == tmp_path / "salvo" / "known_servers.json"
-    monkeypatch.setenv("SALVO_KNOWN_SERVERS", str(tmp_path / "mine.json"))
-    assert _path_of_user() == tmp_path / "mine.json"
-    monkeypatch.setenv("SALVO_KNOWN_SERVERS", "none")
-    assert _path_of_user() is None
-
-
-def _path_of_user() -> Path | None:
-    known = KnownServers.of_user()
-    return None if known is None else known.path
 
 
 _MEET_MANY = """

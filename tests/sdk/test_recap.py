@@ -110,15 +110,6 @@ def test_everybody_gets_a_whole_recap_of_a_game_of_eight_up_to_its_end(players: 
         assert read_recap(name, write_recap(recap, SALVO.grid)) == as_read(recap)
 
 
-def test_a_table_that_announces_each_shot_has_the_outcomes_in_its_recaps() -> None:
-    book = dataclasses.replace(SALVO, name="each", announce=Announce.EACH_SHOT)
-    referee = play(begun(3, book), 40)
-    for name in referee.players:
-        recap = recap_of(referee, name)
-        assert any(result.outcomes_if_announced and any(result.outcomes_if_announced) for result in recap.results)
-        assert read_recap(name, write_recap(recap, book.grid)) == as_read(recap)
-
-
 # --- shortened ------------------------------------------------------------------------------------------------------
 
 

@@ -113,13 +113,6 @@ def test_a_mistake_names_file_line_and_what_would_do(text: str, told: str, tmp_p
     assert told in raised.value.text
 
 
-def test_a_name_that_no_book_has_is_answered_with_the_nearest_one() -> None:
-    with pytest.raises(RuleFileError, match="no ruleset 'smakdown'; did you mean smackdown"):
-        load_book("smakdown")
-    with pytest.raises(RuleFileError, match=r"no file nowhere\.toml"):
-        load_book("nowhere.toml")
-
-
 def test_a_server_looks_at_its_rules_before_it_starts(tmp_path: Path) -> None:
     assert load_settings({"rules": file(tmp_path, WHOLE)}).book.name == "pond"
     with pytest.raises(RuleFileError, match="did you mean streak"):

@@ -144,12 +144,6 @@ def test_rules_that_hold_no_fleet_are_refused_as_soon_as_they_are_heard(
     assert drawn["ships"] <= 20_000 * len(book.fleet)  # a bit mask each
 
 
-@pytest.mark.parametrize(("lengths", "side"), [((5, 5), 3), ((1,) * 27, 10), ((3, 3, 3, 1), 3)])
-def test_a_book_with_more_ships_than_letters_or_cells_is_none(lengths: tuple[int, ...], side: int) -> None:
-    with pytest.raises(ValueError, match="ruleset tiny"):
-        tiny(*lengths, width=side, height=side)
-
-
 def test_the_same_seed_draws_the_same_fleet_for_ever() -> None:
     assert draw(random_fleet(SALVO, generator(7, "example"))) == GOLDEN_FLEET
 
@@ -188,12 +182,6 @@ def test_a_ship_off_the_grid_is_told_where_it_fits(x: int, y: int, orientation: 
     with pytest.raises(IllegalCommand, match="off_grid") as raised:
         Placement("carrier", x, y, orientation).cells(SALVO)
     assert text in raised.value.text
-
-
-@pytest.mark.parametrize("lengths", [(), (5,), (0,)])
-def test_a_rule_book_that_nobody_can_play_is_refused(lengths: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="ruleset tiny"):
-        tiny(*lengths)
 
 
 # --- the engine ---------------------------------------------------------------------------------------------------

@@ -140,17 +140,6 @@ def test_the_view_follows_what_sinks_and_who_falls(session: Session, server: Scr
     assert (view.opponents, view.defeated, len(view.untouched)) == ((), ("you",), 0)
 
 
-def test_it_asks_again_in_the_next_lobby_and_not_when_it_has_enough(session: Session, server: ScriptedServer) -> None:
-    listed(session, server)
-    my_turn(session, server)
-    session.take_outbox()
-    server.say(m.StateChanged(State.OVER), m.StateChanged(State.LOBBY))
-    assert [type(c).__name__ for c in server.commands(SEALER)] == ["ParticipationRequest"]
-    session.wants_to_play = False
-    server.say(m.StateChanged(State.OVER), m.StateChanged(State.LOBBY))
-    assert session.take_outbox() == []
-
-
 def test_it_asks_again_when_it_was_struck_off_the_list(
     session: Session, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,19 +211,6 @@ def test_a_team_that_nobody_answers_is_told_once(
     assert isinstance(waits, Waits)
     assert (waits.code, text in waits.text) == (code, True)
     assert session.handle_timer(60.0) == []
-
-
-@pytest.mark.parametrize(
-    "said",
-    [m.PlayersListed(("me",)), m.CommandRefused("me", "table_full", "no"), m.ServerStatus(False, "0", 1, "contest")],
-)
-def test_an_answered_team_and_one_without_a_server_get_no_such_warning(
-    said: m.Announcement, session: Session, server: ScriptedServer
-) -> None:
-    server.say(m.ServerStatus(True, "0", 1, "contest"), m.StateChanged(State.LOBBY), retained=True)
-    session.connected(1.0)
-    server.say(said)
-    assert [event for event in session.handle_timer(60.0) if isinstance(event, Waits)] == []
 
 
 def test_somebody_else_who_asks_for_this_name_does_not_send_the_team_away(
@@ -382,15 +358,6 @@ def test_who_still_thinks_when_the_recap_comes_keeps_the_turn(
     assert session.view.shots == 0
 
 
-def test_who_still_thinks_when_the_turn_is_over_has_no_shots(session: Session, server: ScriptedServer) -> None:
-    listed(session, server)
-    my_turn(session, server)
-    session.connected()
-    server.say_recap(recapped(1, 2, FLEET.placements, (), (), (result(1, shots=0),)), SEALER)
-    assert session.view is not None
-    assert (session.view.turn, session.view.shots) == (2, 0)
-
-
 def test_a_turn_that_began_while_the_connection_was_away_is_asked_for(session: Session, server: ScriptedServer) -> None:
     """The kept turn arrives before the recap: asking then would count the old salvo's shots as fired in this turn."""
     listed(session, server)
@@ -497,19 +464,6 @@ def test_an_old_lobby_that_a_killed_broker_kept_does_not_end_the_game(session: S
     server.say(m.ServerStatus(True, "0", 1, "open"), m.StateChanged(State.LOBBY), retained=True)
     server.say_recap(recapped(1, 1, FLEET.placements, (), (), ()), SEALER)
     assert server.commands(SEALER) == fired  # the same shots, not new ones beside those that may still arrive
-
-
-@pytest.mark.parametrize("later", [m.ServerStatus(True, "0", 2, "open"), m.PlayersListed(("me",))])
-def test_a_lobby_that_came_while_the_connection_was_away_ends_the_game(
-    session: Session, server: ScriptedServer, later: m.Announcement
-) -> None:
-    listed(session, server)
-    my_turn(session, server)
-    session.connected()
-    server.say(m.StateChanged(State.LOBBY), retained=True)
-    assert session.view is not None
-    server.say(later)
-    assert session.view is None
 
 
 def test_the_end_is_told_when_all_figures_are_there(session: Session, server: ScriptedServer) -> None:
@@ -675,13 +629,6 @@ def test_a_recap_that_does_not_fit_rules_which_somebody_made_up_is_asked_for_aga
     assert known(session) == LATE
 
 
-def test_an_old_recap_that_came_before_the_right_one_does_not_stay(session: Session, server: ScriptedServer) -> None:
-    """A new process knows nothing; what a rival says first it has to believe."""
-    back(session, server, recap())
-    server.say_recap(late(), SEALER)
-    assert known(session) == LATE
-
-
 def test_a_recap_of_an_earlier_game_is_nobodys_business_in_the_next_lobby(
     session: Session, server: ScriptedServer
 ) -> None:
@@ -775,14 +722,6 @@ def test_nothing_is_asked_again_of_a_server_that_is_away_or_by_who_wants_no_game
     assert requests_until(session, 40.0, 20.0) == []
 
 
-def test_a_team_refused_at_a_full_table_is_told_once_and_keeps_asking(session: Session, server: ScriptedServer) -> None:
-    waiting_in_lobby(session, server)
-    full = m.CommandRefused("me", "table_full", "no")
-    assert server.say(full) == [Refused("table_full", "no")]
-    assert requests_until(session, 9.0)
-    assert server.say(full) == []
-
-
 def test_a_request_that_was_only_late_brings_one_fleet(session: Session, server: ScriptedServer) -> None:
     """List and recap answer the two requests; the fleet was sent twice, and the second one refused ship by ship."""
     waiting_in_lobby(session, server)
@@ -859,16 +798,6 @@ def test_a_salvo_is_not_sent_again_after_the_deadline_or_before_the_recap(
     assert session.take_outbox() == []
 
 
-def test_in_a_short_turn_a_salvo_is_sent_again_sooner(session: Session, server: ScriptedServer) -> None:
-    listed(session, server)
-    server.say(m.StateChanged(State.TURN), m.TurnBegan(1, 1, "me", 5, 0, 1_500))
-    session.take_outbox()
-    session.fire([Shot("you", 1, 1)])
-    for now in (0.0, 0.4, 0.6):
-        session.handle_timer(now)
-    assert len(session.take_outbox()) == 2
-
-
 def test_a_skip_without_a_result_is_sent_again_with_the_shots_before_it(
     session: Session, server: ScriptedServer
 ) -> None:
@@ -912,13 +841,6 @@ def test_the_secret_is_sealed_for_a_server_that_has_a_key(session: Session, serv
     [again] = sent_requests(session)
     assert b"secret" not in payload + again
     assert again != payload
-
-
-def test_a_server_without_keys_is_asked_openly(session: Session, server: ScriptedServer) -> None:
-    session.connected()
-    assert ServerMet(None) in server.say(status(None), retained=True)
-    [payload] = sent_requests(session)
-    assert payload == write_participation("me", "secret")
 
 
 def test_a_server_of_the_plain_specification_is_asked_after_a_moment(session: Session) -> None:
@@ -1118,20 +1040,6 @@ def test_a_lost_leave_is_sent_again_until_the_list_lacks_the_name(session: Sessi
     assert session.take_outbox() == []
 
 
-def test_a_server_of_the_plain_specification_is_asked_for_the_recap_every_three_seconds(
-    session: Session, server: ScriptedServer
-) -> None:
-    """Its status never comes, and is waited for only once a connection."""
-    server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(State.LOBBY), retained=True)
-    session.connected(0.0)
-    server.say(m.PlayersListed(("me", "you")))
-    session.place(FLEET, 0.0)
-    my_turn(session, server)
-    session.connected(10.0)
-    session.take_outbox()
-    assert requests_until(session, 20.0, 10.0) == [12.5, 16.0, 19.5]
-
-
 # --- the salt -------------------------------------------------------------------------------------------------------
 
 
@@ -1202,14 +1110,6 @@ def test_another_source_of_randomness_decides_the_draws_of_the_game_in_play(
     assert draws[0] == draws[1] != draws[2]
 
 
-@pytest.mark.parametrize(("seconds", "limit"), [(30, "turn_timeout"), (29, "bank_empty")])
-def test_a_view_tells_what_ends_its_turn(session: Session, server: ScriptedServer, seconds: int, limit: str) -> None:
-    listed(session, server)
-    server.say(m.StateChanged(State.TURN), m.TurnBegan(1, 1, "me", 5, 0, 1000 * seconds))
-    assert session.view is not None
-    assert session.view.limited_by == limit
-
-
 def test_fleets_that_are_revealed_are_in_the_view_unless_they_are_of_another_game(
     session: Session, server: ScriptedServer
 ) -> None:
@@ -1234,17 +1134,6 @@ def test_missed_entries_of_the_log_are_asked_for_in_a_game(
     assert [p.topic for p in session.take_outbox()] == ["/players/me/resend"]
 
 
-def test_a_tap_hears_every_announcement_before_its_consequences(session: Session, server: ScriptedServer) -> None:
-    heard: list[tuple[m.Announcement, bool, State | None]] = []
-    session.tap = lambda announcement, retained: heard.append((announcement, retained, session.state))
-    server.say(m.StateChanged(State.LOBBY), retained=True)
-    server.say(m.StateChanged(State.TURN))
-    assert heard == [
-        (m.StateChanged(State.LOBBY), True, None),
-        (m.StateChanged(State.TURN), False, State.LOBBY),
-    ]
-
-
 def test_a_session_hears_the_public_topics_and_its_own_and_no_others(session: Session) -> None:
     public = ("state", "turn", "result", "winner", "rules", "server", "log", "chat", "stats/+", "hosted")
     filters = session.filters()
@@ -1253,15 +1142,6 @@ def test_a_session_hears_the_public_topics_and_its_own_and_no_others(session: Se
     assert not {"#", "/players/+/hit", "/game/request_participation"} & set(filters)
     assert {f"/game/{name}" for name in public} <= set(filters)
     assert {name for name in filters if name.startswith("/game/")} == {f"/game/{name}" for name in public}
-
-
-def test_a_listed_team_does_not_ask_a_server_that_says_again_that_it_is_here(
-    session: Session, server: ScriptedServer
-) -> None:
-    listed(session, server)
-    session.take_outbox()
-    server.say(m.ServerStatus(True, "0", 1, "literal"))
-    assert session.take_outbox() == []
 
 
 # --- what a host does (SALVO-HOST) ----------------------------------------------------------------------------------

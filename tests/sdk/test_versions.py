@@ -77,13 +77,6 @@ def test_a_version_that_was_not_used_for_90_days_is_deleted(bot: Path) -> None:
     assert (old.exists(), used.exists()) == (False, True)
 
 
-def test_a_cache_that_cannot_be_written_is_named(bot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(BotError, match=r"bad_version: .*file.*; XDG_CACHE_HOME names a folder for versions"):
-        _kept(bot)
-
-
 # --- git ----------------------------------------------------------------------------------------------------------
 
 
@@ -140,8 +133,3 @@ def test_what_git_does_not_have_is_told(committed: Path, source: str, text: str)
     with pytest.raises(BotError, match=text) as raised:
         load(source)
     assert raised.value.code == "bad_version"
-
-
-def test_a_folder_without_a_repository_is_told(bot: Path) -> None:
-    with pytest.raises(BotError, match=r"bad_version: .*bots is in no git repository; REVISION:file.py is a version"):
-        load(f"HEAD:{bot}")

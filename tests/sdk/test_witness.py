@@ -95,19 +95,6 @@ def test_an_honest_game_is_found_to_be_one() -> None:
     assert not team.witness.follows(1)
 
 
-def test_game_after_game_is_followed() -> None:
-    team = Team().hear(play())
-    assert not team.witness.follows(2)
-    team.hear(play(2, "22"), game=2)
-    assert team.found == [GameVerified(1, True), GameVerified(2, True)]
-
-
-def test_nothing_more_is_expected_of_a_lobby_that_was_opened_again_with_other_settings() -> None:
-    team = Team().hear(play(secret="22")[:1]).hear(play())
-    assert team.found == [GameVerified(1, True)]
-    assert not team.witness.follows(1)
-
-
 @pytest.mark.parametrize("start", [1, 3, 8, 12, 13, 20])
 def test_who_comes_later_judges_what_it_has_all_of(start: int) -> None:
     """When a game begins its log so far is said once more; later there is nothing to hold what is revealed against."""
@@ -232,15 +219,6 @@ def test_shots_of_an_earlier_run_in_the_same_turn_are_no_fault_of_the_server() -
                 team.hear(heard)
 
 
-def test_who_has_missed_nothing_asks_once_and_is_content() -> None:
-    moments = play()[:20]
-    team = Team().hear(moments)
-    team.witness.connected_anew()
-    team.witness.missed(0.0)
-    assert answered(team, moments, 1.0) == len(log_of(moments)) - 1
-    assert team.witness.missed(100.0) is None
-
-
 def test_the_end_before_the_rest_is_no_judgement_and_the_rest_brings_one() -> None:
     moments = play()
     team = Team().hear(moments[:20]).hear(unheard(moments[20:26])).hear(moments[26:])
@@ -282,11 +260,6 @@ def test_an_old_game_that_somebody_says_again_is_not_asked_for() -> None:
     assert [team.witness.missed(float(now)) for now in range(9)] == [None] * 9
 
 
-def test_who_has_heard_nothing_yet_asks_for_nothing() -> None:
-    team = Team()
-    assert [team.witness.missed(float(now)) for now in range(9)] == [None] * 9
-
-
 def test_only_the_last_entry_said_again_shows_that_nothing_is_missing() -> None:
     log = log_of(play()[:20])
     team = Team().hear(play()[:20])
@@ -294,23 +267,6 @@ def test_only_the_last_entry_said_again_shows_that_nothing_is_missing() -> None:
     team.witness.missed(0.0)
     team.witness.logged(log[-2], 0.0)
     assert team.witness.missed(1.0) == len(log) - 1
-
-
-def test_every_gap_is_waited_for_before_it_is_asked_for() -> None:
-    team = Team().hear(play()[:20])
-    for lost in (0.0, 100.0):
-        team.witness.connected_anew()
-        assert team.witness.missed(lost) is None
-        team.witness.logged(log_of(play()[:20])[-1], 0.0)
-        assert team.witness.missed(lost + 0.5) is None
-
-
-def test_who_was_answered_in_part_asks_soon_for_the_rest() -> None:
-    moments = play()
-    team = Team().hear(moments[:20]).hear(moments[26:30]).hear(moments[34:38])
-    assert [team.witness.missed(now) for now in (0.0, 1.0, 3.0)] == [None, len(log_of(moments[:20])) - 1, 0]
-    team.hear(moments[20:26])
-    assert [team.witness.missed(now) for now in (3.5, 4.5)] == [None, len(log_of(moments[:30])) - 1]
 
 
 def test_a_game_whose_opening_was_missed_may_be_any() -> None:
@@ -329,13 +285,6 @@ def test_an_opening_of_another_game_of_this_number_does_not_displace_the_one_in_
     team.witness.missed(0.0)
     assert answered(team, moments[:20], 1.0) == len(log_of(moments[:20])) - 1
     assert team.hear(moments[20:]).found == [GameVerified(1, True)]
-
-
-def test_the_log_of_another_game_of_this_number_does_not_displace_the_one_in_play() -> None:
-    moments = play()
-    team = Team().hear(play(1, "33")[:5]).hear(moments)
-    assert team.found == [GameVerified(1, True)]
-    assert team.witness.follows(1), "the other one may still go on"
 
 
 def test_however_many_old_games_are_said_again_the_one_in_play_is_followed() -> None:
@@ -409,14 +358,6 @@ def salvo(hits: int) -> m.SalvoResolved:
     return m.SalvoResolved(1, 1, "you", 5, hits, (), ())
 
 
-def test_the_log_has_ten_seconds_to_confirm_what_was_said() -> None:
-    team = Team().hear(play()[:20])
-    team.witness.receive(salvo(4), 100.0)
-    assert team.witness.doubts(110.0) == []
-    [doubt] = team.witness.doubts(110.5)
-    assert "more" not in doubt.text
-
-
 def test_doubts_are_told_once_in_ten_seconds() -> None:
     team = Team().hear(play()[:20])
     for hits, heard in ((3, 100.0), (4, 105.0), (5, 110.0)):
@@ -462,12 +403,6 @@ def test_news_of_the_next_lobby_may_come_before_the_log_of_the_last_game_ends() 
     assert team.hear(moments[-1:]).witness.doubts(1000.0) == []
 
 
-def test_news_after_an_end_that_came_before_the_rest_are_in_no_log() -> None:
-    team = Team().hear(play()[:20]).hear(unheard(play()[20:26])).hear(play()[26:])
-    team.witness.receive(m.StateChanged(m.State.LOBBY), 0.0)
-    assert team.witness.doubts(1000.0) == []
-
-
 def test_news_of_the_next_lobby_are_expected_in_its_log() -> None:
     team = Team().hear(play()).hear(play(2, "22")[:1], game=2)
     team.witness.receive(m.PlayersListed(("mallory",)), 0.0)
@@ -485,8 +420,8 @@ def test_a_flood_of_false_news_is_bounded() -> None:
     team = Team().hear(play()[:20])
     for turn in range(10_000):
         team.witness.receive(m.SalvoResolved(1, turn, "you", 5, 77, (), ()), 100.0 + turn / 1000)
-    assert len(team.witness._pending) == 256
-    assert len([d for now in range(110, 140) for d in team.witness.doubts(now)]) == 1
+    [doubt] = [each for now in range(110, 140) for each in team.witness.doubts(now)]
+    assert "and 255 more" in doubt.text
 
 
 def test_news_between_the_end_and_the_next_opening_are_in_no_log() -> None:
@@ -604,13 +539,6 @@ def test_what_was_sent_is_compared_though_the_next_game_has_begun() -> None:
     team.witness.placed(2, FLEETS["me"].placements, MESSAGES["me"])
     with pytest.raises(UnfairGame, match="counted for me, which sent Placement"):
         team.hear([replace(each, command=None) for each in play()])
-
-
-def test_what_was_sent_is_kept_for_two_games() -> None:
-    team = Team()
-    for game in range(1, 6):
-        team.witness.placed(game, FLEETS["me"].placements, MESSAGES["me"])
-    assert set(team.witness._sent) == {4, 5}
 
 
 def test_the_same_fleet_from_an_earlier_run_of_this_program_is_no_fault() -> None:
@@ -738,11 +666,6 @@ def test_a_server_whose_log_runs_ahead_of_the_teams_clock_is_doubted_once(second
     doubts = doubts_of(team)
     assert [f"{seconds:.1f} s ahead" in doubt for doubt in doubts] == [True] * found
     assert doubts_of(team) == []
-
-
-def test_a_server_whose_log_falls_behind_passes_for_a_slow_network() -> None:
-    log = hastened(-900.0, 20)
-    assert doubts_of(hear_log(Team(), log, [0.0] * 20 + [900.0] * len(log))) == []
 
 
 def test_a_new_connection_and_a_new_game_begin_with_a_new_comparison() -> None:

@@ -22,7 +22,6 @@ from kit.players import Heard, over
 from kit.programs import needs
 from salvo import client
 from salvo import messages as m
-from salvo.net.mqtt import Connection
 from salvo.player import Answer, Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.view import View
@@ -111,24 +110,3 @@ def test_a_retained_message_that_comes_again_after_a_reconnect_counts_once(
     full = [salvo.shots for salvo in salvos if salvo.player == "plain"]
     assert set(full[-10:-1]) == {4}  # its patrolboat is lost once, however often it is told
     assert refused("plain", heard) <= {"too_many_shots", "not_your_turn"}
-
-
-@pytest.mark.long
-def test_the_turn_announced_twice_costs_refused_shots_at_worst(broker: Broker, start_server: StartServer) -> None:
-    """A server that crashed between publishing and acknowledging says ``current`` again when it is back."""
-    heard = Heard()
-    with start_server(heard, players=3), started(FORTY_LINES, broker.port, "plain") as plain:
-        join(broker.url, "victim", Victim())
-        join(broker.url, "sinker", Sinker())
-        echo = Connection(broker.url, "echo", clean_session=True)
-        echo.connect(60)
-        for count in range(1, 9):
-            heard.until(lambda said, count=count: turns_of("plain", said) >= count)  # type: ignore[misc]
-            echo.publish("/game/current", b"plain")
-            assert echo.flush(60)
-        echo.close()
-        heard.until(over)
-        said, errors = plain.communicate(timeout=_SECONDS)
-    assert (plain.returncode, said.strip(), errors) == (0, "winner: plain", "")
-    assert refused("plain", heard) <= {"too_many_shots", "not_your_turn"}
-    assert refused("plain", heard)

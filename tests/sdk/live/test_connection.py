@@ -41,18 +41,6 @@ def test_a_burst_of_more_than_one_round_is_read_to_its_end(broker: Broker) -> No
     assert got == [b"%d" % number for number in range(count)]
 
 
-@on_both_brokers
-def test_what_the_broker_has_acknowledged_is_counted_in_order(broker: Broker) -> None:
-    connection = _connected(broker, "writer")
-    assert (connection.published, connection.delivered) == (0, 0)
-    for number in range(50):
-        connection.publish("/x", b"%d" % number)
-    assert (connection.published, connection.delivered) == (50, 0)
-    assert connection.flush(60)
-    assert connection.delivered == 50
-    connection.close()
-
-
 def test_pauses_are_not_drawn_from_a_bots_generator(port: Port) -> None:
     connection = Connection(f"mqtt://{port.address}", "alone")
     before = random.getstate()
