@@ -60,11 +60,6 @@ class Crashes(Fine):
         ctypes.string_at(0)
 
 
-class Unmade(Fine):
-    def __init__(self):
-        raise RuntimeError("not today")
-
-
 class BadFleet(Fine):
     def place_fleet(self, rules):
         return "fleet"
@@ -79,23 +74,9 @@ class DeafOnce(Fine):
             raise KeyError("once")
 
 
-class Slow(Fine):
-    def choose_salvo(self, view):
-        time.sleep(0.2)
-        return super().choose_salvo(view)
-
-
 class Forever(Fine):
     def choose_salvo(self, view):
         return [(view.opponents[0], 1, 1)]
-
-
-class Talks(Fine):
-    def choose_salvo(self, view):
-        self.say("ahoy")
-        self.say("to nobody", to="nobody")
-        self.say("two\\nlines")
-        return super().choose_salvo(view)
 
 
 class Closes(Fine):
@@ -103,16 +84,6 @@ class Closes(Fine):
         with open(__file__ + ".closed", "a") as file:
             print(self.name, file=file)
         raise ValueError("too late")
-
-
-class Remembers(Fine):
-    def __init__(self):
-        self.games = 0
-
-    def place_fleet(self, rules):
-        self.games += 1
-        assert self.games == 1
-        return super().place_fleet(rules)
 """
 
 

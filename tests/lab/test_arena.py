@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +14,7 @@ from salvo.errors import BotError
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import BOOKS, Fleet
-from salvo.sources import load, make
+from salvo.sources import load
 from salvo.view import Shot, View
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
@@ -130,59 +129,6 @@ def test_a_bot_that_exits_is_named_but_a_signal_ends_the_program() -> None:
         arena.play({"a": leaves(), "b": leaves()}, seed=7)
     with pytest.raises(Ended):
         arena.play({"a": is_interrupted(), "b": is_interrupted()}, seed=7)
-
-
-class Talker(RandomBot):
-    def on_result(self, result: SalvoResolved) -> None:
-        self.say("well")
-
-
-_OWN_FILE = """\
-import helper
-import salvo
-
-
-class Mine(salvo.Bot):
-    def __init__(self):
-        helper.work("made")
-
-    def place_fleet(self, rules):
-        helper.work("place_fleet")
-        return super().place_fleet(rules)
-
-    def choose_salvo(self, view):
-        helper.work("choose_salvo")
-        return view.untouched.sample(view.shots)
-
-    def on_result(self, result):
-        helper.work("on_result")
-
-    def on_message(self, sender, text, private):
-        helper.work("on_message")
-
-    def on_game_over(self, winner, stats):
-        helper.work("on_game_over")
-"""
-
-
-@pytest.mark.parametrize("method", ["made", "place_fleet", "choose_salvo", "on_result", "on_message", "on_game_over"])
-def test_a_mistake_in_a_bots_file_is_told_with_its_line(
-    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text(_OWN_FILE)
-    (tmp_path / "library").mkdir()
-    (tmp_path / "library" / "helper.py").write_text(
-        f"def work(at):\n    if at == {method!r}:\n        raise KeyError('oops')\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path / "library")
-    monkeypatch.delitem(sys.modules, "helper", raising=False)
-    with pytest.raises(BotError) as raised:
-        arena.play({"mine": make(str(file)), "other": Talker()}, seed=7)
-    sys.modules.pop("helper")
-    [line] = [n for n, text in enumerate(_OWN_FILE.splitlines(), 1) if f'"{method}"' in text]
-    assert raised.value.text.startswith(f"mine.py:{line}: KeyError: 'oops' (")
-    assert isinstance(raised.value.__cause__, KeyError)
 
 
 # --- salvo_lab.testing ------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from kit.absent import hide
-from kit.command_line import run
 from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo.versions import MAX_FILES
 from salvo_lab import cluster
@@ -82,11 +81,3 @@ def test_without_dask_the_command_that_installs_it_is_said(tmp_path: Path, monke
     make_certificates(tmp_path, ["localhost"])
     with pytest.raises(MissingExtra, match=r"battleship-salvo\[cluster\]"):
         Cluster("tls://127.0.0.1:1", tmp_path)
-
-
-def test_without_a_scheduler_the_command_that_starts_one_is_said(tmp_path: Path) -> None:
-    make_certificates(tmp_path, ["localhost"])
-    found = run("play", "hunter", "random", "--games", "2", "--scheduler", "tls://127.0.0.1:1", "--tls", str(tmp_path))
-    assert found.returncode == 1
-    assert "error: no_scheduler: no scheduler answers at tls://127.0.0.1:1" in found.stderr
-    assert "salvo lab scheduler" in found.stderr

@@ -60,18 +60,6 @@ def test_the_games_of_every_rule_book_have_a_line_a_salvo_and_one_a_player(book:
     assert {outcome(replay, player) for player in replay.players} in ({"won", "lost"}, {"tied"})
 
 
-def test_a_game_is_told_as_a_table_with_luck_and_skill_apart_at_the_end() -> None:
-    lines = _run("2-players-small").splitlines()
-    turns = _replay("2-players-small").turns
-    assert lines[0].startswith("game 3: small on 8 x 6; 2 players: ")
-    assert lines[1].split() == ["turn", "player", "shots", "hits", "expected", "best", "luck"]
-    assert [line.split()[0] for line in lines[2 : turns + 2]] == [str(turn) for turn in range(1, turns + 1)]
-    sentences = [line for line in lines if "of the best there were" in line]
-    assert sum(" won: luck " in line for line in sentences) == 1
-    assert sum(" lost: luck " in line for line in sentences) == 1
-    assert lines[-1] == "chances: up to 100 fleets sampled for each board; +- in brackets: sampling error"
-
-
 def test_a_turn_is_told_with_what_was_known_the_heat_map_and_the_best_salvo() -> None:
     told = _run("2-players-1", "--turn", "6")
     shooter = _replay("2-players-1").frame(REFEREE, 6).result

@@ -16,7 +16,6 @@ from salvo.rules import (
     SALVO,
     Announce,
     Grid,
-    Repeats,
     RuleBook,
     ShipClass,
     generator,
@@ -94,21 +93,6 @@ def test_expectations_are_those_of_all_fleets_counted_one_by_one(announce: Annou
     assert told.hits == 1
 
 
-def test_errors_of_sampling_are_as_large_as_what_other_seeds_make_of_it() -> None:
-    def told(seed: int) -> Explanation:
-        view = view_of(POND)
-        fire(view, 1, shots_at([0, 1]), [True, False], Explainer(seed, 400))
-        return fire(view, 3, shots_at([4, 15]), [True, False], Explainer(seed, 400))
-
-    found = [told(seed) for seed in range(60)]
-    for figure in ("expected", "loss"):
-        values = [getattr(each, figure).value for each in found]
-        mean = sum(values) / len(values)
-        scattered = (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
-        claimed = (sum(getattr(each, figure).error ** 2 for each in found) / len(found)) ** 0.5
-        assert claimed == pytest.approx(scattered, rel=0.35)
-
-
 # --- a game by hand -----------------------------------------------------------------------------------------------
 
 
@@ -133,16 +117,6 @@ def test_luck_and_skill_of_a_game_by_hand_are_what_one_reckons() -> None:
     assert found.skill.value == pytest.approx((5 / 6) / (4 / 3), abs=0.05)
     assert found.spread == pytest.approx((2 / 9 + 1 / 4) ** 0.5, abs=0.02)
     assert found.luck.error == 0  # so few fleets are all looked at, and none is drawn
-
-
-def test_where_a_repeated_shot_is_a_miss_it_has_no_chance() -> None:
-    book = replace(PUDDLE, repeats=Repeats.MISS, announce=Announce.EACH_SHOT)
-    view = view_of(book)
-    [there] = shots_at([0], book)
-    told = fire(view, 1, [there, there], [True, False])
-    assert [each.chance for each in told.shots] == [pytest.approx(1 / 3, abs=0.03), 0]
-    assert [each.hit for each in told.shots] == [True, False]
-    assert fire(view, 3, [there], [False]).expected.value == 0
 
 
 def test_shots_that_were_not_fired_are_lost_unless_the_game_was_over() -> None:
@@ -172,15 +146,6 @@ def test_six_ships_of_which_only_a_number_is_told_are_estimated_and_it_says_so()
     assert sum(told.maps["you"].chances) == pytest.approx(19, abs=0.2)
     assert (told.expected.error, told.loss.error) == (0, 0)
     assert not account([told]).exact
-
-
-def test_a_number_of_hits_on_two_boards_together_is_left_out() -> None:
-    view = view_of(POND, ("you", "they"))
-    fire(view, 1, [*shots_at([0]), *shots_at([5], player="they")], [True, False])
-    told = fire(view, 4, [*shots_at([1, 2]), *shots_at([10], player="they")], [True, False])
-    assert [told.known[rival].unused for rival in ("you", "they")] == [1, 1]
-    clear = fire(view, 7, shots_at([4, 6]), [True, False])
-    assert clear.known["you"].answers == ((1, None), (2, None))
 
 
 def test_draws_for_a_turn_do_not_depend_on_turns_viewed_before() -> None:

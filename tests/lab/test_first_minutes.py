@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import pty
 import random
 import re
 import shutil
@@ -21,7 +20,6 @@ from salvo.cli import main
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.view import Shot, View
-from salvo_display.boards.marks import Mark
 from salvo_display.boards.text_boards import Boards
 from salvo_display.boards.watched_game import Watched
 from salvo_lab import arena
@@ -197,28 +195,6 @@ def test_a_bot_that_is_never_played_says_what_is_missing(tmp_path: Path, text: s
     assert bool(done.stderr) == bool(told)
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (
-            "import salvo\ndef fire(view): ...\nsalvo.run(fire)\n",
-            "fire is no bot; write @salvo.bot above def fire(view)\n",
-        ),
-        (
-            FIRES + "salvo.run(fire())\n",
-            "salvo.run takes the bot itself, salvo.run(fire), without parentheses after it\n",
-        ),
-    ],
-)
-def test_what_is_no_bot_is_refused_in_one_line(tmp_path: Path, text: str, told: str) -> None:
-    file = tmp_path / "mybot.py"
-    file.write_text(text)
-    done = _python(file)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
-    assert done.stderr.startswith("error: bad_bot: ")
-    assert done.stderr.endswith(told)
-
-
 @pytest.mark.parametrize("command", ["play mine.py hunter", "play mine.py hunter --games 2", "solo mine.py --boards 1"])
 def test_what_a_bot_raises_does_not_control_the_terminal(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -241,26 +217,6 @@ def test_an_option_without_effect_is_told(tmp_path: Path, option: str) -> None:
     done = subprocess.run([sys.executable, str(file), option], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert done.stderr.startswith(f"{option.partition('=')[0]} does nothing here: the option is --watch; ")
-
-
-def test_a_game_on_a_terminal_ends_with_the_boards(tmp_path: Path) -> None:
-    file = tmp_path / "mybot.py"
-    file.write_text(FIRES + "salvo.run(fire)\n")
-    ours, theirs = pty.openpty()
-    with subprocess.Popen([sys.executable, str(file)], stdout=theirs, env=os.environ | {"SALVO_SEED": "1"}) as playing:
-        os.close(theirs)
-        shown = b""
-        try:
-            while chunk := os.read(ours, 65_536):
-                shown += chunk
-        except OSError:  # the other end is closed
-            pass
-    os.close(ours)
-    assert playing.returncode == 0
-    text = shown.decode()
-    assert text.count(Mark.HIT) >= sum(ship.length for ship in SALVO.fleet)
-    assert "wins after" in text.splitlines()[-2]
-    assert "afloat" not in _python(file, SALVO_SEED="1").stdout
 
 
 # --- mistakes -----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 
 from salvo.errors import BotError
 from salvo.messages import SalvoResolved
-from salvo.rules import BOOKS, SALVO, SMACKDOWN, Grid, Repeats, RuleBook, ShipClass, generator
+from salvo.rules import BOOKS, SALVO, SMACKDOWN, Grid, RuleBook, ShipClass, generator
 from salvo.view import Feed, Shot, View
 from salvo_display.boards import HeatMap
 from salvo_display.boards.marks import Mark
@@ -88,22 +88,6 @@ def test_chances_are_estimated_and_marked_so_where_whole_fleets_are_too_many() -
     assert not found.exact
     assert "estimated" in str(found)
     assert sum(found.chances) == pytest.approx(18)
-
-
-def _told_of_two_boards(book: RuleBook) -> View:
-    """One hit on A1 of two boards together, and one on B3 and B5 of the first."""
-    view = View(book, "me", ("me", "you", "they"), 1, book.random_fleet(generator(1)), generator(2))
-    Feed(view).begin_turn(1, 5)
-    for turn, shots in enumerate([[Shot("you", 1, 1), Shot("they", 1, 1)], [Shot("you", 3, 2), Shot("you", 5, 2)]], 1):
-        Feed(view).fired(shots)
-        Feed(view).resolved(SalvoResolved(1, turn, "me", 2, 1, (), ()))
-    return view
-
-
-def test_an_answer_that_others_shots_blur_is_said_to_be_left_out() -> None:
-    view = _told_of_two_boards(replace(SALVO, name="once", repeats=Repeats.MISS))
-    assert heat_map(view, "they", fleets=20).note == "the share of 20 fleets that agree with all answers, 1 left out"
-    assert heat_map(view, "you", fleets=20).note.endswith(", 2 left out")
 
 
 @pytest.mark.parametrize("target", ["me", "nobody"])

@@ -106,23 +106,6 @@ def test_a_person_is_told_who_is_there_and_how_long_all_have_to_set_up(monkeypat
     assert told("me", "bob", "ann") == [Told("players: me, bob, ann")]  # who comes back starts no time
 
 
-def test_who_is_left_out_since_others_were_complete_is_told_so() -> None:
-    place = Place()
-    place.lobby()
-    place.told()
-    late = m.CommandRefused("me", "placement_timeout", "0 of 5 ships were placed in time; ask to take part again")
-    begun = m.PlayersListed(("ann", "bob")), m.StateChanged(State.TURN), m.CommandRefused("me", "wrong_state", "no")
-    for announcement in (late, *begun):
-        for event in place.server.say(announcement):
-            place.person.handle(event)
-    refused, players, waits = place.told()
-    assert players == Told("players: ann, bob")
-    assert isinstance(refused, Told)
-    assert isinstance(waits, Told)
-    assert refused.text.startswith("the fleet was not complete when the game began, or")
-    assert "it began with ann, bob, whose fleets were complete first; me plays the next one" in waits.text
-
-
 def test_a_person_talks_to_everybody_and_to_one_player() -> None:
     place = Place()
     place.lobby()
@@ -195,14 +178,3 @@ def test_a_refusal_is_told_and_one_that_nothing_cures_ends_the_game() -> None:
     assert place.told() == [Told("2 shots lost")]
     with pytest.raises(SalvoError, match="not_in_roster: no such team"):
         place.person.handle(e.Refused("not_in_roster", "no such team"))
-
-
-def test_the_state_of_the_connection_and_the_server_is_told_when_it_changes() -> None:
-    place = Place()
-    said = []
-    for connected, online in [(False, True), (True, True), (True, True), (True, False), (False, False), (True, True)]:
-        place.wire.connected = connected
-        place.person.handle(e.ServerSeen(online))
-        place.person.show()
-        said += [news.trouble for news in place.desk.news() if isinstance(news, Link)]
-    assert said == ["connecting to mqtt://host:1883", "", "the server is away", "connection lost", ""]

@@ -10,7 +10,7 @@ import pytest
 
 from kit.own_page import HOST, PORT, Table, play, words_in
 from salvo.rules import BOOKS
-from salvo_lab.human.channel import Broken, FleetAsked, Line, Salvo, Told
+from salvo_lab.human.channel import FleetAsked, Line, Salvo, Told
 from salvo_lab.human.own_page import ALONE_SECONDS, KEY_SECONDS, MAX_BODY, MAX_STREAMS, RATE
 
 
@@ -220,23 +220,6 @@ def test_the_tab_that_was_opened_last_plays_and_the_other_one_watches() -> None:
     play(act)
 
 
-def test_a_reload_shows_the_same_moment() -> None:
-    async def act(table: Table) -> None:
-        await table.visitor.enter()
-        table.ask_for_fleet()
-        async with table.visitor.tab() as picture:
-            frame = await picture()
-            await table.visitor.do(frame, act="ship cruiser")
-            await table.visitor.do(await picture(), click=["me", 33])
-            before = await picture()
-        async with table.visitor.tab() as picture:
-            after = await picture()
-        assert {**after, "tab": 0} == {**before, "tab": 0}
-        assert after["setup"]["setting"] == "cruiser"
-
-    play(act)
-
-
 def test_so_many_tabs_are_open_at_once_and_no_more() -> None:
     async def act(table: Table) -> None:
         await table.visitor.enter()
@@ -244,33 +227,6 @@ def test_so_many_tabs_are_open_at_once_and_no_more() -> None:
             for _ in range(MAX_STREAMS):
                 await (await tabs.enter_async_context(table.visitor.tab()))()
             assert (await table.visitor.ask("GET", "/events")).code == "too_many_tabs"
-
-    play(act)
-
-
-def test_who_leaves_is_asked_once_and_every_tab_gets_the_last_picture() -> None:
-    async def act(table: Table) -> None:
-        await table.visitor.enter()
-        table.ask_for_fleet()
-        async with table.visitor.tab() as picture:
-            await table.visitor.do(await picture(), act="leave")
-            asked = await picture()
-            assert ["leave", "Leave the game", "q", True] in asked["actions"]
-            assert not asked["ended"]
-            await table.visitor.do(asked, act="leave")
-            assert (await picture())["ended"] == "left"
-
-    play(act)
-
-
-def test_a_game_that_breaks_says_why_on_the_page() -> None:
-    async def act(table: Table) -> None:
-        await table.visitor.enter()
-        table.ask_for_fleet()
-        table.receive(Broken(ValueError("the bot has failed")))
-        async with table.visitor.tab() as picture:
-            last = await picture()
-            assert (last["ended"], last["error"]) == ("broken", "the bot has failed")
 
     play(act)
 

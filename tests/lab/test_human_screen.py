@@ -9,19 +9,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 from rich.text import Text
-from textual.geometry import Offset
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 from kit.person import fleet_in_rows, view_of
 from kit.proofs import SMALL
-from salvo.rules import BOOKS, Fleet, Grid, RuleBook
+from salvo.rules import BOOKS, RuleBook
 from salvo.view import Feed, Shot, View
 from salvo_display.boards.marks import Mark, display_name
 from salvo_lab import arena
@@ -30,13 +28,11 @@ from salvo_lab.human.app import Table
 from salvo_lab.human.board import BoardView
 from salvo_lab.human.channel import (
     Channel,
-    Clock,
     FleetAsked,
     Leave,
     Line,
     Link,
     News,
-    Over,
     PersonLeft,
     Salvo,
     Seen,
@@ -186,22 +182,6 @@ def test_a_turn_s_shots_are_chosen_and_fired(book: RuleBook) -> None:
     _run(act)
 
 
-def test_the_next_opponent_stands_beside_the_target_where_there_is_room() -> None:
-    async def act(person: Person) -> None:
-        await person.see(view_of("salvo", "ann", "bob"))
-        assert person.shown("beside") == (person.app.size.width == 130)
-        if person.shown("beside"):
-            assert person.title("target").startswith("1/2 ann")
-            assert person.title("next").startswith("2/2 bob")
-            await person.click("#next", offset=(6, 4))
-            assert person.title("target").startswith("2/2 bob")
-            assert person.title("next").startswith("1/2 ann")
-            assert person.desk.answers() == []
-
-    for width in (100, 130):
-        _run(act, (width, 40))
-
-
 def test_the_clock_and_a_lost_connection_stand_in_the_title() -> None:
     async def act(person: Person) -> None:
         view = view_of("salvo")
@@ -219,31 +199,6 @@ def test_the_clock_and_a_lost_connection_stand_in_the_title() -> None:
 
 
 # --- the end ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.long
-def test_the_end_is_seen_until_the_person_goes_on_to_the_next_set_up() -> None:
-    async def act(person: Person) -> None:
-        await person.ask_for_fleet(BOOKS["xbs"])
-        await person.see(view_of("xbs"))
-        await person.hear(Over(1, "ann", {"ann": 1, "me": 2}))
-        assert "r: " not in person.text("keys")
-        await person.hear(Clock("", time.monotonic() + 3600))
-        await person.ask_for_fleet(BOOKS["xbs"], game=2)
-        assert person.text("title").startswith("End   game 1, xbs   turn 1   3")
-        assert person.app.sitting.message.startswith("You lose. ann wins game 1.")
-        assert "r: set up game 2" in person.text("keys")
-        await person.hear(Clock("", time.monotonic() - 1))
-        assert person.text("title") == "End   game 1, xbs   turn 1"  # nobody else has come
-        await person.hear(Clock("", time.monotonic() + 3600))
-        await person.press("r")
-        assert person.text("title").startswith("Setup   game 2, xbs   3")
-        await person.press("r", "enter")
-        [fleet] = person.desk.answers()
-        assert isinstance(fleet, Fleet)
-        assert person.app.sitting.mode is Mode.WAITING
-
-    _run(act)
 
 
 def test_what_strangers_say_on_an_open_broker_steers_nothing() -> None:
@@ -329,22 +284,6 @@ def test_a_page_fits_on_a_terminal_of_80_columns_and_24_lines() -> None:
     _run(act, (80, 24))
 
 
-def test_on_a_board_larger_than_its_room_the_cursor_is_always_in_sight() -> None:
-    book = replace(BOOKS["salvo"], name="wide", grid=Grid(26, 26))
-
-    async def act(person: Person) -> None:
-        await person.ask_for_fleet(book)
-        await person.press("1")
-        room, board = person.app.query_one("#left"), person.app.query_one("#own", BoardView)
-        for keys, square in [(("Z", "2", "6"), (26, 26)), (("A", "1"), (1, 1)), (("M", "2", "0"), (20, 13))]:
-            await person.press(*keys)
-            x, y = square
-            at = Offset(2 + 3 + 2 * (x - 1), 2 + y - 1)
-            await person.until(lambda: room.content_region.contains_point(board.region.offset + at))  # noqa: B023
-
-    _run(act, (80, 24))
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("typed", "line"),
@@ -378,12 +317,3 @@ def test_without_textual_the_error_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith("error: missing_extra: playing yourself needs an optional part: pip install ")
-
-
-def test_a_person_s_fleet_is_a_fleet_of_the_arena() -> None:
-    desk = Channel()
-    desk.answer(fleet_in_rows(BOOKS["salvo"]))
-    human = Human(desk)
-    human.prepare("me", 7, 3)
-    assert isinstance(human.place_fleet(BOOKS["salvo"]), Fleet)
-    assert [(each.me, each.game) for each in desk.news() if isinstance(each, FleetAsked)] == [("me", 3)]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from random import Random
 
 import pytest
 
 from salvo.errors import IllegalCommand
-from salvo.rules import BOOKS, Fleet, Grid, Orientation, Placement, RuleBook, ShipClass, check_placement
+from salvo.rules import BOOKS, Fleet, Orientation, Placement, RuleBook, check_placement
 from salvo_display.boards.marks import Mark
 from salvo_lab.human.setup import Setup
 
@@ -51,19 +50,6 @@ def test_an_end_is_allocated_and_the_possible_other_ends_are_offered() -> None:
     assert setup.missing == ("battleship", "submarine1", "submarine2")
 
 
-def test_a_square_from_which_no_end_is_possible_is_refused_in_the_engine_s_words() -> None:
-    setup = Setup(SPACED)
-    _place(setup, "aircraftcarrier", "C3", "C7")
-    setup.choose("cruiser")
-    with pytest.raises(IllegalCommand, match="no room for Cruiser from C5: cruiser overlaps aircraftcarrier at C5"):
-        setup.click(_cell("C5"))
-    with pytest.raises(IllegalCommand, match="from D5: cruiser is too close to aircraftcarrier; spacing is no_common"):
-        setup.click(_cell("D5"))
-    assert setup.ship == "cruiser"
-    assert setup.end is None
-    assert setup.click(_cell("D8")).startswith("Cruiser: one end is D8")  # a corner may touch
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("book", BOOKS.values(), ids=list(BOOKS))
 def test_the_rest_is_filled_beside_what_stands(book: RuleBook) -> None:
@@ -78,20 +64,6 @@ def test_the_rest_is_filled_beside_what_stands(book: RuleBook) -> None:
         fleet = setup.fleet()
         assert isinstance(fleet, Fleet)  # which has looked at every rule
         assert Placement(first.name, 3, 5, Orientation.HORIZONTAL) in fleet.placements
-
-
-def test_where_the_rest_finds_no_room_nothing_changes() -> None:
-    setup = Setup(_narrow())
-    _place(setup, "raft", "A2")
-    with pytest.raises(IllegalCommand, match="no_room: found no room for Cruiser next to the others; delete one"):
-        setup.fill(Random(1))
-    assert setup.missing == ("cruiser",)
-
-
-def _narrow() -> RuleBook:
-    return replace(
-        BOOKS["streak"], name="narrow", grid=Grid(5, 1), fleet=(ShipClass("cruiser", 3), ShipClass("raft", 1))
-    )
 
 
 def test_a_ship_that_is_dragged_goes_where_it_fits_and_stays_where_it_was_otherwise() -> None:

@@ -67,13 +67,6 @@ def test_the_own_board_tells_each_shot_and_what_sank_whatever_the_rules_announce
     assert incoming_words(sight, 3) == ["I9 missed"]
 
 
-def test_a_repeated_shot_is_a_miss_where_the_rules_say_so() -> None:
-    view = view_of("spaced")
-    for cell in ((1, 1), (1, 1)):
-        Feed(view).landed(Shot("me", *cell))
-    assert incoming_words(Snapshot.of(view), 0) == ["A1 hit", "A1 missed"]
-
-
 def test_a_picture_stays_as_it_was_taken() -> None:
     view = view_of("salvo")
     sight = Snapshot.of(view)

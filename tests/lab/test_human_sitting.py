@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -12,8 +11,7 @@ from kit.person import view_of
 from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS, Orientation
 from salvo.view import Feed, Shot
-from salvo_display.boards.marks import Mark
-from salvo_lab.human.channel import Again, Channel, FleetAsked, Over, Salvo, Seen, Told
+from salvo_lab.human.channel import Again, Channel, FleetAsked, Over, Salvo, Seen
 from salvo_lab.human.sitting import Sitting
 from salvo_lab.human.snapshot import Snapshot
 
@@ -126,44 +124,6 @@ def test_s_skips_where_the_rules_have_it(rules: str, message: str, answers: list
     assert ("s: skip" in sitting.hints()) is ("skip" in _words(sitting)) is bool(answers)
     sitting.press("s")
     assert (sitting.message, desk.answers()) == (message, answers)
-
-
-def test_what_falls_on_the_own_board_is_said_until_the_person_shoots() -> None:
-    sitting, _ = _sitting("streak")
-    view = view_of("streak")
-    Feed(view).landed(Shot("me", 5, 10))
-    sight = Snapshot.of(view)
-    sitting.receive(Seen(sight))
-    assert sitting.incoming(sight) == "J5 missed"
-    own = sitting.own_board()
-    assert own is not None
-    assert own.marks[94] == Mark.MISS
-    sitting.press("enter")
-    assert sitting.incoming(replace(sight)) == ""
-
-
-@pytest.mark.parametrize(("rules", "then"), [("spaced", ""), ("salvo", "3 shots: 1 hit")])
-def test_the_own_result_is_below_the_target_until_an_opponent_plays_where_the_board_shows_it(
-    rules: str, then: str
-) -> None:
-    sitting, _ = _in_turn(rules)
-    sitting.receive(Told("3 shots: 1 hit", "me"))
-    sitting.receive(Told("players: ann, me"))
-    assert sitting.outcome == "3 shots: 1 hit"
-    sitting.receive(Told("J5 Aircraft carrier sunk", "ann"))
-    sitting.receive(Over(1, "ann", {"ann": 1, "me": 2}, {}))
-    assert sitting.outcome == then
-
-
-def test_a_word_names_the_opponent_whose_board_is_shown() -> None:
-    sitting, desk = _in_turn("salvo", "ann", "bob")
-    assert sitting.target == "ann"
-    for word, target in (("aim bob", "bob"), ("aim nobody", "bob"), ("aim me", "bob"), ("aim ann", "ann")):
-        sitting.act(word)
-        assert sitting.target == target
-    sitting.click("bob", 3)
-    assert [shot.player for shot in sitting.chosen] == ["bob"]
-    assert desk.answers() == []
 
 
 def test_restart_asks_for_another_game_once_and_a_click_after_the_end_does_nothing() -> None:

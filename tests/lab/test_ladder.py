@@ -76,14 +76,6 @@ def test_a_climb_ends_between_two_rungs() -> None:
     assert (told["beats"], told["compared"][0]["rung"], told["rungs"][1]["name"]) == (1, 2, "hunter-v1")
 
 
-@pytest.mark.long
-def test_a_bot_that_is_a_rung_is_not_told_from_it_and_beats_those_below() -> None:
-    ladder = Ladder("short", "salvo", (Rung("random-v1", "random", 0), Rung("hunter-v1", "hunter", 463)))
-    found = climb("hunter", ladder=ladder, games=60, jobs=1)
-    assert (found.beats, found.level, list(found.met)) == (1, 1, [1, 0])
-    assert "beats rung 1, random-v1, and is not told from rung 2, hunter-v1" in found.in_words
-
-
 @pytest.mark.parametrize(
     ("source", "error"),
     [

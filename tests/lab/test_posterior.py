@@ -12,8 +12,7 @@ from kit.layouts import layouts
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, Sinkings, Spacing, generator
 from salvo.view import Feed, View
-from salvo_lab.bots.clues import Chart, Clue, cells_of, chart, clues, hit_by_others, mask_of
-from salvo_lab.bots.meanfield import chances
+from salvo_lab.bots.clues import Clue, chart, clues, hit_by_others, mask_of
 from salvo_lab.bots.posterior import Candidates, draw_by_keys, draw_in_turn, learned
 
 SMALL = replace(SALVO, name="small", grid=Grid(4, 4), fleet=(ShipClass("c", 3), ShipClass("b", 2), ShipClass("a", 2)))
@@ -94,26 +93,6 @@ def test_answers_that_nobody_can_have_given_leave_no_fleet() -> None:
     candidates.learn(Clue((mask_of(range(16)),), None, 0, mask_of(range(16)), ()))
     assert draw_by_keys(candidates, generator("none"), 10) == []
     assert draw_in_turn(candidates, generator("none"), 10) == []
-
-
-def test_a_chart_has_every_place_once_and_margins_by_the_rules() -> None:
-    for spacing, beside in ((Spacing.TOUCH, 1), (Spacing.NO_COMMON_EDGE, 5), (Spacing.APART, 9)):
-        sea = Chart(replace(TWO_ROWS, spacing=spacing))
-        assert [len(sea.places[length]) for length in (3, 1)] == [2 * 3 + 4, 12]
-        assert sea.margin[1 << 5].bit_count() == beside
-        free = sea.clear_of(1, 3)[sea.number[1][1 << 5]]
-        clear = {place for place in sea.places[3] if not place & sea.margin[1 << 5]}
-        assert {sea.places[3][number] for number in cells_of(free)} == clear
-
-
-def test_a_mean_field_adds_up_to_what_was_announced() -> None:
-    sea = chart(SALVO)
-    ships = [[(sea.cells[mask], sea.reach[mask]) for mask in sea.places[length]] for length in sea.lengths]
-    first, second = (0, 11, 22, 33, 44), (9, 18, 27, 36, 45)
-    found = chances(sea.size, ships, [(first, 3), (second, 1)])
-    assert sum(found) == pytest.approx(17)
-    assert sum(found[cell] for cell in first) == pytest.approx(3, abs=0.3)
-    assert sum(found[cell] for cell in second) == pytest.approx(1, abs=0.2)
 
 
 def test_places_of_ships_weigh_what_others_are_likely_to_have_hit() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from salvo.messages import Earlier, SalvoResolved
+from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (
     BOOKS,
@@ -150,40 +150,6 @@ def test_the_admiral_turns_to_who_hits_more_of_two_with_equally_many_ships() -> 
     admiral = Admiral()
     admiral.prepare("me", 1)
     assert {player for player, _, _ in admiral.choose_salvo(view)} == {"they"}
-
-
-def test_salvos_that_nobody_tells_any_more_leave_fleets_to_be_drawn() -> None:
-    """A team that came back late is not told its oldest salvos."""
-    fleets: dict[str, Fleet] = {}
-
-    class Forgetful(Sworn):
-        forgot = 0
-
-        def choose_at(self, view: View, target: str) -> Sequence[Shot]:
-            keep = [result for result in view.results if result.turn > view.resolved_turn - 4]
-            lost = [salvo for salvo in view.salvos if salvo.turn <= view.resolved_turn - 4]
-            if not lost:
-                return super().choose_at(view, target)
-            self.forgot += 1
-            old = View(view.rules, view.me, view.players, view.game, view.fleet, self.random)
-            cells = [view.rules.grid.cell(x, y) for salvo in lost for _, x, y in salvo.shots]
-            early = view.results[: len(view.results) - len(keep)]
-            sunk = tuple(ship for result in early for ship in result.sunk)
-            Feed(old).summed_up(Earlier(len(early), {}, sunk, (), len(cells), {target: tuple(cells)}, 0, ()))
-            for result in keep:
-                Feed(old).begin_turn(result.turn, 0)
-                for salvo in view.salvos:
-                    if salvo.turn == result.turn:
-                        Feed(old).fired(salvo.shots)
-                Feed(old).resolved(result)
-            Feed(old).begin_turn(view.turn, view.shots)
-            shots = super().choose_at(old, target)
-            assert self._fleets(old, target)
-            return shots
-
-    late = Forgetful(fleets)
-    arena.play({"late": late, "a": Open(fleets)}, seed=5)
-    assert late.forgot > 5
 
 
 def test_the_admiral_prefers_a_salvo_whose_answer_tells_where_to_fire_next() -> None:

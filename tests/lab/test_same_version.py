@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from kit.command_line import run
 from kit.tournaments import played
 from salvo.errors import BotError
 from salvo_lab.simulation import stream
@@ -93,20 +92,6 @@ def test_a_tournament_is_resumed_when_what_has_changed_is_no_code_of_a_bot(name:
     resumed = GamesFile(Path("cup.games.jsonl"), cup.fingerprint())
     resumed.close()
     assert len(resumed.games) == 2
-
-
-@pytest.mark.long
-def test_the_table_is_shown_with_a_note_and_a_new_start_is_the_persons_word(cup: Tournament) -> None:
-    Path("bots/helper.py").write_text(FILES["bots/helper.py"].replace("view.shots", "1"))
-    shown = run("tournament", "show", "cup.toml")
-    assert (shown.returncode, "cup: round_robin" in shown.stdout) == (0, True)
-    assert shown.stderr.startswith("note: cup.games.jsonl: games were played before bots/helper.py changed;")
-    refused = run("tournament", "run", "cup.toml")
-    assert refused.returncode == 1
-    assert "error: bad_results: cup.games.jsonl: games were played before bots/helper.py changed" in refused.stderr
-    again = run("tournament", "run", "cup.toml", "--fresh")
-    assert again.returncode == 0, again.stderr
-    assert "the games of before are in cup.games.1.jsonl" in again.stderr
 
 
 def test_games_with_other_code_than_those_before_are_not_written(tmp_path: Path) -> None:

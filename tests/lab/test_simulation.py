@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
 import os
 import re
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,14 +18,13 @@ from salvo.errors import BotError
 from salvo.player import Bot
 from salvo.programs import linux
 from salvo.programs.linux import is_single_threaded
-from salvo.rules import BOOKS, SALVO, Fleet, RuleBook, Starter
+from salvo.rules import BOOKS, SALVO, Starter
 from salvo.view import Shot, View
 from salvo_lab import arena
-from salvo_lab.arena import Supervision
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.simulation import Seats, simulate, stream
-from salvo_lab.simulation.seats import places_alike, seating
+from salvo_lab.simulation.seats import seating
 
 
 class Fickle(RandomBot):
@@ -56,13 +53,6 @@ class Forgetful(RandomBot):
         self.games += view.turn <= 2
         assert self.games == 1
         return super().choose_salvo(view)
-
-
-class Corner(RandomBot):
-    """Lays its fleet with a purpose."""
-
-    def place_fleet(self, rules: RuleBook) -> Fleet:
-        return rules.random_fleet(self.random)
 
 
 @pytest.mark.long
@@ -143,14 +133,6 @@ def test_a_bot_may_fail_anywhere(method: str, ends: str, tmp_path: Path) -> None
         assert simulation.wins["random"] == 1
 
 
-def test_without_supervision_the_arena_stops_as_it_did() -> None:
-    with pytest.raises(BotError, match=r"bot_raised: .*\(bad, turn .*; seed 1, game 7\)$"):
-        arena.play({"bad": Fickle(), "good": RandomBot()}, seed=1, game=7)
-    supervision = Supervision()
-    outcome = arena.play({"bad": Fickle(), "good": RandomBot()}, seed=1, game=7, supervision=supervision)
-    assert (outcome.winner, [failure.code for failure in supervision.failures]) == ("good", ["bot_raised"])
-
-
 def test_one_that_cannot_be_loaded_is_told_and_ends_the_run(tmp_path: Path) -> None:
     (tmp_path / "dies.py").write_text("import os\nos._exit(4)\n")
     (tmp_path / "fails.py").write_text("1 / 0\n")
@@ -216,13 +198,6 @@ def test_an_error_raised_while_waiting_for_the_first_game_ends_the_processes() -
     assert not _children() - before
 
 
-def test_there_are_no_more_processes_than_games() -> None:
-    before = set(multiprocessing.active_children())
-    with closing(stream(["random", "random"], games=2, jobs=99_999_999)) as played:
-        next(played)
-        assert 1 <= len(set(multiprocessing.active_children()) - before) <= 2
-
-
 def _children() -> set[int]:
     path = Path(f"/proc/self/task/{os.getpid()}/children")
     return {int(number) for number in path.read_text().split()}
@@ -263,14 +238,6 @@ def test_rules_that_say_who_begins_are_obeyed_in_pairs() -> None:
     for book in BOOKS.values():
         starter = seating(Seats.PAIRED, "ab", 7, 1, book, exchanged=False).starter
         assert (starter is None) == (book.starter is not Starter.RANDOM)
-
-
-def test_fleets_laid_with_a_purpose_stay_with_their_bot() -> None:
-    assert places_alike([RandomBot, Hunter])
-    assert not places_alike([RandomBot, Corner])
-    laid = simulate({"a": Corner, "b": RandomBot}, games=2, seed=1, seats="paired", jobs=0)
-    drawn = simulate({"a": RandomBot, "b": RandomBot}, games=2, seed=1, seats="paired", jobs=0)
-    assert list(laid) != list(drawn)
 
 
 def test_games_with_the_same_fleets_count_as_one_in_the_error() -> None:

@@ -125,21 +125,3 @@ def test_a_bot_that_ends_its_process_is_told_with_the_board(boards: str, ends: s
     with pytest.raises(BotError) as raised:
         run(str(file), "--boards", boards, "--jobs", "2")
     assert str(raised.value).startswith(f"bot_crashed: ended the process: {told} (solo, turn 1; seed 0, game 2)")
-
-
-@pytest.mark.long
-def test_of_boards_that_fail_the_first_is_told_even_if_a_later_one_fails_before_it(tmp_path: Path) -> None:
-    file, later = tmp_path / "mine.py", tmp_path / "later"
-    file.write_text(
-        _FIRES.format(
-            f"""if view.game == 16:
-        open({str(later)!r}, "w").close()
-        os._exit(3)
-    while view.game == 8 and not os.path.exists({str(later)!r}):
-        time.sleep(0.01)
-    view.game == 8 and 1 / 0"""
-        )
-    )
-    with pytest.raises(BotError, match=r"bot_raised: mine\.py:14: .*; seed 0, game 8\)$") as raised:
-        run(str(file), "--boards", "20", "--jobs", "2")
-    assert "1 / 0" in raised.value.trace

@@ -9,19 +9,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from kit.programs import needs
-from salvo.sources import load
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_lab.commands.solo import solo
 from salvo_lab.simulation import Played, stream
-from salvo_lab.solo import clear, summary
 from salvo_lab.templates import FOLDER
 
 PYTHON = f"{shlex.quote(sys.executable)} -I -S"
@@ -131,13 +126,6 @@ def test_a_fault_is_its_game_s_own_and_the_next_has_a_new_process(
     assert badly.are_gone()
 
 
-def test_one_that_hears_neither_its_end_nor_a_signal_is_killed(told: Callable[[str], Told]) -> None:
-    lingering = told("lingers")
-    play(lingering.by("lingers"), games=2)
-    assert len({process for process, _ in lingering.games}) == 1
-    assert lingering.are_gone()
-
-
 class DiesInThird(RandomBot):
     """Ends the process that it plays in."""
 
@@ -160,16 +148,3 @@ def test_programs_of_a_process_that_dies_or_is_killed_end_with_it(told: Callable
     assert next(playing).game == 1
     playing.close()
     assert hanging.are_gone()
-
-
-@pytest.mark.long
-def test_solo_s_figures_are_the_same_by_one_process_and_by_many(told: Callable[[str], Told]) -> None:
-    stays, leaves = told("stays"), told("leaves")
-    found = [clear(load(leaves.by("leaves")), board, seed="0") for board in (1, 2, 3)]
-    done = CliRunner().invoke(solo, [stays.by(), "--boards", "3", "--json"], catch_exceptions=False)
-    assert json.loads(done.stdout)["shots"] == asdict(summary([board.shots for board in found])) | {
-        "histogram": {str(count): boards for count, boards in summary([b.shots for b in found]).histogram.items()}
-    }
-    assert len({process for process, _ in stays.games}) == 1
-    assert len({process for process, _ in leaves.games}) == 3
-    assert stays.are_gone()

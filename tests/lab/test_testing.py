@@ -10,10 +10,9 @@ import pytest
 
 from salvo.player import Bot
 from salvo.plugins import BOTS, found
-from salvo.rules import SALVO, Orientation, Placement, RuleBook, generator
+from salvo.rules import SALVO, RuleBook, generator
 from salvo.sources import load
 from salvo.view import Shot, View
-from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.bots.rude import Rude
 from salvo_lab.testing import board, check_bot, draw
@@ -30,12 +29,6 @@ PICTURE = """
     . . . . . . . . . .
     . . . . . . . . . .
 """
-
-
-def test_a_picture_is_a_fleet() -> None:
-    placements = board(PICTURE).placements
-    assert Placement("carrier", 1, 1, Orientation.HORIZONTAL) in placements
-    assert Placement("patrolboat", 10, 5, Orientation.VERTICAL) in placements
 
 
 def test_a_drawn_fleet_is_labelled_and_read_back() -> None:
@@ -71,12 +64,6 @@ class Homeless(RandomBot):
 
     def place_fleet(self, rules: RuleBook) -> Any:
         return None
-
-
-@pytest.mark.parametrize("kind", [RandomBot, Hunter])
-def test_check_bot_finds_nothing_wrong_with_the_bots_that_ship(kind: type[Bot]) -> None:
-    report = check_bot(kind, games=3)
-    assert (report.games, report.problems) == (3, [])
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import subprocess
-import sys
 import sysconfig
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,6 @@ import pytest
 
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
-from salvo.programs import debugger, linux
 from salvo.view import View
 from salvo_lab import arena, time_limits
 from salvo_lab.bots.random_bot import RandomBot
@@ -99,21 +96,6 @@ def test_nobody_is_late_under_a_debugger(monkeypatch: pytest.MonkeyPatch, caplog
     assert all(shots_of(limit_time(bot, TimeLimits(turn_seconds=1, bank_seconds=1), clock)))
     assert {left for _, left in bot.left} == {None}
     assert caplog.messages == []
-
-
-def test_a_debugger_is_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
-    trace = sys.gettrace()
-    try:
-        sys.settrace(None)
-        assert not debugger.is_debugged()
-        sys.settrace(lambda *_: None)
-        assert debugger.is_debugged()
-    finally:
-        sys.settrace(trace)
-    monkeypatch.setitem(sys.modules, "debugpy", sys)
-    assert debugger.is_debugged()
-    assert not linux.is_traced(os.getpid())
-    assert not linux.is_traced(2**30)
 
 
 @pytest.mark.long

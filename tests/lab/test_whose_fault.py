@@ -8,10 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from salvo.rules import SALVO
-from salvo_lab.simulation import Seats, simulate
-from salvo_lab.simulation.on_hosts import Games
-from salvo_lab.simulation.worker import Spec
+from salvo_lab.simulation import simulate
 from salvo_lab.tournament.file import Tournament
 from salvo_lab.tournament.games import Played
 from salvo_lab.tournament.playing import play_games
@@ -94,19 +91,6 @@ def _simulated(folder: Path) -> list[Found]:
     ]
 
 
-def _simulated_on_a_host(folder: Path) -> list[Found]:
-    sources = [f"{folder}/guilty.py", f"{folder}/honest.py"]
-    spec = Spec(dict(zip(("guilty", "honest"), sources, strict=True)), 1, SALVO, Seats.FIXED)
-    with Games.shipped(spec, sources, 60.0).begin(1) as play:
-        batches = play(range(1, 3), lambda: None)
-    return [
-        Found(name, row[1 + 5 * seat] == 1, tuple(f.text for f in batch.failures if (f.game, f.player) == (game, name)))
-        for batch in batches
-        for game, row in enumerate(batch.rows, batch.first)
-        for seat, name in enumerate(("guilty", "honest"))
-    ]
-
-
 def _in_a_tournament(folder: Path) -> list[Found]:
     bots = {name: f"{folder}/{name}.py" for name in ("guilty", "honest")}
     cup = Tournament(name="cup", seed="1", games=2, bots=bots)
@@ -124,7 +108,6 @@ def _of_tournament(games: list[Played]) -> list[Found]:
 
 PLACES: dict[str, Callable[[Path], list[Found]]] = {
     "play --games": _simulated,
-    "play --games on a host": _simulated_on_a_host,
     "tournament": _in_a_tournament,
 }
 
@@ -145,16 +128,3 @@ def test_only_a_bot_that_ends_its_own_process_is_at_fault(place: str, way: str, 
         assert all("ended the process: " in text for text in wrong)
         if way != "exits in a later game":
             assert won is (bot == "honest")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("place", ["play --games", "play --games on a host"])
-def test_a_bot_whose_import_ends_the_process_while_another_is_loaded_costs_that_one_nothing(
-    place: str, tmp_path: Path
-) -> None:
-    started = "\nthreading.Thread(target=wait, daemon=True).start()\n"
-    (tmp_path / "guilty.py").write_text(EARLIER.replace("DOES", "os._exit(5)") + started)
-    (tmp_path / "honest.py").write_text(
-        HONEST + "\nif hasattr(sys, 'asked'):\n    sys.asked.set()\n    threading.Event().wait(60)\n"
-    )
-    assert [wrong for _, _, wrong in PLACES[place](tmp_path)] == [()] * 4

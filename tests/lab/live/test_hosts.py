@@ -163,15 +163,6 @@ def _failures(line: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_hosts_clear_the_boards_that_this_machine_clears(hosts: Hosts, home: Path) -> None:
-    solo = ("solo", "hunter", "--boards", "30", "--seed", "4", "--json")
-    here, there = (json.loads(_run(home, *solo, *more).stdout) for more in ((), ("--scheduler", hosts.url)))
-    assert here.pop("ms")
-    assert there.pop("ms")
-    assert here == there
-
-
-@pytest.mark.slow
 def test_games_of_a_host_that_is_killed_are_played_by_another(hosts: Hosts, home: Path) -> None:
     command = ("play", "mine.py", "density", "--games", "150", "--seed", "5", "--json")
     with _running(home, *command, "--scheduler", hosts.url) as process:

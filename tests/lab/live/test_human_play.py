@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import signal
 from pathlib import Path
@@ -117,25 +116,6 @@ def test_a_person_wins_in_a_contest_over_a_broker(tmp_path: Path) -> None:
         assert "game 1: human wins, human is number 1" in person.screen.text
 
 
-def test_a_person_who_only_thinks_hears_of_everything_and_loses_at_last(tmp_path: Path) -> None:
-    """Nothing waits for the person: turns run out, shots fall on its board, and a lost connection is seen."""
-    with contextlib.ExitStack() as contest:
-        url = contest.enter_context(contest_on(tmp_path, turn_seconds=1))
-        with _sit_down(url, tmp_path) as person:
-            _rival(url)
-            person.until_seen("Setup   game 1, pond")
-            person.press("r", "enter")
-            person.until_seen("Shoot")
-            person.until(lambda text: re.search(r"turn [67] ended after 1 s", text))  # a draw decides who begins
-            person.until(lambda text: re.search(r"[A-F]\d+ (missed|hit|\w+ sunk)\b", _own_half(text)))
-            page = person.until_seen("q: exit")
-            assert "You lose. random wins game 1. Places: 1. random, 2. human" in page
-            contest.close()
-            person.until_seen("! connection lost")
-            person.press("q")
-            assert person.end() == 0
-
-
 @pytest.mark.long
 def test_a_person_who_leaves_a_contest_comes_back_to_its_game(tmp_path: Path) -> None:
     with contest_on(tmp_path, "spaced") as url:
@@ -154,7 +134,3 @@ def test_a_person_who_leaves_a_contest_comes_back_to_its_game(tmp_path: Path) ->
             assert "You win. human wins game 1" in _shoot(person, book, fleet_of_random(book, "5"))
             person.press("ctrl+c")
             assert person.end() == 130
-
-
-def _own_half(page: str) -> str:
-    return "\n".join(line[:50] for line in page.splitlines()[1:30])

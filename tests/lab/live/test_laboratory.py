@@ -60,16 +60,6 @@ def bot(tmp_path: Path) -> Path:
 # --- play ---------------------------------------------------------------------------------------------------------
 
 
-def test_play_gives_the_same_with_whatever_number_of_processes(bot: Path) -> None:
-    arguments = ("play", "hunter", str(bot), "--games", "20", "--seed", "7", "--seats", "paired", "--json")
-    one, two = (run(*arguments, "--jobs", jobs) for jobs in "12")
-    assert one.stdout == two.stdout
-    lines = [json.loads(line) for line in one.stdout.splitlines()]
-    assert [line["game"] for line in lines] == list(range(1, 21))
-    again = run("play", "hunter", str(bot), "--game", "7", "--seed", "7", "--seats", "paired", "--json")
-    assert json.loads(again.stdout) == lines[6]
-
-
 def test_a_bot_that_is_only_played_here_loads_no_mqtt(bot: Path) -> None:
     bot.write_text(BOT + "\nsalvo.run(fire)\n")
     code = (
@@ -163,58 +153,6 @@ def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path)
     [command] = re.findall(r"^ +salvo (play .*)$", told.stdout, re.MULTILINE)
     shown = run(*command.split(), cwd=bot.parent)
     assert (shown.returncode, "mine.py:9: " in shown.stderr) == (1, True)
-
-
-WHOLE = """\
-Traceback (most recent call last):
-  File "{file}", line 9, in fire
-    1 / (view.turn < 9)
-"""
-
-
-@pytest.mark.parametrize("command", ["play", "solo"])
-def test_an_error_that_ends_a_command_names_the_option_that_shows_it_whole(bot: Path, command: str) -> None:
-    bot.write_text(RAISES)
-    words = (command, "mine.py", *(["random"] if command == "play" else ["--boards", "1"]), "--seed", "7")
-    short, whole = run(*words, cwd=bot.parent), run(*words, "--traceback", cwd=bot.parent)
-    assert short.stderr.startswith("error: bot_raised: mine.py:9: ZeroDivisionError: division by zero (")
-    told, again = short.stderr.splitlines()
-    assert told.endswith("game 1); nothing more is played; --traceback shows it whole")
-    assert again == "again: salvo " + " ".join(words)
-    assert whole.stderr.startswith(WHOLE.format(file=bot))
-    assert whole.stderr.endswith(f"game 1); nothing more is played\n{again}\n")
-    assert (short.returncode, whole.returncode) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        (("compare", "hunter"), "Missing argument 'SECOND...'"),
-        (("compare", "hunter", "random", "--ladder"), "--ladder takes the place of random; leave one of them out"),
-        (("compare", "hunter", "nobody"), "error: bad_bot: no bot 'nobody'"),
-        (("compare", "hunter", "random", "--margin", "nan"), "nan is not a number in the range 0<=x<0.5"),
-        (("compare", "hunter", "random", "--rules", "slavo"), "did you mean salvo"),
-        (("play", "hunter", "random", "--games", "2", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
-        (("compare", "hunter", "random", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
-        (("solo", "hunter", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
-        (("dev", "mine.py", "--jobs", "257"), "257 is not in the range 1<=x<=256"),
-        (("play", "hunter", "random", "--bank", "nan"), "nan is not a number in the range x>0"),
-        (("play", "hunter", "random", "--turn-seconds", "inf"), "inf is not a number in the range x>0"),
-        (("compare", "hunter", "random", "--turn-seconds", "nan"), "nan is not a number in the range x>0"),
-        (("play", "hunter", "random", "--game", "0"), "0 is not in the range x>=1"),
-        (("dev", "nobody.py"), "error: bad_bot: no file nobody.py"),
-        (("compare", "hunter", "HEAD:nobody.py"), "error: bad_version: "),
-        (
-            ("play", "hunter", "random", "slow", "--seats", "paired", "--record", "x.jsonl"),
-            "--record: with 3 bots seats are fixed or rotated, not paired",
-        ),
-    ],
-)
-def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], error: str) -> None:
-    done = run(*arguments)
-    assert done.returncode in (1, 2)
-    assert error in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 # --- dev ----------------------------------------------------------------------------------------------------------
@@ -347,37 +285,3 @@ def test_a_save_ends_a_program_that_never_answers(tmp_path: Path) -> None:
         assert _said(playing)["games"] == 4
         assert hung
         _until_gone(hung)
-
-
-def test_dev_in_lines_ends_cleanly_on_ctrl_c(bot: Path) -> None:
-    with _dev(bot, "--games", "40") as playing:
-        assert playing.stdout is not None
-        line = playing.stdout.readline()
-        first = re.fullmatch(
-            r"(\d\d:\d\d:\d\d)  baseline; the next save is compared with it  \(40 games in [\d.]+ s\)\n", line
-        )
-        assert first is not None, line
-        assert playing.stdout.readline().split() == ["against", "games", "won"]
-        rate = re.fullmatch(r" +random +([\d.]+%) \+- [\d.]+%\n", playing.stdout.readline())
-        assert rate is not None
-        assert playing.stdout.readline() == "          a tie is half a win; +- is the 95% interval\n"
-        assert playing.stdout.readline().startswith("          lost by most, ")
-        bot.write_text(WEAK)
-        assert re.search(r"  worse by this save: -[\d.]+% \+- [\d.]+%  \(40 games", playing.stdout.readline())
-        assert playing.stdout.readline().endswith(f" at {first[1]}  by this save\n")
-        row = rf" +random +0\.0% \+- [\d.]+% +{rate[1]}  -{rate[1]} \+- [\d.]+%\n"
-        assert re.fullmatch(row, playing.stdout.readline())
-        assert playing.stdout.readline().startswith("          won before, lost now, 0 hits to ")
-        assert playing.stdout.readline().startswith("          lost by most, 0 hits to ")
-        bot.write_text(WEAK + "\n")
-        assert "unchanged by this save: no game ended differently  (" in playing.stdout.readline()
-        assert playing.stdout.readline().split()[0] == "against"
-        assert playing.stdout.readline().endswith("  no game ended differently\n")
-        bot.write_text(RAISES)
-        assert "mine.py:9: bot_raised: ZeroDivisionError: division by zero (mine, " in playing.stdout.readline()
-        assert playing.stdout.readline().startswith(
-            "          again: salvo play mine.py random --seed dev --seats paired --traceback"
-        )
-        playing.send_signal(signal.SIGINT)
-        out, err = playing.communicate(timeout=60)
-        assert (playing.returncode, out, err.strip()) == (0, "", "")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,8 +12,6 @@ import pytest
 from kit.command_line import run
 from kit.programs import PACKAGES, needs
 from salvo.sources import load
-from salvo.view import Shot, View
-from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.simulation import simulate
 from salvo_lab.templates import FOLDER, KITS, Template
@@ -95,18 +91,3 @@ def test_a_project_replaces_nothing(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "bad_file: . has AGENTS.md already; name another folder" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["AGENTS.md"]
-
-
-def test_the_notes_for_assistants_name_what_there_is() -> None:
-    text = (FOLDER / "project" / "AGENTS.md").read_text()
-    named = re.findall(r"`view\.(\w+)", text)
-    assert len(set(named)) >= 10
-    views: list[View] = []
-
-    class Keeps(RandomBot):
-        def choose_salvo(self, view: View) -> Sequence[Shot]:
-            views.append(view)
-            return super().choose_salvo(view)
-
-    arena.play({"a": Keeps(), "b": RandomBot()})
-    assert [name for name in named if not hasattr(views[0], name)] == []

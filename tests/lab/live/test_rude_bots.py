@@ -231,19 +231,6 @@ ONE = [
 ]
 
 
-@pytest.mark.parametrize("options", [(), ("--games", "2")], ids=" ".join)
-def test_games_end_where_the_ends_of_processes_are_ignored(options: tuple[str, ...], tmp_path: Path) -> None:
-    """As in what some daemons start."""
-    command = [sys.executable, "-m", "salvo", "play", "random", "random", "--seed", "1", *options]
-    ignoring = (
-        "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", ignoring, *command], cwd=tmp_path, capture_output=True, timeout=60, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
 @pytest.mark.parametrize("options", ONE, ids=" ".join)
 def test_a_bot_that_ends_the_commands_own_process_is_named(options: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(HEAD + "class Bot(Fine):\n    def misbehave(self, view):\n        os._exit(0)\n")

@@ -215,23 +215,3 @@ def test_the_command_of_a_game_plays_that_game(tmp_path: Path) -> None:
     [struck, *_] = [game for game in told["games"] if game["strikes"]]
     again_struck = run(*shlex.split(struck["again"])[1:], cwd=folder)
     assert "error: bad_salvo: rude" in again_struck.stderr
-
-
-@pytest.mark.parametrize("debugged", [False, True], ids=["alone", "under a debugger"])
-def test_under_a_debugger_nothing_times_out(tmp_path: Path, debugged: bool) -> None:
-    (tmp_path / "slow.py").write_text(
-        "import time, salvo\nfrom salvo_lab.bots.random_bot import RandomBot\n"
-        "class Slow(RandomBot):\n    def choose_salvo(self, view):\n        time.sleep(0.3)\n"
-        "        return super().choose_salvo(view)\n"
-    )
-    (tmp_path / "cup.toml").write_text(
-        'name = "two"\nformat = "round_robin"\ngames = 1\n\n[time]\ndecision_seconds = 0.1\n\n'
-        '[bots]\nslow = "slow.py"\nrandom = "random"\n'
-    )
-    tracer = tmp_path / "tracer"
-    tracer.mkdir()
-    (tracer / "sitecustomize.py").write_text("import sys\nsys.settrace(lambda *_: None)\n" if debugged else "")
-    path = os.pathsep.join([str(tracer), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = run("tournament", "run", "cup.toml", "--jobs", "1", "--json", cwd=tmp_path, environment={"PYTHONPATH": path})
-    strikes = {each["bot"]: each["strikes"] for each in json.loads(done.stdout)["table"]}
-    assert (strikes["slow"] > 0) is not debugged
