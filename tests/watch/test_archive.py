@@ -85,17 +85,6 @@ def test_a_file_is_read_once_until_it_changes(folder: Path, monkeypatch: pytest.
     assert len(archive.listed) == 4
 
 
-def test_a_look_ends_in_time_and_the_next_one_goes_on(folder: Path) -> None:
-    now = iter(range(1000))
-    archive = Archive([folder], rest=100, clock=lambda: float(next(now)))
-    lefts: list[int] = []
-    while not lefts or lefts[-1]:
-        lefts.append(archive.look(2))
-        assert len(archive.listed) == 5 - lefts[-1]
-    assert lefts == sorted(lefts, reverse=True)
-    assert len(lefts) > 2
-
-
 def test_a_game_in_a_folder_and_in_a_journal_is_one_game(tmp_path: Path) -> None:
     journal = tmp_path / "contest.journal"
     commit(journal, 1, 1)

@@ -5,7 +5,6 @@ The games are whole ones, on the boards of the books; everybody fires at random 
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,19 +12,16 @@ from random import Random
 from typing import TypeVar
 
 import pytest
-from rich.console import Console
 
 from kit.scripted_server import ScriptedServer
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
-from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.events import GameTakenUp
 from salvo.messages import Draw, Limits, State
-from salvo.net.inbound import Inbound
 from salvo.rules import BOOKS, Announce, Ending, Fleet, Repeats, RuleBook, Sinkings, generator
 from salvo.seal import Sealer
 from salvo.session import Session
@@ -35,8 +31,6 @@ from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.referee_view import RefereeViews
 from salvo_server.storage.transcript import no_status
-from salvo_watch.live_views import RefereeWatcher, TeamWatcher, Watcher
-from watch.watchers import Held, connected
 
 SEALER = Sealer("secret", bytes(16))
 _A = TypeVar("_A")
@@ -223,19 +217,6 @@ def test_a_recap_that_leaves_turns_out_tells_the_present_all_the_same(
 # --- who looks on ---------------------------------------------------------------------------------------------------
 
 
-def published(moment: Moment) -> Iterator[tuple[str, bytes]]:
-    for announcement in moment.step.announcements:
-        if not isinstance(announcement, (m.PlayerLeft, m.TableReset)):
-            yield from ((each.topic, each.payload) for each in write_announcement(announcement))
-    yield from ((each.topic, each.payload) for each in moment.snapshots)
-
-
-def drawn(watcher: Watcher) -> str:
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(watcher.page())
-    return console.export_text()
-
-
 @EVERY_BOOK
 def test_the_referee_s_view_shows_every_salvo_of_every_book(book: RuleBook) -> None:
     game = finished(book)
@@ -253,38 +234,3 @@ def test_the_referee_s_view_shows_every_salvo_of_every_book(book: RuleBook) -> N
         cells = game.fleets[each.player].cells
         ships = {cell for cell, letter in enumerate("".join(each.rows)) if letter.isalpha()}
         assert ships == set(cells)
-
-
-@pytest.mark.long
-@EVERY_BOOK
-def test_the_screens_follow_a_game_by_every_book_to_its_end(book: RuleBook) -> None:
-    game = finished(book)
-    held, everybody = connected(Watcher, "")
-    team_held, team = connected(TeamWatcher, "", "team1", "secret")
-    referee_held, referee = connected(RefereeWatcher, "")
-    rules = m.RulesAnnounced(book, "", 60, 30, 300, 3)
-    for each in (held, team_held, referee_held):
-        each.say(rules)
-    for moment in game.moments:
-        for topic, payload in published(moment):
-            deliver(held, topic, payload, owned=False, referee=False)
-            deliver(team_held, topic, payload, owned=topic.startswith("/players/team1/"), referee=False)
-            deliver(referee_held, topic, payload, owned=False, referee=True)
-        for watcher in (everybody, team, referee):
-            watcher.poll(0)
-    won = announced(game, m.GameWon)[0]
-    for watcher in (everybody, team, referee):
-        assert watcher.games_ended == 1
-        assert all(name in drawn(watcher) for name in game.names)
-    assert ("tie" if won.tied else f"winner: {won.winner}") in referee.heading()
-
-
-def deliver(held: Held, topic: str, payload: bytes, *, owned: bool, referee: bool) -> None:
-    """Pass on what this kind of account may read."""
-    reader = topics.parse(topic).topic.reader
-    if (
-        reader is topics.Reader.EVERYBODY
-        or (owned and reader is topics.Reader.OWNER)
-        or (referee and "referee" in topic)
-    ):
-        held.arriving.append(Inbound(topic, payload, True, 1, 1))

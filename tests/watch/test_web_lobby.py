@@ -125,18 +125,7 @@ def test_the_clock_of_a_lobby_is_the_servers_whatever_a_host_does(players: int |
     assert contest.picture["lobby"]["players"] == (players if players != 64 else None)
 
 
-def test_a_hall_that_a_league_holds_has_no_clock_and_waits_for_nobody() -> None:
-    contest = Contest(Limits())
-    contest.host(HostAction.SET, settings=m.NextGame(players=64, placement_seconds=86_400))
-    contest.host(HostAction.NEXT)
-    contest.join("team0", "team1")
-    contest.host(HostAction.ANNOUNCE, text="evening: round 2 of 5, your table follows")
-    assert contest.picture["lobby"] == {"left_ms": None, "begins_ms": None, "players": None}
-    assert contest.picture["host"]["text"] == "evening: round 2 of 5, your table follows"
-
-
-@pytest.mark.parametrize("delay", [0.0, DELAY])
-@pytest.mark.parametrize("again", [False, True], ids=["lobby", "next game"])
+@pytest.mark.parametrize(("delay", "again"), [(0.0, False), (DELAY, True)], ids=["lobby", "next game"])
 def test_the_end_of_a_game_is_shown_although_the_next_lobby_opens_at_once(delay: float, again: bool) -> None:
     contest = Contest(Limits(players=2), Front(delay=delay, boards=delay > 0))
     names = NAMES[:2]

@@ -209,23 +209,6 @@ def test_the_page_of_a_team_follows_it_and_has_its_board_first(
     assert web.get("/?team=%3Cb%3E")[0] == 400
 
 
-def test_a_phone_keeps_the_team_that_it_follows(window: Browser, rude: tuple[Connection, WebFront]) -> None:
-    connection, web = rude
-    a_game(connection, 4)
-    window.resize(390, 844)
-    opened(window, web)
-    stars = "[...document.querySelectorAll('#boards [aria-pressed]')]"
-    star = f"{stars}.find(each => each.closest('article').innerText.includes('t2'))"
-    until(window, star)
-    window.run(f"{star}.click()")
-    opened(window, web)
-    until(window, star)
-    assert window.run(f"return {star}.getAttribute('aria-pressed')") == "true"
-    window.click("#tab-chat")
-    assert window.run("return document.getElementById('tab-chat').getAttribute('aria-selected')") == "true"
-    window.run("localStorage.clear()")
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_has_a_serious_fault_for_people_who_do_not_see_or_use_a_mouse(
     window: Browser, rude: tuple[Connection, WebFront], scheme: str
