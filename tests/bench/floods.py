@@ -22,11 +22,12 @@ from typing import Final
 
 from bench.children import process, table_names
 from bench.figures import percentiles, row
-from bench.light import filters, login, packet, text
+from bench.light import filters, login
 from bench.profiles import HEARD
 from bench.teams import NAMES, Door, Teams
 from kit.front import Front
 from kit.mosquitto import ContestMosquitto
+from kit.raw import packet, text
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.storage.roster import SCREENS, Roster
 

@@ -7,26 +7,12 @@ from collections.abc import Callable, Iterable
 from typing import Final
 from urllib.parse import urlsplit
 
+from kit.raw import packet, text
+
 #: To the broker's greeting, and until all that was asked for is subscribed.
 _PATIENCE_SECONDS: Final = 60.0
 _PUBLISH, _PUBACK, _SUBACK = 0x30, 0x40, 0x90
 _Hear = Callable[[str, bytes], None]
-
-
-def text(value: str) -> bytes:
-    """Return a string as MQTT has it, behind its length."""
-    encoded = value.encode()
-    return len(encoded).to_bytes(2, "big") + encoded
-
-
-def packet(first: int, body: bytes) -> bytes:
-    """Return a packet: type and flags, length, body."""
-    length, header = len(body), bytearray((first,))
-    while length > 127:
-        header.append(length & 127 | 128)
-        length >>= 7
-    header.append(length)
-    return bytes(header) + body
 
 
 def filters(first: int, options: bytes, *names: str) -> bytes:

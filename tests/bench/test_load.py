@@ -9,9 +9,10 @@ from dataclasses import fields, replace
 
 import pytest
 
-from bench.light import LightClient, packet, text
+from bench.light import LightClient
 from bench.load import Result, table
 from bench.sizes import COSTS, Costs, Load, Size, predict
+from kit.raw import packet, text
 
 _NOTHING = Costs(**{each.name: 0.0 for each in fields(Costs)})
 _SIZE = Size(tables=100, teams=2, spectators=500, pace=0.5)

@@ -6,10 +6,12 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gateways.gateway_hall import Hall, Program
+from salvo import messages as m
 from salvo.messages import State
 from salvo.rules import XBS, Fleet
 from salvo_gateways.accounts import RosterAccounts
@@ -185,3 +187,25 @@ def test_each_spelling_comes_back_to_its_own_seat_also_at_a_gateway_that_was_sta
         told = client.hear_all()
         assert told[1:3] == [f"J|{name}", f"Y|{BOARD}"]
         assert f"B|{name}||{'.' * 100}|0|0" in told
+
+
+def test_what_the_host_does_reaches_the_clients_in_their_own_words() -> None:
+    hall = Hall(XBS)
+    example = door(hall.watch, XBS)
+    clients = [hall.come(example, name) for name in ("ann", "bob")]
+    for client in clients:
+        client.say(f"J|{client.name}|{BOARD}")
+
+    def told(do: m.HostAction, **argument: Any) -> list[list[str]]:
+        for client in clients:
+            client.hear_all()
+        hall.service.act("", m.HostCommand(m.TERMINAL_HOST, do, **argument))
+        hall.settle()
+        return [client.hear_all() for client in clients]
+
+    [first] = {line for each in told(m.HostAction.START) for line in each if line.startswith("N|")}
+    assert told(m.HostAction.ANNOUNCE, text="Lunch is at noon") == [["M||Lunch is at noon"]] * 2
+    for each in told(m.HostAction.SKIP):
+        assert f"K|{first[2:]}|skipped by the host" in each
+    for each in told(m.HostAction.ABORT):
+        assert any(line.startswith("F|aborted|") for line in each)

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from kit.raw import packet, text
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl
 from salvo.net.tls import client_context
@@ -128,13 +129,13 @@ class Probe:
             will: topic and payload of a retained last will.
         """
         flags = 2
-        tail = _text(client_id)
+        tail = text(client_id)
         if will is not None:
             flags |= 4 | 8 | 32
-            tail += _text(will[0]) + _bytes(will[1])
+            tail += text(will[0]) + struct.pack("!H", len(will[1])) + will[1]
         if login is not None:
             flags |= 128 | 64
-            tail += _text(login.user) + _text(login.secret)
+            tail += text(login.user) + text(login.secret)
         self._send(0x10, b"\0\4MQTT" + bytes((4, flags)) + struct.pack("!H", 60) + tail)
         self._until(lambda: self._greeting is not None, "the greeting")
         return self._greeting or Greeting(None)
@@ -142,14 +143,14 @@ class Probe:
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
         """Publish with QoS 1; return whether the broker acknowledged it, else it hung up."""
         number = self._next_number()
-        self._send(0x32 | retain, _text(topic) + struct.pack("!H", number) + payload)
+        self._send(0x32 | retain, text(topic) + struct.pack("!H", number) + payload)
         self._until(lambda: number in self._acknowledged, f"a publication of {len(payload)} bytes")
         return number in self._acknowledged
 
     def subscribe(self, *filters: str) -> bytes:
         """Subscribe with QoS 1; return a code a filter, 128 for a refusal, nothing when the broker hung up."""
         number = self._next_number()
-        self._send(0x82, struct.pack("!H", number) + b"".join(_text(each) + b"\1" for each in filters))
+        self._send(0x82, struct.pack("!H", number) + b"".join(text(each) + b"\1" for each in filters))
         self._until(lambda: number in self._subscribed, f"a subscription of {len(filters)} filters")
         return self._subscribed.get(number, b"")
 
@@ -208,14 +209,8 @@ class Probe:
         return self._number
 
     def _send(self, first: int, body: bytes) -> None:
-        length, size = b"", len(body)
-        while True:
-            size, low = size >> 7, size & 127
-            length += bytes((low | 128 * (size > 0),))
-            if not size:
-                break
         try:
-            self._socket.sendall(bytes((first,)) + length + body)
+            self._socket.sendall(packet(first, body))
         except OSError:  # hung up, or takes no more; what it said before that still counts
             self._drain()
 
@@ -289,11 +284,3 @@ class Probe:
                 self._pings += 1
             case _:
                 pass
-
-
-def _bytes(value: bytes) -> bytes:
-    return struct.pack("!H", len(value)) + value
-
-
-def _text(value: str) -> bytes:
-    return _bytes(value.encode())

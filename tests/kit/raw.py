@@ -15,8 +15,13 @@ client_ids = (f"client-{number}" for number in itertools.count())
 
 
 def packet(first: int, body: bytes) -> bytes:
-    assert len(body) < 128
-    return bytes((first, len(body))) + body
+    """Return a packet: type and flags, length, body."""
+    length, head = len(body), bytearray((first,))
+    while length > 127:
+        head.append(length & 127 | 128)
+        length >>= 7
+    head.append(length)
+    return bytes(head) + body
 
 
 def text(value: str) -> bytes:

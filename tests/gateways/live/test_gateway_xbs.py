@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,12 +12,10 @@ import pytest
 
 from gateways.gateway_stage import open_door
 from gateways.xbs_client import Client, Gone, Outcome
-from gateways.xbs_games import SECONDS, Patient, Playing, small
+from gateways.xbs_games import SECONDS, Playing, small
 from kit.guarded import guarded
 from kit.mosquitto import Mosquitto
 from kit.players import Heard, over, salvos
-from kit.ports import Port
-from kit.processes import started
 from kit.programs import BROKERS, needs
 from salvo import messages as m
 from salvo.errors import ConnectionLost
@@ -225,65 +221,3 @@ def test_a_slow_player_keeps_the_turn_over_a_broker_that_is_killed(tmp_path: Pat
     check_points(outcome, heard)
     assert heard.of(m.CommandRefused) == []
     assert {(turn.player, turn.shots) for turn in heard.of(m.SalvoResolved)} == {("ann", 1), ("bob", 1)}
-
-
-# --- the gateway as a process -----------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def gateway_process(url: str, listen: str) -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
-    command = [sys.executable, "-m", "salvo", "gateway", "xbs", "--broker", url, "--listen", listen]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            host, _, port = process.stdout.readline().split()[-1].rpartition(":")
-            yield process, (host, int(port))
-        finally:
-            process.kill()
-
-
-def test_a_client_and_a_bot_come_back_to_their_game_at_a_gateway_that_was_killed(tmp_path: Path, port: Port) -> None:
-    bot = ["join", f"xbs://{port.address}", "hunter", "--team", "bob", "--games", "1", "--seed", "bob"]
-    with table(tmp_path, rules="xbs") as (url, heard), contextlib.ExitStack() as stack:
-        with gateway_process(url, port.address) as (process, address):
-            playing = Playing([Patient(*address, "ann", 0)])
-            joined = stack.enter_context(started([sys.executable, "-m", "salvo", *bot], stdout=subprocess.DEVNULL))
-            heard.until(salvos(21))
-            process.kill()
-            process.wait(60)
-        before = len(heard.of(m.SalvoResolved))
-        with gateway_process(url, f"{address[0]}:{address[1]}"):
-            outcome = playing.wait()
-            assert joined.wait(60) == 0  # before the gateway ends, which may not have told it the results yet
-        heard.until(over)
-    assert outcome.state == "finished"
-    assert before < len(heard.of(m.SalvoResolved))
-    check_points(outcome, heard)
-    assert any(line.startswith("Y|") for line in playing.clients[0].lines)
-
-
-def test_what_the_host_does_reaches_the_clients_in_their_own_words(tmp_path: Path) -> None:
-    heard = Heard()
-    with EmbeddedBroker() as broker:
-        contest = Contest(ServerSettings(broker=broker.url, seed="7", over_seconds=600, rules=small(tmp_path)), heard)
-
-        def act(do: m.HostAction, **argument: Any) -> None:
-            contest.service.act("", m.HostCommand(m.TERMINAL_HOST, do, **argument))
-
-        with (
-            contest.in_background(),
-            open_gateway(broker.url, tmp_path) as address,
-        ):
-            clients = sit_down(address, "ann", "bob")
-            heard.until(lambda said: sum(isinstance(each, m.PlacementJudged) for each in said) == 6)
-            act(m.HostAction.START)
-            [first] = {until(client, "N")[1] for client in clients}
-            act(m.HostAction.ANNOUNCE, text="Lunch is at noon")
-            for client in clients:
-                assert until(client, "M") == ["M", "", "Lunch is at noon"]
-            act(m.HostAction.SKIP)
-            for client in clients:
-                assert until(client, "K") == ["K", first, "skipped by the host"]
-            act(m.HostAction.ABORT)
-            for client in clients:
-                assert until(client, "F")[:2] == ["F", "aborted"]

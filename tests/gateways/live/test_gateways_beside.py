@@ -19,7 +19,7 @@ import pytest
 from gateways.xbs_games import Patient, Playing, small
 from kit.command_line import run
 from kit.ports import Port
-from kit.processes import processes, without_settings
+from kit.processes import processes, started, without_settings
 from kit.waiting import until
 
 _SECONDS = 60.0
@@ -102,18 +102,21 @@ def listens(port: int) -> bool:
 
 
 @pytest.mark.long
-def test_clients_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path) -> None:
+def test_a_client_and_a_bot_play_through_a_gateway_that_dies_in_the_middle(tmp_path: Path) -> None:
     with server(tmp_path, "contest", "--rules", small(tmp_path), "--games", "1") as running:
         running.listening()
-        address = "127.0.0.1", running.port
         killed = threading.Event()
-        clients = [Held(*address, name, seed, killed) for seed, name in enumerate(("ann", "bob"))]
-        playing = Playing(clients)
-        until(lambda: any(client.has_hit for client in clients))
-        [gateway] = gateways_of(running.process)
-        os.kill(gateway, signal.SIGKILL)
-        killed.set()
-        assert playing.wait().state == "finished"
+        ann = Held("127.0.0.1", running.port, "ann", 0, killed)
+        playing = Playing([ann])
+        bot = ["join", f"xbs://127.0.0.1:{running.port}", "hunter", "--team", "bob", "--games", "1", "--seed", "bob"]
+        with started([sys.executable, "-m", "salvo", *bot], stdout=subprocess.DEVNULL) as bob:
+            until(lambda: ann.has_hit)
+            [gateway] = gateways_of(running.process)
+            os.kill(gateway, signal.SIGKILL)
+            killed.set()
+            assert playing.wait().state == "finished"
+            assert bob.wait(_SECONDS) == 0
+        assert any(line.startswith("Y|") for line in ann.lines)
         running.listening(2)
         assert running.process.wait(_SECONDS) == 0
         [won] = [record for record in running.records if record["event"] == "won"]

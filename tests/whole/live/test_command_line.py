@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -20,8 +19,6 @@ import pytest
 from kit import players
 from kit.command_line import run
 from kit.processes import started, without_settings
-from salvo_lab.bots.slow import Slow
-from salvo_server.brokers.embedded.addresses import lan_addresses
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 #: A game that is quickly played, and quickly explained.
@@ -294,35 +291,6 @@ def test_a_page_replaces_a_page_and_nothing_else(tmp_path: Path) -> None:
         assert run(command, str(recorded), "--html", str(page)).returncode == 0
 
 
-@pytest.mark.long
-def test_a_server_writes_its_games_to_a_folder(tmp_path: Path) -> None:
-    where = str(tmp_path / "contest.journal")
-    folder, pond = tmp_path / "games", tmp_path / "pond.toml"
-    pond.write_text(POND)
-    folder.mkdir()
-    (folder / "game-1.jsonl.gz").write_text("of an earlier contest")
-    given = ("--rules", str(pond), "--journal", where, "--transcripts", str(folder))
-    with _serve("--players", "2", "--games", "1", *given) as (server, url):
-        teams = [players.join(url, name, games=1) for name in ("ann", "bob")]
-        out, err = server.communicate(timeout=60)
-        for team in teams:
-            team.join(60)
-    assert (server.returncode, err) == (0, "")
-    events = [json.loads(line) for line in out.splitlines()]
-    [written] = [event for event in events if event["event"] == "transcript"]
-    assert written["file"] == str(folder / "game-1.2.jsonl.gz")
-    assert written["proof"] == str(folder / "game-1.2.proof.jsonl")
-    assert run("verify", written["proof"]).returncode == 0
-    assert (folder / "game-1.jsonl.gz").read_text() == "of an earlier contest"
-    assert run("replay", written["file"], "--check").returncode == 0
-    [won] = [event for event in events if event["event"] == "won"]
-    assert run("replay", written["file"]).stdout.splitlines()[-1].startswith(f"places: 1. {won['winner']}")
-    files = [written["file"], written["proof"], where]
-    explained = [run("explain", file, "--fleets", "100").stdout.split("\n", 1) for file in files]
-    assert {lines for _, lines in explained} == {explained[0][1]}  # whichever file it is told from
-    assert f"\n{won['winner']} won: luck " in explained[0][1]
-
-
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -364,29 +332,3 @@ def test_every_line_of_a_server_that_logs_json_is_an_object(tmp_path: Path) -> N
     assert "is started again" in said[1]["text"]
     for line in [*out.splitlines(), *err.splitlines()]:
         assert datetime.fromisoformat(json.loads(line)["at"]).tzinfo is not None
-
-
-@pytest.mark.long
-def test_a_server_that_ends_in_mid_game_says_how_the_game_goes_on_and_the_next_one_that_it_does(tmp_path: Path) -> None:
-    journal = str(tmp_path / "a.journal")
-    command = [SALVO, "serve", "--players", "2", "--journal", journal, "--listen"]
-    with started([*command, "0.0.0.0:0"], stdout=subprocess.PIPE) as server:
-        assert server.stdout is not None
-        said = server.stdout.readline()
-        url = said.split()[-1]
-        reachable = [f"mqtt://{address}:{url.rpartition(':')[2]}" for address in lan_addresses("0.0.0.0")]
-        if reachable:
-            assert f"listening on 0.0.0.0:{url.rpartition(':')[2]}, here {url}" in said
-            assert f" teams: salvo join {reachable[0]} mybot.py" in server.stdout.readline()
-        for name in ("ann", "bob"):
-            players.join(url, name, Slow())
-        _until_said(server, "the game begins")
-        server.send_signal(signal.SIGTERM)
-        said = server.communicate(timeout=60)[0]
-    assert "game 1 is not over; it goes on if the server starts with --resume always" in said
-    assert server.returncode == 0
-    with started([*command, "127.0.0.1:0", "--resume", "always"], stdout=subprocess.PIPE) as server:
-        said = _until_said(server, "goes on")
-        server.terminate()
-        server.communicate(timeout=60)
-    assert re.search(r" game 1 goes on: turn \d+, (ann|bob)'s; players: (ann, bob|bob, ann)$", said.rstrip())

@@ -110,7 +110,10 @@ ELSEWHERE = {
         "tests/server/live/test_open_profile.py",
         'values |= {"broker": running_broker.url, "roster": folder / "roster.json"}',
     ),
-    "salvo join xbs://HOST:7948 mybot.py --team red": ("tests/gateways/live/test_gateway_xbs.py", '"join", f"xbs://'),
+    "salvo join xbs://HOST:7948 mybot.py --team red": (
+        "tests/gateways/live/test_gateways_beside.py",
+        '"join", f"xbs://',
+    ),
     "salvo join jsonline://HOST:4001 mybot.py": (
         "tests/gateways/live/test_gateway_jsonline.py",
         '"join", f"jsonline://',

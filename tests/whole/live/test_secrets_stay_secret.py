@@ -8,7 +8,6 @@ import json
 import subprocess
 import sysconfig
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_urlsafe
 
@@ -164,17 +163,6 @@ def _start(folder: Path, name: str, *arguments: str, **extra: str) -> subprocess
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment)
 
 
-@contextlib.contextmanager
-def _ending(processes: list[subprocess.Popen[bytes]]) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        for process in processes:
-            if process.poll() is None:
-                process.terminate()
-            process.wait(60)
-
-
 def _address(folder: Path) -> str:
     output = folder / "serve.out"
     until(lambda: "\n" in output.read_text(), lambda: (folder / "serve.log").read_text()[-2000:])
@@ -188,45 +176,76 @@ def _pond(folder: Path) -> str:
     return str(file)
 
 
-def _until_written(folder: Path, teams: list[subprocess.Popen[bytes]]) -> None:
-    """Wait until the teams have gone home and the server has written the game."""
-    for team in teams:
-        team.wait(60)
-    until(lambda: b'"transcript"' in (folder / "serve.out").read_bytes(), seconds=SECONDS)
+class Contest:
+    """A server, a spectator and two teams, each a process whose output is a file, and all command lines meanwhile."""
+
+    def __init__(self, folder: Path, *words: str) -> None:
+        self.folder = folder
+        self.command_lines = ProcessList()
+        files = ["--journal", str(folder / "journal"), "--transcripts", str(folder / "transcripts")]
+        serve = ["serve", "--listen", "127.0.0.1:0", "--json", "--players", "2", "--over-seconds", "2"]
+        self._processes = [_start(folder, "serve", *serve, *files, "--rules", _pond(folder), *words)]
+        self.url = ""
+
+    def __enter__(self) -> Contest:
+        self.command_lines.start()
+        try:
+            self.url = _address(self.folder)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                process.terminate()
+            process.wait(60)
+        self.command_lines.over.set()
+        self.command_lines.join()
+
+    def watch(self, **account: str) -> None:
+        self._processes.append(_start(self.folder, "watch", "watch", self.url, **account))
+        until(lambda: (self.folder / "watch.out").stat().st_size)  # a game may be over before it looks
+
+    def join(self, secrets: dict[str, str]) -> None:
+        for name in TEAMS:
+            proof = ("--games", "1", "--proof", str(self.folder / f"{name}.proof"))
+            words = ("join", self.url, "hunter", "--team", name, *proof)
+            self._processes.append(_start(self.folder, name, *words, SALVO_SECRET=secrets[name]))
+        self.command_lines.look()
+
+    def until_written(self) -> None:
+        """Wait until the teams have gone home and the server has written the game."""
+        for team in self._processes[2:]:
+            team.wait(60)
+        until(lambda: b'"transcript"' in (self.folder / "serve.out").read_bytes(), seconds=SECONDS)
+
+    def places(self) -> dict[str, bytes]:
+        """Return every file and every command line."""
+        files = [path for path in self.folder.rglob("*") if path.is_file()]
+        found = {str(path.relative_to(self.folder)): path.read_bytes() for path in files}
+        return found | {f"the process list: {line[:60]!r}": line for line in self.command_lines.lines}
 
 
 @pytest.mark.long
 def test_no_secret_is_anywhere_after_a_whole_contest(tmp_path: Path) -> None:
     """On an open broker a request in clear can be read by whoever listens to it; nothing but that topic is left out."""
     secrets = {name: token_urlsafe(16) for name in (*TEAMS, "wrong")}
-    files = ["--journal", str(tmp_path / "journal"), "--transcripts", str(tmp_path / "transcripts")]
-    files += ["--rules", _pond(tmp_path)]
-    serve = ("serve", "--profile", "open", "--listen", "127.0.0.1:0", "--json", "--players", "2", *files)
-    processes = [_start(tmp_path, "serve", *serve, "--over-seconds", "2")]
-    command_lines = ProcessList()
-    command_lines.start()
-    with _ending(processes):
-        url = _address(tmp_path)
-        ear = Ear(url)
+    with Contest(tmp_path, "--profile", "open") as contest:
+        ear = Ear(contest.url)
         ear.until(topics.STATE.of())
-        processes.append(_start(tmp_path, "watch", "watch", url))
-        until(lambda: (tmp_path / "watch.out").stat().st_size)  # a game may be over before it looks
-        for name in TEAMS:
-            own = ("join", url, "hunter", "--team", name, "--games", "1", "--proof", str(tmp_path / f"{name}.proof"))
-            processes.append(_start(tmp_path, name, *own, SALVO_SECRET=secrets[name]))
-        command_lines.look()
+        contest.watch()
+        contest.join(secrets)
         ear.until(topics.COUNT.of(), b"2")  # before that, on an open broker, a name is whose request comes first
-        _misbehave(url, secrets["wrong"])
+        _misbehave(contest.url, secrets["wrong"])
         ear.until(topics.TURN.of())
-        _misbehave(url, secrets["wrong"])
+        _misbehave(contest.url, secrets["wrong"])
         ear.until(topics.WINNER.of())
-        _until_written(tmp_path, processes[2:])
+        contest.until_written()
     ear.close()
-    command_lines.over.set()
-    command_lines.join()
 
-    places = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    places |= {f"the process list: {line[:60]!r}": line for line in command_lines.lines}
+    places = contest.places()
     request = topics.REQUEST_PARTICIPATION.of()
     sealed = "keys" in ear.status
     said = [message for message in ear.heard if message.topic != request]
@@ -238,7 +257,7 @@ def test_no_secret_is_anywhere_after_a_whole_contest(tmp_path: Path) -> None:
     secrets["number"] = NUMBER
     known = {name: secret.encode() for name, secret in secrets.items()} | _keys(said, secrets)
     assert leaks(places, known) == []
-    _check_that_something_was_searched(places, command_lines.lines, tmp_path)
+    _check_that_something_was_searched(places, contest.command_lines.lines, tmp_path)
 
 
 def _roster(folder: Path) -> dict[str, str]:
@@ -257,44 +276,20 @@ def test_no_secret_is_anywhere_after_a_contest_with_rights(tmp_path: Path) -> No
     """Nothing is left out: what a watcher, a rival and the referee hear, every file, every command line."""
     secrets = _roster(tmp_path)
     wrong = token_urlsafe(16)
-    files = ["--journal", str(tmp_path / "journal"), "--transcripts", str(tmp_path / "transcripts")]
-    files += ["--rules", _pond(tmp_path)]
-    serve = (
-        "serve",
-        "--listen",
-        "127.0.0.1:0",
-        "--json",
-        "--players",
-        "2",
-        *files,
-        "--referee-delay-seconds",
-        "0",
-    )
-    processes = [_start(tmp_path, "serve", *serve, "--over-seconds", "2")]
-    command_lines = ProcessList()
-    command_lines.start()
-    with _ending(processes):
-        url = _address(tmp_path)
-        ears = [Ear(url, name, secrets[name]) for name in ("hall", "rival", "booth")]
+    with Contest(tmp_path, "--referee-delay-seconds", "0") as contest:
+        ears = [Ear(contest.url, name, secrets[name]) for name in ("hall", "rival", "booth")]
         ears[0].until(topics.STATE.of())
-        account = {"SALVO_TEAM": "hall", "SALVO_SECRET": secrets["hall"]}
-        processes.append(_start(tmp_path, "watch", "watch", url, **account))
-        until(lambda: (tmp_path / "watch.out").stat().st_size)  # a game may be over before it looks
-        for name in TEAMS:
-            own = ("join", url, "hunter", "--team", name, "--games", "1", "--proof", str(tmp_path / f"{name}.proof"))
-            processes.append(_start(tmp_path, name, *own, SALVO_SECRET=secrets[name]))
+        contest.watch(SALVO_TEAM="hall", SALVO_SECRET=secrets["hall"])
+        contest.join(secrets)
         ears[0].until(topics.TURN.of())
         ears[1].close()  # a user has one connection
-        _misbehave(url, wrong, "rival", secrets["rival"])
+        _misbehave(contest.url, wrong, "rival", secrets["rival"])
         ears[2].until(topics.REFEREE.of())
         ears[0].until(topics.WINNER.of())
-        _until_written(tmp_path, processes[2:])
+        contest.until_written()
     for ear in ears:
         ear.close()
-    command_lines.over.set()
-    command_lines.join()
-    places = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    places |= {f"the process list: {line[:60]!r}": line for line in command_lines.lines}
+    places = contest.places()
     for ear, name in zip(ears, ("hall", "rival", "booth"), strict=True):
         heard = enumerate(ear.heard)
         places |= {f"message {number} to {name} on {each.topic}": each.payload for number, each in heard}
