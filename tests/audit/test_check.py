@@ -15,7 +15,6 @@ from salvo_audit.check import report
 from salvo_audit.check.catalog import CASES, CLAIMS
 from salvo_audit.check.door import ReceivedPublication
 from salvo_audit.check.results import Results
-from salvo_audit.check.run import select
 from salvo_audit.check.scenario import SCENARIOS
 from salvo_audit.check.stage import WaitLimits
 from salvo_audit.commands.check import check as command_line
@@ -40,17 +39,6 @@ def test_every_claim_has_cases_and_every_scenario_decides_some() -> None:
     assert {each.claim for each in SCENARIOS} - {""} <= CLAIMS.keys()
     assert CLAIMS.keys() <= {case.claim for case in CASES.values()}
     assert all(each.cases for each in SCENARIOS)
-
-
-def test_patterns_choose_cases_in_the_order_of_the_catalogue() -> None:
-    assert select(["turn/count", "mqtt/no-*"]) == [
-        "mqtt/no-will",
-        "mqtt/no-retain",
-        "mqtt/no-greedy-filter",
-        "turn/count",
-    ]
-    with pytest.raises(ValueError, match="there is no case 'turn/nothing'"):
-        select(["turn/nothing"])
 
 
 def test_the_page_for_authors_names_every_claim_and_the_number_of_cases() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from kit.proofs import IDENTITY, LOOSE, SMALL, Entries, Played, cheated, notes_of
+from kit.proofs import IDENTITY, LOOSE, SMALL, Entries, Played, cheated
 from salvo.cli import cli
 from salvo.seal import fingerprint
 from salvo_server.recordings import open_recordings
@@ -78,14 +78,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_command_says_what_is_fair_and_who_signed_it(file: Path) -> None:
-    code, said = _run(str(file))
-    assert code == 0
-    assert "fair: game 1: team0, team1; " in said
-    assert "starter chosen fairly" in said
-    assert f"signed by the server {fingerprint(IDENTITY.signing_key)}; compare it" in said
-
-
 def test_the_command_names_file_line_and_who_is_at_fault(file: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.proof.jsonl"
     [won] = [number for number, line in enumerate(LINES) if b'"won"' in line]
@@ -150,17 +142,6 @@ def test_a_gap_or_a_changed_line_in_one_game_hides_no_verdict_on_the_others(
     assert (code, said.count(": fair: "), said.count("NOT ")) == (1, 2, 1)
     assert f"line {len(four[1]) + len(four[2]) + 8}: NOT FAIR: the file was changed" in said
     assert [game["fault"] for game in record["games"]] == [None, None, "file"]
-
-
-def test_of_a_game_under_way_nothing_is_said_to_have_been_lost(tmp_path: Path, four: list[list[bytes]]) -> None:
-    fired = json.dumps({"sent": {"team": "team0", "topic": "/players/team1/fire", "body": {"x": 1, "y": 1}}})
-    note = fired.replace(" ", "").encode() + b"\n"
-    won = next(number for number, line in enumerate(four[3]) if b'"won"' in line)
-    own = [*LINES, *notes_of(HONEST, "team0")]
-    remarks = _verdicts(tmp_path / "a", [own])[2]["notes"]
-    _, _, record = _verdicts(tmp_path / "a", [own, four[3][:won], [note]])
-    assert (record["fair"], record["notes"]) == (True, remarks)
-    assert _verdicts(tmp_path / "a", [own, [note]])[2]["notes"] != remarks
 
 
 def test_a_file_that_is_no_proof_is_not_shown(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench import clearing
-from bench.clearing import empty_row, grow, measure_all
+from bench.clearing import measure_all
 from bench.clearing_page import DATA, page, plot
 from salvo.rules import STANDARD, RuleBook
 from salvo_lab.solo import Cleared
@@ -26,16 +26,6 @@ class Boards:
         for board in boards:
             self.asked.append(board)
             yield Cleared(board, 40 + board, 40 + board, [self.seconds] * (40 + board))
-
-
-def test_a_row_goes_on_where_it_was_left() -> None:
-    row, clear = empty_row(STANDARD, "hunter", "c0de"), Boards()
-    list(grow(row, 3, 1, clear))
-    row = json.loads(json.dumps(row))
-    list(grow(row, 5, 1, clear))
-    assert clear.asked == [1, 2, 3, 4, 5]
-    assert row["turns"] == {"41": 1, "42": 1, "43": 1, "44": 1, "45": 1}
-    assert row["ms"] == {"0.1": 41 + 42 + 43 + 44 + 45}
 
 
 def test_a_row_of_other_code_begins_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,15 +67,6 @@ def test_everybody_sees_every_turn_of_a_golden_game(name: str) -> None:
             ]
 
 
-def test_a_player_sees_the_fleets_that_the_rules_show_when_the_game_is_over_and_not_before() -> None:
-    transcript = read_transcript(GOLDEN / "streak-4-1.jsonl.gz")
-    replay = Replay("streak", transcript.header, execute(transcript))
-    before, last = replay.frames(replay.players[0])[-2:]
-    rivals = replay.players[1:]
-    assert not any(Mark.SHIP in before.seas[rival].marks for rival in rivals)
-    assert [Mark.SHIP in last.seas[rival].marks for rival in rivals] == [not last.seas[rival].out for rival in rivals]
-
-
 def test_only_the_referee_is_told_the_seed() -> None:
     """Who has it draws the fleets of an arena's bots."""
     transcript = read_transcript(GOLDEN / "streak-4-1.jsonl.gz")

@@ -46,18 +46,6 @@ def refused(*words: str) -> str:
     return done.stderr
 
 
-def test_the_evening_is_shown_unless_all_is_asked_for(journal: str) -> None:
-    evening, whole = shown("--journal", journal).splitlines(), shown("--journal", journal, "--all").splitlines()
-    assert evening[0] == "Standings of the evening: 2 games, 2025-10-09 08:53:20 UTC to 2025-10-09 08:53:23 UTC"
-    assert [line.split()[:3] for line in evening[2:5]] == [["1", "ann", "1"], ["2", "cem", "1"], ["3", "bob", "0.5"]]
-    assert evening[5:] == [
-        "not counted: game 1 of table blue, 2025-10-09 08:53:22 UTC, ended without a winner",
-        "not counted: game 4, 2025-10-09 08:53:23 UTC, annulled by desk",
-    ]
-    assert whole[0].startswith("Standings: 3 games, 2025-10-09 02:53:19 UTC to ")
-    assert whole[2].split()[:3] == ["1", "ann", "2"]
-
-
 def test_programs_get_everything(journal: str) -> None:
     told = json.loads(shown("--journal", journal, "--all", "--json"))
     assert told["games"] == 3

@@ -89,19 +89,6 @@ def id_(site: Site) -> str:
     return found
 
 
-def test_the_list_has_fifty_to_a_page_and_filters(site: Site) -> None:
-    whole = site.get("/games")
-    assert whole.status == 200
-    count = len(_GAMES)
-    assert f">{count + 2} games</span>" in whole.text  # with one of the journal, and one that cannot be read
-    assert len(_ids(whole)) == count + 1
-    assert "<b>cut.jsonl.gz</b> cannot be read: transcript_cut" in whole.text
-    found = site.get("/games", teams="hunter-7", table="game", since="2026-09-01", until="2026-09-28")
-    assert "3 games</span> of" in found.text
-    assert {match[:6] for match in _ids(found)} == {"game-3"}
-    assert "No game is like that." in site.get("/games", text="nothing like it").text
-
-
 def test_pages_of_the_list_follow_each_other() -> None:
     [entry] = _listed(GOLDEN / "2-players-1.jsonl.gz")
     many = [entry._replace(id=f"game-{number}") for number in range(120)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -131,29 +130,3 @@ def test_nobody_is_said_to_be_defeated_by_a_team_that_did_not_fire_at_it(
 
 
 # --- a turn without a shot ------------------------------------------------------------------------------------------
-
-
-def gives_up(played: Played) -> None:
-    played.do(m.Skip(current(played), m.TurnContext(1, 1)))
-
-
-def is_skipped_by_the_host(played: Played) -> None:
-    host(played, Do.SKIP)
-
-
-@pytest.mark.parametrize(("end", "given_up"), [(gives_up, True), (run_out, False), (is_skipped_by_the_host, False)])
-def test_only_a_turn_that_a_program_ended_itself_was_given_up(
-    end: Callable[[Played], None], given_up: bool, capsys: pytest.CaptureFixture[str]
-) -> None:
-    played = Played("out", SMALL, players=3, minor=2).lobby()
-    team = current(played)
-    end(played)
-    picture = hall(played)
-    assert picture["last"]["given_up"] is given_up
-    assert (picture["comment"] == f"{team}'s bot gave up the turn.") is given_up
-    report = ServeReport(True, None)
-    report.contest = SimpleNamespace(service=SimpleNamespace(tables={"": played.table}))  # type: ignore[assignment]
-    step = played.steps[-1]
-    report("", step.at, step.command, step.announcements)
-    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [each["player"] for each in events if each["event"] == "given_up"] == [team] * given_up

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kit.browser import END, HOME, LEFT, RIGHT, SPACE, TAB, Browser, colour, contrast
-from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, play
+from kit.golden_games import GOLDEN
 from kit.pages import RUDE, large_game, rude_game
 from kit.programs import needs
-from salvo.rules import SALVO, Announce, Fleet, Repeats, RuleBook
 from salvo_display.boards.colours import luminance
 from salvo_display.boards.marks import Mark
 from salvo_display.replay import REFEREE, Replay
@@ -118,21 +116,6 @@ def test_buttons_salvos_and_the_address_lead_to_a_turn_of_a_players_view(window:
     _assert_shows(window, replay, player, 5)
     window.open(f"{address}#turn=999999")
     _assert_shows(window, replay, player, replay.turns)
-
-
-@pytest.mark.parametrize("book", [SALVO, replace(SALVO, announce=Announce.CELLS, repeats=Repeats.MISS)])
-def test_repeated_shots_and_shots_at_the_own_board_are_what_the_view_knows(
-    window: Browser, tmp_path: Path, book: RuleBook
-) -> None:
-    odd = [("alice", "bob", 9, 1), ("alice", "bob", 1, 3), *[("alice", "alice", 1, y) for y in (1, 1, 9)]]
-    fleets = {name: Fleet(book, fleet.placements) for name, fleet in (("alice", ALICE), ("bob", BOB))}
-    replay = play(fleets, [*AT_BOB, *AT_ALICE, *odd], book)
-    assert replay.turns == 3
-    for view in replay.views:
-        window.open(_write(tmp_path, replay, view, 3))
-        _assert_shows(window, replay, view, 3)
-        window.press(LEFT)
-        _assert_shows(window, replay, view, 2)
 
 
 def test_all_boards_and_the_latest_salvo_are_on_one_screen(window: Browser, tmp_path: Path) -> None:

@@ -155,12 +155,6 @@ def test_every_answer_has_the_policy(web: WebFront, path: str) -> None:
     assert "unsafe" not in POLICY
 
 
-def test_without_a_broker_the_page_says_so_and_is_not_healthy(web: WebFront) -> None:
-    with web.pictures() as pictures:
-        assert next(pictures)["trouble"] == "broker"
-    assert web.get("/healthz")[0] == 503
-
-
 @pytest.mark.parametrize(
     "path",
     [
