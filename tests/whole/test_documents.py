@@ -18,10 +18,15 @@ from salvo.cli import cli
 from salvo.messages import Limits
 from salvo.rules.books import BOOKS
 from salvo_lab.comparison import compare
+from salvo_lab.human import own_page
+from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.core import chat_relay
 from salvo_server.settings import ServerSettings
 from salvo_server.standings import chronicle
 from salvo_server.storage import roster
+from salvo_server.storage.journal import locks
+from salvo_watch.commands import web
+from salvo_watch.web import relay
 
 SETTINGS = DOCS / "settings.md"
 DOCUMENTS = (
@@ -98,6 +103,13 @@ def _claims() -> dict[str, list[tuple[Path, str]]]:
             (DOCS / "accounts.md", f"`red.1` to `red.{roster.SCREENS}`"),
             (DOCS / "accounts.md", f"`projector.1` to `projector.{roster.SCREENS}`"),
         ],
+        "watching in a browser": [
+            (DOCS / "scale.md", f"at most {relay.MAX_TABLES:,} tables, and admits {web.MAX_CONNECTIONS:,} browsers"),
+            (DOCS / "watching.md", f"which admits {web.MAX_CONNECTIONS:,}"),
+        ],
+        "a person's page": [(DOCS / "clicking.md", f"within {own_page.KEY_SECONDS:.0f} seconds")],
+        "subscriptions": [(DOCS / "attacks.md", f"at most {BrokerLimits().subscriptions} filters")],
+        "the owner of a journal": [(DOCS / "standby.md", f"heard nothing for {locks.LEASE_SECONDS} s")],
         "the clock": [(DOCS / "join.md", f"{settings['turn_seconds']} seconds for a salvo by default")],
         "a result": [
             (DOCS / "evening.md", f"the default is {words[settings['over_seconds'] // 60]} minutes"),
