@@ -51,7 +51,7 @@ class _Recorded(Program):
     def running(self) -> bool:
         return True
 
-    def tell(self, line: bytes) -> None:
+    def send(self, line: bytes) -> None:
         self._answer(line)
 
     def ask(self, line: bytes, seconds: float | None, read: Callable[[bytes], Any], limit: str) -> Any:

@@ -42,7 +42,7 @@ from salvo.codec.command_reader import (
 from salvo.codec.command_writer import write_chat, write_participation
 from salvo.codec.commands import HOST, PLACE, read_ship
 from salvo.codec.header import Header, read_first_line, read_header, write_header
-from salvo.codec.program_lines import answered_fleet, read_answer, read_told
+from salvo.codec.program_lines import answered_fleet, read_answer, read_from_lab
 from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.codec.steps import read_input, write_input
@@ -165,7 +165,7 @@ def _line(data: bytes) -> None:
 
 def _program_line(data: bytes) -> None:
     with _refused(WireError):
-        read_told(data)
+        read_from_lab(data)
     with _refused(WireError, IllegalCommand):
         answer = read_answer(data, 65536)
         if answer.fleet is not None:

@@ -122,7 +122,7 @@ class Table(NamedTuple):
 
     def receive(self, *news: News) -> None:
         for item in news:
-            self.desk.tell(item)
+            self.desk.show(item)
         self.page.look()
 
     def ask_for_fleet(self, rules: str = "spaced") -> None:

@@ -22,7 +22,7 @@ from salvo.seal import Sealer
 from salvo.seat import Seat
 from salvo.session import Session
 from salvo.view import Shot
-from salvo_lab.human.channel import Channel, Clock, FleetAsked, Line, Link, News, Salvo, Seen, Taunt, Told
+from salvo_lab.human.channel import Channel, Clock, FleetAsked, Line, Link, News, Notice, Salvo, Seen, Taunt
 from salvo_lab.human.contest import Person
 
 BOOK = BOOKS["smackdown"]
@@ -81,7 +81,7 @@ def test_a_person_is_asked_for_a_fleet_once_it_is_listed_and_the_fleet_is_sent()
     place.person.take(FLEET)
     assert place.sent() == []
     assert place.told() == [
-        Told(
+        Notice(
             "the fleet came too late: "
             "the fleet was not complete when the game began, or its time ended; the team left the list"
         )
@@ -100,10 +100,10 @@ def test_a_person_is_told_who_is_there_and_how_long_all_have_to_set_up(monkeypat
         return place.desk.news()
 
     now = 10.0
-    assert told("me", "ann", "bob") == [Told("players: me, ann, bob"), Clock("", 70.0)]
+    assert told("me", "ann", "bob") == [Notice("players: me, ann, bob"), Clock("", 70.0)]
     now = 20.0
-    assert told("me", "bob") == [Told("players: me, bob")]
-    assert told("me", "bob", "ann") == [Told("players: me, bob, ann")]  # who comes back starts no time
+    assert told("me", "bob") == [Notice("players: me, bob")]
+    assert told("me", "bob", "ann") == [Notice("players: me, bob, ann")]  # who comes back starts no time
 
 
 def test_a_person_talks_to_everybody_and_to_one_player() -> None:
@@ -117,7 +117,11 @@ def test_a_person_talks_to_everybody_and_to_one_player() -> None:
         {"text": "you first", "to": "ann"},
     ]
     place.hear(m.ChatPublished("me", "hello"), m.MessagePublished("me", "ann", "thanks"))
-    assert place.told() == [Told("you say to ann: you first"), Told("you say: hello"), Told("ann says to you: thanks")]
+    assert place.told() == [
+        Notice("you say to ann: you first"),
+        Notice("you say: hello"),
+        Notice("ann says to you: thanks"),
+    ]
 
 
 def test_a_taunt_answers_the_team_that_shoots_at_the_person() -> None:
@@ -155,7 +159,7 @@ def test_an_answer_to_a_turn_that_is_over_fires_nothing() -> None:
     place.told()
     place.person.take(Salvo(1, 1, (Shot("ann", 1, 1),)))
     assert place.sent() == []
-    assert place.told() == [Told("too late for turn 1")]
+    assert place.told() == [Notice("too late for turn 1")]
 
 
 def test_more_shots_than_are_left_fire_nothing() -> None:
@@ -169,12 +173,12 @@ def test_more_shots_than_are_left_fire_nothing() -> None:
     place.told()
     place.person.take(salvo)
     assert place.sent() == []
-    assert place.told() == [Told("3 shots; this turn has 2")]
+    assert place.told() == [Notice("3 shots; this turn has 2")]
 
 
 def test_a_refusal_is_told_and_one_that_nothing_cures_ends_the_game() -> None:
     place = Place()
     place.person.handle(e.Refused("turn_timeout", "2 shots lost"))
-    assert place.told() == [Told("2 shots lost")]
+    assert place.told() == [Notice("2 shots lost")]
     with pytest.raises(SalvoError, match="not_in_roster: no such team"):
         place.person.handle(e.Refused("not_in_roster", "no such team"))

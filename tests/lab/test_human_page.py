@@ -10,7 +10,7 @@ import pytest
 
 from kit.own_page import HOST, PORT, Table, play, words_in
 from salvo.rules import BOOKS
-from salvo_lab.human.channel import FleetAsked, Line, Salvo, Told
+from salvo_lab.human.channel import FleetAsked, Line, Notice, Salvo
 from salvo_lab.human.own_page import ALONE_SECONDS, KEY_SECONDS, MAX_BODY, MAX_STREAMS, RATE
 
 
@@ -193,7 +193,7 @@ def test_what_others_write_meanwhile_does_not_make_a_click_late() -> None:
         table.begin_turn("spaced")
         async with table.visitor.tab() as picture:
             frame = await picture()
-            table.receive(Told("ann says: hurry up"))
+            table.receive(Notice("ann says: hurry up"))
             assert table.page.number > frame["n"]
             assert (await table.visitor.do(frame, click=["ann", 0])).status == 200
             assert len(table.desk.answers()) == 1
@@ -273,7 +273,9 @@ def test_a_chat_line_and_a_taunt_go_out_and_hostile_text_stays_text() -> None:
     async def act(table: Table) -> None:
         table.desk.chat = True
         await table.visitor.enter()
-        table.receive(FleetAsked(BOOKS["salvo"], "me", 1, Random(1)), Told("<img src=x onerror=alert(1)>\u202e", "ann"))
+        table.receive(
+            FleetAsked(BOOKS["salvo"], "me", 1, Random(1)), Notice("<img src=x onerror=alert(1)>\u202e", "ann")
+        )
         async with table.visitor.tab() as picture:
             frame = await picture()
             assert frame["news"] == [

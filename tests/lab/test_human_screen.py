@@ -33,11 +33,11 @@ from salvo_lab.human.channel import (
     Line,
     Link,
     News,
+    Notice,
     PersonLeft,
     Salvo,
     Seen,
     Taunt,
-    Told,
 )
 from salvo_lab.human.cursor import Cursor
 from salvo_lab.human.local import Human
@@ -62,10 +62,10 @@ class Person:
 
     async def hear(self, *news: News) -> None:
         for each in news:
-            self.desk.tell(each)
+            self.desk.show(each)
         self._heard += 1
         last = f"heard {self._heard}"
-        self.desk.tell(Told(last))
+        self.desk.show(Notice(last))
         await self.until(lambda: self.text("news").endswith(last))
         await self._pilot.pause()  # until the page is laid out, too: clicks go by it
 
@@ -204,7 +204,7 @@ def test_the_clock_and_a_lost_connection_stand_in_the_title() -> None:
 def test_what_strangers_say_on_an_open_broker_steers_nothing() -> None:
     async def act(person: Person) -> None:
         await person.see(view_of("salvo", "[bold]ann\x1b[2J"))
-        await person.hear(Told("\x1b[31m" + "long" * 1000))
+        await person.hear(Notice("\x1b[31m" + "long" * 1000))
         assert person.title("target") == "[bold]ann\ufffd[2J, 5 afloat"
         first = person.text("news").splitlines()[-2]
         assert first.startswith("\ufffd[31mlong")
@@ -274,7 +274,7 @@ def test_the_cursor_goes_round_the_grid_and_takes_two_digits_for_a_column() -> N
 def test_a_page_fits_on_a_terminal_of_80_columns_and_24_lines() -> None:
     async def act(person: Person) -> None:
         await person.see(view_of("salvo"))
-        await person.hear(*[Told(f"line {number}") for number in range(9)])
+        await person.hear(*[Notice(f"line {number}") for number in range(9)])
         for name in ("own", "target"):
             region = person.app.query_one(f"#{name}", BoardView).region
             assert region.bottom <= person.app.query_one("#message").region.y

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from salvo.codec.program_lines import read_answer, read_told
+from salvo.codec.program_lines import read_answer, read_from_lab
 from salvo.errors import WireError
 
 FOLDER = Path(__file__).parents[2] / "proto" / "exec"
@@ -37,7 +37,7 @@ def test_the_example_is_a_whole_game_of_lines_that_the_schema_and_our_reader_kno
         if kind == "answer":
             read_answer(line.encode(), len(line))
         else:
-            read_told(line.encode())
+            read_from_lab(line.encode())
     assert kinds == ["game", "fleet", "answer", *["turn", "answer"] * 9, "end"]
 
 

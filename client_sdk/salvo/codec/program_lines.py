@@ -146,7 +146,7 @@ TOLD: Final = {
 ANSWER: Final[Codec[Answer]] = _codec(Answer)
 
 
-def write_told(told: Told) -> bytes:
+def write_for_program(told: Told) -> bytes:
     """Return a line for a program."""
     return TOLD[told.type].write(told) + b"\n"
 
@@ -156,7 +156,7 @@ def write_answer(answer: Answer) -> bytes:
     return ANSWER.write(answer) + b"\n"
 
 
-def read_told(line: bytes) -> Told:
+def read_from_lab(line: bytes) -> Told:
     """Read a line for a program.
 
     Raises:

@@ -29,7 +29,7 @@ from salvo.codec.program_lines import (
     TurnAsked,
     answered_fleet,
     read_answer,
-    write_told,
+    write_for_program,
 )
 from salvo.errors import BotError, IllegalCommand, SalvoError, WireError
 from salvo.messages import PlayerStats, SalvoResolved
@@ -153,7 +153,7 @@ class ExecBot(Bot):
         results = tuple(ResultTold(each) for turn, each in sorted(self._results.items()) if turn > self._turn_sent)
         heard = tuple(self._chat)
         told = EndTold("end", game=self._game, winner=winners, stats=dict(stats), results=results, heard=heard)
-        self._program.tell(write_told(told))
+        self._program.send(write_for_program(told))
         self._chat.clear()
         self._ended = True
 
@@ -173,7 +173,7 @@ class ExecBot(Bot):
         program, self._program = self._program, Program(self.command)
         program.attend()
         if program.stays and program.idle and self._clean and (self._ended or not self._introduced):
-            staying.keep(program)
+            staying.store(program)
         else:
             staying.dismiss(program)
 
@@ -207,7 +207,7 @@ class ExecBot(Bot):
             self._introduce(rules)
             wanted, longest = self._program.asked + 1, None if is_debugged() else seconds
             milliseconds = None if longest is None else int(longest * 1000)
-            line = write_told(replace(question, id=wanted, milliseconds=milliseconds))
+            line = write_for_program(replace(question, id=wanted, milliseconds=milliseconds))
             self._asked = f"turn {question.turn}" if isinstance(question, TurnAsked) else "fleet"
             answer = self._program.ask(line, longest, lambda output: _answer_to(wanted, output), limit)
         except BotError as error:
@@ -217,7 +217,7 @@ class ExecBot(Bot):
         self._silent = 0
         if isinstance(question, TurnAsked):
             self._chat.clear()
-        self._say(answer.say)
+        self._send_chat(answer.say)
         return answer
 
     def _tell_waiting(self, seconds: float | None) -> None:
@@ -241,7 +241,9 @@ class ExecBot(Bot):
         self._program.begin_game()
         text = f"{self._seed}/{self.name}/{self._game}".encode()
         seed = int.from_bytes(hashlib.blake2b(text, digest_size=4).digest()) >> 1
-        self._program.tell(write_told(GameTold("game", PROTOCOL, self._game, self.name, seed, str(self._seed), rules)))
+        self._program.send(
+            write_for_program(GameTold("game", PROTOCOL, self._game, self.name, seed, str(self._seed), rules))
+        )
         self._introduced = True
 
     def _noted(self, error: BotError) -> BotError:
@@ -298,7 +300,7 @@ class ExecBot(Bot):
         except (IllegalCommand, WireError) as error:
             raise BotError("bad_fleet", str(error)) from None
 
-    def _say(self, lines: Collection[LineSaid]) -> None:
+    def _send_chat(self, lines: Collection[LineSaid]) -> None:
         """Send the lines that can be sent; a bad one costs nothing but itself."""
         for line in lines:
             try:
@@ -320,19 +322,21 @@ class ExecBot(Bot):
             return
         failures.lines += 1
         at = f"game {self._game}, {where}"
-        again = f"; again: {self._keep()}" if self._program.kept and failures.files < self.most_files else ""
+        again = (
+            f"; again: {self._save_lines()}" if self._program.game_lines and failures.files < self.most_files else ""
+        )
         if self.strict:
             raise BotError("bot_failed", f"{self.name}, {at}: {error}{again}") from None
         last = "; further failures are only counted" if failures.lines == self.most_lines else ""
         log.error("%s, %s: %s; %s%s%s", self.name, at, error, consequence, again, last)
 
-    def _keep(self) -> str:
+    def _save_lines(self) -> str:
         """Write this process's lines of this game to a file; return the command that replays them."""
         self._failures.files += 1
         try:
             handle, path = tempfile.mkstemp(prefix=f"salvo-{self.name}-game-{self._game}-", suffix=".jsonl")
             with os.fdopen(handle, "wb") as file:
-                file.writelines(self._program.kept or ())
+                file.writelines(self._program.game_lines or ())
         except OSError as error:
             return f"cannot be kept as a file: {error.strerror}"
         return f"{shlex.join(self.command)} < {shlex.quote(path)}"

@@ -39,7 +39,7 @@ LEAVE_SECONDS: Final = 1.0
 TERMINATE_SECONDS: Final = 0.5
 INQUEST_SECONDS: Final = 0.5
 #: Lines of one game are kept up to this many bytes, to be replayed to the program.
-MAX_KEPT_BYTES: Final = 8 * 1024 * 1024
+MAX_GAME_BYTES: Final = 8 * 1024 * 1024
 #: After this long without an answer, the wait is reported.
 WAITING_SECONDS: Final = 5.0
 #: What languages print after an error, and no last words: indented traceback lines, brackets, Node.js's version.
@@ -64,7 +64,7 @@ class Program:
     It has the environment of bots (:mod:`salvo.programs.environment`).
 
     Attributes:
-        kept: the lines sent since :meth:`begin_game`; None when they became too many.
+        game_lines: the lines sent since :meth:`begin_game`; None when they became too many.
         idle: whether every question is answered.
         asked: how many questions were asked, over all games and processes.
         stays: whether this process has said that it can play several games (SALVO-EXEC-10); set by the owner.
@@ -140,11 +140,11 @@ class Program:
 
     def begin_game(self) -> None:
         """Forget earlier lines, and how much came on standard error."""
-        self.kept: list[bytes] | None = []
+        self.game_lines: list[bytes] | None = []
         self._error_lines = 0
         self._last_error = ""
 
-    def tell(self, line: bytes) -> None:
+    def send(self, line: bytes) -> None:
         """Send a line that needs no answer; what does not fit into the pipe now goes with the next one."""
         self._queue(line)
         with contextlib.suppress(BlockingIOError, BrokenPipeError):
@@ -216,7 +216,7 @@ class Program:
                         if not self._hear_errors():
                             selector.unregister(process.stderr)
                     else:
-                        count = self._hear()
+                        count = self._receive()
                         if not count:
                             raise self._inquest()
                         read_bytes += count
@@ -247,10 +247,10 @@ class Program:
     # --- one stream each ----------------------------------------------------------------------------------------
 
     def _queue(self, line: bytes) -> None:
-        if self.kept is not None:
-            self.kept.append(line)
-            if sum(map(len, self.kept)) > MAX_KEPT_BYTES:
-                self.kept = None
+        if self.game_lines is not None:
+            self.game_lines.append(line)
+            if sum(map(len, self.game_lines)) > MAX_GAME_BYTES:
+                self.game_lines = None
         self._unsent += line
 
     def _write(self) -> None:
@@ -269,7 +269,7 @@ class Program:
             pass  # the end of its output will show why it has closed its input
         return False
 
-    def _hear(self) -> int:
+    def _receive(self) -> int:
         """Read from standard output; return how many bytes, 0 at its end."""
         assert self._process is not None
         assert self._process.stdout is not None

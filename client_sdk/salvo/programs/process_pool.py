@@ -35,7 +35,7 @@ class ProgramPool:
                 program.close()
         return None
 
-    def keep(self, program: Program) -> None:
+    def store(self, program: Program) -> None:
         """Let a process wait for its next game; if there are too many, dismiss the one that has waited longest."""
         self._waiting.append(program)
         if len(self._waiting) > MAX_WAITING:

@@ -52,7 +52,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Notice:
     """What came of a salvo, or anything else in a line.
 
     Attributes:
@@ -108,7 +108,7 @@ class Broken:
     error: BaseException
 
 
-News = FleetAsked | Seen | Told | Over | Clock | Link | Broken
+News = FleetAsked | Seen | Notice | Over | Clock | Link | Broken
 
 
 # --- what the person answers --------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class Channel:
 
     # --- the game's side
 
-    def tell(self, news: News) -> None:
+    def show(self, news: News) -> None:
         """Tell the person."""
         self._news.put(news)
 
@@ -242,7 +242,7 @@ def _play(desk: Channel, play: Callable[[], None]) -> None:
     except PersonLeft:
         pass
     except BaseException as error:
-        desk.tell(Broken(error))
+        desk.show(Broken(error))
 
 
 _Each = TypeVar("_Each")

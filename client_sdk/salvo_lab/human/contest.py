@@ -19,7 +19,7 @@ from salvo.seal import fingerprint
 from salvo.seat import Seat
 from salvo.team import Team
 from salvo.view import Shot, View
-from salvo_lab.human.channel import Answer, Channel, Clock, FleetAsked, Line, Link, Over, Salvo, Seen, Taunt, Told
+from salvo_lab.human.channel import Answer, Channel, Clock, FleetAsked, Line, Link, Notice, Over, Salvo, Seen, Taunt
 from salvo_lab.human.snapshot import Snapshot, result_words
 
 #: A deadline that moved by less has not moved: it is computed again for every picture.
@@ -64,10 +64,10 @@ class Person:
         self._taunts: dict[bool, list[str]] = {True: [], False: []}
         self._placing_seconds: int | None = None
         self._listed: frozenset[str] = frozenset()  # since the lobby opened
-        self._told: set[tuple[str, int]] = set()  # what is told once a game
-        self._told_players: tuple[str, ...] = ()
+        self._notified: set[tuple[str, int]] = set()  # what is told once a game
+        self._shown_players: tuple[str, ...] = ()
         self._struck = 0  # shots at the own board that were answered with a taunt, if there was one
-        seat.session.tap = self._look_on
+        seat.session.tap = self._observe
         desk.wake = seat.connection.wake
         desk.chat = True
 
@@ -98,72 +98,72 @@ class Person:
         match event:
             case e.FleetWanted(rules, game):
                 self._fleet_wanted, self._struck = True, 0
-                self._desk.tell(FleetAsked(rules, self._session.name, game, self._random))
+                self._desk.show(FleetAsked(rules, self._session.name, game, self._random))
             case e.GameTakenUp(game):
                 self._struck = len(self._session.view.incoming) if self._session.view is not None else 0
-                self._tell(f"back in game {game}")
+                self._notify(f"back in game {game}")
             case e.SalvoReported(result) if self._session.view is not None:
-                self._desk.tell(Told(result_words(result, self._session.view), result.player))
+                self._desk.show(Notice(result_words(result, self._session.view), result.player))
                 self._taunt(result.player, self._session.view)
             case e.GameEnded():
                 self._ended(event)
             case e.HostSeen(acted):
-                self._tell(str(acted))
+                self._notify(str(acted))
             case e.Refused(code, text):
                 if code in FINAL:
                     raise SalvoError(code, text)
-                if code == "placement_timeout" and self._was_told(code):
+                if code == "placement_timeout" and self._was_notified(code):
                     return  # a person who is away is listed and left out again and again
-                self._tell(text)
+                self._notify(text)
             case e.Said(sender, text, private):
                 who = "you say" if sender == self._session.name else f"{sender or 'the server'} says"
-                self._tell(f"{who}{' to you' * private}: {text}")
+                self._notify(f"{who}{' to you' * private}: {text}")
             case e.Waits(_, text):
-                self._tell(text)
+                self._notify(text)
             case e.ServerSeen(online):
                 self._server_here = online
             case e.ServerMet(keys) if keys is not None:
-                self._tell(f"the server is {fingerprint(keys.sign)}")
+                self._notify(f"the server is {fingerprint(keys.sign)}")
             case LogDoubted(text):
-                self._tell(f"{text}; asked the server how the game stands")
+                self._notify(f"{text}; asked the server how the game stands")
             case GameVerified(game, True):
-                self._tell(f"game {game} was as the server had committed to it")
+                self._notify(f"game {game} was as the server had committed to it")
 
-    def _look_on(self, said: m.Announcement, retained: bool) -> None:
+    def _observe(self, announcement: m.Announcement, retained: bool) -> None:
         """Tell what no event of the session's tells: who is in the lobby, and whose time runs."""
         now = time.monotonic()
-        match said:
+        match announcement:
             case m.RulesAnnounced():
-                self._placing_seconds = said.placing_clock_seconds
+                self._placing_seconds = announcement.placing_clock_seconds
             case m.StateChanged(State.LOBBY):
-                self._listed, self._told_players = frozenset(), ()
-                self._desk.tell(Clock())
+                self._listed, self._shown_players = frozenset(), ()
+                self._desk.show(Clock())
             case m.PlayersListed(names) if self._session.state is State.LOBBY and names:
-                if names != self._told_players:
-                    self._tell(f"players: {', '.join(names)}")
-                self._told_players = names
+                if names != self._shown_players:
+                    self._notify(f"players: {', '.join(names)}")
+                self._shown_players = names
                 if not retained and not self._listed.issuperset(names):  # each newcomer starts the time again
-                    self._desk.tell(Clock("", None if self._placing_seconds is None else now + self._placing_seconds))
+                    self._desk.show(Clock("", None if self._placing_seconds is None else now + self._placing_seconds))
                 self._listed = self._listed.union(names)
             case m.TurnBegan():
-                seconds = (said.deadline - said.now) / 1000
-                self._desk.tell(Clock(said.player, None if retained else now + seconds))
+                seconds = (announcement.deadline - announcement.now) / 1000
+                self._desk.show(Clock(announcement.player, None if retained else now + seconds))
             case m.SalvoResolved():
-                self._desk.tell(Clock())
+                self._desk.show(Clock())
 
-    def _was_told(self, code: str) -> bool:
-        known = (code, self._session.game) in self._told
-        self._told.add((code, self._session.game))
+    def _was_notified(self, code: str) -> bool:
+        known = (code, self._session.game) in self._notified
+        self._notified.add((code, self._session.game))
         return known
 
-    def _tell(self, text: str) -> None:
-        self._desk.tell(Told(text))
+    def _notify(self, text: str) -> None:
+        self._desk.show(Notice(text))
 
     def _ended(self, ended: e.GameEnded) -> None:
         self.show()
         places = {name: stats.place for name, stats in sorted(ended.stats.items(), key=lambda pair: pair[1].place)}
         view = self._session.view
-        self._desk.tell(
+        self._desk.show(
             Over(ended.game, ended.winner, places, dict(view.revealed) if view else {}, aborted=ended.aborted)
         )
         if ended.missed:
@@ -180,14 +180,14 @@ class Person:
             trouble = "connection lost" if self._was_connected else f"connecting to {self._seat.connection.url}"
         if trouble != self._trouble:
             self._trouble = trouble
-            self._desk.tell(Link(trouble))
+            self._desk.show(Link(trouble))
         view = self._session.view
         if view is None:
             return
         sight = Snapshot.of(view)
         if self._shown != sight or _moved(self._shown.deadline, sight.deadline):
             self._shown = sight
-            self._desk.tell(Seen(sight))
+            self._desk.show(Seen(sight))
 
     # --- from the person to the table
 
@@ -199,10 +199,10 @@ class Person:
                     self._fleet_wanted = False
                     self._session.place(answer, time.monotonic())
                 else:
-                    self._tell(f"the fleet came too late: {CODES['placement_timeout'].meaning}")
+                    self._notify(f"the fleet came too late: {CODES['placement_timeout'].meaning}")
             case Salvo(game, turn, shots):
                 if view is None or (view.game, view.turn) != (game, turn) or not view.shots:
-                    self._tell(f"too late for turn {turn}")
+                    self._notify(f"too late for turn {turn}")
                 elif shots:
                     self._fire(shots, view)
                 else:
@@ -213,7 +213,7 @@ class Person:
             case Taunt(hit, text):
                 self._taunts[hit] = [*self._taunts[hit], text] if text else []
                 kept = ", ".join(self._taunts[hit]) or "nothing"
-                self._tell(f"said to anyone who {'hits' if hit else 'misses'} you: {kept}")
+                self._notify(f"said to anyone who {'hits' if hit else 'misses'} you: {kept}")
 
     def _taunt(self, shooter: str, view: View) -> None:
         """Answer a salvo at the own board with one of the person's texts."""
@@ -228,16 +228,16 @@ class Person:
         try:
             self._team.say(text, to)
         except WireError as error:
-            self._tell(error.text)
+            self._notify(error.text)
         else:
             if to:  # the server returns to its sender only what everybody reads
-                self._tell(f"you say to {to}: {text}")
+                self._notify(f"you say to {to}: {text}")
 
     def _fire(self, shots: Sequence[Shot], view: View) -> None:
         try:
             self._session.fire(check_salvo(shots, view))
         except BotError as error:  # the view has changed meanwhile
-            self._tell(error.text)
+            self._notify(error.text)
 
 
 def _moved(before: float | None, after: float | None) -> bool:

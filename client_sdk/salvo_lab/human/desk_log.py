@@ -6,7 +6,7 @@ import contextlib
 import logging
 from collections.abc import Iterator
 
-from salvo_lab.human.channel import Channel, Told
+from salvo_lab.human.channel import Channel, Notice
 
 
 class _DeskLog(logging.Handler):
@@ -15,7 +15,7 @@ class _DeskLog(logging.Handler):
         self._desk = desk
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._desk.tell(Told(record.getMessage()))
+        self._desk.show(Notice(record.getMessage()))
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from salvo.messages import SalvoResolved
 from salvo.player import Answer, Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.view import View
-from salvo_lab.human.channel import Channel, Link, Over, PersonLeft, Told
+from salvo_lab.human.channel import Channel, Link, Notice, Over, PersonLeft
 from salvo_lab.human.local import Human
 from salvo_lab.human.opener import opener
 from salvo_lab.human.skins import skin
@@ -39,7 +39,7 @@ class Place:
 
     def is_alone(self) -> None:
         """Show that no program is connected."""
-        self._desk.tell(Link(f"Connecting as {self._role}"))
+        self._desk.show(Link(f"Connecting as {self._role}"))
 
     def serve(self, serve: Callable[[Event, Callable[[str], object]], None]) -> None:
         """Show the game until the person leaves.
@@ -48,7 +48,7 @@ class Place:
             serve: serves programs until an event is set, which the person does that leaves; may say something to it.
         """
         self.is_alone()
-        self._sit_down(self._desk, lambda: serve(self._desk.left, lambda line: self._desk.tell(Told(line))))
+        self._sit_down(self._desk, lambda: serve(self._desk.left, lambda line: self._desk.show(Notice(line))))
 
 
 class _ThreadEnds(SystemExit):
@@ -69,7 +69,7 @@ class _Player(Human):
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
         """Ask for a fleet: somebody has come to play."""
-        self._desk.tell(Link(""))
+        self._desk.show(Link(""))
         with _ending_the_thread():
             return super().place_fleet(rules)
 
@@ -84,4 +84,4 @@ class _Player(Human):
         if result.defeated and self._view is not None:
             places = {name: 1 + (name in result.defeated) for name in self._view.players}
             winner = next(name for name, place in places.items() if place == 1)
-            self._desk.tell(Over(self._view.game, winner, places))
+            self._desk.show(Over(self._view.game, winner, places))

@@ -10,7 +10,7 @@ from salvo.player import Answer, Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.view import View
 from salvo_lab.arena import Outcome
-from salvo_lab.human.channel import Again, Channel, FleetAsked, Over, Salvo, Seen, Told
+from salvo_lab.human.channel import Again, Channel, FleetAsked, Notice, Over, Salvo, Seen
 from salvo_lab.human.snapshot import Snapshot, result_words
 
 
@@ -30,28 +30,28 @@ class Human(Bot):
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
         """Ask for a fleet."""
-        self._desk.tell(FleetAsked(rules, self.name, self._game, Random(self.random.random())))
+        self._desk.show(FleetAsked(rules, self.name, self._game, Random(self.random.random())))
         return self._desk.wait(Fleet)
 
     def choose_salvo(self, view: View) -> Answer:
         """Ask for shots."""
         self._view = view
-        self._hear()
-        self._desk.tell(Seen(Snapshot.of(view)))
+        self._show_results()
+        self._desk.show(Seen(Snapshot.of(view)))
         return self._desk.wait(Salvo).shots
 
     def on_result(self, result: SalvoResolved) -> None:
         """Show the result of a salvo, and with the first one what happened before the player's first turn."""
         self._unheard.append(result)
         if self._view is not None:
-            self._hear()
-            self._desk.tell(Seen(Snapshot.of(self._view)))
+            self._show_results()
+            self._desk.show(Seen(Snapshot.of(self._view)))
 
-    def _hear(self) -> None:
+    def _show_results(self) -> None:
         assert self._view is not None
         unheard, self._unheard = self._unheard, []
         for result in unheard:
-            self._desk.tell(Told(result_words(result, self._view), result.player))
+            self._desk.show(Notice(result_words(result, self._view), result.player))
 
 
 def play_here(
@@ -87,7 +87,7 @@ def play_here(
         while True:
             outcome = play_one(number)
             outcomes.append(outcome)
-            desk.tell(Over(number, outcome.winner, outcome.places, outcome.fleets if rules.reveal else {}, again))
+            desk.show(Over(number, outcome.winner, outcome.places, outcome.fleets if rules.reveal else {}, again))
             desk.wait(Again)
             number += 1
 

@@ -28,10 +28,10 @@ from salvo_lab.human.channel import (
     FleetAsked,
     Line,
     Link,
+    Notice,
     Over,
     Salvo,
     Seen,
-    Told,
     game_thread,
 )
 from salvo_lab.human.channel import News as DeskNews
@@ -81,7 +81,7 @@ class Tools:
                 self._desk.answer(fleet)
             case Seen(sight):
                 self._sight = sight
-            case Told(text, player):
+            case Notice(text, player):
                 self._news.append(f"{player}: {text}" if player else text)
             case Over():
                 self._over = news

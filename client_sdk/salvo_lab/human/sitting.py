@@ -28,11 +28,11 @@ from salvo_lab.human.channel import (
     Line,
     Link,
     News,
+    Notice,
     Over,
     Salvo,
     Seen,
     Taunt,
-    Told,
 )
 from salvo_lab.human.cursor import Cursor
 from salvo_lab.human.setup import Setup
@@ -151,7 +151,7 @@ class Sitting:
                 self._clock = news
             case Seen(sight):
                 self._see(sight)
-            case Told(text, player):
+            case Notice(text, player):
                 self._note(f"{player}: {text}" if player else text)
                 if self.sight is not None and player:
                     self.outcome = self._outcome_after(player, text, self.sight)

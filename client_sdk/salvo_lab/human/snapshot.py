@@ -59,8 +59,8 @@ class Snapshot:
         """Take a picture, on the thread on which the view changes."""
         rules, left = view.rules, view.seconds_left
         rivals = [player for player in view.players if player != view.me]
-        told = rules.announce is not Announce.COUNT
-        known = {player: view.marks(player) for player in view.players if told or player == view.me}
+        announced = rules.announce is not Announce.COUNT
+        known = {player: view.marks(player) for player in view.players if announced or player == view.me}
         struck = {rules.grid.cell(x, y) for x, y in view.incoming}
         boards = {player: _board(view, player) for player in rivals}
         return cls(

@@ -24,7 +24,7 @@ from salvo.codec.program_lines import (
     LineSaid,
     ResultTold,
     TurnAsked,
-    read_told,
+    read_from_lab,
     write_answer,
 )
 from salvo.codec.rules import check_playable
@@ -111,7 +111,7 @@ class BotServer:
             BotError: the bot fails.
             WireError: it is no line of this protocol.
         """
-        line_read = read_told(line)
+        line_read = read_from_lab(line)
         where = {GameTold: "prepare", EndTold: "on_game_over", FleetAsked: "place_fleet"}.get(type(line_read), "turn")
         try:
             self._answer(line_read, out)
