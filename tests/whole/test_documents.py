@@ -87,7 +87,9 @@ def _claims() -> dict[str, list[tuple[Path, str]]]:
             (ROOT / "proto/README.md", f"{words[rulesets].title()} rulesets come with Salvo"),
         ],
         "a comparison": [
-            (README, f"better with {percent:.0%} confidence, or the two are certainly within {margin:.0%}")
+            (README, f"better with {percent:.0%} confidence, or the two are certainly within {margin:.0%}"),
+            (README, f"or for\n  {comparison['games'].default:,} games"),
+            (DOCS / "statistics.md", f"or after {comparison['games'].default:,} games"),
         ],
         "a bot's folder": [
             (DOCS / "measure.md", f"up to {versions.MAX_FILES:,} files and {versions.MAX_BYTES // 10**6} MB")
