@@ -102,7 +102,7 @@ def _run_contest(bot: type[Bot]) -> None:
 
     env = os.environ
     if "--watch" in sys.argv[1:]:
-        raise SalvoError("unused_option", "--watch does nothing in a contest; salvo watch URL --view TEAM shows it")
+        raise SalvoError("unused_option", "--watch does nothing in a contest; salvo watch URL shows it")
     team = env.get("SALVO_TEAM") or team_name(sys.argv[0])
     secret = env.get("SALVO_SECRET") or None
     with closing(made(bot), team) as player:

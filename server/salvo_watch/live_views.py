@@ -1,35 +1,28 @@
-"""Live views of a table, each from what its account may read: the public, a team's screen, the referee (SALVO-VIEW).
+"""A table as everybody may see it, live: news in lines and as records for programs, and a page for a terminal.
 
-A watcher renders what :class:`~salvo.table_state.TableState` knows of the table: news, as lines for people and as
-records for programs, and a page for a terminal. The kinds differ in the topics that they subscribe to and in what they
-know of the boards.
+A watcher renders what :class:`~salvo.table_state.TableState` knows of the table. Boards are on the pages of the hall.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
-from salvo import seal, topics
-from salvo.cli.output import places_line
-from salvo.codec import announcements
+from salvo import topics
+from salvo.cli.output import ask_secret, may_ask, places_line
 from salvo.codec.announcements import HOSTED, RESULT
 from salvo.codec.published import read_published
-from salvo.codec.recap_reader import read_recap
-from salvo.errors import IllegalCommand, SalvoError, SealError, WireError, printable
+from salvo.errors import WireError, printable
 from salvo.fairness.proof import ProofConnection
-from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
-from salvo.rules import Fleet, Grid, RuleBook, Sinkings
+from salvo.rules import Sinkings
 from salvo.table_state import (
     Change,
     EndSeen,
     Fact,
-    GameForgotten,
     ListChanged,
     NewConnection,
     SalvoCounted,
@@ -38,30 +31,16 @@ from salvo.table_state import (
     TurnClock,
 )
 from salvo.topics import Reader
-from salvo_display.boards.marks import Mark, picture
-from salvo_display.boards.rich_boards import Board, draw_boards, draw_page, draw_players
+from salvo_display.boards.rich_boards import Board, draw_page, draw_players
 from salvo_display.boards.text_boards import OUT
-from salvo_display.replay import ship_letter
 from salvo_display.replay_text import won_line
 
-#: The view from public topics alone.
-EVERYBODY: Final = "everybody"
-REFEREE: Final = "referee"
 #: Lines of news below the boards.
 _NEWS_LINES: Final = 6
 #: And what players say, below the news, so that it pushes none of them away.
 _CHAT_LINES: Final = 4
 #: Retained messages come at once; after silence for this long the watcher reports what is probably wrong.
 PATIENCE_SECONDS: Final = 5.0
-_NO_FLEET: Final = (
-    "our fleet and where our bot has fired are not known here: they travel sealed from the bot to the server, which "
-    "sends them to its screens only when the bot asks to take part again; restart the bot while this screen is on "
-    "(with the team's secret), and it resumes its game"
-)
-
-
-class WatchError(SalvoError):
-    """A view that this account cannot have."""
 
 
 class News(NamedTuple):
@@ -78,24 +57,12 @@ class Credentials(NamedTuple):
     secret: str | None
 
 
-def screen_account(url: BrokerUrl, view: str, team: str | None, secret: str | None) -> Credentials:
-    """Return the account to watch with, for :class:`~salvo_server.screen_users.ScreenUsers`.
-
-    Args:
-        url: its user and password come first.
-        view: a team's name, ``everybody`` or ``referee``.
-        team: the user where the URL has none, with ``secret`` for its password.
-
-    Raises:
-        WatchError: ``not_your_view``.
-    """
-    user, word = (url.username, url.password) if url.username else (team, secret)
-    own_view = view not in (EVERYBODY, REFEREE)
-    if own_view and user is not None and user.partition(".")[0] != view:
-        raise WatchError("not_your_view", f"the view of {view!r} is for its own screens; this account is {user!r}")
-    if user is None and own_view and secret is not None:
-        user, word = view, secret
-    return Credentials(user, word)
+def watching_account(url: BrokerUrl, team: str | None, secret: str | None) -> Credentials:
+    """Return the account to watch with: that of the URL, where it has one; ask a person for a missing secret."""
+    if not url.username:
+        return Credentials(team, secret)
+    word = url.password
+    return Credentials(url.username, ask_secret(url.username) if word is None and may_ask() else word)
 
 
 def _table_of(status_topic: str) -> str:
@@ -119,7 +86,6 @@ class Watcher:
     Attributes:
         games_ended: how many winners were announced.
         seen: what is known of the table.
-        noticed: what was reported as probably wrong.
     """
 
     def __init__(self, connection: ProofConnection, table: str) -> None:
@@ -133,7 +99,6 @@ class Watcher:
         self._chat: deque[str] = deque(maxlen=_CHAT_LINES)
         self._quiet_since: float | None = None
         self._known = False
-        self.noticed: set[str] = set()
         self._online: bool | None = None
         self._status_topic = ""
         self._user = ""  # to be reported when the broker has admitted it
@@ -192,8 +157,6 @@ class Watcher:
             return []
         address, announcement = published
         match announcement:
-            case None if address.topic is topics.RECAP:
-                return self.receive_recap(message.payload)
             case None:
                 return self._apply(Fact(address, message.payload != b""))
             case m.ChatPublished() | m.MessagePublished():
@@ -208,47 +171,32 @@ class Watcher:
             case _:
                 pass
         self._known = True
-        return self.receive(announcement)
-
-    def receive_recap(self, payload: bytes) -> list[News]:
-        """Read a blob for this watcher; this one has no key to any."""
-        return []
+        return self._apply(announcement)
 
     # --- what is probably wrong ---------------------------------------------------------------------------------
 
     def _warnings(self) -> list[News]:
         if self._quiet_since is None or time.monotonic() < self._quiet_since + PATIENCE_SECONDS:
             return []
-        return self._notices(self.suspicions())
-
-    def _notices(self, texts: Iterable[str]) -> list[News]:
-        fresh = [text for text in texts if text not in self.noticed]
-        self.noticed.update(fresh)
-        return [News(text, {"event": "notice", "text": text}) for text in fresh]
-
-    def suspicions(self) -> Iterable[str]:
-        """Return why nothing arrives, if nothing does; each reason once."""
-        if not self._known:
-            where = f"table {self.table!r}" if self.table else "the default table"
-            yield (
-                f"nothing is known of {where} here: no server is on this broker, it has no such table, "
-                "or this account may not read its topics"
-            )
+        self._quiet_since = None
+        if self._known:
+            return []
+        where = f"table {self.table!r}" if self.table else "the default table"
+        text = (
+            f"nothing is known of {where} here: no server is on this broker, it has no such table, "
+            "or this account may not read its topics"
+        )
+        return [News(text, {"event": "notice", "text": text})]
 
     # --- news -----------------------------------------------------------------------------------------------------
 
-    def receive(self, announcement: m.Announcement) -> list[News]:
-        """Apply what was announced; return what is new in it."""
-        return self._apply(announcement)
-
     def _apply(self, news: m.Announcement | Fact) -> list[News]:
-        return [item for change in self.seen.apply(news) for item in self.render(change)]
+        return [item for change in self.seen.apply(news) for item in self._render(change)]
 
-    def render(self, change: Change) -> list[News]:
+    def _render(self, change: Change) -> list[News]:
         """Return a change of the table as news."""
         match change:
             case StateMoved(state):
-                self._quiet_since = time.monotonic()
                 return [News(f"state {state}", {"event": "state", "state": state})]
             case ListChanged(names):
                 names = tuple(map(printable, names))
@@ -264,15 +212,12 @@ class Watcher:
                 return []
 
     def _end(self, won: m.GameWon) -> News:
-        self._count_end(won)
+        self.games_ended += 1
         places = self.seen.game.places
         record: dict[str, Any] = {"event": "won", "winner": won.winner, "places": places}
         record |= {"tied": list(won.tied)} if won.tied else {}
         order = f"; places: {places_line(places)}" if places else ""
         return News(f"{won_line(won.winner, won.tied)}{order}", record)
-
-    def _count_end(self, won: m.GameWon) -> None:
-        self.games_ended += 1
 
     def _server(self, status: m.ServerStatus, table: str) -> list[News]:
         """Report a status; a further table's only says which table has it."""
@@ -318,7 +263,8 @@ class Watcher:
 
     def page(self) -> Any:
         """Return the picture of the moment."""
-        return draw_page(printable(self.heading()), self.body(), [*self._news, *self._chat])
+        body = draw_players(self.boards, self.current)
+        return draw_page(printable(self.heading()), body, [*self._news, *self._chat])
 
     def heading(self) -> str:
         """Return where this is and how long the turn still is."""
@@ -331,268 +277,6 @@ class Watcher:
             line += f"   game {turn.game}, turn {turn.turn}: {turn.player} {left}"
         return line
 
-    def body(self) -> Any:
-        """Return what is known of the players."""
-        return draw_players(self.boards, self.current)
-
 
 def _hits(result: m.SalvoResolved) -> str:
     return f"{result.hits} of {result.shots}"
-
-
-class TeamWatcher(Watcher):
-    """A team's screen: the shots at its board, as they land, and what was announced to the team.
-
-    Its fleet and its own shots travel sealed to the server and are on no topic that a screen can read; they are known
-    from the recap, when the team asks for one (SALVO-JOIN-7).
-    """
-
-    def __init__(self, connection: ProofConnection, table: str, name: str, secret: str | None) -> None:
-        super().__init__(connection, table)
-        self.name = name
-        self._secret = secret
-        self._forget_game()
-
-    def _forget_game(self) -> None:
-        self._struck: list[int] = []
-        self._fresh: set[int] = set()  # cells that were struck in this turn
-        self._fleet: Fleet | None = None
-        self._aimed: dict[str, set[int]] = {}
-        self._recalled: m.Recap | None = None
-
-    def filters(self) -> list[str]:
-        """Return what is subscribed."""
-        own = [topic for topic in topics.TOPICS if topic.reader is Reader.OWNER]
-        return [*super().filters(), *(topic.of(self.table, player=self.name, ship="+") for topic in own)]
-
-    def suspicions(self) -> Iterable[str]:
-        """Return why nothing comes."""
-        yield from super().suspicions()
-        if self.seen.state is not State.TURN:
-            return
-        if self.name not in self.names:
-            yield f"{self.name} is not at this table; the players are {', '.join(self.names)}"
-        elif self._fleet is None:
-            yield _NO_FLEET
-
-    def receive(self, announcement: m.Announcement) -> list[News]:
-        """Apply what was announced publicly, or to this team."""
-        match announcement:
-            case m.ShotLanded(_, x, y) if 1 <= x <= self._grid.width and 1 <= y <= self._grid.height:
-                self._struck.append(self._grid.cell(x, y))
-                self._fresh.add(self._grid.cell(x, y))
-                where = Grid.name_at(x, y)
-                news = News(f"a shot at our {where}{self._met(x, y)}", {"event": "hit", "x": x, "y": y})
-                return [news] if self._fleet is not None else [news, *self._notices([_NO_FLEET])]
-            case m.CommandRefused(_, code, text):
-                return [News(f"error: {code}: {text}", {"event": "error", "code": code, "text": text})]
-            case m.PlacementRefused(_, ship, code, text):
-                record = {"event": "error", "ship": ship, "code": code, "text": text}
-                return [News(f"error: {ship}: {code}: {text}", record)]
-            case m.TurnBegan():
-                self._fresh.clear()
-            case _:
-                pass
-        return super().receive(announcement)
-
-    def render(self, change: Change) -> list[News]:
-        """Return a change of the table as news; another game begins with an empty board."""
-        if isinstance(change, GameForgotten) or change == StateMoved(State.LOBBY):
-            self._forget_game()
-        return super().render(change)
-
-    @property
-    def _grid(self) -> Grid:
-        return self.seen.book.grid
-
-    def _met(self, x: int, y: int) -> str:
-        if self._fleet is None:
-            return ""
-        ship = self._fleet.board[self._grid.cell(x, y)]
-        return f": {self.seen.book.fleet[ship - 1].name}" if ship else ": water"
-
-    def receive_recap(self, payload: bytes) -> list[News]:
-        """Read the recap that the team asked for."""
-        if self._secret is None:
-            return []
-        try:
-            blob = seal.parse_blob(payload.decode(errors="replace"), seal.MAX_RECAP_BLOB_BYTES)
-            plain = seal.open_blob(blob, seal.key_to_team(seal.derive_key(self._secret, blob.salt)))
-            recap = read_recap(self.name, plain)
-        except (SealError, WireError) as error:
-            return [News(f"a recap that cannot be read: {error}", {"event": "notice", "text": str(error)})]
-        if self._is_old(recap):
-            return []
-        try:
-            self._resume(recap)
-        except IllegalCommand as error:  # rules that were made up on an open broker
-            return [News(f"a recap that does not fit the rules: {error}", {"event": "notice", "text": str(error)})]
-        return [News(f"recap: game {recap.game}, turn {recap.turn}", {"event": "recap", "game": recap.game})]
-
-    def _resume(self, recap: m.Recap) -> None:
-        grid, book, earlier = self._grid, self.seen.book, recap.earlier
-        fleet = Fleet(book, list(recap.fleet)) if len(recap.fleet) == len(book.fleet) else self._fleet
-        landed = [grid.cell(x, y) for x, y in recap.landed]
-        aimed = {} if earlier is None else {target: set(cells) for target, cells in earlier.aimed.items()}
-        for shot in recap.shots:
-            aimed.setdefault(shot.target, set()).add(grid.cell(shot.x, shot.y))
-        self._struck = landed if earlier is None else [*earlier.struck, *landed]
-        self._fleet, self._aimed, self._recalled = fleet, aimed, recap
-
-    def _is_old(self, recap: m.Recap) -> bool:
-        """Whether a recap comes late, or is replayed by another client (SALVO-JOIN-14)."""
-        if self._recalled is not None and recap.progress < self._recalled.progress:
-            return True
-        turn = self.seen.game.turn
-        return turn is not None and (recap.game, recap.turn) < (turn.game, turn.turn)
-
-    def body(self) -> Any:
-        """Return the boards: the team's own, and of the others what it aimed at."""
-        return draw_boards(self.boards, self._grid, self.current)
-
-    def _board(self, name: str) -> Board:
-        board = super()._board(name)
-        if name == self.name:
-            board.marks, board.latest = self.own_marks(), frozenset(self._fresh)
-        else:
-            aimed = self._aimed.get(name, ())
-            board.marks = "".join(Mark.FIRED if cell in aimed else Mark.BLANK for cell in range(self._grid.size))
-        return board
-
-    def own_marks(self) -> str:
-        """Return the team's own board, one letter a cell."""
-        struck = set(self._struck)
-        if self._fleet is not None:
-            return picture(self._fleet.board, struck)
-        return "".join(Mark.FIRED if cell in struck else Mark.BLANK for cell in range(self._grid.size))
-
-
-class RefereeWatcher(Watcher):
-    """Sees all boards, as late as the server shows them (SALVO-VIEW-4)."""
-
-    def __init__(self, connection: ProofConnection, table: str) -> None:
-        super().__init__(connection, table)
-        self.view: m.RefereeView | None = None
-        self._shown: m.RefereeView | None = None  # the last one, over all connections
-        self._last_salvos: dict[str, str] = {}
-        self._counted = (0, 0)  # game and turn of the end that was counted last
-
-    def _connected(self, session_present: bool) -> None:
-        self.view = None
-        super()._connected(session_present)
-
-    def filters(self) -> list[str]:
-        """Return what is subscribed."""
-        return [*super().filters(), topics.REFEREE.of(self.table)]
-
-    def suspicions(self) -> Iterable[str]:
-        """Return why nothing comes."""
-        yield from super().suspicions()
-        if self.seen.state is State.LOBBY:
-            yield (
-                "boards come when a game is running, to an account of the role referee (salvo teams add NAME --role "
-                "referee), from a server with --referee-delay-seconds, that much later"
-            )
-        elif self.seen.state is not None and self.view is None:
-            yield (
-                "no boards come: this account does not have the role referee (salvo teams add "
-                "NAME --role referee), the server does not show them (referee_delay_seconds), or the delay is not over"
-            )
-
-    def receive(self, announcement: m.Announcement) -> list[News]:
-        """Apply what was announced publicly, or the boards."""
-        if not isinstance(announcement, m.RefereeView):
-            return super().receive(announcement)
-        self.view, shown = announcement, self._shown
-        if announcement == shown:
-            return []
-        self._shown = announcement
-        if shown is None or (announcement.game, announcement.turn) != (shown.game, shown.turn + 1):
-            self._last_salvos = {}
-        if (last := announcement.last) is not None:
-            self._last_salvos[last.player] = f"{sum(shot.hit for shot in last.shots)} of {len(last.shots)}"
-        if announcement.winners and (announcement.game, announcement.turn) != self._counted:
-            self.games_ended += 1
-        return [News(boards_line(announcement), {"event": "boards", **announcements.REFEREE.value(announcement)})]
-
-    def render(self, change: Change) -> list[News]:
-        """Return a change of the table as news; people read a salvo where the boards show it."""
-        news = super().render(change)
-        if isinstance(change, SalvoCounted) and self.view is not None:
-            return [item._replace(line="") for item in news]
-        if change == StateMoved(State.LOBBY):
-            self.view, self._counted = None, (0, 0)
-        return news
-
-    def _apply(self, news: m.Announcement | Fact) -> list[News]:
-        if isinstance(news, Fact) and news.address.topic is topics.REFEREE:
-            self.view = None
-        return super()._apply(news)
-
-    def _count_end(self, won: m.GameWon) -> None:
-        """The boards with the winner come after the news, by as much as they are late; an aborted game has none."""
-        if self.view is None or not won.winners:
-            super()._count_end(won)
-            turn = self.seen.game.turn
-            self._counted = (turn.game, turn.turn) if turn is not None else (0, 0)
-
-    def heading(self) -> str:
-        """Return where this is and what the boards show."""
-        line = super().heading()
-        if self.view is None:
-            return line
-        shown = f"{line}   shown: game {self.view.game} after turn {self.view.turn}"
-        if self.view.winners:
-            return f"{shown}, {won_line(self.view.winner, self.view.tied)}"
-        return f"{shown}, {self.view.player} to fire {self.view.shots}" if self.view.player else shown
-
-    def body(self) -> Any:
-        """Return all boards; before there are any, what is public."""
-        if self.view is None or any(len("".join(board.rows)) != self.seen.book.grid.size for board in self.view.boards):
-            return super().body()
-        last = self.view.last
-        shooter = last.player if last is not None else self.view.player
-        return draw_boards(boards_of(self.view, self.seen.book, self._last_salvos), self.seen.book.grid, shooter)
-
-
-def boards_of(view: m.RefereeView, book: RuleBook, last: dict[str, str] | None = None) -> dict[str, Board]:
-    """Return the boards of a snapshot as the screen draws them.
-
-    Args:
-        last: the text for each player's last salvo.
-    """
-    boards = {}
-    for board in view.boards:
-        letters = "".join(board.rows)
-        ships = {ship.name: ship_letter(number) in letters for number, ship in enumerate(book.fleet)}
-        latest = frozenset(_cells(view.last.shots if view.last else (), board.player, book.grid))
-        marks = "".join(map(_mark, letters))
-        salvo = (last or {}).get(board.player, "")
-        boards[board.player] = Board(ships, board.shots, board.hits, salvo, board.out, marks=marks, latest=latest)
-    return boards
-
-
-def _cells(shots: Sequence[m.AimedShot], player: str, grid: Grid) -> Iterable[int]:
-    on_grid = (shot for shot in shots if shot.x <= grid.width and shot.y <= grid.height)
-    return (grid.cell(shot.x, shot.y) for shot in on_grid if shot.target == player)
-
-
-def _mark(letter: str) -> Mark:
-    if letter in ".*":
-        return Mark.BLANK if letter == "." else Mark.MISS
-    return Mark.SHIP if letter.islower() else Mark.HIT
-
-
-def boards_line(view: m.RefereeView) -> str:
-    """Return a snapshot's salvo in a line, cells as people name them (SALVO-GAME-4)."""
-    if view.last is None:
-        return f"game {view.game}: {view.player} begins with {view.shots} shots"
-    salvos = []
-    for target in dict.fromkeys(shot.target for shot in view.last.shots):
-        cells = [
-            f"{Grid.name_at(shot.x, shot.y)} {'hit' if shot.hit else 'miss'}"
-            for shot in view.last.shots
-            if shot.target == target
-        ]
-        salvos.append(f"{target} {', '.join(cells)}")
-    return f"turn {view.turn}: {view.last.player} fired at {'; '.join(salvos) or 'nobody'}"

@@ -13,11 +13,11 @@ from salvo_watch.live_views import Watcher
 SECONDS = 60.0
 
 
-def onlooker(contest: Guarded, user: str, secret: str, kind: type[Watcher], *given: str) -> Watcher:
+def onlooker(contest: Guarded, user: str, secret: str) -> Watcher:
     """Somebody who looks on, subscribed."""
     wait_for_users(contest.url, user, secret)
     connection = ProofConnection(contest.url_of(user, secret), user, clean_session=True)
-    watcher = kind(connection, "", *given)
+    watcher = Watcher(connection, "")
     connection.connect(60)
     assert connection.flush(60)
     return watcher

@@ -1,4 +1,4 @@
-"""Every ruleset through what stands beside the referee: recap and session, the referee's view, the screens.
+"""Every ruleset through what stands beside the referee: recap and session, the referee's view, who watches.
 
 The games are whole ones, on the boards of the books; everybody fires at random at what the rules allow.
 """

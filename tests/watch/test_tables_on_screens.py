@@ -10,15 +10,15 @@ import pytest
 from kit.followed_tables import CASES, Case, Outside
 from salvo.net.inbound import Inbound
 from salvo.table_state import NewConnection
-from salvo_watch.live_views import RefereeWatcher, Watcher
+from salvo_watch.live_views import Watcher
 from salvo_watch.web.tables import END_SECONDS, Arrived, Table
 from watch.told import tell
 from watch.watchers import connected
 
 
 class Terminal(Outside):
-    def __init__(self, kind: type[Watcher]) -> None:
-        self.held, self.watcher = connected(kind, "")
+    def __init__(self) -> None:
+        self.held, self.watcher = connected(Watcher, "")
         self.records: list[dict[str, Any]] = []
 
     def receive(self, topic: str, payload: bytes, *, retained: bool) -> None:
@@ -77,9 +77,8 @@ class Page(Outside):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("kind", [Watcher, RefereeWatcher])
-def test_a_terminal_shows(case: Case, kind: type[Watcher]) -> None:
-    case.check(Terminal(kind))
+def test_a_terminal_shows(case: Case) -> None:
+    case.check(Terminal())
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -16,13 +16,12 @@ import click
 
 from salvo.cli.checked import Checked, ca_rule
 from salvo.cli.options import CA, json_option
-from salvo.cli.output import Integer, ask_secret, has_terminal, may_ask, table_name
+from salvo.cli.output import Integer, has_terminal, table_name
 from salvo.errors import ConnectionLost
 from salvo.fairness.proof import Proof, ProofConnection
 from salvo.net.mqtt import BrokerUrl
-from salvo.topics import check_name
 from salvo_server.screen_users import ScreenUsers
-from salvo_watch.live_views import EVERYBODY, REFEREE, News, RefereeWatcher, TeamWatcher, Watcher, screen_account
+from salvo_watch.live_views import News, Watcher, watching_account
 
 
 @click.command(
@@ -33,7 +32,6 @@ from salvo_watch.live_views import EVERYBODY, REFEREE, News, RefereeWatcher, Tea
 @click.option(
     "--table", type=table_name, metavar="NAME", default="", help="Name of the table.  [default: the default table]"
 )
-@click.option("--view", default=EVERYBODY, metavar="VIEW", help="everybody, referee, or a team's name.")
 @CA
 @click.option("--games", type=Integer(min=1), help="End after this many games.  [default: never]")
 @click.option(
@@ -45,7 +43,6 @@ from salvo_watch.live_views import EVERYBODY, REFEREE, News, RefereeWatcher, Tea
 def watch(
     url: str,
     table: str,
-    view: str,
     ca: str | None,
     games: int | None,
     proof: Path | None,
@@ -53,13 +50,12 @@ def watch(
 ) -> None:
     """Follow a table at URL live.
 
-    The public view (everybody) needs only the broker's permission. A team's view shows what that team sees; the
-    referee's shows all boards, with the server's delay.
+    It shows what everybody may see; the hall of salvo web shows the boards, too, with the server's delay.
 
     The account is SALVO_TEAM with SALVO_SECRET, or that in the URL, mqtt://NAME@HOST; at a terminal it asks for a
     secret that is missing. Watching uses a free viewer slot, NAME.1, NAME.2 ..., so that it disconnects no one.
     """
-    watcher, users = _watcher(BrokerUrl.parse(url), table, view, ca, proof)
+    watcher, users = _watcher(BrokerUrl.parse(url), table, ca, proof)
     live = has_terminal() and not as_json
     try:
         with _live(watcher) if live else contextlib.nullcontext() as screen:
@@ -88,12 +84,8 @@ def _poll(watcher: Watcher, users: ScreenUsers) -> list[News]:
         return []
 
 
-def _watcher(url: BrokerUrl, table: str, view: str, ca: str | None, proof: Path | None) -> tuple[Watcher, ScreenUsers]:
-    if view not in (EVERYBODY, REFEREE):
-        check_name(view)
-    account = screen_account(url, view, os.environ.get("SALVO_TEAM"), os.environ.get("SALVO_SECRET"))
-    if url.username and account.secret is None and may_ask():
-        account = account._replace(secret=ask_secret(url.username))
+def _watcher(url: BrokerUrl, table: str, ca: str | None, proof: Path | None) -> tuple[Watcher, ScreenUsers]:
+    account = watching_account(url, os.environ.get("SALVO_TEAM"), os.environ.get("SALVO_SECRET"))
     users = ScreenUsers(account.user, Random())
     address = url._replace(username=users.user, password=account.secret)
     connection = ProofConnection(
@@ -101,10 +93,6 @@ def _watcher(url: BrokerUrl, table: str, view: str, ca: str | None, proof: Path 
     )
     if proof is not None:
         connection.record(Proof(proof), table)
-    if view == REFEREE:
-        return RefereeWatcher(connection, table), users
-    if view != EVERYBODY:
-        return TeamWatcher(connection, table, view, account.secret), users
     return Watcher(connection, table), users
 
 

@@ -29,7 +29,7 @@ from salvo_server.brokers.embedded.addresses import (
 from salvo_server.screen_users import ScreenUsers
 from salvo_server.table_places import cells_of
 from salvo_watch.archive import Archive
-from salvo_watch.live_views import EVERYBODY, screen_account
+from salvo_watch.live_views import watching_account
 
 try:
     import uvicorn
@@ -160,7 +160,7 @@ def _public(url: str | None) -> SplitResult:
 
 
 def _source(cell: str, address: BrokerUrl, secret: str | None, ca: str | None) -> Source:
-    account = screen_account(address, EVERYBODY, os.environ.get("SALVO_TEAM"), secret)
+    account = watching_account(address, os.environ.get("SALVO_TEAM"), secret)
     users = ScreenUsers(account.user, Random())
     connection = Connection(
         address._replace(username=users.user, password=account.secret),

@@ -165,7 +165,6 @@ ELSEWHERE = {
         "tests/server/live/test_host.py",
         'said("control", "announce", url',
     ),
-    "salvo watch mqtt://HOST --view referee": ("tests/watch/live/test_views.py", '"--view", "referee"'),
 }
 
 
