@@ -43,18 +43,19 @@ const MAX_DEPTH = 64;
 /** @typedef {{major: number, minor: number}} Protocol */
 /** @typedef {"lobby" | "turn" | "over"} State */
 
-export const SUNK = object({ player: text, ship: text });
+const SUNK = object({ player: text, ship: text });
 const AIM = object({ to: text, x: count, y: count });
 const RESULT = {
   game: count, turn: count, player: text, shots: count, hits: count, sunk: list(SUNK), defeated: list(text),
   outcomes: optional(list(flag), null), aims: optional(list(AIM), null),
 };
-const TURN = { game: count, turn: count, player: text, shots: count, now: count, deadline: count };
 const STATS = { shots: count, hits: count, sunk: count, turns: count, place: count };
 const KEYS = object({ sign: base64(32), seal: base64(32) });
 const VERSION = optional(object({ major: count, minor: count }), { major: 1, minor: 0 });
 const SHIP = object({ ship: text, coordinates: text, Orientation: text });
 const LINE = object({ from: text, text });
+
+export const readTurn = object({ game: count, turn: count, player: text, shots: count, now: count, deadline: count });
 
 /** @param {any} value @param {string} at @returns {Result} */
 export function readResult(value, at = "") {
@@ -79,7 +80,7 @@ export function readPlacement(value, at = "") {
 }
 
 /** @param {string} coordinates x;y, where y may be a letter @returns {[number, number]} */
-export function readCoordinates(coordinates) {
+function readCoordinates(coordinates) {
   const found = /^[ \t\r\n]*(-?[0-9]{1,9})[ \t\r\n]*;[ \t\r\n]*(-?[0-9]{1,9}|[A-Za-z])[ \t\r\n]*$/.exec(coordinates);
   if (found === null) throw new WireError("bad_coordinates", `"${coordinates.slice(0, 40)}" is not x;y, such as "3;4" or "3;D"`);
   const y = /[A-Za-z]/.test(found[2]) ? found[2].toUpperCase().charCodeAt(0) - 64 : Number(found[2]);
@@ -173,9 +174,9 @@ export function readAnnouncement({ topic, player, ship }, payload) {
   switch (topic) {
     case "state": return { kind: /** @type {const} */ ("state"), state: readState(payload) };
     case "list": return { kind: /** @type {const} */ ("players"), names: list(text)(json(payload), "") };
-    case "turn": return { kind: /** @type {const} */ ("turn"), ...object(TURN)(json(payload), "") };
-    case "result": return { kind: /** @type {const} */ ("result"), ...readResult(json(payload)) };
-    case "stats": return { kind: /** @type {const} */ ("stats"), ...readStats({ ...json(payload), player }) };
+    case "turn": return { kind: /** @type {const} */ ("turn"), ...readTurn(json(payload), "") };
+    case "result": return { kind: /** @type {const} */ ("result"), result: readResult(json(payload)) };
+    case "stats": return { kind: /** @type {const} */ ("stats"), stats: readStats({ ...json(payload), player }) };
     case "winner": return readWinner(payload);
     case "fleet": return { kind: /** @type {const} */ ("revealed"), player, fleet: list(readPlacement)(readFleet(json(payload)), "") };
     case "hit": return { kind: /** @type {const} */ ("landed"), ...object({ x: count, y: count })(json(payload), "") };

@@ -48,6 +48,24 @@ export function joined(...parts) {
  */
 export const blake2b = (message, size = 32, key = null) => sodium.crypto_generichash(size, message, key);
 
+/**
+ * BLAKE2b of bytes with a personal text of 16 bytes, which the wrappers offer for keys alone, and the library for messages.
+ *
+ * @param {Uint8Array} message
+ * @param {number} size of the digest, in bytes
+ * @param {Uint8Array} personal
+ */
+export function personalBlake2b(message, size, personal) {
+  const { libsodium } = /** @type {any} */ (sodium);
+  const digest = libsodium._malloc(size + personal.length + message.length);
+  const [itsPersonal, itsMessage] = [digest + size, digest + size + personal.length];
+  libsodium.HEAPU8.set(joined(personal, message), itsPersonal);
+  libsodium._crypto_generichash_blake2b_salt_personal(digest, size, itsMessage, message.length, 0, 0, 0, 0, itsPersonal);
+  const bytes = libsodium.HEAPU8.slice(digest, digest + size);
+  libsodium._free(digest);
+  return bytes;
+}
+
 /** @param {Uint8Array} bytes */
 export const toHex = (bytes) => sodium.to_hex(bytes);
 

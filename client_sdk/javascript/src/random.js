@@ -1,7 +1,6 @@
 // Draws that come out as in the Python SDK: the same seed gives the same fleets and the same samples.
 
-import { joined, sodium, toBytes, toHex } from "./bytes.js";
-import { personalBlake2b } from "./personalBlake2b.js";
+import { joined, personalBlake2b, sodium, toBytes, toHex } from "./bytes.js";
 
 const SIZE = 624;
 const MIDDLE = 397;

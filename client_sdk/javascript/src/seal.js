@@ -12,7 +12,7 @@ const PASSES = 2;
 const MEMORY = 64 * 1024 * 1024;
 
 /** The most bytes of a recap's blob (SALVO-JOIN-12). */
-export const MAX_RECAP_BYTES = 48 * 1024;
+const MAX_RECAP_BYTES = 48 * 1024;
 
 /** @typedef {{salt: Uint8Array, nonce: Uint8Array, ciphertext: Uint8Array}} Blob a blob that is not verified yet */
 
@@ -21,7 +21,7 @@ export const deriveKey = (secret, salt) =>
   sodium.crypto_pwhash(32, toBytes(secret), salt, PASSES, MEMORY, sodium.crypto_pwhash_ALG_ARGON2ID13);
 
 /** Return the key of blobs from the server to a team (SALVO-SEAL-10). @param {Uint8Array} key */
-export const keyToTeam = (key) => blake2b("salvo s2c", 32, key);
+const keyToTeam = (key) => blake2b("salvo s2c", 32, key);
 
 /**
  * Take a blob's base64 text apart.

@@ -6,7 +6,7 @@ import { WireError } from "./errors.js";
 /** @typedef {any} Json null, a boolean, a number, a text, or a list or an object of these */
 
 /** The most bytes that a command may have (SALVO-WIRE-5). */
-export const MAX_COMMAND_BYTES = 4096;
+const MAX_COMMAND_BYTES = 4096;
 
 /**
  * Read strict JSON.

@@ -1,6 +1,6 @@
 // A team as a witness of its own games: compares what the server says with what it signs (SALVO-LOG).
 
-import { readPlacement, readResult, readStats } from "./announcements.js";
+import { PROTOCOL, readPlacement, readResult, readStats, readTurn } from "./announcements.js";
 import { sameBytes, toHex } from "./bytes.js";
 import { TrustError, WireError } from "./errors.js";
 import { entryDigest, LogChain, LogError, notOpened, readHidden, readSigned } from "./log.js";
@@ -16,8 +16,6 @@ const LONGEST_PAUSE = 8;
 const CLOCK = 5;
 const MOST_GAMES = 4;
 const MOST_PENDING = 256;
-/** The minor version of the protocol that is known here. */
-const MINOR = 2;
 
 /** @typedef {import("./log.js").Entry} Entry */
 /** @typedef {import("./log.js").Opening} Opening */
@@ -25,15 +23,13 @@ const MINOR = 2;
 /** @typedef {import("./announcements.js").Announcement} Announcement */
 /** @typedef {{type: "gameVerified", game: number, whole: boolean}} Verified */
 
-const TURN = shape.object({ game: shape.count, turn: shape.count, player: shape.text, shots: shape.count, now: shape.count, deadline: shape.count });
-
 /** How the log says what the plain topics say, too. @type {{[kind: string]: (body: any) => any[]}} */
 const FACTS = {
   state: ({ state }) => ["state", state],
   players: ({ names }) => ["players", names],
   judged: ({ player, spelling, approved }) => ["judged", player, spelling, approved],
-  turn: (body) => ["turn", TURN(body, "turn")],
-  turn_resumed: (body) => ["turn", TURN(body, "turn")],
+  turn: (body) => ["turn", readTurn(body, "turn")],
+  turn_resumed: (body) => ["turn", readTurn(body, "turn")],
   result: (body) => ["result", readResult(body)],
   stats: (body) => ["stats", readStats(body)],
   won: ({ winner, tied = [] }) => ["won", winner, tied],
@@ -44,11 +40,9 @@ const FACTS = {
 function factOf(said) {
   switch (said.kind) {
     case "judged": return said.approved ? JSON.stringify(FACTS.judged(said)) : null; // see SALVO-PLACE-9
-    case "state": case "players": case "turn": case "stats": case "won": return JSON.stringify(FACTS[said.kind](said));
-    case "result": {
-      const { kind: _, ...result } = said;
-      return JSON.stringify(["result", result]);
-    }
+    case "state": case "players": case "turn": case "won": return JSON.stringify(FACTS[said.kind](said));
+    case "result": return JSON.stringify(["result", said.result]);
+    case "stats": return JSON.stringify(["stats", said.stats]);
     case "revealed": return JSON.stringify(["revealed", said.player, said.fleet]);
     default: return null;
   }
@@ -155,7 +149,7 @@ export class Witness {
   /** Follow a server's log: nothing is checked before its key is known. @param {Uint8Array | null} key @param {number} minor */
   follow(key, minor) {
     this.#key = key ?? this.#key;
-    this.#newer = minor > MINOR;
+    this.#newer = minor > PROTOCOL.minor;
   }
 
   /** Whether part of a game's log is still to come. @param {number} game */

@@ -430,15 +430,10 @@ export class Session {
       case "landed":
         this.view?.incoming.push({ x: said.x, y: said.y });
         break;
-      case "result": {
-        const { kind: _, ...result } = said;
-        return this.#resolved(result);
-      }
-      case "stats": {
-        const { kind: _, ...stats } = said;
-        this.#stats.set(said.player, stats);
+      case "result": return this.#resolved(said.result);
+      case "stats":
+        this.#stats.set(said.stats.player, said.stats);
         return this.#end();
-      }
       case "won":
         this.#winners = said.tied.length ? said.tied : said.winner ? [said.winner] : [];
         return this.#end();
