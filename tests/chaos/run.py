@@ -110,7 +110,8 @@ class Process:
     def __init__(self, command: list[str], log: Path, **environment: str) -> None:
         self.command = command
         self.log = log
-        self.environment = os.environ | environment
+        own = {name: str(log.parent) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME")}  # and not the developer's
+        self.environment = os.environ | own | environment
         self.child: subprocess.Popen[bytes] | None = None
 
     def start(self, **environment: str) -> None:
