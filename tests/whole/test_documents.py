@@ -63,6 +63,12 @@ def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> No
         assert not anchor or anchor in map(_anchor, _headings(target)), link
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=_name)
+def test_every_file_of_the_project_that_is_named_exists(document: Path) -> None:
+    named = r"(?:`|\| )((?:tests|server|client_sdk|proto|docs|deploy|examples)/[\w./-]*\w)[`,; ]"
+    assert [path for path in re.findall(named, prose(document)) if not (ROOT / path).exists()] == []
+
+
 def test_every_page_is_in_the_contents_of_the_site_and_on_its_first_page() -> None:
     contents = re.findall(r"file: (docs/\S+)", (DOCS / "_toc.yml").read_text())
     pages = {str(page.relative_to(ROOT).with_suffix("")) for page in DOCS.rglob("*.md")} - {"docs/index"}
@@ -192,12 +198,12 @@ def commands() -> dict[tuple[str, ...], click.Command]:
     return dict(_commands(cli))
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=_name)
+@pytest.mark.parametrize("guide", DOCUMENTS, ids=_name)
 def test_options_that_are_named_in_prose_exist(guide: Path, commands: dict[tuple[str, ...], click.Command]) -> None:
     of_any = _options(cli).union(*map(_options, commands.values()))
     for span in re.findall(r"`([^`\n]+)`", prose(guide)):
-        words = span.partition("'exec:")[0].removeprefix("salvo ").split()  # what follows is somebody else's program
+        words = re.split("'exec:| -- ", span)[0].removeprefix("salvo ").split()  # what follows is another program's
         command = commands.get(tuple(words[:2])) or commands.get(tuple(words[:1]))
-        if command is not None or span.startswith("--"):
+        if command is not None or (span.startswith("--") and guide in GUIDES):
             known = of_any if command is None else _options(command)
             assert {word for word in words if word.startswith("--")} <= known, span
