@@ -11,6 +11,7 @@ import re
 import runpy
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -20,6 +21,8 @@ from fates import FATES
 from salvo.errors import CODES
 from salvo.messages import State
 from salvo.player import Bot
+from salvo.rules import BOOKS, RuleBook
+from salvo.rules.book import BoardRules
 from salvo.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING, SERVER
 from salvo.state_machine import Transition, markdown
 from salvo.topics import TOPICS
@@ -151,6 +154,21 @@ def outages() -> str:
     return markdown(OUTAGES, "the server")
 
 
+def rulesets() -> str:
+    """The rulesets that come with Salvo, by the keys of ``/game/rules``."""
+    keys = (
+        "spacing",
+        *(each.name for each in fields(RuleBook) if each not in fields(BoardRules) and each.name != "goal"),
+    )
+    fleets = ("fleet", *(" ".join(str(ship.length) for ship in book.fleet) for book in BOOKS.values()))
+    rows = ((f"`{key}`", *(_value(getattr(book, key)) for book in BOOKS.values())) for key in keys)
+    return _table(("", *(f"`{name}`" for name in BOOKS)), (fleets, *rows))
+
+
+def _value(value: object) -> str:
+    return ("no", "yes")[value] if isinstance(value, bool) else f"`{value}`"
+
+
 def view() -> str:
     """What a bot may read of its view."""
     listed = (inspect.getdoc(View) or "").partition("Attributes:\n")[2]
@@ -185,6 +203,7 @@ def _code(text: str) -> str:
 
 
 PRINTED = {
+    "rulesets": rulesets,
     "view": view,
     "bot": bot,
     "states": states,
