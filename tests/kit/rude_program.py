@@ -38,8 +38,6 @@ def misbehave(asked: dict[str, Any], answer: str) -> None:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             print(os.getpid(), file=sys.stderr)
             time.sleep(60)
-        case "late":
-            owed = answer
         case "garbage":
             write("Hello, pond!\n" + answer)
         case "not-utf8":
@@ -89,8 +87,6 @@ for line in sys.stdin:
     owed = ""
     if told["type"] == "fleet":
         write(json.dumps({"id": told["id"], "skip": True}) + "\n")
-    elif told["type"] == "end" and misdeed == "leaves":
-        sys.exit(0)
     elif told["type"] == "turn":
         own_results += sum("fired" in result for result in told["results"])
         target = told["opponents"][0]
@@ -101,5 +97,3 @@ for line in sys.stdin:
             misbehave(told, answered)
         else:
             write(answered)
-if misdeed == "deaf":  # to the end of its input
-    time.sleep(60)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from salvo import plugins
-from salvo.errors import BotError, IllegalCommand
+from salvo.errors import IllegalCommand
 from salvo.messages import GameWon, PlayerStats, SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (
@@ -36,7 +36,6 @@ from salvo.rules import (
     generator,
     random_fleet,
 )
-from salvo.rules.game import Game, begin
 from salvo.rules.starter import set_starter
 from salvo.view import Shot, View
 from salvo_lab import arena
@@ -164,22 +163,6 @@ def tiny(book: RuleBook, *lengths: int) -> RuleBook:
     return replace(book, name="tiny", grid=Grid(4, 4), fleet=fleet_of(*lengths), goal=None)
 
 
-def game_of(book: RuleBook, players: int = 2, starter: int = 0) -> Game:
-    """Every fleet lies in rows A, C, ...: ship0 from A1, ship1 from C1."""
-    places = [Placement(ship.name, 1, 2 * row + 1, H) for row, ship in enumerate(book.fleet)]
-    return begin(book, [Fleet(book, places)] * players, starter)
-
-
-def test_who_falls_by_silence_and_by_a_hit_in_one_round_falls_once() -> None:
-    game = game_of(tiny(SMACKDOWN, 1), players=3)
-    game.fire_salvo([(1, 0)])
-    game.defeat(1)
-    game.end_turn()
-    game.fire_salvo([(1, 5)])
-    assert (game.fallen, game.places(), game.current) == ([1], [1, 3, 1], 0)
-    assert [salvo.defeated for salvo in game.salvos] == [(1,), (), ()]
-
-
 def test_players_alternate_by_their_names_whoever_comes_first() -> None:
     begun = [
         names[seat]
@@ -226,56 +209,6 @@ def test_the_hunter_beats_the_random_bot_by_every_book(book: RuleBook) -> None:
         seats: dict[str, Bot] = {"h": Hunter(), "r": RandomBot()} if game % 2 else {"r": RandomBot(), "h": Hunter()}
         wins += arena.play(seats, seed="books", game=game, book=book).winner == "h"
     assert wins >= 10
-
-
-class Asking(RandomBot):
-    """Asks its view for everything, once a turn."""
-
-    def __init__(self) -> None:
-        self.refusals: set[str] = set()
-        self.texts: set[str] = set()
-        self.told: set[str] = set()
-
-    def choose_salvo(self, view: View) -> Sequence[Shot]:
-        rival = next(name for name in view.players if name != view.me)
-        questions: dict[str, Callable[[], object]] = {
-            "sunk": lambda: view.sunk,
-            "ships_afloat": lambda: view.ships_afloat,
-            "afloat": lambda: view.afloat(rival),
-            "marks": lambda: view.marks(rival),
-            "own marks": lambda: view.marks(view.me),
-            "points": lambda: view.points,
-        }
-        for name, ask in questions.items():
-            try:
-                ask()
-                self.told.add(name)
-            except BotError as error:
-                self.texts.add(str(error))
-                self.refusals.add(name)
-        return super().choose_salvo(view)
-
-
-NOT_TOLD = {
-    "salvo": {"marks", "points"},
-    "smackdown": {"sunk", "ships_afloat", "afloat", "points"},
-    "xbs": {"sunk", "ships_afloat", "afloat"},
-    "streak": {"points"},
-    "alternate": {"points"},
-    "spaced": {"points"},
-    "standard": {"points"},
-    "apart": {"points"},
-    "scattered": {"points"},
-}
-
-
-@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
-def test_a_bot_that_asks_for_what_the_rules_do_not_tell_gets_a_clear_error(book: RuleBook) -> None:
-    asking = Asking()
-    arena.play({"asking": asking, "random": RandomBot()}, book=book)
-    assert asking.refusals == NOT_TOLD[book.name]
-    assert not asking.refusals & asking.told
-    assert all(text.startswith(f"not_told: the rules {book.name!r} don't tell ") for text in asking.texts)
 
 
 def test_a_view_offers_bots_only_what_they_may_use() -> None:

@@ -7,7 +7,6 @@ import py_compile
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -46,23 +45,6 @@ def test_two_versions_of_a_bot_play_with_their_own_helpers(tmp_path: Path) -> No
         played = simulate({"new": new, "old": old}, games=4, seed=3, jobs=jobs)
         assert played.failures == []
         assert all(game.stats["old"].shots == 0 < game.stats["new"].shots for game in played)
-
-
-def test_a_bots_modules_are_nobody_elses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    aiming = ModuleType("aiming")
-    monkeypatch.setitem(sys.modules, "aiming", aiming)
-    bot = make(_folder(tmp_path / "mine", 0))
-    assert arena.play({"mine": bot, "other": make("random")}, seed=1).winner == "other"
-    assert sys.modules["aiming"] is aiming
-    assert "brain" not in sys.modules
-
-
-def test_a_bot_without_a_helper_does_not_get_its_rivals(tmp_path: Path) -> None:
-    load(_folder(tmp_path / "mine", 2))
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "mine.py").write_text(BOT)
-    with pytest.raises(BotError, match=r"mine.py:2: ModuleNotFoundError: No module named 'aiming'"):
-        load(str(tmp_path / "other" / "mine.py"))
 
 
 # --- what is beside a bot, and how it is imported -------------------------------------------------------------------

@@ -43,11 +43,6 @@ def test_a_session_hears_what_is_said_to_everybody_and_to_itself(session: Sessio
     assert server.say(m.MessagePublished("they", "you", "psst")) == []
 
 
-def test_what_somebody_left_behind_as_a_line_is_not_heard(session: Session) -> None:
-    server = ScriptedServer(session, "secret")
-    assert server.say(m.ChatPublished("you", "Ahoy!"), m.MessagePublished("me", "you", "psst"), retained=True) == []
-
-
 def test_a_session_says_a_line_at_its_table() -> None:
     session = Session("me", "secret", generator(2), table="blue", sealer=SEALER)
     line = session.say(" Ahoy! ", "you")
@@ -161,14 +156,6 @@ def test_a_line_that_cannot_be_said_stops_the_bot_in_development_and_costs_nothi
     assert "/players/me/ships/carrier/place" in edge.topics_said()
     assert said(edge) == []
     assert "bad_text" in caplog.text
-
-
-def test_a_bot_that_says_without_end_keeps_the_last_five_lines() -> None:
-    bot = RandomBot()
-    for number in range(1000):
-        bot.say(str(number))
-    assert bot.unsaid is not None
-    assert [line.text for line in bot.unsaid] == ["995", "996", "997", "998", "999"]
 
 
 # --- bots in the arena --------------------------------------------------------------------------------------------

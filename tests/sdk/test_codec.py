@@ -283,21 +283,6 @@ def test_what_only_python_has_is_neither_written_nor_read() -> None:
         steps.read_input('{"participate":{"name":"a","credential":"x"}}')
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ('{"game":1}', "turn: field required; fields are game, turn, player, shots, now, deadline"),
-        ('{"game":-1,"turn":1,"player":"a","shots":1,"now":1,"deadline":1}', "game: input should be greater than or"),
-        ("[]", "the message: input should be an object; fields are game, turn, player"),
-    ],
-)
-def test_a_refusal_says_where_and_what_there_may_be(text: str, told: str) -> None:
-    with pytest.raises(WireError) as caught:
-        a.TURN.read(text.encode())
-    assert caught.value.code == "wrong_shape"
-    assert caught.value.text.startswith(told)
-
-
 def test_a_reason_too_long_for_a_record_is_cut_before_anybody_hears_it() -> None:
     """The story: what the record had cut, a server that took the game up again said otherwise than the first one."""
     unreadable = m.Unreadable("a", "", "not_json", "x" * 1001)

@@ -4,61 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_reader import (
     SealedParticipation,
-    SignedLeave,
-    SignedShot,
-    SignedSkip,
     read_command,
-    read_leave,
     read_participation,
-    read_shot,
-    read_skip,
 )
-from salvo.codec.command_writer import write_leave, write_participation, write_shot, write_skip
+from salvo.codec.command_writer import write_participation
 from salvo.codec.commands import MAX_SECRET_CHARACTERS, MAX_SHIP_SPELLING, ParticipationRequest, read_ship
 from salvo.errors import WireError
 from salvo.rules import SALVO
-from salvo.seal import Sealer, open_blob
 from salvo_server.storage.identity import Identity
 
 JOINING = topics.parse("/game/request_participation")
-
-
-@pytest.fixture(scope="module")
-def sealer() -> Sealer:
-    """A team's."""
-    return Sealer("secret", salt=bytes(16))
-
-
-@pytest.mark.parametrize("context", [None, m.ShotContext(3, 7, 2, "bob")])
-def test_a_shot_is_read_with_the_context_it_was_written_with(sealer: Sealer, context: m.ShotContext | None) -> None:
-    request = read_command(topics.parse("/players/bob/fire"), write_shot(4, 5, context, sealer), SALVO)
-    assert isinstance(request, SignedShot)
-    shot = read_shot(request, "ann", open_blob(request.blob, sealer.key))
-    assert shot == m.Fire("ann", "bob", 4, 5, context)
-
-
-@pytest.mark.parametrize("context", [None, m.TurnContext(3, 7)])
-def test_a_skip_is_read_with_the_context_it_was_written_with(sealer: Sealer, context: m.TurnContext | None) -> None:
-    request = read_command(topics.parse("/players/ann/skip"), write_skip(context, sealer), SALVO)
-    assert isinstance(request, SignedSkip)
-    assert read_skip(request, open_blob(request.blob, sealer.key)) == m.Skip("ann", context)
-
-
-@pytest.mark.parametrize("game", [None, 3])
-def test_who_leaves_may_name_the_game(sealer: Sealer, game: int | None) -> None:
-    request = read_command(topics.parse("/players/ann/leave"), write_leave(game, sealer), SALVO)
-    assert isinstance(request, SignedLeave)
-    assert read_leave(request, open_blob(request.blob, sealer.key)) == m.Leave("ann", game)
-
-
-def test_a_request_to_take_part_is_open_to_a_server_without_a_key() -> None:
-    text = write_participation("ann", "pässword")
-    assert text == '{"name": "ann", "secret": "pässword"}'.encode()
-    assert read_command(JOINING, text, SALVO) == ParticipationRequest("", "ann", "pässword")
 
 
 def test_a_request_to_take_part_is_sealed_for_a_server_with_a_key() -> None:

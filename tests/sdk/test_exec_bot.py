@@ -30,7 +30,7 @@ from salvo.player import Bot
 from salvo.programs import exec_bot, process
 from salvo.programs.exec_bot import ExecBot
 from salvo.rules import BOOKS, SALVO, RuleBook
-from salvo.sources import load, make, script_of, team_name
+from salvo.sources import load, make, team_name
 from salvo.view import Feed, Shot, View
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
@@ -88,19 +88,6 @@ def test_a_command_is_a_source_and_its_program_names_the_team() -> None:
     for source, text in (("exec:", "names no program"), ("exec:'", "no closing quotation"), ("exec:nope", "'nope'")):
         with pytest.raises(BotError, match=rf"^bad_bot: .*{text}"):
             load(source)
-
-
-def test_a_file_of_javascript_is_a_program_that_node_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file, node = tmp_path / "mine.mjs", tmp_path / "node"
-    file.touch()
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(BotError, match=f"^bad_bot: no program 'node' .*; {file} is run by it: install it"):
-        load(str(file))
-    node.touch(0o755)
-    assert load(str(file)).command == ("node", str(file))  # type: ignore[attr-defined]
-    assert (team_name(str(file)), script_of(str(file))) == ("mine", file)
-    with pytest.raises(BotError, match=r"^bad_bot: no file .*/mime.mjs; did you mean .*/mine.mjs"):
-        load(str(tmp_path / "mime.mjs"))
 
 
 @pytest.mark.long
@@ -176,14 +163,6 @@ def test_what_goes_wrong_costs_one_turn_and_is_told_in_one_line(misdeed: str, ca
     assert again.startswith(shlex.join(program.command) + " < ")
 
 
-def test_an_answer_that_comes_late_is_passed_over(caplog: pytest.LogCaptureFixture) -> None:
-    with closing(rude("late", 2)) as program:
-        hurry(program, 2, 0.5)
-        _, salvos = play({"ann": program, "bob": RandomBot()})
-    assert [message.count("turn_timeout") for message in caplog.messages] == [1]
-    assert sum(not result.shots for _, result in salvos if result.player == "ann") == 1
-
-
 @pytest.mark.parametrize("misdeed", ["twice", "error-flood", "children"])
 def test_what_does_no_harm_costs_nothing(misdeed: str, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     caplog.set_level(logging.INFO)
@@ -205,15 +184,6 @@ def _is_gone(group: int) -> bool:
         if all(each.state == "Z" for each in processes() if each.group == group):
             return True  # whose parent was killed: init's, or nobody's in a container without one
     return False
-
-
-def test_it_is_not_started_again_for_ever(caplog: pytest.LogCaptureFixture) -> None:
-    with closing(rude("crash", 1, "always")) as program:
-        play({"ann": program, "bob": RandomBot()}, book=BOOKS["xbs"])
-    crashed = [message for message in caplog.messages if "exit code 3" in message]
-    left_alone = [message for message in caplog.messages if "is left alone" in message]
-    assert len(crashed) == exec_bot.MAX_CRASHES
-    assert left_alone
 
 
 @pytest.mark.parametrize("several", [False, True], ids=["one bot", "a bot for every game"])

@@ -43,12 +43,6 @@ def test_another_server_is_refused_with_both_fingerprints_and_a_cure(known: Know
     assert known.key_of("a:1883") == KEY
 
 
-def test_a_server_without_keys_is_not_noted(known: KnownServers) -> None:
-    known.meet("a:1883", None)
-    assert not known.path.exists()
-    known.meet("a:1883", KEY)  # it has got one: from now on it is known by it
-
-
 @pytest.mark.parametrize(
     "content", ["", "[]", "3", '{"a:1": 3}', '{"a:1": "AAAA"}', '{"a:1": "?"}', '{"a:1":"x","a:1":"x"}', "\x00"]
 )

@@ -113,27 +113,3 @@ def test_no_wildcard_is_left_in_what_a_team_may_publish_once_players_and_ships_a
 def test_a_team_and_its_screen_read_the_same() -> None:
     team, screen = (permissions.rights(role, "red", TABLES) for role in (Role.TEAM, Role.SCREEN))
     assert {right for right in team if right.action is Action.RECEIVE} == set(screen)
-
-
-def test_filters_name_tables_and_teams_without_a_wildcard() -> None:
-    for role in Role:
-        for right in permissions.rights(role, "red", ("final",)):
-            assert right.filter.startswith("/final/")
-    own = [
-        right.filter
-        for right in permissions.rights(Role.TEAM, "red", ("",))
-        if right.filter.startswith("/players/red/")
-    ]
-    assert sorted(own) == [
-        "/players/red/error",
-        "/players/red/hit",
-        "/players/red/leave",
-        "/players/red/message",
-        "/players/red/recap",
-        "/players/red/resend",
-        "/players/red/say",
-        "/players/red/seat",
-        "/players/red/ships/+/error",
-        "/players/red/ships/+/place",
-        "/players/red/skip",
-    ]

@@ -169,35 +169,7 @@ def test_ships_may_touch_and_never_overlap() -> None:
         check_placement(SALVO, Placement("battleship", 5, 1, V), [carrier])
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "orientation", "text"),
-    [
-        (0, 1, H, "counted from 1"),
-        (11, 1, V, "x is 1..10"),
-        (7, 1, H, "its anchor may be x 1..6, y 1..10"),
-        (1, 7, V, "its anchor may be x 1..10, y 1..6"),
-    ],
-)
-def test_a_ship_off_the_grid_is_told_where_it_fits(x: int, y: int, orientation: Orientation, text: str) -> None:
-    with pytest.raises(IllegalCommand, match="off_grid") as raised:
-        Placement("carrier", x, y, orientation).cells(SALVO)
-    assert text in raised.value.text
-
-
 # --- the engine ---------------------------------------------------------------------------------------------------
-
-
-def test_a_player_defeated_by_silence_stays_out_when_its_ships_sink_later() -> None:
-    book = tiny(1)
-    game = Game(book, [fleet(book, (1, 1, H))] * 3, starter=0)
-    game.defeat(2)
-    game.end_turn()
-    assert game.salvos[-1].defeated == (2,)
-    game.fire([(2, 0)])
-    game.end_turn()
-    salvo = game.salvos[-1]
-    assert (salvo.sunk, salvo.defeated, game.fallen) == (((2, 0),), (), [2])
-    assert game.current == 0
 
 
 def test_play_goes_on_where_one_salvo_brings_down_its_own_player_and_the_next() -> None:

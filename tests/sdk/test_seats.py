@@ -127,14 +127,6 @@ def test_it_leaves_the_lobby_and_asks_at_its_table(stage: Stage) -> None:
     assert said[-1].startswith("/t3/players/me/ships/")
 
 
-def test_it_goes_although_nobody_takes_it_off_the_list(stage: Stage) -> None:
-    stage.open("")
-    stage.seat("t3")
-    stage.now = LEAVING_SECONDS + 1
-    stage.step()
-    assert stage.table == "t3"
-
-
 def test_without_a_seat_it_goes_back_and_says_that_it_waits(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
     stage.seat("t3")
     assert stage.table == "t3"
@@ -144,15 +136,6 @@ def test_without_a_seat_it_goes_back_and_says_that_it_waits(stage: Stage, caplog
     assert "me: waits for its next seat" in caplog.messages
     stage.open("")
     assert "/game/request_participation" in stage.said()
-
-
-def test_a_seat_that_is_taken_back_at_once_keeps_it_where_it_is(stage: Stage) -> None:
-    stage.open("")
-    stage.seat("t3")
-    stage.seat(None)
-    stage.say("", m.PlayersListed(()))
-    assert stage.table == ""
-    assert stage.said().count("/game/request_participation") == 2
 
 
 def test_a_game_is_played_to_its_end_first(stage: Stage) -> None:

@@ -13,7 +13,6 @@ from kit.scripted_server import ScriptedServer
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_reader import SealedParticipation, read_command, read_participation
-from salvo.codec.command_writer import write_participation
 from salvo.codec.commands import ParticipationRequest
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
 from salvo.errors import ImpostorError, WireError
@@ -107,18 +106,6 @@ def test_a_final_fleet_is_not_sent_again_though_its_approval_was_lost(session: S
     assert session.take_outbox() == []
 
 
-def test_the_refusal_of_a_ship_does_not_answer_the_request_for_the_game_so_far(
-    session: Session, server: ScriptedServer
-) -> None:
-    listed(session, server)
-    server.say(m.StateChanged(State.TURN))
-    session.connected()
-    session.take_outbox()
-    server.say(m.PlacementRefused("me", "carrier", "wrong_state", "no"))
-    session.handle_timer(10.0)
-    assert server.commands(SEALER) == [ParticipationRequest("", "me", "secret")]
-
-
 def test_a_result_that_comes_twice_is_heard_once(session: Session, server: ScriptedServer) -> None:
     listed(session, server)
     my_turn(session, server)
@@ -127,17 +114,6 @@ def test_a_result_that_comes_twice_is_heard_once(session: Session, server: Scrip
     assert server.say(result(1)) == []
     assert session.view is not None
     assert len(session.view.salvos) == 1
-
-
-def test_the_view_follows_what_sinks_and_who_falls(session: Session, server: ScriptedServer) -> None:
-    listed(session, server)
-    my_turn(session, server)
-    view = session.view
-    assert view is not None
-    server.say(m.ShotLanded("me", 3, 4), result(1, sunk=(m.SunkShip("you", "carrier", "carrier"),)))
-    server.say(result(2, player="you", defeated=("you",)))
-    assert (view.incoming, view.sunk["you"], view.ships_afloat["you"]) == ([(3, 4)], ("carrier",), 4)
-    assert (view.opponents, view.defeated, len(view.untouched)) == ((), ("you",), 0)
 
 
 def test_it_asks_again_when_it_was_struck_off_the_list(
@@ -479,30 +455,6 @@ def test_the_end_is_told_when_all_figures_are_there(session: Session, server: Sc
     assert server.say(m.StateChanged(State.OVER)) == []
 
 
-def test_a_game_that_began_while_the_connection_was_away_waits_for_the_recap(
-    session: Session, server: ScriptedServer
-) -> None:
-    """It answered the kept turn, and the recap that came then knew nothing of the shots."""
-    listed(session, server)
-    session.connected()
-    server.say(m.StateChanged(State.TURN), retained=True)
-    assert server.begin_turn(2, "me", 5) == []
-    results = (result(1, player="you"),)
-    [wanted] = server.say_recap(recapped(1, 2, FLEET.placements, (), (), results), SEALER)
-    assert isinstance(wanted, SalvoWanted)
-
-
-def test_a_recap_before_the_list_is_asked_for_again(session: Session, server: ScriptedServer) -> None:
-    """A broker that was killed had nothing kept, and the server's answer was faster than its repetition."""
-    session.connected()
-    assert server.say_recap(recap(), SEALER) == []
-    server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(State.TURN), m.PlayersListed(("me", "you")))
-    session.take_outbox()
-    session.handle_timer(3.5)
-    assert asked(session, server) == ["ParticipationRequest"]
-    assert server.say_recap(recap(), SEALER) == [GameTakenUp(1)]
-
-
 def test_a_team_that_is_listed_before_the_game_has_a_number_places_one_fleet(
     session: Session, server: ScriptedServer
 ) -> None:
@@ -645,17 +597,6 @@ def test_a_recap_of_an_earlier_game_is_nobodys_business_in_the_next_lobby(
     assert known(session) == (2, 0, [])
 
 
-def test_a_server_that_begins_with_game_1_again_is_believed_its_recap(session: Session, server: ScriptedServer) -> None:
-    """It keeps no journal. What was known of the other game 1 is no measure."""
-    back(session, server, late())
-    server.say(m.ServerStatus(True, "0", 1, "open"), m.StateChanged(State.LOBBY), m.PlayersListed(("me",)))
-    session.place(FLEET, 0.0)
-    server.say(m.PlayersListed(("me", "you")), m.StateChanged(State.TURN), m.TurnBegan(1, 1, "you", 5, 0, 30_000))
-    session.connected()
-    server.say_recap(recapped(1, 2, FLEET.placements, (), ((7, 7),), (result(1, player="you"),)), SEALER)
-    assert known(session) == (1, 1, [(7, 7)])
-
-
 # --- what the broker has lost after it had acknowledged it --------------------------------------------------------
 
 
@@ -696,18 +637,6 @@ def test_teams_do_not_ask_again_at_the_same_moments_and_the_bots_randomness_is_n
         moments.append(requests_until(session, 60.0))
         assert random.random() == generator(5).random()
     assert moments[0] == moments[2] != moments[1]
-
-
-def test_a_bot_that_comes_back_in_the_lobby_asks_until_it_knows_what_to_place(
-    session: Session, server: ScriptedServer
-) -> None:
-    waiting_in_lobby(session, server)
-    server.say(m.PlayersListed(("me",)), retained=True)
-    server.say(m.PlayersListed(("me", "you")))  # news, but nothing that the recap would tell
-    assert requests_until(session, 9.0)
-    nothing_placed = dataclasses.replace(recap(), turn=0, fleet=(), shots=(), landed=(), results=())
-    assert server.say_recap(nothing_placed, SEALER) == [FleetWanted(SALVO, 1)]
-    assert requests_until(session, 30.0, 9.0) == []
 
 
 def test_nothing_is_asked_again_of_a_server_that_is_away_or_by_who_wants_no_game(
@@ -841,16 +770,6 @@ def test_the_secret_is_sealed_for_a_server_that_has_a_key(session: Session, serv
     [again] = sent_requests(session)
     assert b"secret" not in payload + again
     assert again != payload
-
-
-def test_a_server_of_the_plain_specification_is_asked_after_a_moment(session: Session) -> None:
-    session.connected(10.0)
-    session.handle_timer(11.9)
-    assert sent_requests(session) == []
-    session.handle_timer(12.1)
-    assert sent_requests(session) == [write_participation("me", "secret")]
-    session.handle_timer(20.0)
-    assert sent_requests(session) == []
 
 
 def test_a_server_that_is_known_by_its_key_is_never_asked_openly() -> None:
@@ -999,45 +918,6 @@ def test_a_made_up_refusal_of_a_team_that_waits_for_the_next_game_brings_no_requ
     between_games(session, server, State.TURN)
     assert server.say(m.CommandRefused("me", "not_in_roster", "no")) == []
     assert requests_until(session, 30.0) == []
-
-
-def test_shots_out_of_turn_are_sent_once(session: Session, server: ScriptedServer) -> None:
-    """The server refuses them; they were sent again every three seconds until the other player's result."""
-    listed(session, server)
-    server.say(m.StateChanged(State.TURN))
-    server.begin_turn(1, "you", 5)
-    session.take_outbox()
-    session.fire([Shot("you", 1, 1)])
-    assert len(session.take_outbox()) == 1
-    for now in range(1, 29):
-        session.handle_timer(float(now))
-    assert session.take_outbox() == []
-
-
-def test_the_end_of_another_game_with_the_same_number_is_told_too(session: Session, server: ScriptedServer) -> None:
-    """A server without a journal begins with game 1 again; the team never learned how the second one ended."""
-    for _ in range(2):
-        server.say(m.ServerStatus(True, "0", 1, "open"), m.StateChanged(State.LOBBY))
-        listed(session, server)
-        my_turn(session, server)
-        session.fire([Shot("you", 1, 1)])
-        stats = [m.PlayerStats("me", 5, 1, 0, 1, 1), m.PlayerStats("you", 0, 0, 0, 0, 2)]
-        events = server.say(result(1, defeated=("you",)), *stats, m.GameWon("me"), m.StateChanged(State.OVER))
-        assert [event.game for event in events if isinstance(event, GameEnded)] == [1]
-
-
-def test_a_lost_leave_is_sent_again_until_the_list_lacks_the_name(session: Session, server: ScriptedServer) -> None:
-    listed(session, server)
-    session.take_outbox()
-    session.leave()
-    assert asked(session, server) == ["Leave"]
-    for now in (0.0, 3.1, 3.2, 6.3):
-        session.handle_timer(now)
-    assert asked(session, server) == ["Leave", "Leave"]
-    server.say(m.PlayersListed(("you",)))
-    for now in range(7, 30):
-        session.handle_timer(float(now))
-    assert session.take_outbox() == []
 
 
 # --- the salt -------------------------------------------------------------------------------------------------------
@@ -1211,19 +1091,6 @@ def test_a_session_that_comes_back_into_an_aborted_game_is_told_how_it_ended(
     assert session.state is State.OVER
 
 
-def test_a_program_that_starts_again_in_an_aborted_game_takes_it_up_and_is_told(
-    session: Session, server: ScriptedServer
-) -> None:
-    server.say(m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
-    server.say(m.PlayersListed(("me", "you")), *ABORTED, retained=True)
-    session.connected()
-    recap = m.Recap("me", 1, 1, FLEET.placements, (), (), (), ("me", "you"))
-    taken, ended = server.say_recap(recap, SEALER)
-    assert taken == GameTakenUp(1)
-    assert isinstance(ended, GameEnded)
-    assert (ended.aborted, ended.winner, ended.missed) == (True, "", True)
-
-
 @pytest.mark.parametrize("code", ["removed", "not_invited"])
 def test_a_team_that_may_not_take_part_is_told_once_in_every_game(
     session: Session, server: ScriptedServer, code: str
@@ -1236,19 +1103,3 @@ def test_a_team_that_may_not_take_part_is_told_once_in_every_game(
     assert server.say(refused, refused) == []
     server.say(m.ServerStatus(True, "0", 2, "open"), m.StateChanged(State.TURN), m.StateChanged(State.LOBBY))
     assert server.say(refused) == [Refused(code, "not this time")]
-
-
-def test_a_team_that_is_removed_in_the_lobby_asks_again_in_the_next_one(
-    session: Session, server: ScriptedServer
-) -> None:
-    listed(session, server)
-    session.take_outbox()
-    [told] = server.say(m.CommandRefused("me", "removed", "the host has removed you from this game"))
-    assert isinstance(told, Refused)
-    server.say(m.PlayersListed(("you",)))
-    assert session.fleet is None
-    session.take_outbox()
-    server.say(m.ServerStatus(True, "0", 2, "open"), m.StateChanged(State.LOBBY))
-    session.handle_timer(100.0)
-    assert "ParticipationRequest" in asked(session, server)
-    assert server.say(m.PlayersListed(("you", "me"))) == [FleetWanted(SALVO, 2)]
