@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import SALVO, generator
-from salvo.view import Feed, Shot, View
+from salvo.view import Feed, View
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
@@ -53,14 +52,3 @@ def test_against_a_single_rival_the_hunter_draws_for_nothing_but_its_cells() -> 
     for _ in range(100):
         hunter.random.random()
     assert hunter.random.getstate() == after
-
-
-def test_the_random_bot_never_fires_twice_at_a_cell() -> None:
-    fired: Counter[tuple[str, Shot]] = Counter()
-
-    def listen(shots: object, result: SalvoResolved) -> None:
-        assert isinstance(shots, list | tuple)
-        fired.update((result.player, shot) for shot in shots)
-
-    arena.play({name: RandomBot() for name in ("a", "b", "c")}, seed=5, listener=listen)
-    assert max(fired.values()) == 1

@@ -56,14 +56,6 @@ def test_the_interval_is_where_no_bet_has_won() -> None:
     assert interval({1.0: 3}, 0.05)[1] == 1.0
 
 
-def test_the_verdict_and_the_interval_say_the_same() -> None:
-    for chance in (0.3, 0.5, 0.6, 1.0):
-        test = _judged(_pairs(3, chance), None, 300)
-        low, high = test.interval
-        assert (test.verdict is Verdict.BETTER) == (low >= 0.5)
-        assert (test.verdict is Verdict.WORSE) == (high <= 0.5)
-
-
 def test_a_bot_that_wins_60_in_100_is_told_and_an_equal_one_is_not() -> None:
     better = [_judged(_pairs(seed, 0.6)).verdict for seed in range(8)]
     worse = [_judged(_pairs(seed, 0.4)).verdict for seed in range(4)]
@@ -82,22 +74,6 @@ def test_a_bot_that_wins_55_in_100_is_told_from_an_equal_one_with_the_stated_err
     assert better.count(Verdict.BETTER) >= 95
     assert worse.count(Verdict.WORSE) >= 28
     assert equal.count(Verdict.UNDECIDED) >= 95
-
-
-def test_how_many_more_are_needed_is_of_the_right_size() -> None:
-    test = SequentialTest(0.05, None)
-    for score in itertools.islice(_pairs(1, 0.55), 150):
-        test.add(score)
-    needed = test.pairs_needed()
-    assert test.verdict is Verdict.UNDECIDED
-    assert needed is not None
-    grown = {score: count * (150 + needed) / 150 for score, count in test.scores.items()}
-    assert interval(grown, 0.05)[0] >= 0.5 or interval(grown, 0.05)[1] <= 0.5
-    level = SequentialTest(0.05, None)
-    level.scores.update({0.0: 10, 1.0: 10})
-    assert level.pairs_needed() is None
-    assert SequentialTest().pairs_needed() is None
-    assert _judged(_pairs(1, 0.9)).pairs_needed() == 0
 
 
 # --- with games ---------------------------------------------------------------------------------------------------

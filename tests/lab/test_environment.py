@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from pettingzoo.test import api_test, seed_test
@@ -13,7 +11,6 @@ from salvo.errors import BotError
 from salvo.player import Bot
 from salvo.rules import BOOKS
 from salvo.view import Shot, View
-from salvo_lab import environment
 from salvo_lab.arena import play
 from salvo_lab.environment import Battleship, env
 
@@ -117,11 +114,3 @@ def test_an_observation_has_no_more_than_the_rules_announce() -> None:
     assert planes[1, 0, :5].tolist() == pytest.approx([share] * 5)
     assert planes[1].sum() == pytest.approx(5 * share)
     assert planes[4].sum() == len(view.fleet.cells)
-
-
-def test_the_loop_of_the_docstring_plays_a_whole_game() -> None:
-    loop = (environment.__doc__ or "").partition("players.\n\n")[2].partition("\nOne step")[0]
-    names: dict[str, Any] = {}
-    exec(compile(inspect.cleandoc(loop), "docstring", "exec"), names)
-    assert names["over"]
-    assert not names["game"].agents

@@ -14,7 +14,7 @@ from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, play
 from kit.proofs import OTHERS, SMALL
 from salvo.errors import SalvoError
 from salvo.rules import Fleet, RuleBook
-from salvo_display.replay import REFEREE, Replay
+from salvo_display.replay import REFEREE
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.commands.explain import explain as command
 from salvo_lab.explaining.explain import Explainer
@@ -31,10 +31,6 @@ def _run(name: str, *arguments: str) -> str:
     done = CliRunner().invoke(command, [str(GOLDEN / f"{name}.jsonl.gz"), *FEW, *arguments], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout
-
-
-def _replay(name: str) -> Replay:
-    return open_recordings(str(GOLDEN / f"{name}.jsonl.gz")).replay()
 
 
 @pytest.mark.parametrize("book", [SMALL, *OTHERS], ids=lambda book: book.name)
@@ -58,25 +54,6 @@ def test_the_games_of_every_rule_book_have_a_line_a_salvo_and_one_a_player(book:
         assert 0 <= account.skill.value < 1.1
         assert account.exact
     assert {outcome(replay, player) for player in replay.players} in ({"won", "lost"}, {"tied"})
-
-
-def test_a_turn_is_told_with_what_was_known_the_heat_map_and_the_best_salvo() -> None:
-    told = _run("2-players-1", "--turn", "6")
-    shooter = _replay("2-players-1").frame(REFEREE, 6).result
-    assert shooter is not None
-    lines = told.splitlines()
-    assert lines[1].startswith(f"turn 6  {shooter.player}")
-    assert lines[3].startswith("knew of ")
-    assert "afloat: carrier" in lines[3]
-    assert re.search(r"; 10 cells shot at; (\d) hits: \d of 5, \d of 5$", lines[3])
-    assert lines[4].endswith(": chance of a ship in %")
-    assert [line[1] for line in lines[6:16]] == list("ABCDEFGHIJ")
-    assert sum(line.count("*") for line in lines[6:16]) == 10
-    assert sum(line.count("[") for line in lines[6:16]) == shooter.shots
-    assert lines[16] == "[ ] aimed at, * fired at before, and not told"
-    assert lines[17] == "the share of 100 fleets that agree with all answers"
-    assert [line.split()[0] for line in lines[19:]] == ["fired:", "best:", "hits:", "luck:", "lost:"]
-    assert "\x1b" not in told
 
 
 def test_the_game_that_is_cut_is_told_so_far(tmp_path: Path) -> None:

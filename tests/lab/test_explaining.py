@@ -119,33 +119,7 @@ def test_luck_and_skill_of_a_game_by_hand_are_what_one_reckons() -> None:
     assert found.luck.error == 0  # so few fleets are all looked at, and none is drawn
 
 
-def test_shots_that_were_not_fired_are_lost_unless_the_game_was_over() -> None:
-    view = view_of(POND)
-    Feed(view).begin_turn(1, 2)
-    outlook = Explainer().look(view)
-    shots = [each.at for each in outlook.best(1)]
-    short = outlook.judge(shots, answered(view, 1, shots, [False]))
-    last = outlook.judge(shots, answered(view, 1, shots, [False]), over=True)
-    assert (len(short.best), len(last.best)) == (2, 1)
-    assert short.loss.value > 0.3
-    assert last.loss.value == pytest.approx(0, abs=0.03)
-    passed = outlook.judge([], answered(view, 1, [], []))
-    assert (passed.expected.value, passed.spread) == (0, 0)
-
-
 # --- what cannot be exact -----------------------------------------------------------------------------------------
-
-
-def test_six_ships_of_which_only_a_number_is_told_are_estimated_and_it_says_so() -> None:
-    book = replace(SALVO, name="six", fleet=(*SALVO.fleet, ShipClass("raft", 2)))
-    view = view_of(book)
-    fire(view, 1, shots_at([11, 44], book), [True, False])
-    told = fire(view, 3, shots_at([12, 99], book), [True, False])
-    assert not told.exact
-    assert told.maps["you"].note.startswith("estimated ship by ship")
-    assert sum(told.maps["you"].chances) == pytest.approx(19, abs=0.2)
-    assert (told.expected.error, told.loss.error) == (0, 0)
-    assert not account([told]).exact
 
 
 def test_draws_for_a_turn_do_not_depend_on_turns_viewed_before() -> None:

@@ -96,16 +96,6 @@ def test_an_interrupted_game_gives_the_screen_back(monkeypatch: pytest.MonkeyPat
     assert sys.stdout is out
 
 
-@pytest.mark.parametrize("command", [["mybot.py", "--watch"], ["-m", "salvo", "play", "mybot.py", "hunter", "--watch"]])
-def test_without_a_terminal_a_watched_game_is_a_line_for_each_salvo(tmp_path: Path, command: list[str]) -> None:
-    (tmp_path / "mybot.py").write_text(FIRES + "salvo.run(fire)\n")
-    done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=True)
-    salvos = [line for line in done.stdout.splitlines() if line.startswith("turn ")]
-    assert re.fullmatch(r"turn   1  (mybot |hunter)  5 shots  \d hits?\s*", salvos[0])
-    assert salvos[-1].endswith("is defeated")
-    assert "\033" not in done.stdout
-
-
 # --- games that do not come out again -----------------------------------------------------------------------------
 
 
@@ -208,15 +198,6 @@ def test_what_a_bot_raises_does_not_control_the_terminal(
     assert "ValueError" in out + err
     assert all(line.isprintable() for line in (out + err).splitlines())
     assert len(out + err) < 20_000
-
-
-@pytest.mark.parametrize("option", ["--wach", "--seed=7", "--help"])
-def test_an_option_without_effect_is_told(tmp_path: Path, option: str) -> None:
-    file = tmp_path / "mybot.py"
-    file.write_text(FIRES + "salvo.run(fire)\n")
-    done = subprocess.run([sys.executable, str(file), option], capture_output=True, text=True, check=False)
-    assert done.returncode == 0
-    assert done.stderr.startswith(f"{option.partition('=')[0]} does nothing here: the option is --watch; ")
 
 
 # --- mistakes -----------------------------------------------------------------------------------------------------

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable, Coroutine
 from random import Random
 from typing import Any
@@ -20,7 +17,7 @@ from textual.widgets import OptionList, Static
 from kit.person import fleet_in_rows, view_of
 from kit.proofs import SMALL
 from salvo.rules import BOOKS, RuleBook
-from salvo.view import Feed, Shot, View
+from salvo.view import Shot, View
 from salvo_display.boards.marks import Mark, display_name
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
@@ -31,7 +28,6 @@ from salvo_lab.human.channel import (
     FleetAsked,
     Leave,
     Line,
-    Link,
     News,
     Notice,
     PersonLeft,
@@ -39,7 +35,6 @@ from salvo_lab.human.channel import (
     Seen,
     Taunt,
 )
-from salvo_lab.human.cursor import Cursor
 from salvo_lab.human.local import Human
 from salvo_lab.human.sitting import Mode
 from salvo_lab.human.snapshot import Snapshot
@@ -182,22 +177,6 @@ def test_a_turn_s_shots_are_chosen_and_fired(book: RuleBook) -> None:
     _run(act)
 
 
-def test_the_clock_and_a_lost_connection_stand_in_the_title() -> None:
-    async def act(person: Person) -> None:
-        view = view_of("salvo")
-        Feed(view).begin_turn(1, 5, deadline=time.monotonic() + 3600)
-        await person.see(view)
-        before = person.seconds_left
-        assert 3000 < before <= 3600
-        await person.until(lambda: person.seconds_left < before)
-        await person.hear(Link("connection lost"))
-        assert person.text("title").endswith("! connection lost")
-        await person.hear(Link(""))
-        assert "connection" not in person.text("title")
-
-    _run(act)
-
-
 # --- the end ------------------------------------------------------------------------------------------------------
 
 
@@ -254,23 +233,6 @@ def test_a_person_who_leaves_in_a_game_ends_the_game_s_thread() -> None:
     _run(act)
 
 
-def test_the_cursor_goes_round_the_grid_and_takes_two_digits_for_a_column() -> None:
-    grid, cursor = BOOKS["salvo"].grid, Cursor()
-    for keys, square in [
-        (["left", "up"], "J10"),
-        (["right", "down"], "A1"),
-        (["C", "1", "0"], "C10"),
-        (["1", "2"], "C2"),
-        (["0"], "C2"),
-        (["1", "A", "0"], "A1"),
-    ]:
-        for key in keys:
-            assert cursor.press(grid, key)
-        assert grid.name(cursor.cell(grid)) == square
-    assert not cursor.press(grid, "K")
-    assert not cursor.press(grid, "f")
-
-
 def test_a_page_fits_on_a_terminal_of_80_columns_and_24_lines() -> None:
     async def act(person: Person) -> None:
         await person.see(view_of("salvo"))
@@ -310,10 +272,3 @@ def test_a_line_of_chat_takes_every_key_until_it_is_sent(typed: str, line: Line 
         assert person.desk.answers() == []
 
     _run(act)
-
-
-def test_without_textual_the_error_says_what_to_install() -> None:
-    code = "import sys; sys.modules['textual'] = None; from salvo.cli import main; main(['play', 'human', 'slow'])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: missing_extra: playing yourself needs an optional part: pip install ")

@@ -81,16 +81,6 @@ def test_more_squares_than_shots_are_refused_in_the_engine_s_words() -> None:
     assert [len(answer.shots) for answer in desk.answers() if isinstance(answer, Salvo)] == [5]
 
 
-def test_another_click_takes_a_square_back_and_fire_needs_one() -> None:
-    sitting, desk = _in_turn("salvo")
-    sitting.click("ann", 7)
-    assert [action.ready for action in sitting.actions()] == [True, True]
-    sitting.click("ann", 7)
-    assert [action.ready for action in sitting.actions()] == [False, False]
-    sitting.act("fire")
-    assert (sitting.message, desk.answers()) == ("choose a square first", [])
-
-
 def test_a_finger_chooses_and_fire_fires_where_a_click_would_have_fired_at_once() -> None:
     sitting, desk = _in_turn("spaced")
     sitting.click("ann", 7, fires=False)

@@ -88,13 +88,6 @@ def test_a_cell_that_was_hit_twice_counts_twice() -> None:
     assert all(fleet & 1 for fleet in draw_by_keys(candidates, generator("twice"), 50))
 
 
-def test_answers_that_nobody_can_have_given_leave_no_fleet() -> None:
-    candidates = Candidates(SMALL, alone=True)
-    candidates.learn(Clue((mask_of(range(16)),), None, 0, mask_of(range(16)), ()))
-    assert draw_by_keys(candidates, generator("none"), 10) == []
-    assert draw_in_turn(candidates, generator("none"), 10) == []
-
-
 def test_places_of_ships_weigh_what_others_are_likely_to_have_hit() -> None:
     """Against others who have hit each cell of a ship with a share, before and after the turn in which it sank."""
     told = [

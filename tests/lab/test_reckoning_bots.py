@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (
     BOOKS,
@@ -26,11 +25,11 @@ from salvo.rules import (
     Spacing,
     generator,
 )
-from salvo.view import Feed, Shot, View
+from salvo.view import Shot, View
 from salvo_lab import arena
 from salvo_lab.bots import admiral
 from salvo_lab.bots.admiral import Admiral
-from salvo_lab.bots.clues import Clue, clues, is_alone, mask_of
+from salvo_lab.bots.clues import clues, is_alone, mask_of
 from salvo_lab.bots.density import Density
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.meanfield import MeanField
@@ -142,16 +141,6 @@ def test_who_plays_against_one_that_fires_at_itself_plays_on(kind: type[Bot]) ->
         assert arena.play({"one": kind(), "other": Suicidal()}, seed=2, game=game).winner == "one"
 
 
-def test_the_admiral_turns_to_who_hits_more_of_two_with_equally_many_ships() -> None:
-    view = View(SALVO, "me", ("me", "you", "they"), 1, SALVO.random_fleet(generator(1)), generator(2))
-    Feed(view).resolved(SalvoResolved(1, 1, "you", 5, 0, (), ()))
-    Feed(view).resolved(SalvoResolved(1, 2, "they", 5, 3, (), ()))
-    Feed(view).begin_turn(3, 5)
-    admiral = Admiral()
-    admiral.prepare("me", 1)
-    assert {player for player, _, _ in admiral.choose_salvo(view)} == {"they"}
-
-
 def test_the_admiral_prefers_a_salvo_whose_answer_tells_where_to_fire_next() -> None:
     """Each cell is as likely as the others; what tells the two fleets apart are two cells of one of them."""
     fleets = [mask_of([0, 2, 4])] * 10 + [mask_of([1, 3, 5])] * 10
@@ -171,14 +160,3 @@ def test_the_bots_are_graded(monkeypatch: pytest.MonkeyPatch) -> None:
                 bots = {name: kinds[name]() for name in names}
                 wins += arena.play(bots, seed="graded", game=game).winner == better
         assert wins >= least
-
-
-def test_one_clue_a_turn_says_what_was_told() -> None:
-    view = View(SALVO, "me", ("me", "you"), 1, SALVO.random_fleet(generator(1)), generator(2))
-    assert clues(view, "you") == []
-    Feed(view).begin_turn(1, 5)
-    Feed(view).fired([Shot("you", 1, 1), Shot("you", 2, 1), Shot("you", 1, 1)])
-    Feed(view).resolved(SalvoResolved(1, 1, "me", 3, 2, (), ()))
-    Feed(view).begin_turn(3, 5)
-    Feed(view).fired([Shot("you", 9, 9)])
-    assert clues(view, "you") == [Clue((0b11, 0b1), 2, turn=1)]  # what is not told yet is no clue

@@ -10,7 +10,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -43,18 +42,6 @@ class Fickle(RandomBot):
         return super().choose_salvo(view)
 
 
-class Forgetful(RandomBot):
-    """Would play otherwise if it knew of the games before."""
-
-    def __init__(self) -> None:
-        self.games = 0
-
-    def choose_salvo(self, view: View) -> Sequence[Shot]:
-        self.games += view.turn <= 2
-        assert self.games == 1
-        return super().choose_salvo(view)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("seats", list(Seats))
 def test_the_same_seed_is_the_same_whatever_the_number_of_processes(seats: Seats) -> None:
@@ -63,12 +50,6 @@ def test_the_same_seed_is_the_same_whatever_the_number_of_processes(seats: Seats
     assert list(runs[0]) == list(runs[1])
     other = simulate(["hunter", "random", "random"], games=12, seed=8, jobs=1, seats=seats)
     assert list(other) != list(runs[0])
-
-
-def test_a_simulation_can_be_taken_up_in_the_middle() -> None:
-    whole = simulate(["random", "random"], games=30, seed=7, seats="paired")
-    rest = simulate(["random", "random"], games=10, seed=7, seats="paired", first=21)
-    assert list(whole)[20:] == list(rest) == whole[20:]
 
 
 @pytest.mark.long
@@ -147,10 +128,6 @@ def test_one_that_cannot_be_loaded_is_told_and_ends_the_run(tmp_path: Path) -> N
         assert text in raised.value.text
 
 
-def test_a_bot_knows_nothing_of_other_games() -> None:
-    assert simulate({"a": Forgetful, "b": "random"}, games=10, jobs=1).failures == []
-
-
 @pytest.mark.long
 def test_it_plays_beside_threads_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process with several threads is not forked: what the others hold would be held for ever."""
@@ -201,22 +178,6 @@ def test_an_error_raised_while_waiting_for_the_first_game_ends_the_processes() -
 def _children() -> set[int]:
     path = Path(f"/proc/self/task/{os.getpid()}/children")
     return {int(number) for number in path.read_text().split()}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        ({"games": -1}, "games -1; a whole number, 0 or more"),
-        ({"jobs": 1.5}, "jobs 1.5; a whole number, 0 or more"),
-        ({"first": 0}, "first 0; a whole number, 1 or more"),
-        ({"turn_seconds": 0}, "turn_seconds 0; more than 0"),
-        ({"seats": "odd"}, "seats 'odd'; one of fixed, rotated, paired"),
-    ],
-)
-def test_numbers_out_of_range_are_told_with_the_range(arguments: dict[str, Any], text: str) -> None:
-    with pytest.raises(BotError) as raised:
-        simulate(["random", "random"], **arguments)
-    assert (raised.value.code, raised.value.text) == ("bad_simulation", text)
 
 
 # --- seats --------------------------------------------------------------------------------------------------------

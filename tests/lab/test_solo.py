@@ -19,7 +19,7 @@ from salvo.view import Shot, View
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.commands.solo import solo
-from salvo_lab.solo import Summary, clear, summary
+from salvo_lab.solo import clear, summary
 
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=lambda book: book.name)
@@ -70,14 +70,6 @@ def test_one_who_passes_or_never_ends_is_told_so() -> None:
         clear(Idle, 4)
     with pytest.raises(BotError, match="not cleared after 1000 answers"):
         clear(Stuck, 1)
-
-
-def test_figures_are_those_of_the_counts() -> None:
-    found = summary([3, 5, 5, 9])
-    assert (found.mean, found.median) == (5.5, 5)
-    assert found.error == pytest.approx(1.2583, abs=1e-4)
-    assert found.histogram == {3: 1, 4: 0, 5: 2, 6: 0, 7: 0, 8: 0, 9: 1}
-    assert summary([7]) == Summary(7, 0, 7, {7: 1})
 
 
 #: A bot's file; what is put in is done before each salvo.

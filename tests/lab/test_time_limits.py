@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import subprocess
-import sysconfig
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +13,6 @@ from salvo.view import View
 from salvo_lab import arena, time_limits
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.time_limits import TimeLimits, limit_time
-
-SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 
 
 class Clock:
@@ -96,28 +90,3 @@ def test_nobody_is_late_under_a_debugger(monkeypatch: pytest.MonkeyPatch, caplog
     assert all(shots_of(limit_time(bot, TimeLimits(turn_seconds=1, bank_seconds=1), clock)))
     assert {left for _, left in bot.left} == {None}
     assert caplog.messages == []
-
-
-@pytest.mark.long
-def test_the_command_line_holds_bots_to_limits(tmp_path: Path) -> None:
-    file = tmp_path / "sleepy.py"
-    file.write_text(
-        "import time, salvo\n"
-        "@salvo.bot\n"
-        "def sleepy(view):\n"
-        "    time.sleep(1)\n"
-        "    return view.untouched.sample(view.shots)\n"
-    )
-    command = [SALVO, "play", str(file), "random", "--seed", "7"]
-    done = subprocess.run(
-        [*command, "--turn-seconds", "60", "--bank", "1.5"], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert "winner: random" in done.stdout
-    assert done.stdout.splitlines()[-1].endswith("--seed 7 --turn-seconds 60 --bank 1.5")
-    assert done.stderr.count("bank_empty") == 3
-    refused = subprocess.run([*command, "--bank", "0"], capture_output=True, text=True, timeout=60, check=False)
-    assert refused.returncode == 2
-    free = subprocess.run(
-        [SALVO, "play", "hunter", "random", "--seed", "7", "--json"], capture_output=True, text=True, check=True
-    )
-    assert json.loads(free.stdout)["winner"] == "hunter"

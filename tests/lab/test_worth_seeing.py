@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from salvo_lab.highlights import Lost, Score, lost_by_least, lost_by_most, lost_since, score_of
+from salvo_lab.highlights import Lost, Score, lost_by_least, lost_by_most, lost_since
 from salvo_lab.intervals import change_and_error
-from salvo_lab.simulation import simulate
 
 WON = Score(1, 1.0, 17, 9)
 FAR, AGAIN, NEAR = Score(2, 0.0, 4, 17), Score(3, 0.0, 4, 17), Score(4, 0.0, 16, 17)
@@ -28,14 +27,6 @@ def test_what_was_won_and_is_lost_now_fell_deepest_by_its_lead() -> None:
     won_high, won_low = Score(1, 1.0, 17, 0), Score(2, 1.0, 17, 16)
     now = [Score(1, 0.0, 8, 17), Score(2, 0.0, 7, 17), FAR]
     assert lost_since(now, [won_high, won_low, FAR]) == Lost("won before, lost now", now[0])
-
-
-def test_a_score_is_what_the_game_was() -> None:
-    for game in simulate(["hunter", "random"], games=6, jobs=0):
-        mine, other = score_of(game, "hunter"), score_of(game, "random")
-        assert (mine.worth, other.worth) == ((1.0, 0.0) if game.winner == "hunter" else (0.0, 1.0))
-        assert (mine.hits, mine.rival_hits, mine.lead) == (other.rival_hits, other.hits, -other.lead)
-        assert max(mine.hits, other.hits) == 17
 
 
 def test_few_pairs_that_all_moved_alike_are_no_certainty() -> None:

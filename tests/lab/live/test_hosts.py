@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.processes import processes, started, without_settings
-from kit.waiting import until
+from kit.processes import started, without_settings
 from salvo_server.commands.tls import make_certificates
 
 SALVO = [sys.executable, "-m", "salvo"]
@@ -174,28 +172,6 @@ def test_games_of_a_host_that_is_killed_are_played_by_another(hosts: Hosts, home
         found = _rest(process, first)
         assert process.returncode == 0
     assert found == _run(home, *command).stdout
-
-
-@pytest.mark.slow
-def test_ctrl_c_ends_what_hosts_do(hosts: Hosts, home: Path) -> None:
-    command = ("play", "mine.py", "density", "--games", "1000000", "--seed", "5", "--json", "--scheduler", hosts.url)
-    with _running(home, *command) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        # Its bot ends one now and then.
-        until(lambda: any(_below(worker.pid) for worker in hosts.workers.values()))
-        process.send_signal(signal.SIGINT)
-        _rest(process, "")
-        assert process.returncode == 130
-    until(lambda: not any(_below(worker.pid) for worker in hosts.workers.values()))
-    for worker in hosts.workers.values():
-        worker.send_signal(signal.SIGINT)
-        assert worker.wait(60) == 130
-
-
-def _below(pid: int) -> list[str]:
-    """Return the processes in which a worker plays."""
-    return [each.command for each in processes() if each.parent == pid and "spawn_main" in each.command]
 
 
 @pytest.mark.slow

@@ -73,17 +73,6 @@ def test_an_interrupted_game_gives_the_terminal_back(way: str, tmp_path: Path) -
         assert person.is_restored
 
 
-def test_a_bot_that_fails_ends_the_game_with_its_error_on_a_terminal_that_is_as_before(tmp_path: Path) -> None:
-    with _play(tmp_path, "human", "rude", "--seed", "2", "--rules", "streak") as person:
-        person.until_seen("Setup   game 1")
-        person.press("r", "enter")
-        person.until_seen("Shoot")
-        person.press("enter")
-        assert person.end() == 1
-        assert person.is_restored
-        assert "error: bad_salvo: " in person.screen.text
-
-
 @pytest.mark.parametrize("words", [("play", "human", "hunter"), ("join", "mqtt://127.0.0.1:9", "human")])
 def test_without_a_terminal_the_error_says_so(words: tuple[str, ...]) -> None:
     done = run(*words)

@@ -43,13 +43,6 @@ def _environment() -> dict[str, str]:
     return without_settings(PYTHONUNBUFFERED="1")
 
 
-def _start(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command as a process of its own."""
-    return subprocess.run(
-        [*SALVO, *arguments], capture_output=True, text=True, timeout=60, env=_environment(), cwd=cwd, check=False
-    )
-
-
 @pytest.fixture
 def bot(tmp_path: Path) -> Path:
     file = tmp_path / "mine.py"
@@ -58,30 +51,6 @@ def bot(tmp_path: Path) -> Path:
 
 
 # --- play ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_bot_that_is_only_played_here_loads_no_mqtt(bot: Path) -> None:
-    bot.write_text(BOT + "\nsalvo.run(fire)\n")
-    code = (
-        "import sys; from salvo.sources import load; load('mine.py'); "
-        "print([name for name in sys.modules if 'mqtt' in name])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=bot.parent, check=False)
-    assert (done.stdout, done.stderr) == ("[]\n", "")
-
-
-def test_a_bot_that_ends_its_process_is_told_with_the_command_that_shows_it(bot: Path) -> None:
-    bot.write_text(
-        BOT.replace("    return", "    if view.game == 3 and view.turn > 4:\n        os._exit(7)\n    return")
-    )
-    done = run("play", "mine.py", "random", "--games", "10", "--seed", "7", cwd=bot.parent)
-    assert done.returncode == 0, done.stderr
-    told = re.search(
-        r"failed: mine 1 time, first bot_crashed: .*exit code 7 \(mine, .*, game 3\)\n +salvo (.*)\n", done.stdout
-    )
-    assert told is not None, done.stdout
-    again = _start(*told[1].split(), cwd=bot.parent)
-    assert "error: bot_crashed: ended the process: exit code 7 (mine, " in again.stderr
 
 
 @pytest.mark.parametrize(

@@ -181,17 +181,6 @@ def test_a_bot_that_takes_too_much_loses_its_turn_and_nobody_else_does(what: str
     assert (one.returncode, told in one.stderr) == (1, True)
 
 
-def test_what_a_bot_prints_is_discarded_on_both_streams(tmp_path: Path) -> None:
-    does = "for stream in (1, 2):\n            os.write(stream, b'ahoy ' * 4_000_000)\n"
-    does += "        print('ahoy', file=sys.stderr)\n        subprocess.run(['sh', '-c', 'echo ahoy; echo ahoy >&2'])\n"
-    (tmp_path / "mine.py").write_text(HEAD + f"class Bot(Fine):\n    def misbehave(self, view):\n        {does}\n")
-    table, err = _tournament(tmp_path)
-    assert (err, [game["strikes"] for game in table["games"]]) == ("", [{}] * 2)
-    for words in (("play", "mine.py", "random", "--games", "2"), ("solo", "mine.py", "--boards", "2")):
-        done = _salvo(tmp_path, *words)
-        assert (done.returncode, "ahoy" in done.stdout + done.stderr) == (0, False)
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -239,14 +228,6 @@ def test_a_bot_that_ends_the_commands_own_process_is_named(options: tuple[str, .
     told, again = [line for line in done.stderr.splitlines() if not line.startswith("still waiting for ")]
     assert told.startswith("error: bot_crashed: ended the process: exit code 0 (mine, turn 3; seed 1, game 2)")
     assert again.startswith("again: salvo play random mine.py --seed 1")
-
-
-def test_a_bot_that_kills_the_commands_own_process_leaves_nothing(tmp_path: Path) -> None:
-    does = "os.fork() or time.sleep(600)\n        os.kill(os.getpid(), signal.SIGKILL)\n"
-    (tmp_path / "mine.py").write_text(HEAD + f"class Bot(Fine):\n    def misbehave(self, view):\n        {does}")
-    with _watched(tmp_path):
-        done = _salvo(tmp_path, "play", "random", "mine.py", "--seed", "1")
-    assert "error: bot_crashed: ended the process: killed by SIGKILL (mine, turn " in done.stderr
 
 
 #: Whatever it can reach is a strike.

@@ -199,19 +199,3 @@ def test_ctrl_c_prints_the_command_that_goes_on(tmp_path: Path) -> None:
     whole = run(*shlex.split(said[2])[1:], "--jobs", "1", cwd=folder)
     assert whole.returncode == 0
     assert "five: round_robin, rules pond.toml, seed 5, 20 games" in whole.stdout
-
-
-def test_the_command_of_a_game_plays_that_game(tmp_path: Path) -> None:
-    folder = _cup(tmp_path / "cup", "free_for_all", 2)
-    text = (folder / "cup.toml").read_text().replace('rules = "pond.toml"', 'rules = "xbs"\nrounds = 3\nseats = 3')
-    (folder / "cup.toml").write_text(text)
-    told = json.loads(run("tournament", "run", "cup.toml", "--jobs", "1", "--json", cwd=folder).stdout)
-    fair = [game for game in told["games"] if not game["strikes"]]
-    assert {len(game["bots"]) for game in fair} >= {3}
-    for game in fair[:3]:
-        again = json.loads(run(*shlex.split(game["again"])[1:], "--json", cwd=folder).stdout)
-        assert again["turns"] == game["turns"]
-        assert sorted(again["places"].values()) == sorted(game["places"])
-    [struck, *_] = [game for game in told["games"] if game["strikes"]]
-    again_struck = run(*shlex.split(struck["again"])[1:], cwd=folder)
-    assert "error: bad_salvo: rude" in again_struck.stderr
