@@ -14,7 +14,7 @@ from salvo import topics
 from salvo.cli.output import ask_secret, may_ask, places_line
 from salvo.codec.announcements import HOSTED, RESULT
 from salvo.codec.published import read_published
-from salvo.errors import WireError, printable
+from salvo.errors import MissingExtra, WireError, printable
 from salvo.fairness.proof import ProofConnection
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
@@ -31,11 +31,17 @@ from salvo.table_state import (
     TurnClock,
 )
 from salvo.topics import Reader
-from salvo_display.boards.rich_boards import Board, draw_page, draw_players
 from salvo_display.boards.text_boards import OUT
 from salvo_display.replay_text import won_line
 
-#: Lines of news below the boards.
+try:
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+except ModuleNotFoundError:
+    raise MissingExtra("the live view", "terminal") from None
+
+#: Lines of news below the players.
 _NEWS_LINES: Final = 6
 #: And what players say, below the news, so that it pushes none of them away.
 _CHAT_LINES: Final = 4
@@ -48,6 +54,23 @@ class News(NamedTuple):
 
     line: str
     record: dict[str, Any]
+
+
+class PlayerFigures(NamedTuple):
+    """What is public about a player.
+
+    Attributes:
+        ships: whether each is afloat, by its name; empty if the rules do not reveal that.
+        last: hits of the last salvo, such as ``2 of 5``.
+        partial: whether shots and hits leave out earlier turns.
+    """
+
+    ships: dict[str, bool]
+    shots: int
+    hits: int
+    last: str
+    out: bool
+    partial: bool
 
 
 class Credentials(NamedTuple):
@@ -242,11 +265,11 @@ class Watcher:
         return tuple(map(printable, self.seen.names))
 
     @property
-    def boards(self) -> dict[str, Board]:
+    def figures(self) -> dict[str, PlayerFigures]:
         """What is known of each player, in play order."""
-        return {name: self._board(name) for name in self.names}
+        return {name: self._figures(name) for name in self.names}
 
-    def _board(self, name: str) -> Board:
+    def _figures(self, name: str) -> PlayerFigures:
         game, book = self.seen.game, self.seen.book
         tally, stats = game.tallies.get(name), game.stats.get(name)
         figures = stats or tally
@@ -254,7 +277,7 @@ class Watcher:
         fleet = book.fleet if book.sinkings is Sinkings.TOLD else ()
         ships = {ship.name: (name, ship.name) not in game.sunk for ship in fleet}
         last = _hits(tally.last) if tally is not None else ""
-        return Board(ships, shots, hits, last, name in game.out, partial=not game.whole and stats is None)
+        return PlayerFigures(ships, shots, hits, last, name in game.out, not game.whole and stats is None)
 
     @property
     def current(self) -> str:
@@ -263,8 +286,26 @@ class Watcher:
 
     def page(self) -> Any:
         """Return the picture of the moment."""
-        body = draw_players(self.boards, self.current)
-        return draw_page(printable(self.heading()), body, [*self._news, *self._chat])
+        heading, news = printable(self.heading()), "\n".join([*self._news, *self._chat])
+        return Group(Text(heading, style="bold"), self._table(), Text(news, style="dim"))
+
+    def _table(self) -> Table:
+        table = Table(box=None, padding=(0, 2))
+        for head in ("", "player", "afloat", "sunk", "shots", "hits", "last salvo"):
+            table.add_column(head, justify="right" if head in ("shots", "hits") else "left")
+        for name, one in self.figures.items():
+            sunk = [ship for ship, floats in one.ships.items() if not floats]
+            mark = "☠" if one.out else "▶" if name == self.current else ""
+            more = "+" if one.partial else ""
+            cells = (
+                "▮" * sum(one.ships.values()),
+                ", ".join(sunk),
+                f"{one.shots}{more}",
+                f"{one.hits}{more}",
+                one.last,
+            )
+            table.add_row(mark, name, *cells, style="dim" if one.out else "bold green" if name == self.current else "")
+        return table
 
     def heading(self) -> str:
         """Return where this is and how long the turn still is."""

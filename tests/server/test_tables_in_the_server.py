@@ -11,26 +11,8 @@ import pytest
 
 from kit.followed_tables import CASES, Case, Inside
 from salvo import messages as m
-from salvo.rules import SALVO
-from salvo_server.commands.demo import DemoView
 from salvo_server.commands.serve_report import ServeReport
 from salvo_server.recordings import course_of
-
-
-class Demo(Inside):
-    def __init__(self) -> None:
-        self.view = DemoView(SALVO)
-
-    def announce(self, announcement: m.Announcement) -> None:
-        self.view("", 0, None, [announcement])
-
-    def known(self) -> Mapping[str, Any]:
-        boards = self.view.boards(())
-        return {
-            "players": tuple(boards),
-            "current": self.view.current,
-            "out": {name for name, board in boards.items() if board.out},
-        }
 
 
 class Recorded(Inside):
@@ -63,11 +45,6 @@ class Report(Inside):
         out = {record["player"] for record in records if record["event"] == "defeated"}
         places = [record["places"] for record in records if record["event"] == "won"]
         return {"aborted": bool(places) and not places[-1]} | ({"out": out} if places or not records else {})
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_demo_shows(case: Case) -> None:
-    case.check(Demo())
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

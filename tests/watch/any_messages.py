@@ -122,7 +122,7 @@ class Contest:
         self.watcher.poll(0)
         check(self.watcher, self.referee)
         if not self.missed:
-            assert not any(board.partial for board in self.watcher.boards.values())
+            assert not any(board.partial for board in self.watcher.figures.values())
         if self.referee.state is State.OVER:
             self.ends_seen.add((self.servers, self.referee.number))
         assert self.watcher.games_ended == len(self.ends_seen)
@@ -144,7 +144,7 @@ class Contest:
 
 
 def check(watcher: Watcher, referee: Referee) -> None:
-    results, boards = referee.results, watcher.boards
+    results, boards = referee.results, watcher.figures
     assert (watcher.seen.state, list(boards)) == (referee.state, list(referee.players))
     if referee.state is not State.LOBBY:
         assert referee.game is not None
@@ -178,7 +178,7 @@ def check_with_the_engine(watcher: Watcher, referee: Referee) -> None:
     if game is None or book.order is Order.ROUNDS or (game.shots_fired and not game.over):
         return
     for player in referee.match.players.values():
-        board = watcher.boards[player.name]
+        board = watcher.figures[player.name]
         assert board.out == game.out[player.seat]
         if book.sinkings is Sinkings.TOLD:
             assert sum(board.ships.values()) == game.afloat[player.seat]

@@ -29,7 +29,7 @@ class Terminal(Outside):
         self.held.connect()
 
     def known(self) -> Mapping[str, Any]:
-        boards = self.watcher.boards
+        boards = self.watcher.figures
         ends = [record for record in self.records if record["event"] == "won"]
         winners = tuple(ends[-1].get("tied") or filter(None, [ends[-1]["winner"]])) if ends else ()
         assert len(ends) == self.watcher.games_ended

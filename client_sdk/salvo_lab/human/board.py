@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Mapping
 from typing import Final
 
@@ -14,8 +15,7 @@ from textual.widgets import Static
 
 from salvo.errors import printable
 from salvo.rules import Grid
-from salvo_display.boards.marks import Mark
-from salvo_display.boards.rich_boards import Board, cell_at, draw_board
+from salvo_display.boards.marks import Mark, column_heads
 from salvo_lab.human.snapshot import SUNK
 
 #: Colours by mark; every mark reads without them.
@@ -62,7 +62,7 @@ class BoardView(Static):
         self.grid = grid
         self.border_title = Text(printable(title))  # no markup
         self.set_class(active, "active")
-        self.update(draw_board(Board({}, marks=marks), grid, styles=styles, cursor=cursor))
+        self.update(draw_board(marks, grid, styles, cursor))
         if cursor is not None:
             self.call_after_refresh(self._keep_in_sight, grid, cursor)
 
@@ -80,3 +80,28 @@ class BoardView(Static):
         cell = cell_at(self.grid, where.x, where.y) if where is not None and self.grid is not None else None
         if cell is not None and self.id is not None:
             self.post_message(self.Clicked(self.id, cell))
+
+
+def draw_board(marks: str, grid: Grid, styles: Mapping[str, str], cursor: int | None = None) -> Text:
+    """Return a board with rows A.. and columns 1...
+
+    Args:
+        marks: one a cell, row by row.
+        styles: rich styles by mark.
+        cursor: a cell to put in brackets.
+    """
+    text = Text("   " + " ".join(column_heads(grid.width)), style="dim")
+    for y in range(grid.height):
+        cells = range(y * grid.width, (y + 1) * grid.width)
+        text.append(f"\n {string.ascii_uppercase[y]}", style="dim")
+        text.append("[" if cells[0] == cursor else " ")
+        for cell in cells:
+            text.append(marks[cell], style=styles[marks[cell]])
+            text.append("]" if cell == cursor else "[" if cell + 1 == cursor and cell + 1 in cells else " ")
+    return text
+
+
+def cell_at(grid: Grid, column: int, line: int) -> int | None:
+    """Return the cell at a column and line of a drawn board, counted from 0; None outside the cells."""
+    x, y = (column - 3) // 2, line - 1
+    return grid.cell(x + 1, y + 1) if 0 <= x < grid.width and 0 <= y < grid.height else None

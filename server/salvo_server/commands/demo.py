@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 import threading
-from collections import deque
 from collections.abc import Sequence
-from typing import Any
 
 import click
 
@@ -18,12 +15,13 @@ from salvo.client import play as play_contest
 from salvo.errors import SalvoError
 from salvo.messages import State
 from salvo.replay_command import again, seat_names
-from salvo.rules import Fleet, RuleBook
+from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.sources import load
-from salvo.table_state import SalvoCounted, TableState
-from salvo_display.boards.rich_boards import Board, draw_boards, draw_page
-from salvo_display.boards.text_boards import news
+from salvo.table_state import TableState
+from salvo.view import Shot
+from salvo_display.boards.text_boards import Boards
+from salvo_display.boards.watched_game import Watched
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
@@ -42,7 +40,7 @@ def demo(players: int, rules: str) -> None:
     live = has_terminal()
     seed = secrets.token_hex(16)
     bots = ["hunter" if seat % 2 == 0 else "random" for seat in range(players)]
-    show = DemoView(load_book(rules))
+    show = DemoView(load_book(rules), Watched(moving=True, pause=lambda seconds: None) if live else Boards())
     settings = ServerSettings(
         listen="127.0.0.1:0",
         players=players,
@@ -52,17 +50,13 @@ def demo(players: int, rules: str) -> None:
         over_seconds=3600,
         profile="open",
     )
-    contest = Contest(settings, show, identity=Identity.fresh())
-    click.echo(f"broker for an MQTT explorer: {contest.url}")
-    with contest.in_background(), _live(show) if live else contextlib.nullcontext() as screen:
+    contest = show.contest = Contest(settings, show, identity=Identity.fresh())
+    with show.boards, contest.in_background():
+        click.echo(f"broker for an MQTT explorer: {contest.url}")
         threads = [_join(contest.url, name, bot, seed, show) for name, bot in _seats(bots)]
         while not show.over.wait(0.1):
-            if screen is not None:
-                screen.update(show.page(contest), refresh=True)
             if show.failure is not None:
                 raise show.failure
-        if screen is not None:
-            screen.update(show.page(contest), refresh=True)
         for thread in threads:
             thread.join(5)
     _print_result(show, again(bots, seed, rules=rules), seed)
@@ -70,12 +64,6 @@ def demo(players: int, rules: str) -> None:
 
 def _seats(bots: Sequence[str]) -> list[tuple[str, str]]:
     return list(zip(seat_names(bots), bots, strict=True))
-
-
-def _live(show: DemoView) -> Any:
-    from rich.live import Live
-
-    return Live(auto_refresh=False)
 
 
 def _join(url: str, name: str, source: str, seed: str, show: DemoView) -> threading.Thread:
@@ -98,58 +86,47 @@ def _join(url: str, name: str, source: str, seed: str, show: DemoView) -> thread
 
 
 class DemoView:
-    """Follows the server from inside: a demo may look at every board."""
+    """Follows the server from inside: a demo may look at every board.
 
-    def __init__(self, book: RuleBook) -> None:
+    Attributes:
+        boards: of the game, which they may show as it goes.
+        contest: set once it exists.
+    """
+
+    def __init__(self, book: RuleBook, boards: Boards) -> None:
         self._book = book
+        self.boards = boards
+        self.contest: Contest | None = None
         self.over = threading.Event()
         self.complete: dict[str, threading.Event] = {}
         self.failure: SalvoError | None = None
         self.seen = TableState()
-        self._struck: dict[str, set[int]] = {}
-        self._news: deque[str] = deque(maxlen=5)
+        self._shots: list[Shot] = []
 
     def __call__(self, table: str, now: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:
         for announcement in announcements:
-            self._receive(announcement)
+            self.seen.apply(announcement)
+            match announcement:
+                case m.PlacementJudged(player) if len(self.seen.approved.get(player, ())) == len(self._book.fleet):
+                    self.complete.setdefault(player, threading.Event()).set()
+                case m.StateChanged(State.TURN):
+                    self._begin(table)
+                case m.ShotLanded(to, x, y):
+                    self._shots.append(Shot(to, x, y))
+                case m.SalvoResolved():
+                    count = announcement.shots
+                    self.boards.follow(self._shots[:count], announcement)
+                    del self._shots[:count]
+                case m.StateChanged(State.OVER):
+                    self.over.set()
+                case _:
+                    pass
 
-    def _receive(self, announcement: m.Announcement) -> None:
-        for change in self.seen.apply(announcement):
-            if isinstance(change, SalvoCounted):
-                self._news.extend(f"turn {change.result.turn}: {text}" for text in news(change.result))
-        match announcement:
-            case m.PlacementJudged(player) if len(self.seen.approved.get(player, ())) == len(self._book.fleet):
-                self.complete.setdefault(player, threading.Event()).set()
-            case m.ShotLanded(to, x, y):
-                self._struck.setdefault(to, set()).add(self._book.grid.cell(x, y))
-            case m.StateChanged(State.OVER):
-                self.over.set()
-            case _:
-                pass
-
-    @property
-    def current(self) -> str:
-        """Whose turn it is."""
-        return self.seen.playing.player if self.seen.playing is not None else ""
-
-    def page(self, contest: Contest) -> Any:
-        """Return the picture of the moment, as the referee sees it."""
-        game = contest.service.tables[""].referee.game
-        boards = self.boards(game.fleets if game is not None else ())
-        heading = f"{contest.url}   turn {self.seen.game.last_turn}   {self.current}" if self.current else contest.url
-        return draw_page(heading, draw_boards(boards, self._book.grid, self.current), list(self._news))
-
-    def boards(self, fleets: Sequence[Fleet]) -> dict[str, Board]:
-        """Return the players' boards, in play order, with their fleets once the game has begun."""
-        placed, game = dict(zip(self.seen.names, fleets, strict=False)), self.seen.game
-        boards = {}
-        for name in self.seen.names:
-            ships = {ship.name: (name, ship.name) not in game.sunk for ship in self._book.fleet}
-            tally = game.tallies.get(name)
-            last = f"{tally.last.hits} of {tally.last.shots}" if tally is not None else ""
-            struck = self._struck.get(name, set())
-            boards[name] = Board(ships, last=last, out=name in game.out, struck=struck, fleet=placed.get(name))
-        return boards
+    def _begin(self, table: str) -> None:
+        assert self.contest is not None
+        referee = self.contest.service.tables[table].referee
+        assert referee.game is not None
+        self.boards.begin({name: referee.game.fleets[one.seat] for name, one in referee.match.players.items()})
 
 
 def _print_result(show: DemoView, command: str, seed: str) -> None:
