@@ -196,7 +196,7 @@ def test_a_derivation_paid_by_a_namesake_elsewhere_is_not_free_here(gate: Authen
     assert code(gate.open(under(salt), ["ann"], NOW)) == "rate_limited"
 
 
-def test_who_was_not_to_send_anything_now_is_not_charged(gate: Authenticator) -> None:
+def test_a_team_that_was_not_to_send_anything_now_is_not_charged(gate: Authenticator) -> None:
     flood = fresh(14)
     for request in flood[:12]:
         assert gate.open(request, ["ann"], NOW, expected=False) is WAITING
@@ -204,7 +204,7 @@ def test_who_was_not_to_send_anything_now_is_not_charged(gate: Authenticator) ->
     assert [bucket(gate).take(NOW) for _ in range(13)] == [True] * 12 + [False]
 
 
-def test_finding_out_that_it_was_another_team_is_paid_by_all(gate: Authenticator, worker: Deriver) -> None:
+def test_a_derivation_that_finds_another_sender_is_paid_by_all(gate: Authenticator, worker: Deriver) -> None:
     flood = fresh(14)
     for request in flood[:12]:
         assert gate.open(request, ["ann", "bob"], NOW) is WAITING

@@ -69,7 +69,7 @@ def archive(machine: Machine, tmp_path: Path) -> Path:
     return archive
 
 
-def test_everything_comes_back_for_its_owner_only(archive: Path, machine: Machine, empty: Machine) -> None:
+def test_a_restored_backup_has_every_file_for_its_owner_only(archive: Path, machine: Machine, empty: Machine) -> None:
     assert archive.stat().st_mode & 0o777 == 0o600
     done = empty.run("restore", archive)
     assert (done.returncode, done.stderr) == (0, "")
@@ -105,7 +105,9 @@ def test_a_journal_is_copied_while_it_is_written_and_counts_as_ended(machine: Ma
     assert (saved.last_game, saved.ended) == (2, True)
 
 
-def test_nothing_is_overwritten_unless_forced(archive: Path, machine: Machine, empty: Machine) -> None:
+def test_a_backup_or_a_restore_overwrites_nothing_unless_forced(
+    archive: Path, machine: Machine, empty: Machine
+) -> None:
     before = archive.read_bytes()
     assert "error: backup_exists: " in machine.run("backup", archive).stderr
     assert archive.read_bytes() == before

@@ -54,7 +54,7 @@ def test_a_card_says_what_a_team_types(roster: Roster) -> None:
     assert red.secret not in done.stdout + done.stderr
 
 
-def test_nothing_on_a_page_gets_out_of_its_place() -> None:
+def test_a_name_or_an_address_on_a_card_cannot_leave_its_place() -> None:
     member = Member(_HOSTILE, Role.TEAM, "", 4, _HOSTILE)
     page = cards_page([member], Venue(_HOSTILE, _HOSTILE, _HOSTILE))
     assert "<img" not in page
@@ -85,7 +85,7 @@ def test_secrets_are_shown_when_their_page_cannot_be_written_after_all(
         *("http://me:hush@a", "http://a/?q", "http://a/#x", "javascript:alert(1)", f"http://{'a' * 200}", "http://[a"),
     ],
 )
-def test_what_no_browser_opens_is_no_web_front(roster: Roster, web: str) -> None:
+def test_a_web_address_that_no_browser_opens_is_refused(roster: Roster, web: str) -> None:
     done = teams(roster, "add", "red", "--cards", "cards.html", "--url", _ADDRESS, "--web", web)
     assert done.stderr.startswith("error: bad_url: ")
     assert roster.members() == ()

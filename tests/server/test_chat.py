@@ -104,7 +104,7 @@ def _with_journal(now: list[int]) -> tuple[Wire, RetainedMessage, Service]:
     return edge, journal, service
 
 
-def test_nothing_of_it_is_kept_and_no_step_follows_from_it() -> None:
+def test_a_line_changes_neither_game_nor_journal() -> None:
     edge, journal, service = _with_journal([1_000_000])
     told: list[Any] = []
     service.listener = lambda *news: told.append(news)
@@ -124,7 +124,7 @@ def test_nothing_of_it_is_kept_and_no_step_follows_from_it() -> None:
 
 
 @given(st.text(st.characters(), max_size=250))
-def test_what_may_be_said_may_be_shown_and_said_again(text: str) -> None:
+def test_a_line_that_may_be_said_may_be_shown_and_said_again(text: str) -> None:
     try:
         clean = chat_text.clean_text(text)
     except WireError as error:
@@ -147,7 +147,7 @@ def test_what_may_be_said_may_be_shown_and_said_again(text: str) -> None:
         b'{"from":"ann"}',
     ],
 )
-def test_what_no_server_of_ours_would_say_is_noise(payload: bytes) -> None:
+def test_a_line_that_no_server_of_ours_would_publish_is_noise(payload: bytes) -> None:
     for topic in ("/game/chat", "/players/bob/message"):
         with pytest.raises(WireError):
             read_announcement(topics.parse(topic), payload)

@@ -70,7 +70,7 @@ def test_a_bots_seed_and_games_are_not_the_servers(
         ("VERSION", "HOME", "SECRETARY_OF_STATE"),
     ],
 )
-def test_what_is_nobodys_variable_is_ignored_with_one_line(
+def test_an_unknown_variable_is_ignored_with_one_line(
     names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in names:

@@ -115,7 +115,7 @@ def test_once_all_players_are_removed_the_game_is_over(book: RuleBook, order: st
 
 @every_book
 @pytest.mark.parametrize("pace_ms", [None, 800])
-def test_in_a_pause_a_turn_is_finished_and_none_begins_before_it_is_resumed(
+def test_a_paused_table_finishes_its_turn_and_begins_none_before_it_is_resumed(
     book: RuleBook, pace_ms: int | None
 ) -> None:
     referee = playing(book, "a", "b", pace_ms=pace_ms)
@@ -141,7 +141,7 @@ def test_in_a_pause_a_turn_is_finished_and_none_begins_before_it_is_resumed(
 
 @pytest.mark.parametrize("book", [book for book in BOOKS.values() if book.order is not Order.ROUNDS])
 @pytest.mark.parametrize(("bank_ms", "after_pause"), [(None, False), (9_000, False), (9_000, True)])
-def test_in_the_pause_after_a_result_more_time_belongs_to_the_next_turn(
+def test_time_that_a_host_adds_after_a_result_belongs_to_the_next_turn(
     book: RuleBook, bank_ms: int | None, after_pause: bool
 ) -> None:
     referee = playing(book, "a", "b", pace_ms=800, bank_ms=bank_ms, minor=2)
@@ -182,7 +182,7 @@ def test_an_outage_does_not_end_a_hosts_pause(pace_ms: int | None) -> None:
     assert paused_turn.deadline() is None
 
 
-def test_what_a_host_adds_to_a_turn_is_added_to_the_bank() -> None:
+def test_time_that_a_host_adds_to_a_turn_is_added_to_the_bank() -> None:
     referee = playing(SALVO, "a", "b", bank_ms=9_000)
     me = current(referee)
     [again] = act(referee, Do.EXTEND, seconds=5)  # before the broker has confirmed the turn
@@ -203,7 +203,7 @@ def test_what_a_host_adds_to_a_turn_is_added_to_the_bank() -> None:
 
 @every_book
 @pytest.mark.parametrize("names", ["ab", "abc"])
-def test_of_an_aborted_game_the_turn_that_was_going_on_does_not_count(book: RuleBook, names: str) -> None:
+def test_the_turn_in_which_a_game_is_aborted_does_not_count(book: RuleBook, names: str) -> None:
     referee = playing(book, *names)
     while len(referee.results) < len(names):
         water(referee)
@@ -243,7 +243,7 @@ def test_shots_that_come_after_a_game_was_aborted_in_its_first_turn_are_refused(
 # --- set and next (SALVO-HOST-7) ------------------------------------------------------------------------------------
 
 
-def test_what_a_host_sets_holds_for_the_next_game_alone() -> None:
+def test_settings_of_a_host_hold_for_the_next_game_alone() -> None:
     referee = playing(SALVO, "a", "b", pace_ms=800)
     former = referee.limits
     settings = m.NextGame(players=3, placement_seconds=10, turn_seconds=5, over_seconds=7, pace_seconds=0)

@@ -77,7 +77,7 @@ def code(path: Path) -> str:
     return caught.value.code
 
 
-def test_what_was_committed_is_there_after_a_restart(journal: DatabaseJournal) -> None:
+def test_a_commit_is_there_after_a_restart(journal: DatabaseJournal) -> None:
     journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "cocka")], sent_through=0, ended=False))
     journal.commit(Batch(steps=[step(1, proof=PROOF), step(2)], keys=[KeyLearned(1, "ann", b"s" * 16, b"k" * 32)]))
     journal.commit(Batch(steps=[step(3)], sent_through=2))
@@ -96,7 +96,7 @@ def test_only_the_latest_game_of_each_table_goes_on(journal: DatabaseJournal) ->
     assert {(g.opened.id, len(g.steps)) for g in journal.load().games} == {(2, 1), (3, 1)}
 
 
-def test_nobody_reads_a_secret_in_the_file(journal: DatabaseJournal, path: Path) -> None:
+def test_a_secret_is_not_readable_in_the_journals_file(journal: DatabaseJournal, path: Path) -> None:
     journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "cockadoodledoo")]))
     reopened(journal).close()
     assert b"cockadoodledoo" not in path.read_bytes()
@@ -183,7 +183,7 @@ def test_a_torn_last_write_is_as_if_it_had_not_been(journal: DatabaseJournal, pa
         shutil.copy(path, torn)
 
 
-def test_who_has_another_key_or_none_takes_nothing_over(journal: DatabaseJournal, path: Path) -> None:
+def test_a_server_with_another_key_or_none_takes_no_journal_over(journal: DatabaseJournal, path: Path) -> None:
     journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "s")]))
     epoch, key = journal.epoch, Path(f"{path}.key")
     journal.close()

@@ -58,7 +58,7 @@ def test_another_secret_opens_nothing_and_spends_from_the_same_buckets(keyring: 
     assert [each.name for each in keyring.learned] == ["bob"]
 
 
-def test_nothing_is_learned_of_a_team_that_is_gone_or_has_another_secret(keyring: Keyring) -> None:
+def test_a_key_of_a_team_that_is_gone_or_has_another_secret_is_not_learned(keyring: Keyring) -> None:
     ann, bob = member(keyring), member(keyring, "bob")
     keyring.admit("", "ann", "rotated", NOW)
     keyring.retain("", ["ann"])
@@ -68,7 +68,7 @@ def test_nothing_is_learned_of_a_team_that_is_gone_or_has_another_secret(keyring
     assert not member(keyring).keys
 
 
-def test_who_leaves_is_forgotten_with_what_was_to_be_written_of_it(keyring: Keyring) -> None:
+def test_a_team_that_leaves_is_forgotten_with_its_unwritten_keys(keyring: Keyring) -> None:
     """Its key went to the journal after the reset, as one of the next game, where nothing deletes it in time."""
     learn(keyring, 1)
     keyring.admit("blue", "ann", "ann's", NOW)
@@ -91,7 +91,7 @@ def worker() -> Deriver:
     return Deriver(held=True)
 
 
-def test_so_many_derived_keys_of_a_team_are_kept_and_no_more(keyring: Keyring, worker: Deriver) -> None:
+def test_derived_keys_of_a_team_are_bounded(keyring: Keyring, worker: Deriver) -> None:
     for number in range(MAX_DERIVED + 1):
         noise = parse_blob(make_blob(b"{}", bytes(32), salt(number)))
         worker.worker.find(noise, [member(keyring)])

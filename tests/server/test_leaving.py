@@ -35,7 +35,7 @@ def place(stage: Stage, name: str, number: int) -> None:
         stage.say(topic, write_placement(placement, stage.sealers[name]))
 
 
-def test_it_leaves_the_list_and_all_that_was_kept_of_it_goes(stage: Stage) -> None:
+def test_a_team_that_leaves_is_off_the_list_with_all_that_was_retained_of_it(stage: Stage) -> None:
     place(stage, ANN, 1)
     stage.hush()
     leave(stage, ANN)

@@ -37,7 +37,7 @@ def _said(lines: list[bytes]) -> list[dict[str, Any]]:
 # --- what stands in it ------------------------------------------------------------------------------------------------
 
 
-def test_everything_that_everybody_hears_is_in_the_log_and_nothing_else() -> None:
+def test_the_log_has_all_public_announcements_and_nothing_else() -> None:
     for played in random_games(12):
         public = [each for step in played.steps for each in step.announcements if not hasattr(each, "to")]
         assert _said(played.proof()) == [ANNOUNCEMENT.value(each) for each in public]
@@ -74,7 +74,7 @@ def test_the_lobby_is_said_once_more_when_the_game_begins() -> None:
     assert heard == [*PAYLOADS[:begun], *PAYLOADS]
 
 
-def test_after_any_number_of_steps_the_log_goes_on_as_if_nothing_had_happened() -> None:
+def test_a_log_continues_after_any_step_as_if_nothing_had_happened() -> None:
     whole = _all_said(PLAYED)
     for skipped in range(1, len(PLAYED.steps)):
         rest = _all_said(PLAYED, skipped)

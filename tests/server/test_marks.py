@@ -25,7 +25,7 @@ def test_a_mark_names_the_publisher_and_is_taken_off() -> None:
 
 
 @pytest.mark.parametrize("payload", [b"", b"{}", MARK[:-1], b"@0123456789ABCDEF {}", b" " + MARK])
-def test_what_has_no_mark_has_no_publisher_and_stays_as_it_is(payload: bytes) -> None:
+def test_a_command_without_a_mark_has_no_publisher_and_stays_as_it_is(payload: bytes) -> None:
     marks = Marks()
     assert marks.take_off([message(payload)]) == [message(payload)]
 

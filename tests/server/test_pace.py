@@ -132,7 +132,7 @@ def test_the_bank_counts_from_the_broker_s_confirmation_to_the_last_shot() -> No
 
 
 @pytest.mark.parametrize(("bank_ms", "code"), [(4_999, "bank_empty"), (5_000, "turn_timeout")])
-def test_of_two_ends_in_the_same_millisecond_the_deadline_is_the_one_that_counts(bank_ms: int, code: str) -> None:
+def test_a_deadline_counts_before_a_bank_that_ends_in_the_same_millisecond(bank_ms: int, code: str) -> None:
     referee = drawn(Limits(turn_ms=5_000, bank_ms=bank_ms))
     first = referee.current
     assert first is not None

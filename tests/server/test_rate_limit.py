@@ -20,7 +20,7 @@ def test_a_bucket_fills_with_time_up_to_its_size() -> None:
     assert [bucket.take(60_000) for _ in range(4)] == [True, True, True, False]
 
 
-def test_what_is_given_back_can_be_spent_and_never_exceeds_the_size() -> None:
+def test_a_token_that_is_given_back_can_be_spent_and_never_exceeds_the_size() -> None:
     bucket = Bucket(Rate(2, 1), 0)
     bucket.give_back()
     assert [bucket.take(0) for _ in range(3)] == [True, True, False]

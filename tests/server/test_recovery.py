@@ -61,7 +61,7 @@ def _shooter(world: World) -> str:
     return current.name
 
 
-def test_nothing_is_said_or_acknowledged_before_it_is_durable(world: World) -> None:
+def test_a_message_is_answered_and_acknowledged_once_it_is_durable(world: World) -> None:
     """A full disk: the shot waits, the team is not told, the broker keeps it; with room again all goes on."""
     world.join()
     full = _Full(world.journal)

@@ -34,7 +34,7 @@ from salvo_server.storage.transcript import no_status
 # --- rounds -------------------------------------------------------------------------------------------------------
 
 
-def test_until_a_round_is_complete_nobody_is_told_anything_of_it() -> None:
+def test_a_round_is_announced_once_it_is_complete() -> None:
     referee = playing(SMACKDOWN, "a", "b")
     said = fire(referee, "b", (1, 1), (2, 1))
     assert said == [
@@ -134,7 +134,7 @@ def test_a_silent_player_costs_two_seconds_a_round_until_it_fires() -> None:
     assert referee.deadline() == now + 31_999
 
 
-def test_who_skips_is_not_gone() -> None:
+def test_a_player_that_skips_is_not_gone() -> None:
     referee, name, _, now = gone()
     referee.receive(m.Skip(name), now)
     for x in (2, 3, 4):

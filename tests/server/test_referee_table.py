@@ -565,7 +565,7 @@ def test_an_outage_that_outlasts_the_deadline_ends_no_state(stage: type[TableSta
 
 
 @pytest.mark.parametrize(("stage", "then"), [(Lobby, Lobby), (Turn, Turn), (Pause, Turn), (Over, Lobby)])
-def test_what_comes_after_a_deadline_comes_into_the_state_after_it(
+def test_an_input_after_a_deadline_comes_into_the_state_after_it(
     stage: type[TableState], then: type[TableState]
 ) -> None:
     referee = STARTS[stage]()

@@ -39,7 +39,7 @@ def test_a_salvo_shows_its_targets_what_it_met_and_who_is_next() -> None:
     assert (after.boards[0].shots, after.boards[0].hits) == (5, 2)
 
 
-def test_with_a_delay_it_shows_how_things_stood_and_not_how_they_stand() -> None:
+def test_a_delayed_view_shows_how_things_stood_and_not_how_they_stand() -> None:
     at_once, late = play(0), play(20_000)
     assert late.said == []
     began = late.now

@@ -142,7 +142,7 @@ def test_a_flood_of_refused_shots_is_kept_up_to_a_bound() -> None:
     assert flood(stage, team, 300) == REFUSALS.a_second
 
 
-def test_nobody_else_uses_it_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forgeries_and_repetitions_use_up_no_refusals_of_a_team(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither with what somebody made up, nor with what the team said before."""
     monkeypatch.setattr(authenticator, "MAX_RECENT", 0)  # as if much was said before each repetition
     stage = Stage()

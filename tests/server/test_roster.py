@@ -49,7 +49,7 @@ def test_every_account_of_a_team_has_its_secret_and_only_one_may_play(roster: Ro
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "a+", "#", "red.1", "réd", "players", "a" * 33, "-red", "red\0", "red\n"])
-def test_what_is_no_level_of_a_topic_is_no_name(roster: Roster, name: str) -> None:
+def test_a_name_that_is_no_level_of_a_topic_is_refused(roster: Roster, name: str) -> None:
     with pytest.raises(WireError, match="bad_name"):
         roster.add(name)
     assert roster.members() == ()

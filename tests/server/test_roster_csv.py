@@ -18,7 +18,7 @@ def entries(tmp_path: Path, content: bytes, role: Role = Role.TEAM) -> list[Rost
     return read_entries(file, role)
 
 
-def test_what_a_spreadsheet_exports_is_read(tmp_path: Path) -> None:
+def test_a_file_that_a_spreadsheet_exports_is_read(tmp_path: Path) -> None:
     content = b'\xef\xbb\xbfrole,name,screens,,\r\n,red,,,\r\n,,,,\r\nwatcher,"hall",60,,\r\n\r\nreferee, booth ,,,\r\n'
     hall = RosterEntry("hall", Role.WATCHER, 60, place=f"{tmp_path / 'teams.csv'}, line 4: ")
     red, found, booth = entries(tmp_path, content)

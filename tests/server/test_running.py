@@ -22,7 +22,7 @@ def file_of(tmp_path: Path) -> Path:
     return file
 
 
-def test_it_is_found_as_long_as_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_is_found_as_long_as_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     given = settings(tmp_path, journal="a.journal", identity=Path("id.key"), tables=("blue",), profile="open")
     roster = tmp_path / "roster.json"
@@ -42,7 +42,7 @@ def test_it_is_found_as_long_as_it_runs(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_password_stands_there(tmp_path: Path) -> None:
+def test_the_file_of_a_running_server_has_no_password(tmp_path: Path) -> None:
     given = settings(
         tmp_path, broker="mqtt://me:hush@far:1883", journal="postgresql://me:hush@far/games", seed="hush", listen="x:1"
     )
@@ -52,7 +52,7 @@ def test_no_password_stands_there(tmp_path: Path) -> None:
     assert (found.settings.broker, found.settings.journal) == ("mqtt://far:1883", "postgresql://")
 
 
-def test_what_a_killed_server_left_is_removed(tmp_path: Path) -> None:
+def test_the_file_of_a_killed_server_is_removed(tmp_path: Path) -> None:
     with announced(settings(tmp_path), "mqtt://127.0.0.1:7000", None):
         left = file_of(tmp_path).with_name("roster.json.left.serving")
         left.write_bytes(file_of(tmp_path).read_bytes())  # but nobody holds this one

@@ -36,7 +36,7 @@ def test_when_all_are_in_use_it_is_said(screens: int, tried: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_after_a_user_in_use_it_looks_further_out_where_nobody_may_lose_a_connection(seed: int) -> None:
+def test_a_viewer_whose_user_is_in_use_tries_users_further_out(seed: int) -> None:
     users = ScreenUsers("hall", Random(seed))
     for above in (4, 8, 16):
         number = int(users.go_on(IN_USE, 1.0).partition(".")[2])

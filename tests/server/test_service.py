@@ -79,7 +79,7 @@ def test_a_stale_status_of_an_earlier_connection_is_corrected(edge: HeldEdge, se
     assert edge.said == [("/game/current", b"")]
 
 
-def test_it_looks_for_retained_commands_until_none_comes(
+def test_the_server_looks_for_retained_commands_until_none_comes(
     edge: HeldEdge, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A broker whose queue is full drops the rest: once in eight seconds, 6,292 of 250 kB would have taken minutes."""

@@ -40,7 +40,7 @@ def world(tmp_path: Path) -> Iterator[AskedWorld]:
     world.journal.close()
 
 
-def test_after_the_end_and_after_a_crash_the_whole_log_can_be_had_in_portions(world: AskedWorld) -> None:
+def test_the_whole_log_can_be_had_in_portions_after_the_end_and_after_a_crash(world: AskedWorld) -> None:
     world.play()
     everything = world.first_heard()
     assert len(everything) > 2 * MAX_ENTRIES
@@ -70,7 +70,7 @@ def _refuse(batch: Batch) -> None:
     raise JournalUnavailable("journal_full", "no room")
 
 
-def test_nothing_is_said_again_while_the_broker_is_away_or_the_journal_takes_nothing(world: AskedWorld) -> None:
+def test_a_resend_waits_while_the_broker_is_away_or_the_journal_takes_nothing(world: AskedWorld) -> None:
     world.said()
     world.ask(0)
     world.wire.connected = False

@@ -30,7 +30,7 @@ def register() -> Register:
     return Register(accounts(*TEAMS))
 
 
-def test_in_a_game_it_plays_on_with_its_new_secret_and_the_former_one_is_worth_nothing(register: Register) -> None:
+def test_a_team_whose_secret_changed_in_a_game_plays_on_with_the_new_one_alone(register: Register) -> None:
     """It was refused as somebody else who takes its name, heard nothing, and lost turn after turn."""
     stage = Stage(TEAMS, register=register)
     name = stage.current
@@ -72,7 +72,7 @@ def test_a_key_of_the_former_secret_that_comes_late_is_not_learned() -> None:
 
 
 @pytest.mark.parametrize("while_away", [False, True])
-def test_after_a_crash_it_is_gone_still(tmp_path: Path, register: Register, while_away: bool) -> None:
+def test_a_team_struck_off_is_gone_after_a_crash(tmp_path: Path, register: Register, while_away: bool) -> None:
     def start() -> tuple[Service, Wire, DatabaseJournal]:
         edge, journal = Wire(), DatabaseJournal(str(tmp_path / "a.journal"))
         service = serve(edge, [""], seed=1, clock=lambda: 1_000_000, journal=journal, register=register)

@@ -29,7 +29,7 @@ def test_a_set_is_made_with_the_key_for_its_owner_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("there", ["ca.pem", "server.pem", "server.key"])
-def test_nothing_is_ever_overwritten(tmp_path: Path, there: str) -> None:
+def test_a_certificate_that_is_there_is_never_overwritten(tmp_path: Path, there: str) -> None:
     (tmp_path / there).write_text("precious")
     with pytest.raises(SalvoError, match=rf"tls_exists: .*{there} is there already and is not overwritten"):
         make_certificates(tmp_path, ["localhost"])

@@ -145,7 +145,7 @@ def test_something_else_is_no_transcript(text: str, tmp_path: Path) -> None:
     assert _error(path).startswith(f"not_a_transcript: {path} is not a recorded game; name a file that --record ")
 
 
-def test_nothing_but_a_transcript_is_written_over(file: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_no_transcript_is_not_written_over(file: Path, tmp_path: Path) -> None:
     _, header, steps = play_at_table({"a": RandomBot(), "b": RandomBot()})
     write_transcript(file, header, steps)
     assert read_transcript(file).steps[-1].at == steps[-1].at

@@ -155,7 +155,7 @@ SUBSCRIPTIONS = {
 
 
 @pytest.mark.parametrize("subscription", list(SUBSCRIPTIONS))
-def test_what_is_read_live_and_retained(
+def test_a_user_reads_live_and_retained_what_the_contract_allows(
     broker: Secured, actors: dict[str, Client], eye: Client, subscription: str
 ) -> None:
     eye.publish(TOPICS, "kept", retain=True)
@@ -190,7 +190,7 @@ def test_a_shared_subscription_is_no_way_around(broker: Secured, actors: dict[st
     assert differing(got, wanted) == NONE
 
 
-def test_what_is_published(broker: Secured, actors: dict[str, Client], eye: Client) -> None:
+def test_a_user_publishes_what_the_contract_allows(broker: Secured, actors: dict[str, Client], eye: Client) -> None:
     for name, client in actors.items():
         client.publish([*TOPICS, *UNLISTED, *INVENTED, *OTHERS], name)
     barrier(eye, [eye])
@@ -198,7 +198,7 @@ def test_what_is_published(broker: Secured, actors: dict[str, Client], eye: Clie
     assert differing(got, WRITES | UNLISTED_WRITES | INVENTED_WRITES[broker.kind]) == NONE
 
 
-def test_what_is_left_behind_as_a_retained_message(broker: Secured, actors: dict[str, Client], eye: Client) -> None:
+def test_a_user_retains_what_the_contract_allows(broker: Secured, actors: dict[str, Client], eye: Client) -> None:
     """What the server leaves, and a host's seats; mosquitto cannot refuse the flag elsewhere (SALVO-FRESH-4)."""
     for name, client in actors.items():
         client.publish([*TOPICS, *UNLISTED, *INVENTED, *OTHERS], name, retain=True)
@@ -209,7 +209,7 @@ def test_what_is_left_behind_as_a_retained_message(broker: Secured, actors: dict
         eye.publish([*TOPICS, *UNLISTED, *INVENTED], "", retain=True)
 
 
-def test_what_a_last_will_says(broker: Secured, eye: Client) -> None:
+def test_a_last_will_says_what_the_contract_allows(broker: Secured, eye: Client) -> None:
     """Nobody's but the server's; mosquitto lets one say what its user may publish anyhow."""
     said: Cells = set()
     for name, account in ACTORS.items():
@@ -229,7 +229,7 @@ def test_what_a_last_will_says(broker: Secured, eye: Client) -> None:
     assert differing({(t, p) for t, p, _ in eye.heard if not p.startswith("barrier")}, wanted) == NONE
 
 
-def test_nobody_comes_in_without_a_name(broker: Secured, eye: Client) -> None:
+def test_a_client_without_a_name_is_refused(broker: Secured, eye: Client) -> None:
     everybody = [account.user for account in ACTORS.values()]
     for client_id in ["", "nobody", *everybody]:
         with Client(broker.port, None, client_id) as client:
@@ -250,7 +250,7 @@ def test_nobody_comes_in_without_a_name(broker: Secured, eye: Client) -> None:
     assert {payload for _, payload, _ in eye.heard if payload == "anonymous"} == set()
 
 
-def test_nobody_takes_over_another_users_session(broker: Secured) -> None:
+def test_a_user_cannot_take_over_another_users_session(broker: Secured) -> None:
     with contextlib.ExitStack() as stack:
         victims = {name: stack.enter_context(Client(broker.port, account)) for name, account in ACTORS.items()}
         for name, attacker in ACTORS.items():

@@ -104,7 +104,7 @@ def test_a_broker_that_lost_everything_is_given_it_anew() -> None:
 
 
 @needs("mosquitto")
-def test_what_somebody_else_left_is_put_right_and_what_is_theirs_stays() -> None:
+def test_rights_that_somebody_else_changed_are_put_right_and_others_stay() -> None:
     """Half an earlier roster, a widened role, a user of the operator's own."""
     with ContestMosquitto(SERVER, KEEPER) as mosquitto:
         with DynamicSecurity(mosquitto.url, KEEPER) as first:

@@ -30,7 +30,7 @@ def test_each_alert_fires_when_it_shall_and_not_before() -> None:
     _promtool("test", "rules", CASES)
 
 
-def test_there_is_a_case_for_each_alert() -> None:
+def test_each_alert_has_a_case() -> None:
     alerts = re.findall(r"^ +- alert: (\w+)$", RULES.read_text(), re.MULTILINE)
     fired = re.findall(r"^ +alertname: (\w+)\n +exp_alerts:$", CASES.read_text(), re.MULTILINE)
     assert alerts

@@ -74,7 +74,7 @@ def _numbered(number: int, qos: int) -> bytes:
     return publish_packet("/x", payload, number + 1) if qos else packet(0x30, text("/x") + payload)
 
 
-def test_what_the_server_publishes_reaches_everybody_in_order_and_is_counted(broker: EmbeddedBroker) -> None:
+def test_publications_of_the_server_reach_everybody_in_order_and_are_counted(broker: EmbeddedBroker) -> None:
     server = attached(broker, SERVER_CLIENT_ID)
     with Raw(broker.port, "reader") as reader:
         assert reader.read() == b"\x20\2\0\0"

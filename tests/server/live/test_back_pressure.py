@@ -100,7 +100,7 @@ def flood(client: Raw, count: int) -> None:
     assert not reader.is_alive(), "not all is acknowledged"
 
 
-def test_one_stuck_reader_holds_a_publisher_for_a_bounded_time_and_then_goes(broker: EmbeddedBroker) -> None:
+def test_a_stuck_reader_holds_a_publisher_for_a_bounded_time_and_then_goes(broker: EmbeddedBroker) -> None:
     with greeted(broker, "stuck", "/x") as stuck, greeted(broker) as sender:
         flood(sender, 2000)
         stuck.drain()  # its connection has ended, which drain() tells from a silent one

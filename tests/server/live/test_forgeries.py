@@ -140,7 +140,7 @@ def _keys_cost_little() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("place", ["embedded", "web", pytest.param("front", marks=BEHIND_THE_FRONT)])
-def test_what_a_stranger_forges_costs_clients_with_a_fresh_salt_a_message_nothing(place: str, tmp_path: Path) -> None:
+def test_forgeries_cost_clients_with_a_fresh_salt_a_message_nothing(place: str, tmp_path: Path) -> None:
     with stage(place, tmp_path) as game:
         game.join()
         shooter = game.place(FORGED)
@@ -149,7 +149,7 @@ def test_what_a_stranger_forges_costs_clients_with_a_fresh_salt_a_message_nothin
 
 @needs("mosquitto")
 @needs("haproxy")
-def test_without_marks_of_publishers_forged_shots_cost_such_a_client_its_own(
+def test_forgeries_without_marks_of_publishers_cost_such_a_client_its_shots(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with stage("front without marks", tmp_path) as game:

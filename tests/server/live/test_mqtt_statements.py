@@ -235,7 +235,7 @@ def _about(message: paho.MQTTMessage) -> dict[str, Any]:
     return {name: getattr(message.properties, name) for name in names}
 
 
-def test_nothing_of_its_own_comes_to_a_client_that_wants_it_so(newer: World) -> None:
+def test_a_subscription_without_local_messages_gets_none_of_its_client(newer: World) -> None:
     with Client(newer, "a") as one, Client(newer, "b") as other:
         for client in (one, other):
             client.subscribe("x", noLocal=True)
@@ -343,7 +343,7 @@ _ROW = re.compile(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| [^|]+ \|$", re.MULTILIN
 
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: refusal.what)
-def test_what_is_refused_is_in_the_table_of_the_manual(refusal: Refusal, port: int) -> None:
+def test_a_refusal_of_the_broker_is_in_the_table_of_the_manual(refusal: Refusal, port: int) -> None:
     answers = tuple(
         "-" if ask is None else f"`{ask(World(port, version, next(_numbers)))}`"
         for version, ask in ((4, refusal.old), (5, refusal.new))

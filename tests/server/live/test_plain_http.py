@@ -93,7 +93,7 @@ def status(answer: bytes) -> int:
         (b"GET /" + b"x" * MAX_HEAD_BYTES, 431),
     ],
 )
-def test_all_else_is_refused_and_says_nothing_of_what_was_asked(
+def test_a_request_that_is_no_websocket_is_refused_without_an_echo(
     broker: EmbeddedBroker, request_: bytes, expected: int
 ) -> None:
     answer = asked(broker, request_)

@@ -105,7 +105,7 @@ def calling(moment: str, call: Callable[[], Caller], *, answered: bool) -> Itera
 
 @pytest.mark.parametrize("kind", BROKERS)
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_who_calls_while_a_server_starts_is_let_in_and_listed(
+def test_a_team_that_calls_while_a_server_starts_is_let_in_and_listed(
     kind: str, moment: str, tmp_path: Path, port: Port
 ) -> None:
     roster = Roster(tmp_path / "roster.json")
@@ -132,7 +132,7 @@ def test_who_calls_while_a_server_starts_is_let_in_and_listed(
 
 
 @pytest.mark.parametrize("with_tls", [False, True])
-def test_nothing_of_others_is_read_before_the_broker_is_open(with_tls: bool, tmp_path: Path) -> None:
+def test_the_broker_reads_nothing_of_others_before_it_is_open(with_tls: bool, tmp_path: Path) -> None:
     tls = None
     if with_tls:
         certificate = make_certificate(tmp_path)

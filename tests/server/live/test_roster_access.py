@@ -41,7 +41,7 @@ class _OutdatedAtOnce(RosterAccess):
         return admitted
 
 
-def test_nobody_stays_on_a_secret_that_was_changed_while_it_was_compared() -> None:
+def test_a_client_does_not_stay_on_a_secret_that_changed_while_it_was_compared() -> None:
     with (
         EmbeddedBroker(access=_OutdatedAtOnce(contest("red", "blue"))) as broker,
         Raw(broker.port, user=RED.user, password=RED.secret) as red,

@@ -107,7 +107,7 @@ def test_a_certificate_for_another_name_is_not_believed(start_broker: StartBroke
         assert (by_name.code, "another name than localhost" in by_name.text) == ("tls_wrong_host", True)
 
 
-def test_who_does_not_speak_tls_is_told_to(start_broker: StartBroker) -> None:
+def test_a_client_without_tls_is_told_to_speak_it(start_broker: StartBroker) -> None:
     with start_broker("127.0.0.1") as broker:
         for url in (broker.url, broker.websocket_url):
             assert url is not None
@@ -117,7 +117,7 @@ def test_who_does_not_speak_tls_is_told_to(start_broker: StartBroker) -> None:
             assert str(BrokerUrl.parse(url)).removesuffix("/mqtt") in error.text
 
 
-def test_who_speaks_tls_to_a_plain_port_is_told_not_to() -> None:
+def test_a_client_with_tls_at_a_plain_port_is_told_not_to_speak_it() -> None:
     with EmbeddedBroker(websocket="127.0.0.1:0") as broker:
         for url in (broker.url, broker.websocket_url):
             assert url is not None

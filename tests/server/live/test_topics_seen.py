@@ -51,7 +51,7 @@ def play_bots(url: str, names: list[str], watch: Observer) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("count", [2, 4, pytest.param(8, marks=pytest.mark.slow)])
-def test_everything_seen_is_in_the_table_and_in_order(
+def test_every_topic_of_a_game_is_in_the_table_and_in_order(
     count: int, broker: Broker, start_server: StartServer, observer: Observer
 ) -> None:
     names = [f"team{number}" for number in range(count)]
