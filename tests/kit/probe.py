@@ -99,20 +99,20 @@ class Probe:
         except OSError as error:
             raise ProbeError("unreachable", f"{url}: {error.strerror or error}") from None
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._socket = sock
+        self.socket = sock
         if url.scheme == "mqtts":
             self._encrypt(url, client_context(ca))
 
     def _encrypt(self, url: BrokerUrl, trust: ssl.SSLContext) -> None:
         try:
-            wrapped = trust.wrap_socket(self._socket, server_hostname=url.host)
+            wrapped = trust.wrap_socket(self.socket, server_hostname=url.host)
         except ssl.SSLCertVerificationError as error:
-            self._socket.close()
+            self.socket.close()
             raise ProbeError("bad_certificate", f"{url}: {error.verify_message}") from None
         except OSError as error:
-            self._socket.close()
+            self.socket.close()
             raise ProbeError("unreachable", f"{url}: TLS: {error.strerror or error}") from None
-        self._socket = wrapped
+        self.socket = wrapped
 
     # --- what a client says ---------------------------------------------------------------------------------------
 
@@ -164,7 +164,7 @@ class Probe:
     def say(self, raw: bytes) -> None:
         """Send any bytes."""
         with contextlib.suppress(OSError):
-            self._socket.sendall(raw)
+            self.socket.sendall(raw)
 
     def wait_for(self, wanted: Callable[[Heard], bool], seconds: float) -> Heard | None:
         """Return the first such message among those heard and those that arrive in time."""
@@ -194,7 +194,7 @@ class Probe:
     def cut(self) -> None:
         """Hang up without a word."""
         self.alive = False
-        self._socket.close()
+        self.socket.close()
 
     def __enter__(self) -> Probe:
         return self
@@ -210,7 +210,7 @@ class Probe:
 
     def _send(self, first: int, body: bytes) -> None:
         try:
-            self._socket.sendall(packet(first, body))
+            self.socket.sendall(packet(first, body))
         except OSError:  # hung up, or takes no more; what it said before that still counts
             self._drain()
 
@@ -232,9 +232,9 @@ class Probe:
 
     def _receive(self, seconds: float) -> None:
         """Receive what comes next, or nothing."""
-        self._socket.settimeout(max(seconds, 0.001))
+        self.socket.settimeout(max(seconds, 0.001))
         try:
-            chunk = self._socket.recv(_CHUNK_BYTES)
+            chunk = self.socket.recv(_CHUNK_BYTES)
         except TimeoutError:
             return
         except OSError:

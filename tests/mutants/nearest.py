@@ -59,8 +59,10 @@ PARTS: Final = {
                 "table",
             )
         ),
-        tuple(
-            f"tests/server/test_{name}.py" for name in ("service", "recovery", "chat", "signed_log", "refused_requests")
+        (
+            *(f"tests/server/test_{name}.py" for name in ("service", "recovery", "chat", "signed_log", "leaving")),
+            "tests/server/test_refused_requests.py",
+            "tests/conformance/test_vectors.py::test_a_server_answers_as_the_vector_says",
         ),
     ),
     "storage": Part(

@@ -30,11 +30,6 @@ SALT_A, SALT_B = bytes(16), bytes(range(16))
 ANN, BOB = Sealer("ann's", SALT_A), Sealer("bob's", SALT_B)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _keys_cost_little() -> None:
-    """Derive with the contract's work, in place of the other unit tests' least: ANN and BOB have done so on import."""
-
-
 @pytest.fixture
 def worker() -> Deriver:
     return Deriver(held=True)
@@ -188,6 +183,17 @@ def test_a_key_that_opened_nothing_is_paid_for_again(gate: Authenticator, worker
     assert code(gate.open(under(salt), ["ann"], NOW)) == "rate_limited"
 
 
+def test_only_a_message_that_cost_a_derivation_says_so(gate: Authenticator, worker: Deriver) -> None:
+    for x in (1, 2):
+        assert gate.open(shot(ANN, x=x), ["ann"], NOW) is WAITING
+    worker.work()
+    waited = [opened for _, opened in gate.finished()]
+    assert [opened and opened.spent for opened in waited] == [bucket(gate), None]  # the second one came for nothing
+    at_once = gate.open(shot(ANN), ["ann"], NOW)
+    assert isinstance(at_once, Opened)
+    assert not at_once.spent
+
+
 def test_a_derivation_paid_by_a_namesake_elsewhere_is_not_free_here(gate: Authenticator) -> None:
     gate.keyring.admit("blue", "ann", "a stranger's", NOW)
     salt = bytes(range(1, 17))
@@ -269,6 +275,22 @@ def test_a_command_is_told_from_the_same_bytes_in_another_place(gate: Authentica
     codes = [code(gate.open(request, ["ann"], NOW)) for request in places]
     assert codes[1:] == ["nonce_reused"] * 7
     assert [gate.open(request, ["ann"], NOW) for request in places] == [None] * 8
+
+
+def test_so_many_messages_are_remembered_and_no_more(
+    gate: Authenticator, worker: Deriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("salvo_server.core.authenticator.MAX_RECENT", 3)
+    gate = Authenticator(executor=worker)
+    gate.keyring.admit("", "ann", "ann's", NOW)
+    gate.keyring.restore("", "ann", [(SALT_A, ANN.key)])
+    requests = [shot(ANN, x=x) for x in range(1, 5)]
+    for request in requests[:3]:
+        assert isinstance(gate.open(request, ["ann"], NOW), Opened)
+    assert gate.open(requests[0], ["ann"], NOW) is None
+    assert isinstance(gate.open(requests[3], ["ann"], NOW), Opened)
+    assert gate.open(requests[1], ["ann"], NOW) is None
+    assert code(gate.open(requests[0], ["ann"], NOW)) == "nonce_reused"
 
 
 # --- how much is remembered -----------------------------------------------------------------------------------------

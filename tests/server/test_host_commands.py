@@ -154,7 +154,8 @@ class HostedWorld(LoggedWorld):
     def open_service(self, **given: Any) -> Service:
         service = super().open_service(**given)
         service.gate.keyring.admit_host("desk", secret("desk"), self.now)
-        member = service.gate.keyring._hosts["desk"]
+        member = service.gate.keyring.member("", "desk", host=True)
+        assert member is not None
         member.learn(DESK_SALT, derive_key(secret("desk"), DESK_SALT))
         return service
 

@@ -107,6 +107,7 @@ def test_messages_that_do_not_open_are_reported_to_the_operator_once_a_game_and_
     stage.service.act("", m.HostCommand(m.TERMINAL_HOST, m.HostAction.ABORT))
     stage.service.act("", m.HostCommand(m.TERMINAL_HOST, m.HostAction.NEXT))
     stage.wait(1)
+    assert stage.gate.keyring.teams("") == []
     stage.join("ann")
     place_with_a_wrong_key()
     assert sum("do not open" in record.getMessage() for record in caplog.records) == 2

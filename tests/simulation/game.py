@@ -175,7 +175,7 @@ class Contest:
         self._members = {each.name: each for each in everybody}
         self.said: list[tuple[str, bytes]] = []
         self.broker.heard = self._heard
-        self._digest = blake2b(digest_size=8)
+        self.digest = blake2b(digest_size=8)
         self.statistics: Counter[str] = Counter()
 
     # --- what goes wrong ------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ class Contest:
 
     def _heard(self, client: str, topic: str, payload: bytes, retain: bool) -> None:
         self.world.say("%s > %s%s %s", client, topic, " (retained)" if retain else "", payload[:100])
-        self._digest.update(topic.encode() + b"\0" + payload)
+        self.digest.update(topic.encode() + b"\0" + payload)
         if client == "server":
             self.said.append((topic, payload))
 
@@ -321,7 +321,7 @@ def play(scenario: Scenario, trace: Callable[[str], None] | None = None) -> Repo
     report.counts = world.counts
     report.happened = world.happened
     report.statistics = contest.statistics
-    report.digest = contest._digest.hexdigest()
+    report.digest = contest.digest.hexdigest()
     return report
 
 

@@ -200,7 +200,7 @@ def test_a_flood_of_one_team_reaches_mosquitto_at_a_pace_and_another_teams_shot_
     ):
         server.subscribe(["#"])
         assert red.greet(RED.user, RED).accepted
-        socket = red._socket
+        socket = red.socket
         socket.setblocking(False)
         with contextlib.suppress(OSError):  # full: the front takes no more
             for _ in range(sent):
@@ -217,7 +217,7 @@ def test_a_client_that_was_paced_and_falls_silent_leaves_the_front_as_it_was(fro
     with Probe(BrokerUrl.parse(front.url), str(front.certificate.cert)) as red:
         assert red.greet(RED.user, RED).accepted
         red.say(publish_packet("/players/blue/fire", b"x" * 100) * 180 + b"\xc0\0")
-        socket = red._socket
+        socket = red.socket
         socket.settimeout(SECONDS)
         answer = b""
         while not answer.endswith(b"\xd0\0"):

@@ -50,7 +50,7 @@ def play_bots(url: str, names: list[str], watch: Observer) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("count", [2, 4, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [3, pytest.param(8, marks=pytest.mark.slow)])
 def test_every_topic_of_a_game_is_in_the_table_and_in_order(
     count: int, broker: Broker, start_server: StartServer, observer: Observer
 ) -> None:
@@ -103,7 +103,7 @@ def _check_order(names: list[str], count: int) -> None:
     start = told.index("turn")
     assert told[start - 1 : start + 2] == ["state", "turn", "current"]
     # A team repeats a placement whose approval is late on a busy machine; the answer may then come in the game.
-    rest = [name for name in told[start + 2 :] if name not in ("approved", "error")]
+    rest = [name for name in told[start + 2 :] if name not in ("approved", "error", "placement_error")]
     over = rest.index("winner")
     assert rest[over - count : over + 2] == ["stats"] * count + ["winner", "state"]
     order = {"hit": 0, "hits": 1, "result": 2, "sunk": 3, "defeated": 4, "turn": 5, "current": 6, "stats": 7}
