@@ -1,7 +1,6 @@
 """A program that plays Battleship in JSON lines, written from the protocol's text and nothing else.
 
-Standard library only. It plays honestly with a fleet of its own that it shows when the game is over, and it can
-stammer: say things that are wrong in ways that the text has an answer for.
+Standard library only. It plays honestly with a fleet of its own that it shows when the game is over.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import json
 import random
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 LETTERS = "ABCDEFGHIJ"
@@ -70,9 +69,7 @@ class Client:
         self.alternate = alternate
         self.end = end
         self.struck: set[Cell] = set()
-        self.wrong: dict[int, int] = {}  # status -> how many wrong messages got it
         self.won = False
-        self.seen = False  # whether the server can know how cells are written
         self._address = address
         self.connect()
 
@@ -119,7 +116,6 @@ class Client:
 
     def cell(self, cell: Cell) -> dict[str, Any]:
         row, column = cell
-        self.seen = True
         return {"x": column, "y": row} if self.xy else {"row": LETTERS[row], "column": column + 1}
 
     def cell_of(self, body: dict[str, Any]) -> Cell:
@@ -143,35 +139,25 @@ class Client:
         self.draw.shuffle(cells)
         return iter(cells)
 
-    def play(self, *, stammer: float = 0.0) -> None:
-        """Play one game.
-
-        Args:
-            stammer: how likely something wrong is said before each message.
-        """
+    def play(self) -> None:
+        """Play one game; here and there the same shot is asked for twice."""
         self.struck = set()
         while self.say("GAME_INVITATION")["status"] == 1:
             time.sleep(0.1)
-        if stammer:  # each wrong thing once at least, whatever is drawn later
-            for wrong in self._wrong():
-                wrong()
         targets = self.targets()
         sunk = 0
         while sunk < len(LENGTHS) and not self.lost:
             answer = "HIT"
             while answer != "MISS" and sunk < len(LENGTHS):
-                self.stammer(stammer, mine=True)
                 answer = self.good("SHOT", self.cell(next(targets)))
                 sunk += answer == "SINKING"
                 if self.alternate:
                     break
             while sunk < len(LENGTHS) and not self.lost:
-                self.stammer(stammer, mine=False)
                 body = self.good("SHOT_REQUEST")
-                if self.draw.random() < stammer:
+                if self.draw.random() < 0.15:
                     assert self.good("SHOT_REQUEST") == body, "asked again before the answer, it is the same shot"
                 answer = self.result_at(self.cell_of(body))
-                self.stammer(stammer, mine=None)
                 assert self.good("RESULT", answer) == (answer if self.xy else None)
                 if answer == "MISS" or self.alternate:
                     break
@@ -181,71 +167,3 @@ class Client:
             0,
             f"The {'client' if self.won else 'server'} has won." if self.xy else None,
         )
-
-    # --- what is wrong --------------------------------------------------------------------------------------------
-
-    def stammer(self, chance: float, *, mine: bool | None) -> None:
-        """Say something wrong now and then; it gets the text's status and changes nothing.
-
-        Args:
-            mine: whether the next shot is this side's; None while an answer is owed.
-        """
-        while self.draw.random() < chance:
-            self.draw.choice(self._wrong() + [self._out_of_turn] * (mine is not True))()
-
-    def _wrong(self) -> list[Callable[[], None]]:
-        """Return what is wrong at any time of a game."""
-        return [
-            self._unknown,
-            self._unreadable,
-            self._too_long,
-            self._off_board,
-            self._shapeless,
-            self._in_parts,
-            self._invited_again,
-            self._early_board,
-        ]
-
-    def expect(self, text: str, kind: str, status: int) -> None:
-        self.send(text)
-        answer = self.receive()
-        assert (answer["type"], answer["status"]) == (kind, status), (text[:200], answer)
-        shaped = self.seen and self.xy and kind in ("SHOT", "SHOT_REQUEST", "RESULT", "BOARD")
-        assert (answer["body"] is not None) is shaped, (text[:200], answer)
-        self.wrong[status] = self.wrong.get(status, 0) + 1
-
-    def _unknown(self) -> None:
-        self.expect(json.dumps({"type": self.draw.choice(["SHOOT", "", "shot"]), "body": None}), "UNKNOWN", 4)
-
-    def _unreadable(self) -> None:
-        texts = ["hello\n", '{"type": }', '{"type":"SHOT","type":"SHOT","body":null}', "[1, 2]", '{"body": null}\n']
-        self.expect(self.draw.choice(texts), "UNKNOWN", 4)
-
-    def _too_long(self) -> None:
-        self.expect(json.dumps({"type": "SHOT", "body": "x" * 9000}) + "\n", "UNKNOWN", 4)
-
-    def _off_board(self) -> None:
-        self.seen = True
-        for body in [{"x": 10, "y": 0}, {"x": 0, "y": -1}] if self.xy else [{"row": "K", "column": 1}]:
-            self.expect(json.dumps({"type": "SHOT", "body": body}), "SHOT", 2)
-
-    def _shapeless(self) -> None:
-        kind = self.draw.choice(["SHOT", "RESULT", "BOARD"])
-        body: Any = self.draw.choice([None, 7, "SUNK", {"row": 1, "column": "A"}, {"four": 3}, [[]], True])
-        self.expect(json.dumps({"type": kind, "body": body}), kind, 2)
-
-    def _in_parts(self) -> None:
-        """Something that is right, but comes in pieces."""
-        text = json.dumps({"type": "GAME_INVITATION", "body": None}, indent=2)
-        for part in (text[:7], text[7:20]):
-            self.send(part)
-        self.expect(text[20:] + "\r\n\r\n", "GAME_INVITATION", 1)
-
-    def _invited_again(self) -> None:
-        self.expect(json.dumps({"type": "GAME_INVITATION", "body": None}), "GAME_INVITATION", 1)
-
-    def _early_board(self) -> None:
-        self.expect(json.dumps({"type": "BOARD", "body": board_of(self.fleet)}), "BOARD", 2)
-
-    def _out_of_turn(self) -> None:
-        self.expect(json.dumps({"type": "SHOT", "body": self.cell((0, 0))}), "SHOT", 2)

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import random
 import sys
-import time
 from collections.abc import Callable
 
 Cell = tuple[int, int]
 
-#: What a program may do once in a game: answers that are still good, or one that is a forfeit.
-FORFEIT = "not_text"
-HARMLESS = ("partial", "fewer", "repeated", "off_grid", "ahead")
+#: What a program may do in a round: all of it are good answers.
+WHIMS = ("", "", "", "fewer", "repeated", "off_grid", "ahead")
 
 
 class Complaint(Exception):
@@ -27,24 +25,12 @@ class Program:
 
     Attributes:
         result: ``won``, ``lost`` or ``tie``, once the game is over.
-        erred: the mistake that was made, empty as long as it was not.
     """
 
-    def __init__(
-        self,
-        read: Callable[[], bytes],
-        write: Callable[[bytes], object],
-        rng: random.Random,
-        mistake: str = "",
-        when: int = 1,
-    ) -> None:
-        """Take ``read()``, which returns a line as bytes, and ``write(bytes)``.
-
-        ``mistake`` is FORFEIT or one of HARMLESS, made in round ``when`` or as soon after as it can be.
-        """
+    def __init__(self, read: Callable[[], bytes], write: Callable[[bytes], object], rng: random.Random) -> None:
+        """Take ``read()``, which returns a line as bytes, and ``write(bytes)``."""
         self.read, self.write, self.rng = read, write, rng
-        self.mistake, self.when = mistake, when
-        self.erred = self.result = ""
+        self.result = ""
         self.told_of: list[bytes] = []  # everything, for who wants to look
         self.width = self.height = self.ships = 0
         self.sizes: list[int] = []
@@ -106,17 +92,13 @@ class Program:
 
     def check_end(self) -> None:
         won, lost = len(self.met) == sum(self.sizes), bool(self.fleet) and self.afloat() == 0
-        if self.erred == FORFEIT:
-            self.expect(self.result == "lost", f"{self.erred} is a forfeit")
-        else:
-            expected = {(True, True): "tie", (True, False): "won", (False, True): "lost", (False, False): "won"}
-            self.expect(self.result == expected[won, lost], f"{self.result} with {won} and {lost}")
+        expected = {(True, True): "tie", (True, False): "won", (False, True): "lost", (False, False): "won"}
+        self.expect(self.result == expected[won, lost], f"{self.result} with {won} and {lost}")
 
     def afloat(self) -> int:
         return sum(not ship <= self.struck for ship in self.fleet)
 
     def asked(self, about: str, values: list[str]) -> None:
-        self.expect(self.erred != FORFEIT, "nobody is asked again after a forfeit")
         if about == "ship locations":
             self.place()
             return
@@ -158,30 +140,20 @@ class Program:
         self.rng.shuffle(free)
         self.rng.shuffle(near)
         shots = list(dict.fromkeys(near + free))[:most]
-        mistake = self.mistake if self.round >= self.when and not self.erred else ""
-        ahead = False
-        if mistake in (FORFEIT, "partial"):
-            self.erred = mistake
-        elif mistake == "fewer" and most > 1:
-            self.erred = mistake
+        whim = self.rng.choice(WHIMS)
+        if whim == "fewer":
             shots = shots[:1]
-        elif mistake == "repeated" and self.tried:
-            self.erred = mistake
+        elif whim == "repeated" and self.tried:
             shots[0] = self.rng.choice(sorted(self.met or self.tried))
-        elif mistake == "off_grid" and most > 1:
-            self.erred = mistake
+        elif whim == "off_grid":
             shots[0] = self.rng.choice([(-1, 0), (0, self.height), (self.width, -5), (123456, 0)])
-        elif mistake == "ahead":
-            self.erred = mistake
-            ahead = True
-        if self.erred != FORFEIT:
-            self.waiting += shots
-            self.tried |= set(shots)
+        self.waiting += shots
+        self.tried |= set(shots)
         self.answer("shots", [f"{x} {y}" for x, y in shots])
-        if ahead:
+        if whim == "ahead" and most > 1:
             # One shot is always allowed, so the answer to the next query may be given now.
             left = [cell for cell in free if cell not in self.tried]
-            if left and most > 1:
+            if left:
                 self.answered_ahead = True
                 self.waiting.append(left[0])
                 self.tried.add(left[0])
@@ -189,19 +161,8 @@ class Program:
 
     def answer(self, about: str, values: list[str]) -> None:
         line = "|".join(["", "RESPONSE", about, *values, "END", ""]).encode() + b"\n"
-        mistake = self.erred if self.erred == self.mistake else ""
-        if mistake == FORFEIT:
-            line = b"|RESPONSE|shots|\xff\xfe 0|END|\n"
-        elif mistake == "partial":
-            for piece in (line[:3], line[3:-1]):
-                self.write(piece)
-                time.sleep(0.1)
-            line = line[-1:]
-            self.mistake = ""
-        try:
-            self.write(line)
-        except OSError:
-            self.expect(self.erred == FORFEIT, "only after a forfeit a program is hung up on")
+        for piece in (line[:3], line[3:]):
+            self.write(piece)
 
 
 def _cell(text: str) -> Cell:
