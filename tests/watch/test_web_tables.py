@@ -234,19 +234,6 @@ def test_whatever_is_published_by_anyone_there_is_a_picture(seed: int, name: str
                 chances(race, 2)
 
 
-def test_a_game_that_has_begun_is_announced_with_the_time_until_it_is_shown() -> None:
-    contest = Broadcast(SMALL_BOOKS["salvo"], 2, 1)
-    while contest.referee.state is State.LOBBY:
-        contest.act()
-    began = contest.seconds
-    contest.pass_time(20)
-    picture = contest.page.picture(contest.seconds)
-    assert (picture["state"], picture["lobby"]["left_ms"]) == ("lobby", None)
-    assert picture["lobby"]["begins_ms"] == round(1000 * (began + DELAY - contest.seconds))
-    contest.pass_time(DELAY)
-    assert contest.page.picture(contest.seconds)["state"] == "turn"
-
-
 def test_a_page_shows_a_hosts_pause_its_last_line_and_an_aborted_game_until_the_next_lobby() -> None:
     table, now = Table(""), 0.0
 

@@ -25,7 +25,7 @@ from kit.guarded import guarded, play, wait_for_users
 from kit.ports import Port
 from kit.processes import started
 from kit.web_front import WebFront, web_front
-from salvo.messages import Limits, State
+from salvo.messages import Limits
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.web_pages import POLICY
@@ -46,41 +46,6 @@ def pictures_until(web: WebFront, wanted: str, table: str = "") -> list[dict[str
             if picture["state"] == wanted:
                 return seen
     raise AssertionError(f"the stream ended in state {seen[-1]['state']!r}")
-
-
-def test_whoever_comes_is_shown_what_the_server_knows(tmp_path: Path) -> None:
-    """A new browser at every moment of a game; each picture is compared with what the referee recorded of its turn."""
-    with guarded("embedded", tmp_path, limits=Limits(players=2, pace_ms=30)) as contest:
-        hall = contest.roster.web
-        wait_for_users(contest.url, hall.user, hall.secret)
-        with web_front(contest.url, account=(hall.user, hall.secret)) as web:
-            pictures_until(web, "lobby")
-            status, _, page = web.get("/?table=zz")
-            assert (status, b"There is no table zz" in page) == (404, True)
-            assert web.get("/?table=")[0] == web.get("/")[0] == 200
-            game = threading.Thread(target=play, args=(contest, ["red", "blue"]))
-            for name in ("red", "blue"):
-                contest.roster.add(name)
-            game.start()
-            seen: list[dict[str, Any]] = []
-            while not seen or seen[-1]["state"] != "over":
-                with web.pictures() as pictures:
-                    seen.append(next(pictures))
-            game.join(_SECONDS)
-        results = contest.service.tables[""].referee.results
-        assert len({each["last"]["turn"] for each in seen if each["last"]}) >= 20
-        for picture in seen:
-            told = results[: picture["last"]["turn"]] if picture["last"] else []
-            for player in picture["players"] if picture["state"] != State.LOBBY else []:
-                own = [result for result in told if result.player == player["name"]]
-                sunk = {ship.ship for result in told for ship in result.sunk if ship.player == player["name"]}
-                assert set(player["sunk"]) == sunk
-                if picture["last"]:
-                    assert (player["shots"], player["hits"]) == (
-                        sum(result.shots for result in own),
-                        sum(result.hits for result in own),
-                    )
-        assert seen[-1]["winners"] == [each["name"] for each in seen[-1]["players"] if each["place"] == 1]
 
 
 def test_no_hidden_cell_leaves_before_its_time(tmp_path: Path) -> None:
@@ -277,12 +242,3 @@ def test_the_tables_of_several_brokers_have_its_address_where_two_have_one_name(
         with web.pictures("t1") as pictures, web.pictures("only1") as others:
             assert any(picture["trouble"] == "broker" for picture in others)
             assert next(pictures)["trouble"] == ""
-
-
-def test_a_name_that_nobody_gave_the_web_front_gets_no_page() -> None:
-    with EmbeddedBroker() as broker, web_front(broker.url, "--host", "hall.example") as web:
-        for path in ("/", "/sdk", "/qr.svg", "/events", "/healthz"):
-            status, headers, body = web.get(path, Host=f"evil.example:{web.port}")
-            assert (status, headers["Content-Security-Policy"]) == (421, POLICY)
-            assert b"evil" not in body
-        assert web.get("/sdk", Host="hall.example")[0] == 200
