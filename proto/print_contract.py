@@ -22,7 +22,7 @@ from salvo.errors import CODES
 from salvo.messages import State
 from salvo.player import Bot
 from salvo.rules import BOOKS, RuleBook
-from salvo.rules.book import BoardRules
+from salvo.rules.board import BoardRules
 from salvo.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING, SERVER
 from salvo.state_machine import Transition, markdown
 from salvo.topics import TOPICS
