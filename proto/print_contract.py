@@ -1,7 +1,8 @@
 """Print the generated parts of the documents: ``python proto/print_contract.py`` rewrites them in place.
 
 They are the tables and examples of proto/README.md, examples of docs/first-client.md, a table of CONTRIBUTING.md,
-the codes of docs/reference/errors.md, and what docs/bot.md lists of a view and of a bot.
+the codes of docs/reference/errors.md, what docs/bot.md lists of a view and of a bot, and the
+claims of docs/check.md.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ CONTRIBUTING = README.parents[1] / "CONTRIBUTING.md"
 TUTORIAL = README.parents[1] / "docs" / "first-client.md"
 LOCAL_ERRORS = README.parents[1] / "docs" / "reference" / "errors.md"
 BOTS = README.parents[1] / "docs" / "bot.md"
-DOCUMENTS = (README, TUTORIAL, CONTRIBUTING, LOCAL_ERRORS, BOTS)
+CHECK = README.parents[1] / "docs" / "check.md"  # not there without the annex salvo_audit
+DOCUMENTS = (README, TUTORIAL, CONTRIBUTING, LOCAL_ERRORS, BOTS, *(page for page in (CHECK,) if page.exists()))
 
 
 def topics() -> str:
@@ -154,6 +156,15 @@ def outages() -> str:
     return markdown(OUTAGES, "the server")
 
 
+def claims() -> str:
+    """What a client may claim, without the rulesets."""
+    from salvo_audit.check.catalog import CLAIMS
+
+    return _table(
+        ("claim", "what it says"), ((f"`{name}`", said) for name, said in CLAIMS.items() if name not in BOOKS)
+    )
+
+
 def rulesets() -> str:
     """The rulesets that come with Salvo, by the keys of ``/game/rules``."""
     keys = (
@@ -203,6 +214,7 @@ def _code(text: str) -> str:
 
 
 PRINTED = {
+    "claims": claims,
     "rulesets": rulesets,
     "view": view,
     "bot": bot,

@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import click.testing
 import pytest
 
-from salvo.rules import BOOKS
 from salvo_audit.check import report
 from salvo_audit.check.catalog import CASES, CLAIMS
 from salvo_audit.check.door import ReceivedPublication
@@ -41,11 +40,8 @@ def test_every_claim_has_cases_and_every_scenario_decides_some() -> None:
     assert all(each.cases for each in SCENARIOS)
 
 
-def test_the_page_for_authors_names_every_claim_and_the_number_of_cases() -> None:
-    document = (ROOT / "docs" / "check.md").read_text()
-    rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", document, re.MULTILINE)
-    assert dict(rows) == {claim: text for claim, text in CLAIMS.items() if claim not in BOOKS}
-    assert f"its {len(CASES)} cases" in document
+def test_the_page_for_authors_has_the_number_of_cases() -> None:
+    assert f"its {len(CASES)} cases" in (ROOT / "docs" / "check.md").read_text()
 
 
 # --- reports --------------------------------------------------------------------------------------------------------
