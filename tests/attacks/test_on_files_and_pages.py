@@ -20,11 +20,11 @@ from kit.patches import Patch
 from kit.proofs import SMALL, Played
 from salvo import errors
 from salvo.errors import SalvoError
-from salvo_lab.human.own_page import OwnPage
 from salvo_server.brokers.embedded import EmbeddedBroker, broker
 from salvo_server.contest import check_start
 from salvo_server.core.journal_interface import Batch, GameOpened
 from salvo_server.log_verification import reading, verify_lines
+from salvo_server.own_page import OwnPage
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.roster import Roster
@@ -138,7 +138,7 @@ def _take_clicks_from_every_page(patch: Patch) -> None:
 
 
 def _serve_a_persons_page_under_every_name(patch: Patch) -> None:
-    patch.setattr("salvo_lab.human.own_page.Guarded", lambda app, knows, refusal: app)
+    patch.setattr("salvo_server.own_page.Guarded", lambda app, knows, refusal: app)
 
 
 class Attack(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from kit.person import view_of
 from salvo.rules import BOOKS
 from salvo_lab.human.channel import Channel, FleetAsked, News, Seen
-from salvo_lab.human.own_page import OwnPage
+from salvo_lab.human.sitting_page import SittingPage
 from salvo_lab.human.snapshot import Snapshot
 
 PORT = 4321
@@ -47,7 +47,7 @@ class Clock:
 class Visitor:
     """A browser on the page; its headers are what a browser sends of its own accord."""
 
-    def __init__(self, page: OwnPage) -> None:
+    def __init__(self, page: SittingPage) -> None:
         self.page = page
         self._app = page.application()
         self.headers = {"host": HOST, "origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}
@@ -115,7 +115,7 @@ def _scope(method: str, path: str, headers: dict[str, str]) -> dict[str, Any]:
 class Table(NamedTuple):
     """A page, who is on it, and the desk at which it sits."""
 
-    page: OwnPage
+    page: SittingPage
     visitor: Visitor
     desk: Channel
     clock: Clock
@@ -137,7 +137,7 @@ def play(act: Callable[[Table], Awaitable[None]]) -> None:
 
     async def run() -> None:
         clock, desk = Clock(), Channel()
-        page = OwnPage(desk, PORT, clock)
+        page = SittingPage(desk, PORT, clock)
         async with asyncio.timeout(60):
             await act(Table(page, Visitor(page), desk, clock))
 

@@ -11,7 +11,8 @@ import pytest
 from kit.own_page import HOST, PORT, Table, play, words_in
 from salvo.rules import BOOKS
 from salvo_lab.human.channel import FleetAsked, Line, Notice, Salvo
-from salvo_lab.human.own_page import ALONE_SECONDS, KEY_SECONDS, MAX_BODY, MAX_STREAMS, RATE
+from salvo_lab.human.sitting_page import ALONE_SECONDS
+from salvo_server.own_page import KEY_SECONDS, MAX_BODY, MAX_STREAMS, RATE
 
 
 def test_the_key_lets_one_browser_in_once_and_its_cookie_has_the_port_in_its_name() -> None:

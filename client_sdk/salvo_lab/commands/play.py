@@ -39,6 +39,7 @@ from salvo.sources import EXEC, is_program, make
 from salvo.unused import Unused, is_set
 from salvo_display.boards.text_boards import Boards
 from salvo_display.boards.watched_game import Watched
+from salvo_display.opener import OpenPage, opener
 from salvo_lab import arena
 from salvo_lab.arena import Outcome
 from salvo_lab.chance import warn_of_chance
@@ -46,7 +47,6 @@ from salvo_lab.commands.failures import failure_lines, repeated_by
 from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
 from salvo_lab.commands.supervised_game import SupervisedGame, who_ended
 from salvo_lab.human import AT_DESKS, HUMAN, MCP
-from salvo_lab.human.opener import OpenPage, opener
 from salvo_lab.intervals import rate_and_error
 from salvo_lab.simulation import TURN_SECONDS, Played, Seats, simulate, stream
 from salvo_lab.simulation.seats import places_alike, seating

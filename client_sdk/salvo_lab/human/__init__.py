@@ -7,7 +7,7 @@ channel       where the thread of the game and that of the screen meet
 sitting       what the person is at, and what its keys, clicks and words do; no toolkit
 app           its skin for a terminal; board: how it draws a board
 runner        that screen on one thread, the game on another
-own_page      its skin for a browser; page_picture: what that shows, static: what draws it
+sitting_page  its skin for a browser; page_picture: what that shows, static: what draws it
 at_browser    the server of that page on one thread, the game on another
 mcp           the tools of a language model in place of the screen
 local         a game in this process

@@ -8,7 +8,7 @@ from random import Random
 from salvo.client import GameReport
 from salvo.events import Event
 from salvo.seat import Seat
-from salvo_lab.human.opener import opener
+from salvo_display.opener import opener
 from salvo_lab.human.skins import skin
 
 

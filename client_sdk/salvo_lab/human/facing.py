@@ -10,9 +10,9 @@ from salvo.messages import SalvoResolved
 from salvo.player import Answer, Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.view import View
+from salvo_display.opener import opener
 from salvo_lab.human.channel import Channel, Link, Notice, Over, PersonLeft
 from salvo_lab.human.local import Human
-from salvo_lab.human.opener import opener
 from salvo_lab.human.skins import skin
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from salvo_display.opener import OpenPage
 from salvo_lab.human.channel import Channel
-from salvo_lab.human.opener import OpenPage
 
 SitDown = Callable[[Channel, Callable[[], None]], None]
 
