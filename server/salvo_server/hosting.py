@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.codec.command_writer import write_host
+from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.seal import Sealer, salt_of
 
 
@@ -72,3 +74,48 @@ class HostDesk:
             case _:
                 pass
         return None
+
+
+#: What ``set`` takes; ``pace_seconds`` takes decimals.
+_SETTINGS: Final = tuple(name for name in m.NextGame.__dataclass_fields__ if name != "pace_ms")
+
+
+def read_argument(do: m.HostAction, text: str) -> dict[str, Any]:
+    """Return the argument of a command as :class:`~salvo.messages.HostCommand` has it; nothing where it takes none.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    name = HOST_ARGUMENTS.get(do)
+    if name is None:
+        return {}
+    if name == "settings":
+        return {name: _read_settings(text.split())}
+    if name in ("seconds", "game"):
+        return {name: _read_number(name, text)}
+    return {name: text}
+
+
+def _read_settings(words: Sequence[str]) -> m.NextGame:
+    given: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or name not in _SETTINGS:
+            raise ValueError(f"{word!r}: NAME=VALUE, and NAME is {', '.join(_SETTINGS)}")
+        if name == "pace_seconds":
+            given.update(m.NextGame.pace(_read_pace(value)))
+        else:
+            given[name] = tuple(value.split(",")) if name == "teams" else _read_number(name, value)
+    return m.NextGame(**given)
+
+
+def _read_pace(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
+        raise ValueError(f"pace_seconds {text[:40]!r} is not a number of seconds, like 2 or 0.4")
+    return float(text)
+
+
+def _read_number(name: str, text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        raise ValueError(f"{name} {text[:40]!r} is not a whole number")
+    return int(text)

@@ -152,6 +152,11 @@ class OwnPage(ABC):
         """Return for how many seconds no page has been open."""
         return 0.0 if self._streams else self._clock() - self._alone_since
 
+    def frame_clock(self) -> dict[str, Any]:
+        """Return what of a frame is reckoned when it is sent."""
+        left = self.seconds_left
+        return {"left_ms": None if left is None else round(left * 1000)}
+
     # --- pictures
 
     def application(self) -> ASGIApp:
@@ -249,9 +254,7 @@ class OwnPage(ABC):
             self._alone_since = self._clock()
 
     def _frame(self, tab: int) -> dict[str, Any]:
-        left = self.seconds_left
-        clock = {"left_ms": None if left is None else round(left * 1000)}
-        return {"n": self.number, "tab": tab, "plays": tab == self._writer} | self._picture | clock
+        return {"n": self.number, "tab": tab, "plays": tab == self._writer} | self._picture | self.frame_clock()
 
     async def _do(self, request: Request) -> Response:
         self._check_origin(request)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from random import Random
 from typing import Any, NamedTuple
 
 from kit.person import view_of
+from kit.waiting import until
 from salvo.rules import BOOKS
 from salvo_lab.human.channel import Channel, FleetAsked, News, Seen
 from salvo_lab.human.sitting_page import SittingPage
 from salvo_lab.human.snapshot import Snapshot
+from salvo_server.console.line import HostLine
+from salvo_server.console.page import ConsolePage
+from salvo_server.own_page import OwnPage
 
 PORT = 4321
 HOST = f"127.0.0.1:{PORT}"
@@ -47,7 +51,7 @@ class Clock:
 class Visitor:
     """A browser on the page; its headers are what a browser sends of its own accord."""
 
-    def __init__(self, page: SittingPage) -> None:
+    def __init__(self, page: OwnPage) -> None:
         self.page = page
         self._app = page.application()
         self.headers = {"host": HOST, "origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}
@@ -112,8 +116,17 @@ def _scope(method: str, path: str, headers: dict[str, str]) -> dict[str, Any]:
     return {"type": "http", "method": method, "path": path, "query_string": b"", "headers": raw}
 
 
+class Opened(NamedTuple):
+    """A page of either kind, who is on it, and something that can be done there."""
+
+    page: OwnPage
+    visitor: Visitor
+    clock: Clock
+    command: dict[str, Any]
+
+
 class Table(NamedTuple):
-    """A page, who is on it, and the desk at which it sits."""
+    """A person's page, who is on it, and the desk at which it sits."""
 
     page: SittingPage
     visitor: Visitor
@@ -132,16 +145,53 @@ class Table(NamedTuple):
         self.receive(Seen(Snapshot.of(view_of(rules, *rivals))))
 
 
-def play(act: Callable[[Table], Awaitable[None]]) -> None:
-    """Run a test at a new page."""
+def play(act: Callable[[Table], Coroutine[Any, Any, None]]) -> None:
+    """Run a test at a new page of a person."""
+    clock, desk = Clock(), Channel()
+    page = SittingPage(desk, PORT, clock)
+    run(act(Table(page, Visitor(page), desk, clock)))
 
-    async def run() -> None:
-        clock, desk = Clock(), Channel()
-        page = SittingPage(desk, PORT, clock)
+
+def run(test: Coroutine[Any, Any, None]) -> None:
+    """Run a test to its end."""
+
+    async def limited() -> None:
         async with asyncio.timeout(60):
-            await act(Table(page, Visitor(page), desk, clock))
+            await test
 
-    asyncio.run(run())
+    asyncio.run(limited())
+
+
+def play_on_a_sitting(act: Callable[[Opened], Coroutine[Any, Any, None]]) -> None:
+    """Run a test at a person's page on which a fleet is set up."""
+    clock, desk = Clock(), Channel()
+    page = SittingPage(desk, PORT, clock)
+    Table(page, Visitor(page), desk, clock).ask_for_fleet()
+    run(act(Opened(page, Visitor(page), clock, {"act": "random"})))
+
+
+class Host:
+    """A host of a real contest, at whose page tests run."""
+
+    def __init__(self, url: str, name: str, secret: str) -> None:
+        self._account = url, name, secret
+
+    def play(self, act: Callable[[Opened], Coroutine[Any, Any, None]]) -> None:
+        """Run a test at a new page on which the default table is shown."""
+        with self.page() as (page, clock):
+            [announce] = [each for each in page.evening.tables[""].offers if each.do == "announce"]
+            command = {"do": "announce", "argument": "Lunch", "means": announce.means}
+            run(act(Opened(page, Visitor(page), clock, command)))
+
+    @contextlib.contextmanager
+    def page(self) -> Iterator[tuple[ConsolePage, Clock]]:
+        """Open the page; the default table is on it."""
+        line, clock = HostLine(*self._account, None), Clock()
+        with line.open():
+            page = ConsolePage(line, "desk", PORT, clock)
+            until(lambda: page.look() or (page.evening.reached and page.evening.picture()["tables"]))
+            until(lambda: page.look() or page.evening.tables[""].state.status)
+            yield page, clock
 
 
 def words_in(picture: Any) -> Iterator[str]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import click
 import pytest
 
 from kit.recovery import LoggedWorld
@@ -16,8 +15,8 @@ from salvo import messages as m
 from salvo.codec.commands import HOST, check_host
 from salvo.messages import Limits
 from salvo.rules import SMACKDOWN
-from salvo_server.commands.control import read_arguments
 from salvo_server.core.referee import Referee
+from salvo_server.hosting import read_argument
 from salvo_server.service import Service
 from salvo_server.settings import load_settings
 
@@ -77,7 +76,7 @@ def _settings(seconds: str, tmp_path: Path) -> Limits:
 
 
 def _control(seconds: str, tmp_path: Path) -> Limits:
-    settings: m.NextGame = read_arguments(m.HostAction.SET, (f"pace_seconds={seconds}",))["settings"]
+    settings: m.NextGame = read_argument(m.HostAction.SET, f"pace_seconds={seconds}")["settings"]
     sent = HOST.write(m.HostCommand("desk", m.HostAction.SET, settings=settings))
     received = check_host(HOST.validate(sent)).settings
     assert received == settings
@@ -96,8 +95,8 @@ def test_a_pace_may_have_decimals_wherever_it_is_set(
 
 @pytest.mark.parametrize("seconds", ["", ".4", "0,4", "-1", "1e9", "inf", "nan", "9" * 400, "\u0663"])
 def test_a_pace_that_is_no_number_is_refused_before_it_is_sent(seconds: str) -> None:
-    with pytest.raises(click.UsageError, match="is not a number of seconds"):
-        read_arguments(m.HostAction.SET, (f"pace_seconds={seconds}",))
+    with pytest.raises(ValueError, match="is not a number of seconds"):
+        read_argument(m.HostAction.SET, f"pace_seconds={seconds}")
 
 
 # --- a bank of time ------------------------------------------------------------------------------------------------

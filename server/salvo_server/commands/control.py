@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
 import time
 from random import Random
 from typing import Any, Final
@@ -12,22 +11,20 @@ from typing import Any, Final
 import click
 
 from salvo import messages as m
-from salvo.cli.checked import Checked, ca_rule
+from salvo.cli.checked import DEFAULT_BROKER, NO_TLS, Checked
 from salvo.cli.options import CA
 from salvo.cli.output import host_account, table_name
 from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.codec.published import read_published
-from salvo.errors import ConnectionLost, SalvoError
+from salvo.errors import ConnectionLost, MissingExtra, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo_server.hosting import HostAnswer, HostDesk
+from salvo.unused import Unused, is_set, unencrypted
+from salvo_display.opener import opener
+from salvo_server.hosting import HostAnswer, HostDesk, read_argument
 from salvo_server.screen_users import ScreenUsers
 
 #: What a command without an argument takes, for people.
 _WANTED: Final = {"seconds": "SECONDS", "team": "TEAM", "text": "TEXT", "game": "GAME", "settings": "NAME=VALUE ..."}
-#: What ``set`` takes; ``pace_seconds`` takes decimals.
-_SETTINGS: Final = tuple(name for name in m.NextGame.__dataclass_fields__ if name != "pace_ms")
-
-
 #: For a server that is busy.
 _ANSWER_SECONDS: Final = 20.0
 #: What people call an action instead.
@@ -47,6 +44,8 @@ class _Action(click.Choice[str]):
     """An action of a host; for a word that is none, the error names the nearest."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if ctx is not None and ctx.params.get("browser"):
+            return str(value)  # it is the URL
         near = _MEANT.get(value) or next(iter(difflib.get_close_matches(value, self.choices, n=1)), "")
         if near and value not in self.choices:
             self.fail(f"{value!r} is no action of a host; did you mean {near}?", param, ctx)
@@ -55,11 +54,20 @@ class _Action(click.Choice[str]):
 
 @click.command(
     cls=Checked,
-    unused=[ca_rule("url")],
+    unused=[
+        Unused("ca", lambda given: unencrypted("url")(given) and unencrypted("command")(given), NO_TLS),
+        Unused("tables", is_set("browser"), "with --browser, whose page has all tables"),
+    ],
 )
-@click.argument("command", type=_Action([action.value for action in m.HostAction]))
-@click.argument("url")
+@click.argument("command", type=_Action([action.value for action in m.HostAction]), required=False, metavar="COMMAND")
+@click.argument("url", required=False, metavar="URL")
 @click.argument("arguments", nargs=-1)
+@click.option(
+    "--browser",
+    is_flag=True,
+    is_eager=True,
+    help="A page in place of COMMAND: print its address, and open it.",
+)
 @click.option(
     "--table",
     "tables",
@@ -71,9 +79,10 @@ class _Action(click.Choice[str]):
 )
 @CA
 def control(
-    command: str,
-    url: str,
+    command: str | None,
+    url: str | None,
     arguments: tuple[str, ...],
+    browser: bool,
     tables: tuple[str, ...],
     ca: str | None,
 ) -> None:
@@ -92,11 +101,24 @@ def control(
                        turn_seconds, over_seconds, pace_seconds, teams=a,b
     annul GAME         no longer count the result of a game
 
+    salvo control --browser URL is a page of all tables: who is here, late, thinking or failing, how long it will take,
+    and these commands, each with what it will do. It is for this machine alone.
+
     The host is an account of the roster: salvo teams add NAME --role host. It is in the URL, mqtt://NAME@HOST, or in
     SALVO_TEAM and SALVO_SECRET; at a terminal it asks for a secret that is missing. Everybody sees what it does.
     """
+    if browser:
+        if url is not None:
+            raise click.UsageError("with --browser, the only argument is URL")
+        return _open_page(command or DEFAULT_BROKER, ca)
+    if command is None or url is None:
+        raise click.UsageError(f"Missing argument '{'COMMAND' if command is None else 'URL'}'.")
     do = m.HostAction(command)
-    given = read_arguments(do, arguments)
+    _check_count(do, arguments)
+    try:
+        given = read_argument(do, " ".join(arguments))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     name, key = host_account(url)
     desk = HostDesk(name, key)
     wanted = tables or ("",)
@@ -114,47 +136,28 @@ def control(
         raise SalvoError(refused.code, refused.text)
 
 
-def read_arguments(do: m.HostAction, words: tuple[str, ...]) -> dict[str, Any]:
-    """Return the argument of a command as :class:`~salvo.messages.HostCommand` has it.
+def _open_page(url: str, ca: str | None) -> None:
+    try:
+        from salvo_server.console.line import HostLine
+        from salvo_server.console.page import ConsolePage
+        from salvo_server.own_page import listen, serve
+    except ModuleNotFoundError:
+        raise MissingExtra("a page for hosts", "server") from None
+    name, secret = host_account(url)
+    line = HostLine(url, name, secret, ca)
+    open_page = opener()
+    sock, port = listen()
+    with sock, line.open():
+        serve(ConsolePage(line, f"{name} at {BrokerUrl.parse(url)}", port), sock, open_page)
+    if line.error is not None:
+        raise line.error
 
-    Raises:
-        click.UsageError: there are too few or too many words, or they are no numbers.
-    """
+
+def _check_count(do: m.HostAction, words: tuple[str, ...]) -> None:
+    """Make sure that a command has its argument, and that only texts and settings have several words."""
     name = HOST_ARGUMENTS.get(do)
-    if name is None and not words:
-        return {}
-    if name is None or not words or (len(words) > 1 and name not in ("settings", "text")):
+    if bool(words) != (name is not None) or (len(words) > 1 and name not in ("settings", "text")):
         raise click.UsageError(f"salvo control {do} URL {_WANTED.get(name or '', '')}".rstrip())
-    if name == "settings":
-        return {name: _read_settings(words)}
-    if name in ("seconds", "game"):
-        return {name: _read_number(name, words[0])}
-    return {name: " ".join(words)}
-
-
-def _read_settings(words: tuple[str, ...]) -> m.NextGame:
-    given: dict[str, Any] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or name not in _SETTINGS:
-            raise click.UsageError(f"{word!r}: NAME=VALUE, and NAME is {', '.join(_SETTINGS)}")
-        if name == "pace_seconds":
-            given.update(m.NextGame.pace(_read_pace(value)))
-        else:
-            given[name] = tuple(value.split(",")) if name == "teams" else _read_number(name, value)
-    return m.NextGame(**given)
-
-
-def _read_pace(text: str) -> float:
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
-        raise click.UsageError(f"pace_seconds {text[:40]!r} is not a number of seconds, like 2 or 0.4")
-    return float(text)
-
-
-def _read_number(name: str, text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,18}", text):
-        raise click.UsageError(f"{name} {text[:40]!r} is not a whole number")
-    return int(text)
 
 
 def _connected(

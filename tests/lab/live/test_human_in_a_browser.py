@@ -2,61 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import select
-import subprocess
-import sys
-from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
 from kit import players
 from kit.browser import ENTER, Browser, text, until
+from kit.page_of_a_command import faults, sitting
 from kit.person import fleet_of_random
 from kit.person_at_a_terminal import contest_on, pond_file
-from kit.processes import started
 from kit.programs import needs
 from salvo.rules import Fleet, RuleBook
 from salvo.rules.files import load_book
 
 pytestmark = [needs("chromium"), pytest.mark.long]
 
-#: The browser that a person has named; here it passes on what it was to open.
-_OPENER = "#!/bin/sh\necho \"$1\" > '{}'\n"
-_SECONDS = 120.0
-
 
 @pytest.fixture(scope="module")
 def window(shared: Browser) -> Browser:
     return shared
-
-
-@contextlib.contextmanager
-def sitting(window: Browser, folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a command with ``--browser``; its page is open in the window."""
-    pipe, opener = folder / "opened", folder / "opener"
-    os.mkfifo(pipe)
-    opener.write_text(_OPENER.format(pipe))
-    opener.chmod(0o755)
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
-    environment |= {"BROWSER": str(opener), "SALVO_SECRET": "of-mine", "XDG_STATE_HOME": str(folder / "state")}
-    command = [sys.executable, "-m", "salvo", *words, "--browser"]
-    given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment}
-    with started(command, **given) as process, open(os.open(pipe, os.O_RDWR), "rb", 0) as opened:
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        assert urlsplit(address).hostname == "127.0.0.1"
-        assert select.select([opened], [], [], _SECONDS)[0]
-        assert opened.readline().decode().strip() == address
-        window.open(address)
-        until(window, "document.title.startsWith('Setup')")
-        assert window.run("return location.hash") == ""
-        yield process
 
 
 def _cell(board: str, cell: int) -> str:
@@ -65,16 +30,6 @@ def _cell(board: str, cell: int) -> str:
 
 def _message(window: Browser, words: str) -> None:
     until(window, f"document.querySelector('#message').innerText.includes({json.dumps(words)})")
-
-
-def _faults(window: Browser) -> list[object]:
-    """What axe finds on the page as it is."""
-    window.run(files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
-    window.run("window.found = null; axe.run().then(all => (window.found = all.violations))")
-    until(window, "window.found")
-    found = window.run("return found.map(v => [v.id, v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary])")
-    assert isinstance(found, list)
-    return found
 
 
 def _book_and_rival(folder: Path, like: str, seed: str) -> tuple[str, RuleBook, Fleet]:
@@ -88,7 +43,7 @@ def test_a_game_is_set_up_and_won_with_a_mouse_and_a_reload_shows_the_same_momen
 ) -> None:
     rules, book, rival = _book_and_rival(tmp_path, "spaced", "7")
     with sitting(window, tmp_path, "play", "human", "random", "--rules", rules, "--seed", "7") as process:
-        assert _faults(window) == []
+        assert faults(window) == []
         window.click("[data-ship=cruiser]")
         until(window, "document.querySelector('[data-ship=raft]').getAttribute('aria-disabled') === 'true'")
         window.click(_cell("own", 0))
@@ -109,7 +64,7 @@ def test_a_game_is_set_up_and_won_with_a_mouse_and_a_reload_shows_the_same_momen
         until(window, "document.title.startsWith('Shoot')")
         window.run("location.reload()")
         until(window, "document.title.startsWith('Shoot')")
-        assert _faults(window) == []
+        assert faults(window) == []
         _touch(window, _cell("target", 0))  # which only chooses: no touch fires by mistake
         _message(window, "1 of 1 shot chosen")
         window.click("[data-word=none]")
@@ -119,7 +74,7 @@ def test_a_game_is_set_up_and_won_with_a_mouse_and_a_reload_shows_the_same_momen
             until(window, "/^(Shoot|End)/.test(document.title)")
         _message(window, "You win. human wins game 1")
         until(window, "document.title.startsWith('End')")
-        assert _faults(window) == []
+        assert faults(window) == []
         window.click("[data-word=restart]")
         until(window, "document.querySelector('#about').innerText.includes('game 2')")
         window.click("[data-word=leave]")
@@ -202,7 +157,7 @@ def test_a_game_at_a_table_of_a_contest_is_played_by_clicking(window: Browser, t
             window.press(*"good game", ENTER)
             until(window, "document.querySelector('#news').innerText.includes('you say: good game')")
             until(window, "document.querySelector('#news').innerText.includes('as the server had committed to it')")
-            assert _faults(window) == []
+            assert faults(window) == []
             window.click("[data-word=leave]")
             assert process.wait(60) == 0
             assert process.stdout is not None

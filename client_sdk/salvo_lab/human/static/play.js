@@ -1,12 +1,11 @@
-// Draws a sitting from its pictures, and sends what its person does. Each picture says all; what the person does names
-// the picture that it means, so that what comes late does nothing.
+// Draws a sitting from its pictures, and sends what its person does.
 
 import { Board } from "./boards.js";
 import { fill, find, make, plain, say } from "./dom.js";
 import { Ships } from "./drag.js";
 import { Cells } from "./cells.js";
+import { act, enter } from "./own.js";
 import { play, toggle } from "./sound.js";
-import { follow } from "./stream.js";
 
 const FEW_SECONDS = 20;
 // What goes on with the game, among other things that can be done.
@@ -14,20 +13,7 @@ const MAIN = new Set(["done", "fire", "restart"]);
 const sides = {};
 let picture = null;
 let ends = 0; // when the time ends, on this page's clock
-let stop = () => {};
 let side = "own"; // which board a narrow page shows
-
-async function send(address, body) {
-  const answer = await fetch(address, { method: "POST", body });
-  return { ok: answer.ok, ...(await answer.json()) };
-}
-
-// Does something at the desk; what is refused is said, and nothing has changed.
-async function act(command) {
-  if (!picture?.plays || picture.ended) return;
-  const answer = await send("/do", JSON.stringify({ tab: picture.tab, n: picture.n, ...command })).catch(() => null);
-  if (answer && !answer.ok) say(find("message"), answer.text);
-}
 
 // --- drawing
 
@@ -41,8 +27,6 @@ function show(next) {
   say(find("title"), plain(next.title));
   say(find("about"), plain(next.about.join(", ")));
   say(find("message"), plain(next.ended ? farewell(next) : next.message));
-  find("elsewhere").hidden = next.plays || Boolean(next.ended);
-  trouble(next.grid && next.trouble);
   say(find("incoming"), plain(setup ? settingWords(setup) : next.incoming));
   say(find("outcome"), plain(next.outcome));
   showBoards(next);
@@ -54,18 +38,11 @@ function show(next) {
   else if (setup && step(setup) !== step(before.setup)) ships.focus();
   else if (!held.isConnected) refocus(held.dataset.word, mode);
   sounds(before, next);
-  if (next.ended) stop();
 }
 
 const farewell = ({ ended, error }) => (ended === "left" ? "You have left. This tab can be closed." : `The game cannot go on: ${error}`);
 const settingWords = ({ setting, deleting, ships }) =>
   setting ? `setting ${ships.find((ship) => ship.name === setting).label}` : deleting ? "deleting: click a ship" : "";
-
-function trouble(text) {
-  find("trouble").hidden = !text;
-  say(find("trouble"), plain(text || ""));
-  document.body.classList.toggle("gone", Boolean(text));
-}
 
 function showBoards({ boards, grid, mode, target, setup, fires }) {
   const own = boards.find((board) => board.own);
@@ -246,25 +223,6 @@ find("chat").addEventListener("submit", (event) => {
 });
 find("line").addEventListener("keydown", ({ key }) => key === "Escape" && find("line").blur());
 find("sound").addEventListener("click", () => find("sound").setAttribute("aria-pressed", toggle()));
-find("here").addEventListener("click", open);
 setInterval(() => picture && tick(), 250);
 
-function open() {
-  stop();
-  const away = "The command that serves this page does not answer: it has ended, or this machine slept.";
-  stop = follow("/events", show, (lost) => trouble(lost ? away : picture?.grid && picture.trouble));
-}
-
-// The key is in the address once, and goes from there before anything else.
-async function enter() {
-  const key = location.hash.slice(1);
-  history.replaceState(null, "", location.pathname);
-  const answer = await send("/enter", key);
-  if (answer.ok) open();
-  else {
-    say(find("title"), "Not open");
-    trouble(answer.text);
-  }
-}
-
-enter();
+enter(show, ({ grid, trouble }) => grid && trouble);

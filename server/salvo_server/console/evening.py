@@ -1,0 +1,214 @@
+"""What a host knows of all tables, and what the page shows of it, JSON-ready.
+
+Only what is public is known here: a program's error stays on its own machine. What shows that one fails is that its
+turns end without a shot, at once when it gives them up, or after their whole time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from salvo import messages as m
+from salvo import topics
+from salvo.messages import State
+from salvo.table_state import Fact, GameForgotten, NewConnection, SalvoCounted, StateMoved, TableState, TurnClock
+from salvo.topics import Address
+from salvo_server.console.commands import Offer, offers
+from salvo_server.game_lengths import duration, turns_of
+from salvo_server.headlines import headline
+
+#: Tables that are followed; on an open broker any client may make some up.
+MAX_TABLES: Final = 1000
+#: What is read of every table.
+TOPICS: Final = (
+    topics.STATE,
+    topics.RULES,
+    topics.SERVER,
+    topics.LIST,
+    topics.APPROVED,
+    topics.TURN,
+    topics.RESULT,
+    topics.DEFEATED,
+    topics.STATS,
+    topics.WINNER,
+    topics.HOSTED,
+)
+_LINES: Final = 40
+#: A turn without a shot was given up if it ended before this share of its time; later, the time may have run out.
+_EARLY: Final = 0.8
+
+
+class _Team:
+    """What a team was seen to do.
+
+    Attributes:
+        since: when it was listed, on the page's clock.
+        silent: turns in a row without a shot.
+        gave_up: whether the last of them ended long before its time.
+    """
+
+    def __init__(self, since: float) -> None:
+        self.since = since
+        self.silent = 0
+        self.gave_up = False
+
+
+class HostedTable:
+    """A table as a host sees it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.state = TableState()
+        self._teams: dict[str, _Team] = {}
+        self._clock = TurnClock()
+        self._began = 0.0  # the turn
+        self._first: m.TurnBegan | m.TurnResumed | None = None  # the first turn of the game that was seen
+
+    def receive(self, news: m.Announcement | Fact | NewConnection, now: float, *, retained: bool) -> None:
+        """Take in what was said of the table."""
+        if isinstance(news, (m.TurnBegan, m.TurnResumed)):
+            self._clock.begin(news, now, retained=retained)
+            self._began = now
+            if self._first is None or self._first.game != news.game:
+                self._first = news
+        for change in self.state.apply(news):
+            match change:
+                case SalvoCounted(result):
+                    self._count(result, now, retained=retained)
+                case GameForgotten() | StateMoved(State.LOBBY):
+                    self._teams.clear()
+                case _:
+                    pass
+        for name in self.state.names:
+            self._teams.setdefault(name, _Team(now))
+        if self.state.status is not None:
+            self.state.opened = self.state.status.game
+
+    def _count(self, result: m.SalvoResolved, now: float, *, retained: bool) -> None:
+        team, turn = self._teams.setdefault(result.player, _Team(now)), self.state.game.turn
+        team.silent = 0 if result.shots else team.silent + 1
+        whole = 0.0 if turn is None or retained else (turn.deadline - turn.now) / 1000
+        by_host = self.state.hosted is not None and self.state.hosted.do in (m.HostAction.SKIP, m.HostAction.REMOVE)
+        early = now - self._began < _EARLY * whole
+        team.gave_up = bool(not result.shots and early and not by_host and not self.state.book.skipping)
+
+    # --- what is shown
+
+    @property
+    def turns_left(self) -> tuple[int, float] | None:
+        """How many turns are likely still to come, and how long one takes; None while that is not known."""
+        turn, first = self.state.playing, self._first
+        foreseen = turns_of(self.state.book.name, len(self.state.names)) if len(self.state.names) > 1 else None
+        if turn is None or first is None or foreseen is None or turn.turn <= first.turn:
+            return None
+        return max(0, foreseen - turn.turn), (turn.now - first.now) / 1000 / (turn.turn - first.turn)
+
+    def picture(self) -> dict[str, Any]:
+        """Return what is shown of the table."""
+        state, left = self.state, self.turns_left
+        time_left = "" if not left or not left[0] else f"about {duration(left[0] * left[1])} left"
+        return {
+            "table": self.name,
+            "state": state.state or "",
+            "headline": headline(state) if state.state is not None else "",
+            "online": state.status is None or state.status.online,
+            "left": time_left,
+            "ends": None if state.playing is None or self._paused else round(self._clock.ends * 1000),
+            "teams": [self._team(name, self._teams[name]) for name in state.names],
+            "commands": [offer._asdict() for offer in self.offers],
+        }
+
+    @property
+    def offers(self) -> list[Offer]:
+        """What a host may do here."""
+        return offers(self.state)
+
+    @property
+    def _paused(self) -> bool:
+        return self.state.hosted is not None and self.state.hosted.paused
+
+    def _team(self, name: str, team: _Team) -> dict[str, Any]:
+        state = self.state
+        what, text, since = "here", "", None
+        if state.state is State.LOBBY and name not in state.complete:
+            placed = len(state.approved.get(name, ()))
+            what, text, since = "late", f"{placed} of {len(state.book.fleet)} ships placed", round(team.since * 1000)
+        elif state.state is State.LOBBY:
+            text = "all ships placed"
+        elif name in state.game.out:
+            what, text = "out", str(state.game.fates.get(name, "out"))
+        elif team.silent:
+            what, text = "failing", self._failing(team)
+        if state.playing is not None and state.playing.player == name and state.playing.turn > state.game.last_turn:
+            since = round(self._began * 1000)
+            what, text = ("failing" if team.silent else "thinking"), text or f"turn {state.playing.turn}"
+        return {"name": name, "what": what, "text": text, "since": since}
+
+    def _failing(self, team: _Team) -> str:
+        turns = f"{team.silent} turn{'s' * (team.silent > 1)} in a row without a shot"
+        rules, how = (
+            self.state.rules,
+            "given up at once: its program has failed" if team.gave_up else "its time ran out",
+        )
+        limit = f"; {rules.empty_turns} are a defeat" if rules is not None and rules.empty_turns else ""
+        return f"{turns}, {how}{limit}"
+
+
+class Evening:
+    """All tables of a server.
+
+    Attributes:
+        tables: by name.
+        lines: what hosts did, and what was refused, the newest last.
+        reached: whether the broker is there.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """Begin without a table; ``clock`` gives seconds."""
+        self.tables: dict[str, HostedTable] = {}
+        self.lines: deque[str] = deque(maxlen=_LINES)
+        self.reached = False
+        self._clock = clock
+
+    def connect(self) -> None:
+        """Note that all that is retained arrives again."""
+        for table in self.tables.values():
+            table.receive(NewConnection(), self._clock(), retained=True)
+
+    def receive(self, address: Address, announcement: m.Announcement | None, *, payload: bool, retained: bool) -> None:
+        """Take in a message; one without an announcement says something by being there."""
+        table = self.tables.get(address.table)
+        if table is None:
+            if len(self.tables) >= MAX_TABLES:
+                return
+            table = self.tables[address.table] = HostedTable(address.table)
+        where = f"table {address.table}: " if address.table else ""
+        if isinstance(announcement, m.CommandRefused):
+            self.lines.append(f"{where}refused: {announcement.text}")
+            return
+        if isinstance(announcement, m.HostActed) and not retained:
+            self.lines.append(f"{where}{announcement}")
+        news = announcement if announcement is not None else Fact(address, payload)
+        table.receive(news, self._clock(), retained=retained)
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong, for people; empty when nothing is."""
+        if not self.reached:
+            return "The broker does not answer. What you see is the last that was received."
+        offline = any(not table.state.status.online for table in self.tables.values() if table.state.status is not None)
+        return "The server is offline. Games go on where they were as soon as it is back." if offline else ""
+
+    def picture(self) -> dict[str, Any]:
+        """Return what the page shows."""
+        return {
+            "trouble": self.trouble,
+            "tables": [self.tables[name].picture() for name in self._shown()],
+            "lines": list(self.lines),
+        }
+
+    def _shown(self) -> Iterator[str]:
+        """Yield the tables that there are, the default table first."""
+        return (name for name in sorted(self.tables) if self.tables[name].state.state is not None)

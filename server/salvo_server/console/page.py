@@ -1,0 +1,95 @@
+"""The page of an organiser; see :mod:`salvo_server.console`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from pydantic import Field
+
+from salvo import messages as m
+from salvo.errors import SalvoError
+from salvo_server.console.evening import Evening
+from salvo_server.hosting import read_argument
+from salvo_server.own_page import OwnPage, PageCommand, PageRefusal
+
+
+class _Sent(PageCommand):
+    """A command, with what its person has read that it would do."""
+
+    table: str = Field("", max_length=64)
+    do: str | None = Field(None, max_length=20)
+    argument: str = Field("", max_length=600)
+    means: str = Field("", max_length=1000)
+
+    @property
+    def done(self) -> list[str]:
+        return [] if self.do is None else ["do"]
+
+
+class Line(Protocol):
+    """Where news come from and commands go: :class:`~salvo_server.console.line.HostLine`."""
+
+    @property
+    def error(self) -> Exception | None: ...
+
+    def take_in(self, evening: Evening) -> bool: ...
+    def give(self, table: str, do: m.HostAction, given: dict[str, Any]) -> None: ...
+
+
+class ConsolePage(OwnPage):
+    """Shows an evening to its organiser, and sends commands."""
+
+    template = "salvo_server/console/control.html.j2"
+    package = "salvo_server.console"
+    command = _Sent
+    words = frozenset({"tables", "lines", "trouble"})  # a command has its own sentence, which must still be true
+
+    def __init__(self, line: Line, about: str, port: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin to serve what a line brings; the other arguments are those of a page.
+
+        Args:
+            about: who acts where.
+        """
+        self.evening = Evening(clock)
+        self._line, self._about = line, about
+        super().__init__(port, clock)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more comes."""
+        return self._line.error is not None
+
+    def picture(self) -> dict[str, Any]:
+        """Return what is shown."""
+        error = "" if self._line.error is None else str(self._line.error)
+        return {"about": self._about, "ended": error} | self.evening.picture()
+
+    @property
+    def seconds_left(self) -> None:
+        """Nothing: each table has its own clock."""
+
+    def frame_clock(self) -> dict[str, Any]:
+        """Return the time by which ``ends`` and ``since`` are meant."""
+        return {"now": round(self._clock() * 1000)}
+
+    def take_in(self) -> bool:
+        """Apply what has come."""
+        return self._line.take_in(self.evening)
+
+    def carry_out(self, command: _Sent) -> None:
+        """Send a command, if it would still do what its person has read."""
+        table = self.evening.tables.get(command.table)
+        offered = [] if table is None else [offer for offer in table.offers if offer.do.value == command.do]
+        if not offered:
+            raise PageRefusal(400, "bad_command", f"no {command.do} at table {command.table!r}")
+        [offer] = offered
+        if command.means != offer.means:
+            raise PageRefusal(409, "late", f"not sent, since now it would do something else: {offer.means}")
+        if not offer.ready:
+            raise PageRefusal(409, "not_now", f"{offer.do} cannot be done now")
+        try:
+            self._line.give(command.table, offer.do, read_argument(offer.do, command.argument))
+        except (SalvoError, ValueError) as error:
+            raise PageRefusal(400, "bad_command", str(error)) from None
