@@ -37,6 +37,7 @@ PLACES = {
     "ChatLine": "/game/chat and /players/<p>/message",
     "RefereeView": "/game/referee",
     "Standings": "/game/standings",
+    "League": "/game/league",
     "Recap": "inside the blob on /players/<p>/recap",
     "HostActed": "/game/hosted",
 }

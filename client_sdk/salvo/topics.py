@@ -182,6 +182,15 @@ HOSTED = _announced(
 HEADLINE = _announced(
     "headline", "/game/headline", "one line for people: the state, the turn, who is to fire, the last result"
 )
+LEAGUE = _row(
+    "league",
+    "/game/league",
+    Publisher.HOST,
+    Reader.EVERYBODY,
+    True,
+    "JSON: round, matches and table of a league; on the default table only",
+    "X",
+)
 SEAT = _row(
     "seat",
     "/players/{player}/seat",

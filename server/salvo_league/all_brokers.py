@@ -86,6 +86,11 @@ class AllBrokers:
         for cell in self._cells.values():
             cell.seat(seats, {} if last else self._brokers)
 
+    def show(self, league: bytes) -> None:
+        """Show spectators how the league stands, on all brokers."""
+        for cell in self._cells.values():
+            cell.show(league)
+
     def close(self) -> None:
         """Disconnect from all brokers."""
         for cell in self._cells.values():
@@ -107,6 +112,7 @@ class _Cell:
         self._views: Mapping[str, TableView] = self._nothing
         self._commands: deque[tuple[str, m.HostCommand]] = deque()
         self._seats: tuple[Mapping[str, str | None], Mapping[str, str]] = ({}, {})
+        self._shown = b""
         self._error: Exception | None = None
         self._stop = threading.Event()
         self._desk = make()
@@ -132,6 +138,12 @@ class _Cell:
         """Replace the seats."""
         if self._seats != (seats, brokers):
             self._seats = (seats, brokers)
+            self._desk.wake()
+
+    def show(self, league: bytes) -> None:
+        """Replace what spectators are shown."""
+        if self._shown != league:
+            self._shown = league
             self._desk.wake()
 
     def stop(self) -> None:
@@ -163,6 +175,7 @@ class _Cell:
         while self._commands:
             self._desk.act(*self._commands.popleft())
         self._desk.seat(*self._seats)
+        self._desk.show(self._shown)
         self._views = self._desk.look(_LOOK_SECONDS)
         self._news.set()
 

@@ -51,6 +51,7 @@ class OneBroker:
         self._host = HostDesk(name, secret)
         self._views = Views(self._places)
         self._seats: dict[str, m.SeatGiven | None] = {}  # as they were said on this connection
+        self._shown = b""  # of the league, on this connection
         self._connected_at = 0.0
         self._warned = False
         self._connection = Connection(
@@ -68,6 +69,7 @@ class OneBroker:
         self._connected_at = time.monotonic()
         self._views.connected()
         self._seats.clear()
+        self._shown = b""
         filters = dict.fromkeys([*self._host.filters(self._places), *self._views.filters()])
         self._connection.subscribe(filters)
 
@@ -133,6 +135,12 @@ class OneBroker:
             payload = b"" if seat is None else SEAT.write(seat)
             self._connection.publish(topics.SEAT.of(player=team), payload, retain=True)
             self._seats[team] = seat
+
+    def show(self, league: bytes) -> None:
+        """Show spectators how the league stands, if they do not know it; empty for no league any more."""
+        if self._connection.connected and league != self._shown:
+            self._connection.publish(topics.LEAGUE.of(), league, retain=True)
+            self._shown = league
 
     def wake(self) -> None:
         """Make a waiting :meth:`look` return; from any thread."""

@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from salvo.codec.announcements import LEAGUE
 from salvo_league.all_brokers import AllBrokers
 from salvo_league.director import Director, Store
 from salvo_league.league_record import LeagueLine, LeagueRecord
+from salvo_league.spectators import league_shown
 
 #: How often it looks at the tables when nothing is heard.
 _LOOK_SECONDS: Final = 0.25
@@ -43,6 +45,7 @@ def play_league(
             else:
                 cells.act(output)
         cells.seat(director.seats(), last=director.over)
+        cells.show(LEAGUE.write(league_shown(director.book, director.rules, time.time(), over=director.over)))
         waiting(director.waiting, director.busy())
 
 
@@ -61,4 +64,6 @@ def release_tables(director: Director, cells: AllBrokers) -> bool:
             return True
         for command in commands or ():
             cells.act(command)
+        if not director.over:
+            cells.show(b"")  # who runs it again shows it again
     return False

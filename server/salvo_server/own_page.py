@@ -113,6 +113,7 @@ class OwnPage(ABC):
         self._tabs = count(1)
         self._writer = 0
         self._streams = 0
+        self._closed = False
         self._alone_since = clock()
         self._changed = asyncio.Event()
 
@@ -147,6 +148,11 @@ class OwnPage(ABC):
     def is_for_any_picture(self, command: Any) -> bool:
         """Whether a command means the same in every picture, as a chat line does."""
         return False
+
+    def close(self) -> None:
+        """End all streams, after the present picture."""
+        self._closed = True
+        self._wake()
 
     def alone_for(self) -> float:
         """Return for how many seconds no page has been open."""
@@ -242,7 +248,7 @@ class OwnPage(ABC):
                 if shown != (self.number, self._writer):
                     shown = (self.number, self._writer)
                     yield f"id: {self.number}\ndata: {json.dumps(self._frame(tab))}\n\n"
-                if self.ended:
+                if self.ended or self._closed:
                     return
                 try:
                     async with asyncio.timeout(_ALIVE_SECONDS):
@@ -364,8 +370,9 @@ async def _serve(page: OwnPage, sock: socket.socket) -> None:
 
 async def _look(page: OwnPage, server: uvicorn.Server) -> None:
     """Look at what is behind the page until its person is gone; the page still gets the last picture."""
-    while not page.ended:
+    while not (page.ended or server.should_exit):
         page.look()
         await asyncio.sleep(_LOOK_SECONDS)
     page.look()
+    page.close()
     server.should_exit = True

@@ -189,8 +189,13 @@ class Host:
         line, clock = HostLine(*self._account, None), Clock()
         with line.open():
             page = ConsolePage(line, "desk", PORT, clock)
-            until(lambda: page.look() or (page.evening.reached and page.evening.picture()["tables"]))
-            until(lambda: page.look() or page.evening.tables[""].state.status)
+
+            def shown() -> bool:
+                page.look()
+                table = page.evening.tables.get("")
+                return table is not None and table.state.status is not None and table.state.state is not None
+
+            until(shown)
             yield page, clock
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from salvo import messages as m
+from salvo.codec.announcements import LEAGUE
 from salvo_watch.web.tables import BOARDS_SECONDS, PLAY_OUT_SECONDS
 from watch.standings_front import DELAY, Front
 
@@ -43,3 +45,25 @@ def test_older_standings_that_were_held_do_not_replace_those_of_a_new_connection
     front.standings("new", retained=True)
     front.loop.run_to(2 * SHOWN_AFTER)
     assert front.told() == [("new", 1.499)]
+
+
+def test_a_league_is_shown_at_every_table_when_the_results_in_it_are_on_every_page(front: Front) -> None:
+    front.hear("/t1/game/state", b"turn", retained=True)
+    league = m.LeagueShown(
+        "cup",
+        2,
+        3,
+        matches=(m.LeagueMatch(("ann", "bob"), "t1"), m.LeagueMatch(("cy",))),
+        rows=(m.LeagueStanding(1, "ann", 1500, 2, 1),),
+        left=600,
+    )
+    front.hear("/game/league", LEAGUE.write(league))
+    assert front.relay.picture("t1")["league"] is None
+    front.loop.run_to(SHOWN_AFTER)
+    shown = front.relay.picture("t1")["league"]
+    assert (shown["round"], shown["rounds"], shown["left"]) == (2, 3, "about 10 minutes left")
+    assert [[team["name"] for team in match["teams"]] for match in shown["matches"]] == [["ann", "bob"], ["cy"]]
+    assert [(row["place"], row["name"], row["points"]) for row in shown["rows"]] == [(1, "ann", 1.5)]
+    assert shown["rows"][0]["emblem"] == shown["matches"][0]["teams"][0]["emblem"]
+    front.hear("/game/league", b"")
+    assert front.relay.picture("t1")["league"] is None

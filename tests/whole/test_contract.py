@@ -103,6 +103,15 @@ SHIP = m.SunkShip("b", "carrier", "Carrier")
 RESULT = m.SalvoResolved(1, 9, "a", 5, 2, (SHIP,), ("b",))
 SEEN = m.RefereeBoard("a", ("aA.", "b.*"), 3, 1, False)
 LINE = m.Standing(1, "a", 1500, 3, 1, 1, 1, 3000, 80, 19, 25_120, -1_000, 51_240)
+LEAGUE = m.LeagueShown(
+    "cup",
+    2,
+    3,
+    teams=3,
+    left=60,
+    matches=(m.LeagueMatch(("a", "b"), "t1"), m.LeagueMatch(("a", "b"), None, (1, 2)), m.LeagueMatch(("c",))),
+    rows=(m.LeagueStanding(1, "a", 1_500, 2, 1),),
+)
 PLACES = m.StandingsTable(
     1_760_000_000_000, 1_760_000_900_000, 3, 1, (LINE,), (m.Uncounted("blue", 2, 1_760_000_000_000),)
 )
@@ -141,6 +150,7 @@ JSON_ANNOUNCEMENTS: list[tuple[m.Announcement, str, Message]] = [
     (m.RefereeView(1, 0, 1_760_000_000_000, "a", 5, (SEEN,)), "referee", announcements_pb2.RefereeView()),
     (m.RefereeView(1, 9, 1_760_000_000_000, "", 0, (SEEN,), AIMED, "a"), "referee", announcements_pb2.RefereeView()),
     (m.StandingsShown(PLACES, PLACES), "standings", announcements_pb2.Standings()),
+    (LEAGUE, "league", announcements_pb2.League()),
     (
         m.ServerStatus(True, "0.1.0", 1, "open", keys=m.ServerKeys(bytes(32), bytes(range(32)))),
         "server",
@@ -228,6 +238,9 @@ SHAPES: list[Pair] = [
     (m.StandingsTable, announcements_pb2.StandingsTable),
     (m.Standing, announcements_pb2.Standing),
     (m.Uncounted, announcements_pb2.UncountedGame),
+    (m.LeagueShown, announcements_pb2.League),
+    (m.LeagueMatch, announcements_pb2.LeagueMatch),
+    (m.LeagueStanding, announcements_pb2.LeagueStanding),
     (m.HostActed, announcements_pb2.HostActed),
     (m.ChatPublished, announcements_pb2.ChatLine),
     (_payload(m.MessagePublished, "to"), announcements_pb2.ChatLine),

@@ -18,7 +18,7 @@ from salvo.cli import cli
 from salvo.messages import Limits
 from salvo.rules.books import BOOKS
 from salvo_lab.comparison import compare
-from salvo_lab.human import own_page
+from salvo_server import own_page
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.core import chat_relay
 from salvo_server.settings import ServerSettings

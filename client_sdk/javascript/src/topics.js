@@ -32,7 +32,7 @@ const SEAT = "/players/{p}/seat";
 const RESERVED = new Set((
   "game state request_participation error players leave count list ships place approved current fire skip hit hits sunk "
   + "player defeated winner stats rules server turn result board fleet recap log resend referee standings say chat "
-  + "message host hosted seat headline"
+  + "message host hosted seat headline league"
 ).split(" "));
 
 /**

@@ -41,6 +41,7 @@ Announcement = (
     | Recap
     | RefereeView
     | StandingsShown
+    | LeagueShown
     | ChatPublished
     | MessagePublished
 )

@@ -1,4 +1,4 @@
-"""Standings over the games of an evening, and of a journal."""
+"""Standings over the games of an evening, and of a journal; how a league stands."""
 
 from __future__ import annotations
 
@@ -71,3 +71,55 @@ class StandingsShown(Strict):
 
     evening: StandingsTable
     overall: StandingsTable
+
+
+@dataclass(frozen=True, slots=True)
+class LeagueMatch(Strict):
+    """A match of a league's round, or the bye of a team that is alone in it.
+
+    Attributes:
+        table: where it is played now, ``""`` for the default table; None before and after.
+        places: of the teams, in their order, once it has been played.
+    """
+
+    teams: tuple[str, ...]
+    table: str | None = None
+    places: tuple[Count, ...] = field(default=(), metadata=UNLESS_EMPTY)
+
+
+@dataclass(frozen=True, slots=True)
+class LeagueStanding(Strict):
+    """A team's line in the table of a league, where byes and walkovers count.
+
+    Attributes:
+        points: thousandths of a point.
+    """
+
+    place: Count
+    team: str
+    points: Count
+    games: Count
+    wins: Count
+
+
+@dataclass(frozen=True, slots=True)
+class LeagueShown(Strict):
+    """How a league stands, as its host says it (SALVO-LEAGUE-1); no part of any game.
+
+    Attributes:
+        round: the present one; 0 before the first.
+        rounds: how many there are; None where that is not settled.
+        over: whether it has ended, and the table is final.
+        teams: how many have a line, of which ``rows`` has the best.
+        left: seconds for what is still to be played, if all answer at once; None where nobody knows.
+        matches: of the present round, on a ladder those that are played now.
+    """
+
+    name: str
+    round: Count
+    rounds: Count | None = None
+    over: bool = field(default=False, metadata=UNLESS_EMPTY)
+    teams: Count = 0
+    left: Count | None = None
+    matches: tuple[LeagueMatch, ...] = ()
+    rows: tuple[LeagueStanding, ...] = ()

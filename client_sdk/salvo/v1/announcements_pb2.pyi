@@ -318,6 +318,50 @@ class UncountedGame(_message.Message):
     by: str
     def __init__(self, table: _Optional[str] = ..., game: _Optional[int] = ..., at: _Optional[float] = ..., by: _Optional[str] = ...) -> None: ...
 
+class League(_message.Message):
+    __slots__ = ("name", "round", "rounds", "over", "teams", "left", "matches", "rows")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ROUND_FIELD_NUMBER: _ClassVar[int]
+    ROUNDS_FIELD_NUMBER: _ClassVar[int]
+    OVER_FIELD_NUMBER: _ClassVar[int]
+    TEAMS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_FIELD_NUMBER: _ClassVar[int]
+    MATCHES_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    round: int
+    rounds: int
+    over: bool
+    teams: int
+    left: int
+    matches: _containers.RepeatedCompositeFieldContainer[LeagueMatch]
+    rows: _containers.RepeatedCompositeFieldContainer[LeagueStanding]
+    def __init__(self, name: _Optional[str] = ..., round: _Optional[int] = ..., rounds: _Optional[int] = ..., over: bool = ..., teams: _Optional[int] = ..., left: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[LeagueMatch, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[LeagueStanding, _Mapping]]] = ...) -> None: ...
+
+class LeagueMatch(_message.Message):
+    __slots__ = ("teams", "table", "places")
+    TEAMS_FIELD_NUMBER: _ClassVar[int]
+    TABLE_FIELD_NUMBER: _ClassVar[int]
+    PLACES_FIELD_NUMBER: _ClassVar[int]
+    teams: _containers.RepeatedScalarFieldContainer[str]
+    table: str
+    places: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, teams: _Optional[_Iterable[str]] = ..., table: _Optional[str] = ..., places: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class LeagueStanding(_message.Message):
+    __slots__ = ("place", "team", "points", "games", "wins")
+    PLACE_FIELD_NUMBER: _ClassVar[int]
+    TEAM_FIELD_NUMBER: _ClassVar[int]
+    POINTS_FIELD_NUMBER: _ClassVar[int]
+    GAMES_FIELD_NUMBER: _ClassVar[int]
+    WINS_FIELD_NUMBER: _ClassVar[int]
+    place: int
+    team: str
+    points: int
+    games: int
+    wins: int
+    def __init__(self, place: _Optional[int] = ..., team: _Optional[str] = ..., points: _Optional[int] = ..., games: _Optional[int] = ..., wins: _Optional[int] = ...) -> None: ...
+
 class Recap(_message.Message):
     __slots__ = ("game", "turn", "players", "fleet", "first", "results", "sunk", "defeated", "shots", "hits", "outcomes", "aims", "before")
     GAME_FIELD_NUMBER: _ClassVar[int]

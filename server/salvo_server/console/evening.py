@@ -15,9 +15,11 @@ from salvo import topics
 from salvo.messages import State
 from salvo.table_state import Fact, GameForgotten, NewConnection, SalvoCounted, StateMoved, TableState, TurnClock
 from salvo.topics import Address
+from salvo_display.boards.text_boards import OUT
 from salvo_server.console.commands import Offer, offers
 from salvo_server.game_lengths import duration, turns_of
 from salvo_server.headlines import headline
+from salvo_server.table_places import place_name
 
 #: Tables that are followed; on an open broker any client may make some up.
 MAX_TABLES: Final = 1000
@@ -34,6 +36,7 @@ TOPICS: Final = (
     topics.STATS,
     topics.WINNER,
     topics.HOSTED,
+    topics.LEAGUE,
 )
 _LINES: Final = 40
 #: A turn without a shot was given up if it ended before this share of its time; later, the time may have run out.
@@ -138,7 +141,7 @@ class HostedTable:
         elif state.state is State.LOBBY:
             text = "all ships placed"
         elif name in state.game.out:
-            what, text = "out", str(state.game.fates.get(name, "out"))
+            what, text = "out", OUT[state.game.fates[name]] if name in state.game.fates else ""
         elif team.silent:
             what, text = "failing", self._failing(team)
         if state.playing is not None and state.playing.player == name and state.playing.turn > state.game.last_turn:
@@ -162,6 +165,7 @@ class Evening:
     Attributes:
         tables: by name.
         lines: what hosts did, and what was refused, the newest last.
+        league: that is played here; None for none.
         reached: whether the broker is there.
     """
 
@@ -169,11 +173,13 @@ class Evening:
         """Begin without a table; ``clock`` gives seconds."""
         self.tables: dict[str, HostedTable] = {}
         self.lines: deque[str] = deque(maxlen=_LINES)
+        self.league: m.LeagueShown | None = None
         self.reached = False
         self._clock = clock
 
     def connect(self) -> None:
         """Note that all that is retained arrives again."""
+        self.league = None
         for table in self.tables.values():
             table.receive(NewConnection(), self._clock(), retained=True)
 
@@ -184,6 +190,9 @@ class Evening:
             if len(self.tables) >= MAX_TABLES:
                 return
             table = self.tables[address.table] = HostedTable(address.table)
+        if address.topic is topics.LEAGUE:
+            self.league = announcement if isinstance(announcement, m.LeagueShown) else None
+            return
         where = f"table {address.table}: " if address.table else ""
         if isinstance(announcement, m.CommandRefused):
             self.lines.append(f"{where}refused: {announcement.text}")
@@ -198,7 +207,10 @@ class Evening:
         """What is wrong, for people; empty when nothing is."""
         if not self.reached:
             return "The broker does not answer. What you see is the last that was received."
-        offline = any(not table.state.status.online for table in self.tables.values() if table.state.status is not None)
+        statuses = [table.state.status for table in self.tables.values() if table.state.status is not None]
+        if any(status.profile == "open" for status in statuses):
+            return "This contest is open, where nobody can be a host: start the server with --profile contest."
+        offline = any(not status.online for status in statuses)
         return "The server is offline. Games go on where they were as soon as it is back." if offline else ""
 
     def picture(self) -> dict[str, Any]:
@@ -206,9 +218,31 @@ class Evening:
         return {
             "trouble": self.trouble,
             "tables": [self.tables[name].picture() for name in self._shown()],
+            "league": [] if self.league is None else _league_lines(self.league),
             "lines": list(self.lines),
         }
 
     def _shown(self) -> Iterator[str]:
         """Yield the tables that there are, the default table first."""
         return (name for name in sorted(self.tables) if self.tables[name].state.state is not None)
+
+
+def _league_lines(league: m.LeagueShown) -> list[str]:
+    """Return how a league stands: its name, how long it will take, its matches, and its first three."""
+    rounds = f" of {league.rounds}" if league.rounds else ""
+    state = (
+        "over" if league.over else f"round {league.round}{rounds}" if league.round else "begins when the teams are here"
+    )
+    left = f", about {duration(league.left)} left for the evening" if league.left else ""
+    first = [f"{row.place}. {row.team}, {row.points / 1000:g} points" for row in league.rows[:3]]
+    return [f"{league.name}: {state}{left}", *map(_match_line, () if league.over else league.matches), *first]
+
+
+def _match_line(match: m.LeagueMatch) -> str:
+    if len(match.teams) == 1:
+        return f"{match.teams[0]} has a bye"
+    if match.places:
+        ranks = sorted(zip(match.places, match.teams, strict=False))
+        return f"played: {', '.join(f'{place}. {team}' for place, team in ranks)}"
+    where = "waits for a table" if match.table is None else f"at {place_name(match.table)}"
+    return f"{', '.join(match.teams)}: {where}"

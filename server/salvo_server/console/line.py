@@ -66,13 +66,12 @@ class HostLine:
             self._stop.set()
             self._connection.wake()
             thread.join()
+            self._send()
             self._connection.close()
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            while not self._given.empty():
-                message = self._given.get()
-                self._connection.publish(message.topic, message.payload)
+            self._send()
             try:
                 arrived = self._connection.poll(_POLL_SECONDS)
             except ConnectionLost as error:
@@ -85,6 +84,11 @@ class HostLine:
             for received in arrived:
                 self._arrived.put(received)
                 self._connection.acknowledge(received)
+
+    def _send(self) -> None:
+        while not self._given.empty():
+            message = self._given.get()
+            self._connection.publish(message.topic, message.payload)
 
     def take_in(self, evening: Evening) -> bool:
         """Give an evening what has arrived; return whether anything has changed."""
@@ -102,7 +106,7 @@ class HostLine:
             if (published := read_published(message.topic, message.payload)) is None:
                 continue
             address, announcement = published
-            self._desk.hear(address.table, announcement, retained=message.retain)
+            self._desk.receive(address.table, announcement, retained=message.retain)
             evening.receive(address, announcement, payload=message.payload != b"", retained=message.retain)
 
     def give(self, table: str, do: m.HostAction, given: dict[str, Any]) -> None:

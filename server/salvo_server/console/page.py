@@ -44,7 +44,9 @@ class ConsolePage(OwnPage):
     template = "salvo_server/console/control.html.j2"
     package = "salvo_server.console"
     command = _Sent
-    words = frozenset({"tables", "lines", "trouble"})  # a command has its own sentence, which must still be true
+    words = frozenset(
+        {"tables", "lines", "league", "trouble"}
+    )  # a command has its own sentence, which must still be true
 
     def __init__(self, line: Line, about: str, port: int, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin to serve what a line brings; the other arguments are those of a page.

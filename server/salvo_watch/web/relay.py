@@ -12,7 +12,7 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from salvo import messages as m
 from salvo import topics
@@ -26,6 +26,7 @@ from salvo_server.screen_users import ScreenUsers
 from salvo_server.table_places import cell_of, place_of, table_of
 from salvo_watch.web.chances import chances
 from salvo_watch.web.chunks import Chunks
+from salvo_watch.web.league import league_picture
 from salvo_watch.web.tables import BOARDS_SECONDS, PLAY_OUT_SECONDS, Arrived, Table, read
 
 #: Tables that are followed; on an open broker any client may make some up.
@@ -37,6 +38,7 @@ OVERVIEW_SECONDS: Final = 1.0
 #: A stream that has nothing to tell says so: to proxies between, and to the page, which else takes it for lost.
 ALIVE_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 1.0
+_Value = TypeVar("_Value")
 
 
 class Channel:
@@ -109,6 +111,19 @@ def frame_of(value: bytes) -> bytes:
     return b"data: " + value + b"\n\n"
 
 
+class Late(Generic[_Value]):
+    """What has results in it, and is shown when the tables of their games show them.
+
+    Attributes:
+        shown: the value that pages show.
+        received, number: how many values have come, and which of them is shown.
+    """
+
+    def __init__(self, shown: _Value) -> None:
+        self.shown = shown
+        self.received = self.number = 0
+
+
 class Source:
     """One broker.
 
@@ -116,15 +131,16 @@ class Source:
         cell: its name among several; empty if there is one.
         reached: whether it is there.
         statuses: of its server's tables, by place.
-        standings: of the evening, as they are shown.
+        standings: of the evening.
+        league: that is played there; None for none.
     """
 
     def __init__(self, cell: str, connection: Connection, users: ScreenUsers) -> None:
         self.cell = cell
         self.reached = False
         self.statuses: dict[str, m.ServerStatus] = {}
-        self.standings: tuple[m.Standing, ...] = ()
-        self.standings_received = self.standings_shown = 0
+        self.standings: Late[tuple[m.Standing, ...]] = Late(())
+        self.league: Late[m.LeagueShown | None] = Late(None)
         self.connection, self._users = connection, users
         self._known: set[str] = set()  # tables that are followed
 
@@ -248,7 +264,8 @@ class Relay:
         """Note that everything retained arrives again."""
         now = self._loop.time()
         source.statuses.clear()
-        self._receive_standings(source, None, 0.0)
+        self._receive_late(source, source.standings, (), 0.0)
+        self._receive_late(source, source.league, None, 0.0)
         for name in self.tables.keys() & self._of(source):
             self.tables[name].receive(Arrived(NewConnection()), now)
 
@@ -267,13 +284,7 @@ class Relay:
         now = self._loop.time()
         touched = set()
         for name, what in arrived:
-            news = what.news if isinstance(what, Arrived) else None
-            if isinstance(news, m.StandingsShown):
-                retained = isinstance(what, Arrived) and what.retained
-                self._receive_standings(source, news, 0.0 if retained else self._results_late)
-                continue
-            if isinstance(news, Fact) and news.address.topic is topics.STANDINGS:
-                self._receive_standings(source, None, 0.0)
+            if isinstance(what, Arrived) and self._receive_results(source, what):
                 continue
             table = self.tables.get(name)
             if table is None:
@@ -296,16 +307,31 @@ class Relay:
         """How many seconds after its end a game is over on every page."""
         return self._delay + PLAY_OUT_SECONDS + BOARDS_SECONDS if self._boards and self._delay else 0.0
 
-    def _receive_standings(self, source: Source, shown: m.StandingsShown | None, late_seconds: float) -> None:
-        """Show the standings of the evening, but no result before its table does."""
-        source.standings_received += 1
-        rows = () if shown is None else shown.evening.rows
-        self._loop.call_later(late_seconds, self._show_standings, source, source.standings_received, rows)
+    def _receive_results(self, source: Source, arrived: Arrived) -> bool:
+        """Take in standings or a league; return False for news of another kind."""
+        late = 0.0 if arrived.retained else self._results_late
+        match arrived.news:
+            case m.StandingsShown(evening=evening):
+                self._receive_late(source, source.standings, evening.rows, late)
+            case m.LeagueShown() as league:
+                self._receive_late(source, source.league, league, late)
+            case Fact(address) if address.topic is topics.STANDINGS:
+                self._receive_late(source, source.standings, (), 0.0)
+            case Fact(address) if address.topic is topics.LEAGUE:
+                self._receive_late(source, source.league, None, 0.0)
+            case _:
+                return False
+        return True
 
-    def _show_standings(self, source: Source, number: int, rows: tuple[m.Standing, ...]) -> None:
-        if number < source.standings_shown:  # newer ones were not held, after a new connection
+    def _receive_late(self, source: Source, late: Late[_Value], value: _Value, seconds: float) -> None:
+        """Show something later: no result before its table does."""
+        late.received += 1
+        self._loop.call_later(seconds, self._show_late, source, late, late.received, value)
+
+    def _show_late(self, source: Source, late: Late[_Value], number: int, value: _Value) -> None:
+        if number < late.number:  # newer ones were not held, after a new connection
             return
-        source.standings, source.standings_shown = rows, number
+        late.shown, late.number = value, number
         for name in self._of(source):
             self._draw(name)
 
@@ -400,8 +426,10 @@ class Relay:
         """Return what a page shows of a table, also of one that nothing is known of."""
         table = self.tables.get(name) or Table(name, badges=self.badges)
         states = [[self._name(table.name), table.state] for table in self._shown()]
-        picture = table.picture(self._loop.time(), self._sources[cell_of(name)].standings)
-        return {**picture, "table": self._name(name), "tables": states, "trouble": self.trouble(name)}
+        source = self._sources[cell_of(name)]
+        picture = table.picture(self._loop.time(), source.standings.shown)
+        league = None if source.league.shown is None else league_picture(source.league.shown, self.badges)
+        return {**picture, "league": league, "table": self._name(name), "tables": states, "trouble": self.trouble(name)}
 
     def overview(self) -> dict[str, Any]:
         """Return what the page of all tables shows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import signal
@@ -14,6 +15,11 @@ from chaos.league import LeagueStage, places_of_logs, points_of_logs
 from kit.command_line import run
 from kit.processes import started
 from kit.programs import needs
+from kit.waiting import until
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcements import LEAGUE
+from salvo.net.mqtt import Connection
 from salvo_server.log_verification import verify_file
 
 PLAIN = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
@@ -48,6 +54,16 @@ def agrees(stage: LeagueStage) -> None:
     assert points == points_of_logs(logged)
 
 
+def shown_to_spectators(stage: LeagueStage, team: str) -> m.LeagueShown:
+    """Return what is retained of the league for a team's screen, which comes when all is over."""
+    screen = Connection(stage.url, f"{team}.1", username=f"{team}.1", password=stage.secrets[team], clean_session=True)
+    screen.on_connect = lambda _: screen.subscribe([topics.LEAGUE.of()])
+    with contextlib.closing(screen):
+        screen.connect(60)
+        [message] = until(lambda: screen.poll(1))
+        return LEAGUE.read(message.payload)
+
+
 @pytest.mark.slow
 def test_a_league_is_played_at_several_tables_and_is_what_the_signed_logs_say(tmp_path: Path) -> None:
     teams = [f"bot{number}" for number in range(6)]
@@ -55,6 +71,10 @@ def test_a_league_is_played_at_several_tables_and_is_what_the_signed_logs_say(tm
         stage.until(stage.league.ended, "the league is over")
         assert stage.league.child is not None
         assert stage.league.child.returncode == 0, stage.said()
+        shown = shown_to_spectators(stage, "bot0")
+        assert (shown.over, shown.round) == (True, 2)
+        points = {row["team"]: row["points"] for row in stage.table()}
+        assert {row.team: row.points / 1000 for row in shown.rows} == pytest.approx(points, abs=0.001)
         stage.end()
         assert {line["table"] for line in stage.results()} == {"t1", "t2"}
         assert len(stage.results()) == 4

@@ -23,7 +23,7 @@ Play = Callable[[Callable[[Opened], Coroutine[Any, Any, None]]], None]
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     roster = Roster(tmp_path_factory.mktemp("contest") / "roster.json")
     secret = roster.add("desk", Role.HOST)
-    contest = Contest(ServerSettings(listen="127.0.0.1:0", roster=roster.path, journal="none"))
+    contest = Contest(ServerSettings(listen="127.0.0.1:0", profile="contest", roster=roster.path, journal="none"))
     with contest.in_background():
         yield Host(contest.url, "desk", secret)
 

@@ -88,8 +88,8 @@ def _check_payloads(seen: list[Inbound]) -> None:
         elif address.topic is topics.PLACE:
             assert b"coordinates" not in message.payload  # sealed
     public = {topic.name for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY}
-    # In other books, after requests that no bot of ours makes, and where there is a host.
-    elsewhere = {"board", "fleet", "request_error", "hosted"}
+    # In other books, after requests that no bot of ours makes, and where there is a host or a league.
+    elsewhere = {"board", "fleet", "request_error", "hosted", "league"}
     assert public - {_name(message) for message in seen} == elsewhere
 
 

@@ -165,6 +165,10 @@ ELSEWHERE = {
         "tests/server/live/test_host.py",
         'said("control", "announce", url',
     ),
+    "salvo control --browser mqtt://HOST": (
+        "tests/server/live/test_console.py",
+        'sitting(shared, tmp_path, "control", evening.contest.url',
+    ),
 }
 
 

@@ -20,6 +20,8 @@ function show(next) {
   fill(tables, JSON.stringify(next.tables.map(({ table }) => table)), () => next.tables.map(aTable));
   next.tables.forEach((table, index) => showTable(tables.children[index], table));
   fill(find("lines"), JSON.stringify(next.lines), () => next.lines.map((line) => make("li", "", plain(line))).reverse());
+  find("league").hidden = !next.league.length;
+  fill(find("league").querySelector("ul"), JSON.stringify(next.league), () => next.league.map((line) => make("li", "", plain(line))));
   showOrder();
   tick();
 }

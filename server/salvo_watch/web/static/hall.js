@@ -8,10 +8,11 @@ import { live } from "./live.js";
 import { play, toggle } from "./sound.js";
 import { Tile } from "./tiles.js";
 import { volley } from "./volley.js";
-import { aiming, hostLine, news, outcome, ownLine, progress, reason, spoken, trouble, victory, waiting } from "./words.js";
+import { aiming, hostLine, inLeague, leagueWords, news, outcome, ownLine, progress, reason, spoken, trouble, victory, waiting } from "./words.js";
 
 const OUTCOME_MS = 4000; // what a salvo came to is the headline for that long, then who is to fire
 const SPLASH_MS = 7_000;
+const CEREMONY_MS = 30_000; // of a league
 const SPOKEN_MS = 4000;
 const MANY_CHANCES = 8; // more than these would be stripes without names
 const BEST_CHANCES = 5;
@@ -36,7 +37,7 @@ let missed = null; // that team's last turn without a shot
 
 // --- pieces ----------------------------------------------------------------------------------------------------------
 
-const teamOf = (name) => picture.players.find((player) => player.name === name) || picture.standings.find((row) => row.name === name);
+const teamOf = (name) => [picture.players, picture.standings, picture.league?.rows || []].flatMap((teams) => teams.find((team) => team.name === name) || [])[0];
 
 function pieces(words) {
   return words.map((piece) => {
@@ -56,7 +57,7 @@ const show = (element, is) => {
 function headline() {
   const { state, turn, last, winners, players, rules } = picture;
   if (picture.trouble === "nothing" || !state) return ["No contest here yet"];
-  if (state === "lobby") return waiting(players, rules.fleet.length, picture.lobby);
+  if (state === "lobby") return leagueWords(picture) || waiting(players, rules.fleet.length, picture.lobby);
   if (state === "over") return winners.length ? victory(winners) : [picture.aborted ? "The host has ended the game" : "The game is over"];
   const told = outcome(last);
   const aims = turn && turn.player && !turn.fired ? aiming(turn) : null;
@@ -255,8 +256,9 @@ function fly(before) {
 // --- lobby -----------------------------------------------------------------------------------------------------------
 
 function drawLobby() {
-  const { players, rules, lobby } = picture;
+  const { players, rules, lobby, league } = picture;
   const ships = rules.fleet.length;
+  if (inLeague(picture)) return drawRound(league);
   const complete = players.filter(({ placed }) => (placed ?? 0) >= ships).length;
   const needed = lobby?.players ? ` of ${lobby.players}` : "";
   say(find("roster-count"), players.length ? `${players.length}${needed} here, ${complete} complete` : needed ? `Nobody yet${needed}` : "Nobody is here yet");
@@ -271,6 +273,25 @@ function drawLobby() {
     }),
   );
 }
+
+// A round of a league: who plays whom and where, and once it has been played, who was first.
+function drawRound({ name, round, rounds, over, left, matches, rows }) {
+  const title = over ? `${plain(name)}: final table` : [plain(name), round ? `round ${round}${rounds ? ` of ${rounds}` : ""}` : "", left].filter(Boolean).join(" · ");
+  say(find("roster-count"), title);
+  const lines = over ? rows : matches;
+  find("roster").dataset.size = lines.length > 16 ? "crowd" : lines.length > 8 ? "many" : "few";
+  fill(find("roster"), JSON.stringify(["league", over, lines]), () => (over ? rows.map(aRow) : matches.map(aMatch)));
+}
+
+const aTeam = (team, place) => make("span", `team ${colourOf(team)}`, ...(place ? [make("b", "place", `${place}.`)] : []), badge(team), nameOf(team.name));
+
+function aMatch({ teams, table, places }) {
+  const order = teams.map((team, index) => [team, places[index]]).sort(([, a], [, b]) => (a ?? 0) - (b ?? 0));
+  const told = teams.length < 2 ? "bye" : places.length ? "played" : table === null ? "next" : titleOf(table);
+  return make("li", places.length ? "match complete" : "match", ...order.map(([team, place]) => aTeam(team, place)), make("span", "placed", told));
+}
+
+const aRow = (row) => make("li", `complete${row.place === 1 ? " first" : ""}`, aTeam(row, row.place), make("span", "placed", counted(Number(row.points.toFixed(2)), "point")));
 
 // --- beside the boards -----------------------------------------------------------------------------------------------
 
@@ -292,7 +313,9 @@ function columnHeads(...heads) {
 }
 
 function drawSide() {
-  const { feed, standings, chat } = picture;
+  const { feed, chat, league } = picture;
+  const standings = league?.rows.length ? league.rows : picture.standings;
+  say(find("standings").querySelector("h2"), league?.rows.length ? plain(league.name) : "This evening");
   fill(find("feed-list"), JSON.stringify(feed), () =>
     feed.map((item) => {
       const kind = KINDS.includes(item.kind) ? item.kind : "began";
@@ -300,9 +323,9 @@ function drawSide() {
     }),
   );
   fill(find("standings-list"), JSON.stringify([standings, mine]), () => [
-    ...(standings.length ? [columnHeads("", "Team", "Points", "Games", "Hits")] : []),
+    ...(standings.length ? [columnHeads("", "Team", "Points", "Games", league ? "Won" : "Hits")] : []),
     ...standings.map((row) => {
-      const figures = [Number(row.points.toFixed(2)), row.games, row.shots ? `${Math.round((100 * row.hits) / row.shots)} %` : ""];
+      const figures = [Number(row.points.toFixed(2)), row.games, "wins" in row ? row.wins : row.shots ? `${Math.round((100 * row.hits) / row.shots)} %` : ""];
       const place = standings.findIndex(({ points }) => points === row.points) + 1; // equal points, equal place
       const team = make("span", `team ${colourOf(row)}`, badge(row), nameOf(row.name));
       return make("li", row.name === mine ? `followed ${colourOf(row)}` : "", make("span", "place", String(place)), team, ...figures.map((figure) => make("span", "", String(figure))));
@@ -397,15 +420,26 @@ function drawTrouble() {
 function openSplash() {
   const { winners, players } = picture;
   const champions = winners.map(teamOf).filter(Boolean);
+  const others = players.filter((player) => !winners.includes(player.name) && player.place);
+  crown(champions, champions.length > 1 ? "tie" : "wins", reason(picture), others);
+}
+
+// The end of a league: its first three, then the rest.
+function crownLeague({ name, rows }) {
+  const champions = rows.filter(({ place }) => place === 1);
+  crown(champions, champions.length > 1 ? "win together" : "wins", plain(name), rows.filter(({ place }) => place > 1));
+  splashEnds += CEREMONY_MS - SPLASH_MS;
+}
+
+function crown(champions, verb, why, others) {
   if (!champions.length) return;
   find("splash").className = colourOf(champions[0]);
   find("winner").replaceChildren(
     ...champions.slice(0, 3).map((team) => make("p", `team ${colourOf(team)}`, badge(team), nameOf(team.name))),
-    make("p", "wins", champions.length > 1 ? "tie" : "wins"),
-    make("p", "why", reason(picture)),
+    make("p", "wins", verb),
+    make("p", "why", why),
   );
-  const others = players.filter((player) => !winners.includes(player.name) && player.place);
-  const rows = others.slice(0, 7).map((player) => make("li", `team ${colourOf(player)}`, make("b", "place", String(player.place)), badge(player), nameOf(player.name)));
+  const rows = others.slice(0, 7).map((team) => make("li", `team ${colourOf(team)}`, make("b", "place", String(team.place)), badge(team), nameOf(team.name)));
   if (others.length > rows.length) rows.push(make("li", "", `and ${others.length - rows.length} more`));
   find("places").replaceChildren(...rows);
   find("splash").hidden = false;
@@ -442,7 +476,8 @@ function take(next) {
   drawOwn();
   if (fresh && before.game === next.game && !still() && !document.hidden) fly(before);
   else if (!flying) settle();
-  if (next.state !== "over") closeSplash();
+  if (before?.league && !before.league.over && next.league?.over) crownLeague(next.league);
+  else if (next.state !== "over") next.league?.over || closeSplash();
   else if (before && next.winners.length && !(before.state === "over" && before.winners.length)) openSplash();
 }
 

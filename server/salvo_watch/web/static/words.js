@@ -61,6 +61,16 @@ export function waiting(players, ships, lobby) {
   return more > 0 ? [`Waiting for ${counted(more, "more team")}`] : ["All fleets are placed"];
 }
 
+// Whether a lobby is that of a league: the hall where its teams wait, or where it has just ended.
+export const inLeague = ({ state, table, league }) => Boolean(league && state === "lobby" && (league.round || league.over) && !table.split("@")[0]);
+
+export function leagueWords(picture) {
+  if (!inLeague(picture)) return null;
+  const { name, round, rounds, over, rows } = picture.league;
+  if (!over) return [`Round ${round}${rounds ? ` of ${rounds}` : ""}`];
+  return [...joined(rows.filter(({ place }) => place === 1).map((row) => row.name)), ` wins ${plain(name)}`];
+}
+
 // How far a game is: its turn, the ships that are left in all, and how long it will take.
 export function progress({ state, turn, players, rules, seconds_left }) {
   if (state !== "turn") return [];

@@ -1,0 +1,76 @@
+"""How a league stands, as spectators are shown it (SALVO-LEAGUE-1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from salvo import messages as m
+from salvo.codec.announcements import LEAGUE
+from salvo_lab.tournament.schedule import Match
+from salvo_league.league_file import LeagueFormat
+from salvo_league.league_state import LeagueState
+
+#: Teams of the table.
+MOST_ROWS: Final = 64
+#: The embedded broker reads packets of 16,384 bytes, topic included.
+MAX_BYTES: Final = 15 * 1024
+
+
+def league_shown(book: LeagueState, rules: str, epoch: float, *, over: bool) -> m.LeagueShown:
+    """Return the round, its matches and the table; so many matches as a message has room for.
+
+    Args:
+        rules: the ruleset of its tables; empty until it is known.
+        epoch: seconds since 1970.
+    """
+    rows, matches = book.rows(), _matches(book)
+    tables = {line.assigned: place for place, line in book.assigned.items()}
+    shown = m.LeagueShown(
+        name=book.league.name,
+        round=book.round,
+        rounds=book.league.rounds,
+        over=over,
+        teams=len(rows),
+        left=None if over else _seconds_left(book, rules, matches, epoch),
+        matches=tuple(
+            m.LeagueMatch(
+                match.bots,
+                tables.get(match.number),
+                book.results[match.number].places if match.number in book.results else (),
+            )
+            for match in matches
+        ),
+        rows=tuple(
+            m.LeagueStanding(row.place, row.name, round(1000 * row.points), row.games, row.wins)
+            for row in rows[:MOST_ROWS]
+        ),
+    )
+    while shown.matches and len(LEAGUE.write(shown)) > MAX_BYTES:
+        shown = replace(shown, matches=shown.matches[:-1])
+    return shown
+
+
+def _matches(book: LeagueState) -> list[Match]:
+    """Return those of the present round; on a ladder, where each is drawn alone, those that are not over."""
+    if book.league.format is LeagueFormat.LADDER:
+        return book.open_matches
+    return [match for match in book.earlier if match.round == book.round]
+
+
+def _seconds_left(book: LeagueState, rules: str, matches: Sequence[Match], epoch: float) -> int | None:
+    """Return how long the rest takes if all teams answer at once, in whole minutes; None where nobody knows."""
+    league, teams = book.league, max(2, len(book.teams))
+    whole = league.seconds(teams, rules)
+    if whole is None or book.began is None:
+        return None
+    if league.format is LeagueFormat.LADDER:
+        left = book.began + whole - epoch
+    else:
+        rounds = league.rounds or math.ceil((teams - 1) / (min(league.table_size, teams) - 1))
+        done = sum(len(match.bots) == 1 or match.number in book.results for match in matches)
+        played = book.round - 1 + (done / len(matches) if matches else 0)
+        left = whole * (1 - played / rounds)
+    return 60 * math.ceil(max(0.0, left) / 60)

@@ -1,0 +1,49 @@
+"""What spectators are shown of a league (SALVO-LEAGUE-1)."""
+
+from __future__ import annotations
+
+from league.league_model import World
+from salvo import messages as m
+from salvo.codec.announcements import LEAGUE
+from salvo_league.league_file import League
+from salvo_league.league_record import Assigned, Began, Drawn
+from salvo_league.league_state import LeagueState
+from salvo_league.spectators import MAX_BYTES, MOST_ROWS, league_shown
+
+
+def test_spectators_see_the_round_its_matches_and_the_table_in_which_byes_count() -> None:
+    cup = League(name="cup", rounds=3, table_size=2, tables=("t1", "t2"), minutes=1, wait_seconds=5, seed="1")
+    world = World(cup, ["ann", "bob", "cid", "dan", "eve"])
+    seen: list[m.LeagueShown] = []
+    while not world.director.over:
+        world.run(1)
+        shown = league_shown(world.director.book, "salvo", world.now, over=world.director.over)
+        if not seen or shown != seen[-1]:
+            seen.append(shown)
+    rounds = [shown.round for shown in seen]
+    assert rounds == sorted(rounds)
+    assert set(rounds) == {0, 1, 2, 3}
+    second = next(shown for shown in seen if shown.round == 2)
+    assert sorted(len(match.teams) for match in second.matches) == [1, 2, 2]  # with a bye
+    assert {match.table for shown in seen for match in shown.matches} == {None, "t1", "t2"}
+    left = [shown.left for shown in seen if shown.left is not None]
+    assert left == sorted(left, reverse=True)
+    assert left[-1] <= 60
+    last = seen[-1]
+    assert (last.over, last.left, last.teams) == (True, None, 5)
+    assert all(match.places in ((1, 2), (2, 1)) for match in last.matches if len(match.teams) == 2)
+    assert sum(row.points for row in last.rows) == 9_000  # three rounds of two games and a bye
+    assert [row.place for row in last.rows] == sorted(row.place for row in last.rows)
+
+
+def test_a_league_of_two_hundred_fits_into_a_message_of_every_broker() -> None:
+    teams = [f"{'x' * 28}{number:04}" for number in range(200)]
+    book = LeagueState(
+        League(name="y" * 100, rounds=1, table_size=8),
+        [Began(0), Drawn(1, 1, tuple(tuple(teams[first : first + 8]) for first in range(0, 200, 8)))],
+    )
+    book.add(Assigned(1, "t1", 1, tuple(teams[:8])))
+    shown = league_shown(book, "", 0, over=False)
+    assert len(LEAGUE.write(shown)) <= MAX_BYTES
+    assert (shown.teams, len(shown.rows)) == (200, MOST_ROWS)
+    assert shown.matches[0].table == "t1"
