@@ -6,7 +6,9 @@ import asyncio
 import re
 import shutil
 import socket
+import struct
 import threading
+import zlib
 from collections.abc import Iterator, Sequence
 from email.message import Message
 from pathlib import Path
@@ -190,3 +192,52 @@ def test_a_game_that_cannot_be_executed_says_so_and_nothing_of_its_content(folde
     assert answer.status == 422
     assert "transcript_cut: its record cannot be executed" in answer.text
     assert str(folder) not in answer.text
+
+
+# --- what a link says ------------------------------------------------------------------------------------------------
+
+
+def said_of(page: str) -> dict[str, str]:
+    return dict(re.findall(r'<meta property="og:([a-z_:]+)" content="([^"]*)">', page))
+
+
+def pixels(png: bytes) -> list[bytes]:
+    """Return the rows of a palette PNG, each a byte a pixel."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    chunks, at = {}, 8
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at : at + 8])
+        body = png[at + 8 : at + 8 + length]
+        assert struct.pack(">I", zlib.crc32(kind + body)) == png[at + 8 + length : at + 12 + length]
+        chunks[kind], at = body, at + 12 + length
+    width, height = struct.unpack(">II", chunks[b"IHDR"][:8])
+    assert (width, height) == (1200, 630)
+    lines = zlib.decompress(chunks[b"IDAT"])
+    assert len(lines) == height * (width + 1)
+    return [lines[first + 1 : first + 1 + width] for first in range(0, len(lines), width + 1)]
+
+
+def test_a_link_to_a_game_or_a_turn_says_who_plays_and_has_a_picture_of_the_boards(site: Site, id_: str) -> None:
+    whole, turn = (said_of(site.get(f"/games/{id_}", **query).text) for query in ({}, {"turn": "3"}))
+    names, _, game = whole["title"].partition(": game ")
+    first, second = names.split(" against ")
+    assert re.fullmatch(rf"({first}|{second}) wins after \d+ salvos", whole["description"])
+    assert turn["title"] == f"{whole['title']}, turn 3"
+    assert game.isdecimal()
+    assert re.fullmatch(rf"turn 3 ({first}|{second}) \d shots? \d hits?.*", turn["description"])
+    assert "wins" not in turn["description"]
+    assert turn["url"].endswith(f"/games/{id_}?turn=3")
+    assert turn["image"].endswith(f"/games/{id_}.png?turn=3")
+    struck = []
+    for query in ({"turn": "3"}, {}):
+        answer = site.get(f"/games/{id_}.png", **query)
+        assert answer.headers["content-type"] == "image/png"
+        struck.append(sum(row.count(3) for row in pixels(answer.body)))
+    assert struck[0] < struck[1]
+
+
+def test_a_link_to_a_turn_that_there_is_not_shows_the_game(site: Site, id_: str) -> None:
+    whole = said_of(site.get(f"/games/{id_}").text)["title"]
+    for turn in ("", "x", "-1", "9" * 10, "999999999", "\u0663"):
+        assert said_of(site.get(f"/games/{id_}", turn=turn).text)["title"].startswith(whole)
+    assert len(pixels(site.get(f"/games/{id_}.png", turn="999999999").body)) == 630

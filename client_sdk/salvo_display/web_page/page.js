@@ -267,7 +267,8 @@
 
   // --- the address --------------------------------------------------------------------------------------------
 
-  const addressed = () => /^#turn=(\d{1,9})$/.exec(location.hash);
+  // A link has `?turn=20`, since a server is not sent what follows `#`, and a messenger shows what the server says of that turn.
+  const addressed = () => /^#turn=(\d{1,9})$/.exec(location.hash) || /^\?turn=(\d{1,9})$/.exec(location.search);
   let remembering = 0;
 
   // Late, since browsers let a page do this only so often; a slider is dragged over a hundred turns in a second.
@@ -290,7 +291,7 @@
   const invitation = link.textContent;
   link.addEventListener("click", () => {
     clearTimeout(remembering);
-    history.replaceState(null, "", `#turn=${now}`);
+    history.replaceState(null, "", location.protocol === "file:" ? `#turn=${now}` : `?turn=${now}`);
     const done = copied(location.href);
     link.focus();
     link.textContent = done ? "Copied" : "See address";

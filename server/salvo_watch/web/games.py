@@ -2,7 +2,8 @@
 
     /games                   the list, fifty to a page, with filters
     /games/at/TABLE/GAME     leads to a game by its number, once it is there
-    /games/ID                the replay page; #turn=20 leads to a turn
+    /games/ID                the replay page; ?turn=20 leads to a turn
+    /games/ID.png            its boards, for who shares a link; likewise after a turn
     /games/ID/explain        luck and skill, once they are computed
     /games/ID.html           the replay page as one file, to share
     /games/ID.jsonl.gz       the transcript
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import sys
 import tempfile
 from collections import OrderedDict
@@ -35,6 +37,7 @@ from salvo_display.replay import Replay
 from salvo_display.web_page import Setting, html_page
 from salvo_display.web_page.badges import Badges
 from salvo_display.web_page.rendering import policy_of
+from salvo_display.web_page.shared import Shared
 from salvo_lab.explaining.explain import FLEETS
 from salvo_server.log_verification import verify_file
 from salvo_watch.archive import Archive, Query, transcript_of
@@ -70,6 +73,7 @@ def routes(archive: Archive, badges: Badges | None = None) -> list[Route]:
         "/games": pages.listed,
         "/games/at/{table}/{game:int}": pages.numbered,
         "/games/{id}.html": pages.file,
+        "/games/{id}.png": pages.picture,
         "/games/{id}.jsonl.gz": pages.transcript,
         "/games/{id}.proof.jsonl": pages.proof,
         "/games/{id}/explain": pages.explained,
@@ -97,6 +101,7 @@ class _Pages:
         self._archive, self._badges = archive, badges
         self._room = asyncio.Semaphore(_AT_ONCE)
         self._pages: OrderedDict[tuple[str, bool], str] = OrderedDict()
+        self._heads: OrderedDict[tuple[str, int | None], Shared] = OrderedDict()
         self._verdicts = _Verdicts(archive, self._room)
 
     async def listed(self, request: Request) -> Response:
@@ -139,7 +144,25 @@ class _Pages:
                 self._pages.popitem(last=False)
         self._pages.move_to_end(key)
         text = self._pages[key]
-        return _html(text, policy_of(text))
+        turn, base = _turn(request), f"{request.url.scheme}://{request.headers['host']}/games/{id_}"
+        at = "" if turn is None else f"?turn={turn}"
+        head = (await self._shared(id_, turn)).head(f"{base}{at}", f"{base}.png{at}")
+        return _html(text.replace("</title>", f"</title>\n{head}", 1), policy_of(text))
+
+    async def picture(self, request: Request) -> Response:
+        """Return the boards, as a messenger shows them beside a link."""
+        shared = await self._shared(await self._known(request), _turn(request))
+        return Response(shared.picture, media_type="image/png", headers={"Cache-Control": "max-age=3600"})
+
+    async def _shared(self, id_: str, turn: int | None) -> Shared:
+        key = (id_, turn)
+        if key not in self._heads:
+            async with self._room:
+                self._heads[key] = await asyncio.to_thread(lambda: Shared.of(self._archive.replay(id_), turn))
+            if len(self._heads) > _KEPT:
+                self._heads.popitem(last=False)
+        self._heads.move_to_end(key)
+        return self._heads[key]
 
     def _page(self, id_: str, verdict: list[str]) -> str:
         replay, proof = self._archive.replay(id_), self._archive.proof(id_)
@@ -272,6 +295,12 @@ def _html(
 
 def _attachment(name: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{name}"'}
+
+
+def _turn(request: Request) -> int | None:
+    """Return the turn that a link is to; None for the game as a whole."""
+    turn = request.query_params.get("turn", "")
+    return int(turn) if re.fullmatch("[0-9]{1,9}", turn) else None
 
 
 def _day(text: str) -> date | None:
