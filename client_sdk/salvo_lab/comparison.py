@@ -30,7 +30,8 @@ from salvo.rules import RuleBook
 from salvo_lab.arena import Failure
 from salvo_lab.highlights import Lost, Score, lost_by_least, lost_by_most, score_of
 from salvo_lab.intervals import percent
-from salvo_lab.simulation import TURN_SECONDS, Seats, stream
+from salvo_lab.simulation import Seats, stream
+from salvo_lab.time_limits import TURN_SECONDS
 
 if TYPE_CHECKING:
     from salvo_lab.cluster import Cluster

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from salvo.player import Bot
 from salvo_lab.comparison import ERROR, Comparison, SequentialTest, Verdict, compare
-from salvo_lab.simulation import TURN_SECONDS
+from salvo_lab.time_limits import TURN_SECONDS
 
 if TYPE_CHECKING:
     from salvo_lab.cluster import Cluster

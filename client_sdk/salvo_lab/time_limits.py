@@ -23,6 +23,8 @@ from salvo.view import Feed, View
 
 log = logging.getLogger(__name__)
 
+#: Seconds that a bot may take for one decision, as long as a turn in a contest (SALVO-TURN-5).
+TURN_SECONDS = 30.0
 #: After so long without an answer a person is told what is waited for.
 WAIT_SECONDS = 5.0
 

@@ -27,7 +27,8 @@ from salvo_lab.comparison import compare as compare_bots
 from salvo_lab.highlights import Lost
 from salvo_lab.intervals import percent
 from salvo_lab.ladder import GAMES
-from salvo_lab.simulation import TURN_SECONDS, Seats
+from salvo_lab.simulation import Seats
+from salvo_lab.time_limits import TURN_SECONDS
 
 _LEGEND: Final = (
     "legend:   win rate: games won, a tie is half a win; the range has the true rate with that confidence\n"

@@ -15,7 +15,7 @@ from salvo.unused import Unused, is_set
 from salvo.versions import pinned
 from salvo_lab.commands.dev_bench import Bench, Signature, Trial, file_of, saved
 from salvo_lab.commands.dev_report import lines, record
-from salvo_lab.simulation import TURN_SECONDS
+from salvo_lab.time_limits import TURN_SECONDS
 
 #: Games against each opponent, for an error that means something.
 LEAST_GAMES = 4

@@ -48,9 +48,9 @@ from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
 from salvo_lab.commands.supervised_game import SupervisedGame, who_ended
 from salvo_lab.human import AT_DESKS, HUMAN, MCP
 from salvo_lab.intervals import rate_and_error
-from salvo_lab.simulation import TURN_SECONDS, Played, Seats, simulate, stream
+from salvo_lab.simulation import Played, Seats, simulate, stream
 from salvo_lab.simulation.seats import places_alike, seating
-from salvo_lab.time_limits import TimeLimits, limit_time, telling_of_waits
+from salvo_lab.time_limits import TURN_SECONDS, TimeLimits, limit_time, telling_of_waits
 
 if TYPE_CHECKING:
     from salvo_lab.human.skins import SitDown

@@ -31,6 +31,7 @@ from salvo_lab.intervals import rate_and_error
 from salvo_lab.simulation.pool import Pool, play_here
 from salvo_lab.simulation.seats import Seats, seating
 from salvo_lab.simulation.worker import Batch, R, Row, Run, Spec
+from salvo_lab.time_limits import TURN_SECONDS
 
 if TYPE_CHECKING:
     from salvo_lab.cluster import Cluster
@@ -40,9 +41,6 @@ __all__ = ["Decisions", "Failure", "Played", "Seats", "Simulation", "seating", "
 #: A bot's source for :func:`salvo.sources.load`, or its class.
 Source = str | type[Bot]
 Bots = Sequence[Source] | Mapping[str, Source]
-
-#: Seconds that a bot may take for one decision, as long as a turn in a contest (SALVO-TURN-5).
-TURN_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
