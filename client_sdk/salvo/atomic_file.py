@@ -64,8 +64,8 @@ def replace_file(path: Path, content: bytes, mode: int = 0o666, *, durable: bool
         temporary.replace(path)
 
 
-def replace_files(contents: Mapping[Path, bytes], gone: Iterable[Path] = (), mode: int = 0o600) -> None:
-    """Replace or create several files, and their folders, durably, once the content of each is on the disk.
+def replace_files(contents: Mapping[Path, bytes], gone: Iterable[Path] = ()) -> None:
+    """Replace or create several files, only their owner's, durably, once the content of each is on the disk.
 
     Args:
         gone: files that must not be next to the new ones; they may be missing.
@@ -79,7 +79,7 @@ def replace_files(contents: Mapping[Path, bytes], gone: Iterable[Path] = (), mod
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-            renames.append((written.enter_context(_temporary_file(path, content, mode, durable=True)), path))
+            renames.append((written.enter_context(_temporary_file(path, content, 0o600, durable=True)), path))
         for path in gone:
             path.unlink(missing_ok=True)
         for temporary, path in renames:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from threading import Lock
@@ -113,9 +113,7 @@ class _Indexed(NamedTuple):
 class Archive:
     """The games of some folders, files and journals; everything may be called from any thread."""
 
-    def __init__(
-        self, places: Iterable[str | Path], *, rest: float = _REST_SECONDS, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, places: Iterable[str | Path], *, rest: float = _REST_SECONDS) -> None:
         """Take the places; nothing is read yet.
 
         Args:
@@ -124,7 +122,6 @@ class Archive:
         """
         self._places = [str(place) for place in places]
         self._rest = rest
-        self._clock = clock
         self._indexed: dict[object, _Indexed] = {}
         self._by_id: dict[str, _Indexed] = {}
         self._listed: tuple[Entry, ...] = ()
@@ -141,20 +138,20 @@ class Archive:
             seconds: how long it may take, but for the last recording; None for as long as it takes.
         """
         with self._lock:
-            if self._unread or self._clock() - self._looked >= self._rest:
+            if self._unread or time.monotonic() - self._looked >= self._rest:
                 self._look(seconds)
-                self._looked = self._clock()
+                self._looked = time.monotonic()
             return self._unread
 
     def _look(self, seconds: float | None) -> None:
-        end = float("inf") if seconds is None else self._clock() + seconds
+        end = float("inf") if seconds is None else time.monotonic() + seconds
         there = dict(self._recordings())
         self._indexed = {key: indexed for key, indexed in self._indexed.items() if key in there}
         changed = [key for key, new in there.items() if self._stamp_of(key) != new.stamp]
         for key in changed:  # it is another game until it is read, such as one that is being played
             self._indexed.pop(key, None)
         changed.sort(key=lambda key: there[key].stamp, reverse=True)
-        while changed and self._clock() < end:
+        while changed and time.monotonic() < end:
             key = changed.pop(0)
             self._indexed[key] = _read(there[key])
         self._unread = len(changed)

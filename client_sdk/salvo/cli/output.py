@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -128,22 +128,7 @@ def has_terminal() -> bool:
 
 
 def print_table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    """Print a table of standings, ruled on a terminal; its second column has names."""
-    if has_terminal():
-        try:
-            from rich.console import Console
-            from rich.table import Table
-            from rich.text import Text
-        except ModuleNotFoundError:
-            pass  # plain lines do
-        else:
-            table = Table()
-            for column, heading in enumerate(headings):
-                table.add_column(heading, justify="left" if column == 1 else "right")
-            for line in lines:
-                table.add_row(*map(Text, line))
-            Console().print(table)
-            return
+    """Print a table of standings; its second column has names."""
     widths = [max(map(len, column)) for column in zip(headings, *lines, strict=True)]
     for line in (headings, *lines):
         cells = [
@@ -224,15 +209,13 @@ def _unwritable(path: Path, error: OSError) -> SalvoError:
 
 
 @contextmanager
-def progress_bar(
-    length: int, label: str, *, plain: bool = False, clock: Callable[[], float] = time.monotonic
-) -> Iterator[Progress]:
+def progress_bar(length: int, label: str, *, plain: bool = False) -> Iterator[Progress]:
     """Show on standard error how far it is; what is given is called with how much is done, or with nothing if no more.
 
     On a terminal it is a bar, at once; elsewhere, and where ``plain``, a line now and then of what takes long.
     """
     if plain or not has_terminal():
-        yield _lines_now_and_then(length, label, clock)
+        yield _lines_now_and_then(length, label)
         return
     with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
 
@@ -244,13 +227,13 @@ def progress_bar(
         yield show
 
 
-def _lines_now_and_then(length: int, label: str, clock: Callable[[], float]) -> Progress:
-    start = last = clock()
+def _lines_now_and_then(length: int, label: str) -> Progress:
+    start = last = time.monotonic()
     done, stands = 0, ""
 
     def show(more: int | None = None, standing: str = "") -> None:
         nonlocal last, done, stands
-        now = clock()
+        now = time.monotonic()
         if more is not None:
             done, stands = more, f"; {standing}" if standing else ""
         if now - last >= PROGRESS_SECONDS:

@@ -136,7 +136,6 @@ class Connection:
         password: str | None = None,
         clean_session: bool = False,
         will: tuple[str, bytes] | None = None,
-        keepalive_seconds: int = 60,
         on_connect: Callable[[bool], None] | None = None,
         ca: str | None = None,
         gives_way: bool = True,
@@ -183,7 +182,7 @@ class Connection:
         self._next_housekeeping = 0.0
         self._ending = False  # what happens to the connection no longer matters
         self._closed = False
-        self._client = self._make_client(client_id, clean_session, keepalive_seconds)
+        self._client = self._make_client(client_id, clean_session)
         self._selector = selectors.DefaultSelector()
         self._watched = selectors.EVENT_READ  # for what the selector looks at paho's socket
         self._wake_reader, self._wake_writer = socket.socketpair()
@@ -197,7 +196,7 @@ class Connection:
         if will is not None:
             self._client.will_set(will[0], will[1], qos=1, retain=True)
 
-    def _make_client(self, client_id: str, clean_session: bool, keepalive_seconds: int) -> _Client:
+    def _make_client(self, client_id: str, clean_session: bool) -> _Client:
         web = self.url.scheme in ("ws", "wss")
         client = _Client(
             CallbackAPIVersion.VERSION2,
@@ -220,7 +219,7 @@ class Connection:
         client.on_publish = self._confirmed
         client.on_socket_open = self._socket_opened
         client.on_socket_close = self._socket_closes
-        client.connect_async(self.url.host, self.url.port, keepalive_seconds)
+        client.connect_async(self.url.host, self.url.port)
         return client
 
     # --- paho's callbacks, all inside poll() --------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shlex
 from collections.abc import Generator, Iterator
@@ -15,7 +14,7 @@ import click
 
 from salvo.cli.checked import Checked
 from salvo.cli.options import JOBS, RULES, TRACEBACK, json_option
-from salvo.cli.output import Integer, has_terminal, progress_bar
+from salvo.cli.output import Integer, progress_bar
 from salvo.errors import BotError
 from salvo.programs.linux import cores
 from salvo.rules import RuleBook
@@ -116,15 +115,5 @@ def _line(what: str, found: Summary) -> str:
 def _show_histogram(found: Summary) -> None:
     lines = found.lines()
     most = max(boards for _, boards in lines)
-    if has_terminal() and importlib.util.find_spec("rich") is not None:
-        from rich.bar import Bar
-        from rich.console import Console
-        from rich.table import Table
-
-        table = Table.grid(padding=(0, 1))
-        for label, boards in lines:
-            table.add_row(label, Bar(most, 0, boards, width=60, color="cyan"), str(boards))
-        Console().print(table)
-        return
     for label, boards in lines:
         click.echo(f"{label:>7} {boards:6} {'#' * round(50 * boards / most)}")

@@ -21,7 +21,7 @@ from salvo.programs.process_pool import ProgramPool
 from salvo.rules import Fleet, RuleBook
 from salvo.sources import load
 from salvo_lab import arena
-from salvo_lab.arena import SEAT_BITS, Decisions, Failure, Listener, Supervision
+from salvo_lab.arena import SEAT_BITS, Decisions, Failure, Supervision
 from salvo_lab.loaded_code import LoadedCode
 from salvo_lab.simulation.seats import Seats, places_alike, seating
 
@@ -140,7 +140,6 @@ class Player(ABC, Generic[R]):
         book: RuleBook,
         fleets: Mapping[str, Fleet] | None = None,
         starter: int | None = None,
-        listener: Listener | None = None,
     ) -> arena.Outcome:
         """Play a game; the arguments are those of :func:`salvo_lab.arena.play`, but for classes in place of bots."""
         # New bots for every game: what they remember would depend on which games they played before.
@@ -155,7 +154,6 @@ class Player(ABC, Generic[R]):
             book=book,
             fleets=fleets,
             starter=starter,
-            listener=listener,
             supervision=supervision,
         )
         for seat, (name, bot) in enumerate(bots.items()):

@@ -849,8 +849,8 @@ _BACK_CURE: Final = (
 )
 
 
-def _back(name: str, when: str, rule: str, requirements: str = "MQTT-3 BACK-4") -> None:
-    _case(name, requirements, f"is a broker that goes away and comes back {when}", rule, _BACK_CURE)
+def _back(name: str, when: str, rule: str) -> None:
+    _case(name, "MQTT-3 BACK-4", f"is a broker that goes away and comes back {when}", rule, _BACK_CURE)
 
 
 _back("back/before-asking", "before the team is listed", "the client comes back and asks")

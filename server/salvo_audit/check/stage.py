@@ -439,27 +439,23 @@ class Stage:
         await self.placed()
         self.table.begin(*rivals, self.team)
 
-    async def own_turn(
-        self, case: str = "turn/fires-when-current", *, shots: int | None = None, publish_turn: bool = True
-    ) -> StagedSalvo:
+    async def own_turn(self, case: str = "turn/fires-when-current", *, publish_turn: bool = True) -> StagedSalvo:
         """Give the client a turn, and wait for its salvo; announce what came of it.
 
         Raises:
             Unreached: it does not fire.
         """
-        await self.fire(case, shots=shots, publish_turn=publish_turn)
+        await self.fire(case, publish_turn=publish_turn)
         return self.table.end_turn()
 
-    async def fire(
-        self, case: str = "turn/fires-when-current", *, shots: int | None = None, publish_turn: bool = True
-    ) -> None:
+    async def fire(self, case: str = "turn/fires-when-current", *, publish_turn: bool = True) -> None:
         """Give the client a turn, and wait for its salvo; nothing is announced yet.
 
         Raises:
             Unreached: it does not fire.
         """
         before = len(self.shots)
-        self.table.give_turn(self.team, shots=shots, publish_turn=publish_turn)
+        self.table.give_turn(self.team, publish_turn=publish_turn)
         await self.wait_for_salvo(case, before)
 
     async def wait_for_salvo(self, case: str, before: int) -> None:

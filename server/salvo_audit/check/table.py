@@ -88,9 +88,9 @@ class StagedTable:
         fired: the client's shots that count in this turn.
     """
 
-    def __init__(self, publish: Callable[[str, bytes, bool], None], rules: Mapping[str, Any] = SALVO_RULES) -> None:
+    def __init__(self, publish: Callable[[str, bytes, bool], None]) -> None:
         self.publish = publish
-        self.rules = dict(rules)
+        self.rules = dict(SALVO_RULES)
         self.server: dict[str, Any] = {
             "status": "online",
             "version": "1.0",
@@ -196,21 +196,21 @@ class StagedTable:
             self._publish_players()
         self.say("/game/state", "turn")
 
-    def give_turn(self, name: str, *, shots: int | None = None, publish_turn: bool = True) -> None:
+    def give_turn(self, name: str, *, publish_turn: bool = True) -> None:
         """Begin a player's turn."""
         player = self.player(name)
         assert player is not None
         self.turn += 1
-        self.wanted = player.afloat if shots is None else shots
+        self.wanted = player.afloat
         self.current, self.fired = name, []
         if publish_turn:
             self.publish_turn()
         self.say("/game/current", name)
 
-    def publish_turn(self, seconds: float = 0) -> None:
+    def publish_turn(self) -> None:
         """Announce the turn as it is, with its time from now on."""
         now = int(time.time() * 1000)
-        deadline = now + int(1000 * (seconds or self.rules["turn_seconds"]))
+        deadline = now + 1000 * self.rules["turn_seconds"]
         self.say(
             "/game/turn",
             {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
 
 #: Between two warnings of a kind; what happens in between is counted.
 PAUSE_SECONDS = 10.0
@@ -18,16 +17,15 @@ class Throttle:
         counts: how often each kind has happened.
     """
 
-    def __init__(self, log: logging.Logger, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, log: logging.Logger) -> None:
         self.counts: Counter[str] = Counter()
         self._log = log
-        self._clock = clock
         self._logged: dict[str, tuple[float, int]] = {}
 
     def warn(self, kind: str, text: str) -> None:
         """Warn, unless the same kind was logged just now; ``kind`` is chosen by the program, never by a client."""
         self.counts[kind] += 1
-        now, count = self._clock(), self.counts[kind]
+        now, count = time.monotonic(), self.counts[kind]
         logged_at, logged_count = self._logged.get(kind, (-PAUSE_SECONDS, count - 1))
         if now - logged_at < PAUSE_SECONDS:
             return
