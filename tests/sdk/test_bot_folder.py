@@ -174,20 +174,3 @@ def test_a_mistake_in_a_helper_is_told_with_its_line(tmp_path: Path, broken: str
         file.write("\noops\n")
     with pytest.raises(BotError, match=line):
         arena.play({"mine": make(mine), "other": make("random")}, seed=1)
-
-
-@pytest.mark.parametrize(
-    ("line", "text"),
-    [
-        ("import brain.nothing", "mine.py:1: ModuleNotFoundError: No module named 'brain.nothing'; correct the name"),
-        ("from aiming import LIMITS", "mine.py:1: ImportError: cannot import name 'LIMITS' from 'aiming'"),
-        ("import aiming; aiming.LIMITS", "mine.py:1: AttributeError: module 'aiming' has no attribute 'LIMITS'"),
-    ],
-)
-def test_modules_have_the_names_that_the_bot_has_for_them_in_errors(tmp_path: Path, line: str, text: str) -> None:
-    mine = _folder(tmp_path / "mine", 3)
-    Path(mine).write_text(f"{line}\n")
-    with pytest.raises(BotError) as raised:
-        load(mine)
-    assert raised.value.text.startswith(text)
-    assert str(tmp_path) + "/mine.brain" not in raised.value.trace

@@ -1,9 +1,8 @@
-"""A team's bot is asked until its turn is spent, and what it leaves is told only where it left something."""
+"""A team's bot is not asked again while nobody can hear it, and a turn that it loses ends at once."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,61 +13,12 @@ from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo.client import Contestant
 from salvo.codec.announcement_writer import write_announcement
-from salvo.events import SalvoWanted
-from salvo.messages import SalvoResolved, State
-from salvo.player import Bot
+from salvo.messages import State
 from salvo.rules import BOOKS, SALVO, RuleBook, generator
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo.view import Feed, Shot, View
+from salvo.view import Shot, View
 from salvo_lab.bots.random_bot import RandomBot
-
-
-class Table:
-    """What the bot's answers need of a session."""
-
-    name, table, game = "me", "", 1
-
-    def __init__(self, view: View) -> None:
-        self.view = view
-        self.fired: list[Shot] = []
-
-    def fire(self, shots: Sequence[Shot]) -> None:
-        self.fired += shots
-        Feed(self.view).fired(shots)
-        self.view.shots -= len(shots)
-
-    def skip(self) -> None:
-        self.view.shots = 0
-
-
-class Modest(Bot):
-    """Fires one shot of its turn."""
-
-    def choose_salvo(self, view: View) -> Sequence[Shot]:
-        return view.untouched.sample(0 if view.fired_this_turn else 1)
-
-
-def _turn(bot: Bot, left: int, caplog: pytest.LogCaptureFixture) -> tuple[int, list[str]]:
-    """Let a bot answer for a turn of five shots, with so many cells left; return how many it fired, and the log."""
-    bot.prepare("me", 1)
-    view = View(SALVO, "me", ("me", "you"), 1, SALVO.random_fleet(generator(1)), bot.random)
-    Feed(view).fired(list(view.untouched)[left:])
-    Feed(view).resolved(SalvoResolved(1, 1, "me", 100 - left, 0, (), ()))
-    Feed(view).begin_turn(3, 5)
-    table: Any = Table(view)
-    with caplog.at_level(logging.WARNING):
-        Contestant(bot, table, Wire(), seed=1).handle(SalvoWanted(view))
-    return len(table.fired), caplog.messages
-
-
-def test_the_salvo_at_the_last_cells_is_no_shot_given_up(caplog: pytest.LogCaptureFixture) -> None:
-    """The game is won then; built-in bots were told in the demo that they gave a shot up."""
-    assert _turn(RandomBot(), 3, caplog) == (3, [])
-
-
-def test_shots_that_are_given_up_are_told(caplog: pytest.LogCaptureFixture) -> None:
-    assert _turn(Modest(), 3, caplog) == (1, ["me: turn 3: 4 shots given up"])
 
 
 def test_nothing_is_repeated_while_the_connection_is_away() -> None:

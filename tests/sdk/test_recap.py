@@ -19,7 +19,6 @@ from salvo.messages import Limits, State
 from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, generator, random_fleet
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Sealer, key_to_team, make_blob
 from salvo.session import Session
-from salvo.view import Feed
 from salvo_server.core.referee import Referee
 
 NOW = 1_760_000_000_000
@@ -167,22 +166,6 @@ def test_a_team_that_comes_back_late_knows_the_present(bound: int, monkeypatch: 
     assert view.incoming[-10:] == whole.incoming[-10:]
     assert view.fired_this_turn == whole.fired_this_turn
     assert view.salvos == whole.salvos[len(whole.salvos) - len(view.salvos) :]
-
-
-def test_a_shot_that_did_not_count_stays_fired_at_when_an_older_one_was_left_out() -> None:
-    earlier = m.Earlier(2, {"me": m.Tally(1, 1, 0), "you": m.Tally(1, 5, 0)}, (), (), 1, {"you": (11,)}, 0, ())
-    recap = m.Recap("me", 1, 3, random_fleet(SALVO, generator(1)).placements, (), (), (), ("me", "you"))
-    view = taken_up(recap).view
-    assert view is not None
-    Feed(view).summed_up(earlier)
-    again, fresh = m.OwnShot(3, "you", 2, 2), m.OwnShot(3, "you", 3, 3)
-    untouched = {shot[1:] for shot in view.untouched}
-    assert (2, 2) not in untouched
-    from salvo.view import Shot
-
-    Feed(view).fired([Shot("you", 1, 1), Shot(*dataclasses.astuple(again)[1:]), Shot(*dataclasses.astuple(fresh)[1:])])
-    Feed(view).resolved(m.SalvoResolved(1, 3, "me", 1, 0, (), ()))
-    assert {(2, 2), (3, 3)} & {shot[1:] for shot in view.untouched} == {(3, 3)}
 
 
 @pytest.mark.long

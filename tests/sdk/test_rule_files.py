@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from salvo.rules import BOOKS, STREAK, Ending, Grid, Order, ShipClass, Spacing
+from salvo.rules import BOOKS, STREAK, Grid, Order, ShipClass, Spacing
 from salvo.rules.files import RuleFileError, load_book
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_server.settings import load_settings
 
 WHOLE = """\
 name = "pond"
@@ -51,13 +50,6 @@ def test_what_a_file_does_not_say_is_as_in_the_book_it_is_like(tmp_path: Path) -
     book = load_book(file(tmp_path, 'name = "wide"\nlike = "streak"\nwidth = 12\n'))
     assert (book.name, book.grid) == ("wide", Grid(12, 10))
     assert replace(book, name="streak", grid=STREAK.grid) == STREAK
-
-
-def test_the_goal_is_that_of_the_own_fleet(tmp_path: Path) -> None:
-    text = 'name = "boats"\nlike = "xbs"\nfleet = {q = 4, r = 2}\n'
-    assert load_book(file(tmp_path, text)).goal == 6
-    assert load_book(file(tmp_path, "goal = 5\n" + text)).goal == 5
-    assert load_book(file(tmp_path, text)).ending is Ending.GOAL
 
 
 def test_a_name_is_a_book_that_ships() -> None:
@@ -111,9 +103,3 @@ def test_a_mistake_names_file_line_and_what_would_do(text: str, told: str, tmp_p
     assert raised.value.code == "bad_rules"
     assert where in raised.value.text
     assert told in raised.value.text
-
-
-def test_a_server_looks_at_its_rules_before_it_starts(tmp_path: Path) -> None:
-    assert load_settings({"rules": file(tmp_path, WHOLE)}).book.name == "pond"
-    with pytest.raises(RuleFileError, match="did you mean streak"):
-        load_settings({"rules": "streek"})

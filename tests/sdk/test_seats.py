@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -154,20 +154,6 @@ def test_a_game_is_played_to_its_end_first(stage: Stage) -> None:
     stage.now = 110.0  # the log's last words were waited for
     stage.step()
     assert stage.table == "t3"
-
-
-@pytest.mark.parametrize(
-    "give",
-    [lambda stage: stage.seat("t3", "nonsense"), lambda stage: stage.wire.give(SEAT_TOPIC, b'{"table":3}')],
-)
-def test_a_seat_that_it_cannot_follow_keeps_it_where_it_is(stage: Stage, give: Callable[[Stage], None]) -> None:
-    stage.open("")
-    give(stage)
-    stage.say("", m.PlayersListed(()))
-    assert stage.table == ""
-    stage.say("", m.PlayersListed(("me",)))
-    assert stage.sessions[-1].listed
-    assert stage.brokers == []
 
 
 def test_one_that_was_told_its_table_stays_there() -> None:

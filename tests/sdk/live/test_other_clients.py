@@ -1,7 +1,7 @@
 """Programs of others play and watch whole games on the server's own broker, over what they speak by default.
 
-MQTT.js is in Node-RED, MQTT Explorer and most pages; mosquitto's bridge joins two brokers. The games are those of
-profile ``open``, in which any client takes part.
+MQTT.js is in Node-RED, MQTT Explorer and most pages. The games are those of profile ``open``, in which any client
+takes part.
 """
 
 from __future__ import annotations
@@ -9,20 +9,16 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conformance.spec_client import SpecClient
-from kit.mosquitto import Mosquitto
 from kit.mqtt_js import Message, MqttJs
 from kit.players import until_online
 from kit.processes import started
 from kit.programs import needs, path_of
-from salvo.net.mqtt import Connection
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
 
@@ -153,44 +149,3 @@ def test_mqtt_js_and_mosquitto_sub_play_and_watch_a_whole_game(contest: Contest,
     for watcher in watchers:
         assert watcher.of("/game/winner") == [Message("/game/winner", winner.encode(), min(qos, 1), as_published)]
         assert [message.payload.decode() for message in watcher.of("/game/current")] == turns
-
-
-BRIDGE = """
-connection salvo
-address 127.0.0.1:{port}
-topic # both {qos}
-bridge_protocol_version {version}
-cleansession true
-notifications false
-"""
-
-
-class Bridge(Mosquitto):
-    """A mosquitto that is joined with a contest's broker: what is published here or there is published on both."""
-
-    def __init__(self, port: int, version: int, qos: int) -> None:
-        super().__init__()
-        self._bridge = BRIDGE.format(port=port, qos=qos, version={4: "mqttv311", 5: "mqttv50"}[version])
-
-    def write_config(self) -> Path:
-        config = super().write_config()
-        config.write_text(config.read_text() + self._bridge)
-        return config
-
-
-@needs("mosquitto")
-@each_way
-def test_teams_behind_a_bridge_of_mosquitto_play_a_whole_game(contest: Contest, version: int, qos: int) -> None:
-    with Bridge(port_of(contest.url), version, qos) as bridge:
-        until_online(bridge.url)
-        clients = [SpecClient("127.0.0.1", bridge.port, name, "s", fresh=False, seed=4) for name in ("a", "b")]
-        winner = play(*clients)
-        late = Connection(bridge.url, "late", clean_session=True)
-        late.on_connect = lambda _: late.subscribe(["/game/winner"])
-        with contextlib.closing(late):
-            late.connect(_GAME_SECONDS)
-            received: list[bytes] = []
-            end = time.monotonic() + _GAME_SECONDS
-            while not received and time.monotonic() < end:
-                received += [message.payload for message in late.poll(1)]
-        assert received == [winner.encode()]  # retained on this side, as it is on the other
