@@ -13,7 +13,7 @@ from salvo.rules import generator
 from salvo.view import Shot, View
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_lab.comparison import STAKES, Comparison, SequentialTest, Verdict, compare, interval, log_capital, mirrored
+from salvo_lab.comparison import STAKES, Comparison, SequentialTest, Verdict, compare, log_capital
 
 
 def _pairs(seed: int, chance: float) -> Iterator[float]:
@@ -42,18 +42,6 @@ def test_a_bet_against_the_truth_gains_nothing_on_average() -> None:
                 assert all(1 + stake * (score - mean) / mean > 0 for score in (0.0, 1.0))
     assert log_capital({}, 0.5) == 0
     assert math.isclose(log_capital({1.0: 1}, 0.5), math.log(sum(1 + stake for stake in STAKES) / len(STAKES)))
-
-
-def test_the_interval_is_where_no_bet_has_won() -> None:
-    scores = {0.0: 20.0, 0.5: 45.0, 1.0: 35.0}
-    low, high = interval(scores, 0.05)
-    assert 0 < low < 0.575 < high < 1
-    assert math.isclose(log_capital(scores, low), math.log(40), abs_tol=1e-6)
-    assert math.isclose(log_capital(mirrored(scores), 1 - high), math.log(40), abs_tol=1e-6)
-    narrow = interval({score: 10 * count for score, count in scores.items()}, 0.05)
-    assert low < narrow[0] < 0.575 < narrow[1] < high
-    assert interval({}, 0.05) == (0.0, 1.0)
-    assert interval({1.0: 3}, 0.05)[1] == 1.0
 
 
 def test_a_bot_that_wins_60_in_100_is_told_and_an_equal_one_is_not() -> None:
@@ -108,14 +96,3 @@ def test_a_bot_is_equal_to_itself() -> None:
     few = compare("random", "random", seed=1, games=101, jobs=0)
     assert (few.verdict, few.within_margin, few.games) == (Verdict.UNDECIDED, False, 100)
     assert few.games_needed is None or few.games_needed > 100
-
-
-def test_failures_are_kept_and_count_as_they_ended() -> None:
-    class Raises(RandomBot):
-        def choose_salvo(self, view: View) -> Sequence[Shot]:
-            raise ValueError
-
-    found = compare(Raises, RandomBot, seed=1, jobs=1)
-    assert found.verdict is Verdict.WORSE
-    assert len(found.failures) == found.games
-    assert found.rate == 0

@@ -28,8 +28,6 @@ from salvo_lab.explaining.explain import Explainer, Explanation, Outlook, accoun
 
 #: Two ships on 4 x 4: 648 fleets.
 POND = replace(SALVO, name="pond", grid=Grid(4, 4), fleet=(ShipClass("c", 3), ShipClass("a", 2)))
-#: One ship of one cell on three cells in a row.
-PUDDLE = replace(SALVO, name="puddle", grid=Grid(3, 1), fleet=(ShipClass("a", 1),))
 POOL = replace(SALVO, name="pool", grid=Grid(6, 6), fleet=(ShipClass("d", 4), ShipClass("c", 3), ShipClass("a", 2)))
 
 
@@ -96,47 +94,7 @@ def test_expectations_are_those_of_all_fleets_counted_one_by_one(announce: Annou
 # --- a game by hand -----------------------------------------------------------------------------------------------
 
 
-def test_luck_and_skill_of_a_game_by_hand_are_what_one_reckons() -> None:
-    view = view_of(PUDDLE)
-    told = []
-    for turn, (cell, hit) in enumerate([(0, False), (0, False), (2, True)], start=1):
-        Feed(view).begin_turn(turn, 1)
-        outlook = Explainer(fleets=3000).look(view)
-        [shot] = shots_at([cell], PUDDLE)
-        result = answered(view, turn, [shot], [hit])
-        Feed(view).fired([shot])
-        Feed(view).resolved(result)
-        told.append(outlook.judge([shot], result))
-    # One of three cells; then one of two, and a cell is fired at that was a miss; then one of two again.
-    assert [each.expected.value for each in told] == pytest.approx([1 / 3, 0, 1 / 2], abs=0.03)
-    assert [each.luck.value for each in told] == pytest.approx([-1 / 3, 0, 1 / 2], abs=0.03)
-    assert [each.best_expected for each in told] == pytest.approx([1 / 3, 1 / 2, 1 / 2], abs=0.03)
-    found = account(told)
-    assert (found.turns, found.shots, found.hits, found.exact) == (3, 3, 1, True)
-    assert found.luck.value == pytest.approx(1 - 5 / 6, abs=0.05)
-    assert found.skill.value == pytest.approx((5 / 6) / (4 / 3), abs=0.05)
-    assert found.spread == pytest.approx((2 / 9 + 1 / 4) ** 0.5, abs=0.02)
-    assert found.luck.error == 0  # so few fleets are all looked at, and none is drawn
-
-
 # --- what cannot be exact -----------------------------------------------------------------------------------------
-
-
-def test_draws_for_a_turn_do_not_depend_on_turns_viewed_before() -> None:
-    def told(looks: Sequence[int]) -> tuple[Explanation, ...]:
-        view, explainer, found = view_of(POND, ("you", "they")), Explainer(5, 100), []
-        for turn in range(1, 6):
-            shots = [*shots_at([3 * turn - 3]), *shots_at([3 * turn - 2], player="they")]
-            Feed(view).begin_turn(turn, 2)
-            outlook = explainer.look(view) if turn in looks else None
-            result = answered(view, turn, shots, [turn % 2 == 0, False])
-            Feed(view).fired(shots)
-            Feed(view).resolved(result)
-            if outlook is not None:
-                found.append(outlook.judge(shots, result))
-        return tuple(found)
-
-    assert told([5]) == told([2, 3, 5])[-1:]
 
 
 # --- whole games --------------------------------------------------------------------------------------------------

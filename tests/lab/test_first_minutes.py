@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +17,7 @@ import pytest
 
 from salvo.cli import main
 from salvo.player import Bot
-from salvo.rules import SALVO, Fleet, RuleBook
+from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot, View
 from salvo_display.boards.text_boards import Boards
 from salvo_display.boards.watched_game import Watched
@@ -26,7 +25,6 @@ from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.chance import warn_of_chance
-from salvo_lab.time_limits import telling_of_waits
 
 FIRES = "import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n"
 
@@ -36,19 +34,6 @@ def play(make: type[Bot], boards: Boards, seed: int = 1) -> arena.Outcome:
 
 
 # --- boards -------------------------------------------------------------------------------------------------------
-
-
-def test_boards_show_all_ships_and_all_shots() -> None:
-    boards = Boards()
-    outcome = play(RandomBot, boards)
-    lines = boards.lines(outcome.fleets)
-    assert lines[0].split() == ["mine", "defeated", "hunter", *lines[0].split()[3:]]
-    assert lines[1] == "  1 2 3 4 5 6 7 8 9 10     1 2 3 4 5 6 7 8 9 10"
-    drawn = "".join(line[2:22] for line in lines[2:12])
-    assert drawn.count("X") == sum(ship.length for ship in SALVO.fleet)
-    assert drawn.count("#") == 0
-    shots = {(shot.x, shot.y) for _, salvo in boards.salvos for shot in salvo if shot.player == "mine"}
-    assert drawn.count("X") + drawn.count("o") == len(shots)
 
 
 # --- a game as it goes --------------------------------------------------------------------------------------------
@@ -123,38 +108,6 @@ def test_a_bot_that_plays_differently_with_the_same_seed_is_named(kind: type[Bot
 
 
 # --- an endless loop ----------------------------------------------------------------------------------------------
-
-
-class Slow(RandomBot):
-    """Answers when it has been waited for."""
-
-    waited = False
-
-    def choose_salvo(self, view: View) -> Sequence[Shot]:
-        while not self.waited:
-            time.sleep(0.01)
-        return super().choose_salvo(view)
-
-
-def test_a_bot_that_does_not_answer_is_waited_for_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
-    bot = Slow()
-    told = io.StringIO()  # pytest's own capture loses what is written while it is read
-    monkeypatch.setattr(sys, "stderr", told)
-    with telling_of_waits(bot, "mine", seconds=0.05) as mine:
-
-        def listen() -> None:
-            end = time.monotonic() + 60
-            while "\n" not in told.getvalue() and time.monotonic() < end:
-                time.sleep(0.01)
-            bot.waited = True
-
-        import threading
-
-        threading.Thread(target=listen, daemon=True).start()
-        arena.play({"mine": mine, "hunter": Hunter()}, seed=1)
-    assert re.match(
-        r"still waiting for mine after 0.05 s; it is at test_first_minutes.py:\d+; Ctrl-C ends it\n", told.getvalue()
-    )
 
 
 # --- a file's end -------------------------------------------------------------------------------------------------

@@ -11,33 +11,17 @@ import pytest
 
 from salvo.errors import BotError
 from salvo.messages import SalvoResolved
-from salvo.rules import BOOKS, SALVO, SMACKDOWN, Grid, RuleBook, ShipClass, generator
+from salvo.rules import BOOKS, SALVO, Grid, RuleBook, ShipClass, generator
 from salvo.view import Feed, Shot, View
-from salvo_display.boards import HeatMap
 from salvo_display.boards.marks import Mark
 from salvo_lab import arena
 from salvo_lab.bots.chances import heat_map
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 
-POND = Grid(3, 2)
-CHANCES = (0.25, 0.0, 0.004, 1.0, 0.0, 0.996)
-
 
 def view_of(book: RuleBook = SALVO) -> View:
     return View(book, "me", ("me", "you"), 1, book.random_fleet(generator(1)), generator(2))
-
-
-def test_text_has_coordinates_percentages_marks_and_the_salvo() -> None:
-    drawn = HeatMap(POND, CHANCES, "pond", {0: Mark.FIRED, 3: Mark.HIT, 4: Mark.MISS}, aimed=(5,), note="a guess")
-    assert str(drawn).splitlines() == [
-        "pond",
-        "      1    2    3",
-        " A  ●25    0   <1",
-        " B    ✖    ○ [>99]",
-        "[ ] aimed at, ✖ hit, ○ miss, ● fired at before, and not told",
-        "a guess",
-    ]
 
 
 def test_chances_are_those_of_all_fleets_counted_one_by_one() -> None:
@@ -80,14 +64,6 @@ def test_maps_of_every_book_agree_with_what_is_known_and_change_no_game(book: Ru
     assert looked == arena.play({"me": Hunter(), "you": RandomBot()}, seed=5, book=book)
     assert len(seen) > 1
     assert all(seen)
-
-
-def test_chances_are_estimated_and_marked_so_where_whole_fleets_are_too_many() -> None:
-    book = replace(SMACKDOWN, name="six", announce=SALVO.announce, fleet=(*SMACKDOWN.fleet, ShipClass("raft", 1)))
-    found = heat_map(view_of(book), "you")
-    assert not found.exact
-    assert "estimated" in str(found)
-    assert sum(found.chances) == pytest.approx(18)
 
 
 @pytest.mark.parametrize("target", ["me", "nobody"])

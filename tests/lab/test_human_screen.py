@@ -233,19 +233,6 @@ def test_a_person_who_leaves_in_a_game_ends_the_game_s_thread() -> None:
     _run(act)
 
 
-def test_a_page_fits_on_a_terminal_of_80_columns_and_24_lines() -> None:
-    async def act(person: Person) -> None:
-        await person.see(view_of("salvo"))
-        await person.hear(*[Notice(f"line {number}") for number in range(9)])
-        for name in ("own", "target"):
-            region = person.app.query_one(f"#{name}", BoardView).region
-            assert region.bottom <= person.app.query_one("#message").region.y
-            assert region.right <= 80
-        assert person.app.query_one("#keys").region.bottom <= 24
-
-    _run(act, (80, 24))
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("typed", "line"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kit.person import fleet_in_rows, view_of
+from kit.person import view_of
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.view import Feed, Shot, View
 from salvo_display.boards.marks import Mark
@@ -76,10 +76,3 @@ def test_a_picture_stays_as_it_was_taken() -> None:
     assert (sight.turn, sight.shots, sight.fired_this_turn, sight.incoming) == (1, 5, (), ())
     assert Mark.FIRED not in sight.boards["ann"]
     assert Snapshot.of(view) != sight
-
-
-def test_revealed_boards_show_ships_and_what_became_of_the_shots() -> None:
-    view = view_of("salvo")
-    Feed(view).fired([Shot("ann", 1, 1), Shot("ann", 1, 2)])
-    board = Snapshot.of(view).revealed("ann", fleet_in_rows(view.rules))
-    assert (board[0], board[1], board[10], board[11]) == (Mark.HIT, Mark.SHIP, Mark.MISS, Mark.BLANK)

@@ -109,16 +109,6 @@ def test_places_of_ships_weigh_what_others_are_likely_to_have_hit() -> None:
         assert sum(fleet >> cell & 1 for fleet in drawn) / len(drawn) == pytest.approx(exact, abs=0.03)
 
 
-def test_a_ship_afloat_lies_rather_where_one_has_not_fired() -> None:
-    told = [Clue((0b1,), 1, turn=1, others=0.5)]
-    weights = learned(TELLING_PUDDLES, told, alone=False).weights()
-    assert weights is not None
-    assert weights[1][0b11] == 0.5
-    assert weights[1][0b110] == 0.75
-    assert learned(TELLING_PUDDLES, told, alone=True).weights() is None
-    assert learned(PUDDLES, told, alone=False).weights() is None
-
-
 def test_all_others_hits_are_taken_to_be_on_equally_many_boards() -> None:
     view = View(SALVO, "me", ("me", "you", "he", "she"), 1, SALVO.random_fleet(generator(1)), generator(2))
     sunk = (SunkShip("you", "carrier", "carrier"),)

@@ -14,10 +14,8 @@ from typing import Any
 
 import pytest
 
-from kit.programs import needs
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.simulation import Played, stream
-from salvo_lab.templates import FOLDER
 
 PYTHON = f"{shlex.quote(sys.executable)} -I -S"
 PROGRAM = Path(__file__).parents[1] / "kit" / "staying_program.py"
@@ -95,19 +93,6 @@ def test_one_process_plays_all_games_and_they_are_those_of_new_processes(told: C
 
 def test_a_game_played_alone_is_the_one_that_was_played_after_others(told: Callable[[str], Told]) -> None:
     assert play(told("all").by())[4] == play(told("alone").by(), games=1, first=5)[0]
-
-
-@pytest.mark.parametrize(
-    "kit",
-    [
-        "python3 {}/program.py",
-        pytest.param("perl {}/program.pl", marks=needs("perl")),
-        pytest.param("node {}/program.js", marks=needs("node")),
-    ],
-)
-def test_a_kit_that_stays_plays_each_game_as_one_that_was_just_started(kit: str) -> None:
-    source = f"exec:{kit.format(FOLDER)}"
-    assert play(source, games=2, jobs=0)[1] == play(source, games=1, first=2, jobs=0)[0]
 
 
 @pytest.mark.long

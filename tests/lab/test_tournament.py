@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import stat
 from collections import Counter
 from dataclasses import replace
@@ -92,15 +91,6 @@ def test_in_swiss_equals_meet_and_the_last_has_the_bye() -> None:
     pairs = [match.bots for match in swiss_round(4, 1, points, [], "1")]
     assert [set(pair) for pair in pairs[:2]] == [{"a", "b"}, {"c", "d"}]
     assert pairs[2] == ("e",)
-
-
-def test_a_swiss_round_waits_for_the_one_before() -> None:
-    given = tournament(format=Format.SWISS, games=1)
-    first = schedule(given, [])
-    assert {match.round for match in first} == {1}
-    games = [played(match.number, 0, match.bots, (1, 2)) for match in first]
-    assert {match.round for match in schedule(given, games[:1])} == {1}
-    assert {match.round for match in schedule(given, games)} == {1, 2}
 
 
 def test_a_bye_counts_as_a_match_won_and_is_no_game() -> None:
@@ -259,31 +249,6 @@ def test_half_a_line_of_a_killed_process_is_cut_off(tmp_path: Path) -> None:
     path.write_bytes(whole[: whole.index(b"\n") - 3])  # killed while it wrote the first line
     GamesFile(path, {"name": "x"}).close()
     assert read_games(path, {"name": "x"})[1] == []
-
-
-def test_advice_about_a_results_file_names_the_line_and_loses_no_game(tmp_path: Path) -> None:
-    path = tmp_path / "cup.games.jsonl"
-    file = GamesFile(path, {})
-    file.add(played(1, index, ("a", "b"), (1, 2)) for index in range(2))
-    file.close()
-    whole = path.read_text().splitlines(keepends=True)
-    for added, told in (
-        (whole[1].replace('"turns":10', '"turns":11'), "line 4: differs from line 2 about the same game; remove one"),
-        ("cup\n", "line 4: not written by salvo tournament; remove the line, and its game is played again"),
-        (whole[1].replace('"turns":10', '"turns":"x"'), "line 4: not written by salvo tournament; remove the line"),
-    ):
-        path.write_text("".join([*whole, added]))
-        with pytest.raises(TournamentError, match=re.escape(told)):
-            read_games(path, {})
-    path.write_text("".join(["cup\n", *whole]))
-    with pytest.raises(TournamentError, match=r"line 1: .*--fresh, which sets this file aside"):
-        read_games(path, {})
-    for number in (1, 2):
-        spoiled = path.read_bytes()
-        file = GamesFile(path, {}, fresh=True)
-        file.close()
-        assert file.aside == tmp_path / f"cup.games.{number}.jsonl"
-        assert file.aside.read_bytes() == spoiled
 
 
 def test_games_of_a_changed_tournament_are_not_taken_for_its_own(bots: Path, tmp_path: Path) -> None:

@@ -109,21 +109,6 @@ def test_compare_tells_the_better_bot_in_words_and_json(bot: Path) -> None:
     assert again == found
 
 
-def test_compare_tells_a_failure_first_with_the_command_that_shows_it(bot: Path) -> None:
-    bot.write_text(RAISES)
-    told = run("compare", "mine.py", "random", "--seed", "7", cwd=bot.parent)
-    failed, _, verdict = told.stdout.splitlines()[:3]
-    assert re.match(r"failed: mine \d+ times, first bot_raised: ", failed)
-    assert "first bot_raised: mine.py:9: ZeroDivisionError: division by zero (mine, turn " in failed
-    assert verdict == "no verdict against random: mine failed, so the games do not tell how well it plays"
-    assert told.returncode == 1
-    as_json = run("compare", "mine.py", "random", "--seed", "7", "--json", cwd=bot.parent)
-    assert (as_json.returncode, json.loads(as_json.stdout)["verdict"]) == (1, None)
-    [command] = re.findall(r"^ +salvo (play .*)$", told.stdout, re.MULTILINE)
-    shown = run(*command.split(), cwd=bot.parent)
-    assert (shown.returncode, "mine.py:9: " in shown.stderr) == (1, True)
-
-
 # --- dev ----------------------------------------------------------------------------------------------------------
 
 
